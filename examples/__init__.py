@@ -1,0 +1,1 @@
+"""Programs that show Muntin at work on real data."""
