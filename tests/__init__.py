@@ -1,0 +1,1 @@
+"""Everything that says what Muntin must do."""

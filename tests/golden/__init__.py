@@ -1,0 +1,1 @@
+"""Windows that Kafka Streams, Hazelcast Jet and Apache Flink computed; see `cases/README.md`."""

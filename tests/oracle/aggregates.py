@@ -1,0 +1,71 @@
+"""The ten aggregates over the rows of one window, nulls and NaN as SQL (DuckDB) has them."""
+
+import math
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tests.oracle.time import Row
+
+
+@dataclass(frozen=True)
+class Agg:
+    """`name` of `of(row)`, over rows ordered by (event time, arrival)."""
+
+    name: str
+    of: Callable[[Row], Any] = lambda _: 1
+    population: bool = False
+
+    def __call__(self, rows: Sequence[Row]) -> Any:  # noqa: ANN401 - values are the user's
+        """The aggregate of at least one row."""
+        every = [self.of(row) for row in rows]
+        if self.name in {"first", "last"}:
+            return every[0 if self.name == "first" else -1]
+        values = [value for value in every if value is not None]
+        if self.name == "count":
+            return len(values)
+        if self.name == "count_if":
+            return sum(1 for value in values if value)
+        return self.over(values) if values else None
+
+    def over(self, values: list[Any]) -> Any:  # noqa: ANN401
+        """The aggregates that are null where no value is."""
+        match self.name:
+            case "sum":
+                return total(values)
+            case "mean":
+                return total(values) / len(values)
+            case "min":
+                return min(values, key=nan_greatest)
+            case "max":
+                return max(values, key=nan_greatest)
+            case "variance":
+                return self.variance(values)
+            case "stddev":
+                spread = self.variance(values)
+                return None if spread is None else math.sqrt(spread)
+            case "collect":
+                return values
+        raise ValueError(self.name)
+
+    def variance(self, values: list[float]) -> float | None:
+        """Of the sample, unless `population`; of one value alone a sample has none."""
+        freedom = len(values) - (0 if self.population else 1)
+        if freedom == 0:
+            return None
+        if any(math.isnan(value) for value in values):
+            return math.nan
+        middle = statistics.fmean(values)
+        return math.fsum((value - middle) ** 2 for value in values) / freedom
+
+
+def total(values: list[Any]) -> Any:  # noqa: ANN401
+    """Integers exactly, floats as well as floats can."""
+    return sum(values) if isinstance(values[0], int) else math.fsum(values)
+
+
+def nan_greatest(value: Any) -> tuple[bool, Any]:  # noqa: ANN401
+    """NaN sorts behind every number."""
+    absent = isinstance(value, float) and math.isnan(value)
+    return (absent, 0 if absent else value)
