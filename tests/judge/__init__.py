@@ -1,0 +1,1 @@
+"""Muntin through its public face only, against the oracle."""

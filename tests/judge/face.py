@@ -1,0 +1,112 @@
+"""Between the oracle's values and the public API: definitions, source files, published rows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pipelines import Pipeline, read, sources, windows
+from pipelines import aggregates as agg
+from tests.oracle import Agg, Batch, Session, Sliding, Tumbling
+from tests.oracle.kinds import SECOND, micros
+
+__all__ = ["SECOND"]
+NAME = "%Y%m%dT%H%M%S"
+TIME = pa.timestamp("us", tz="UTC")
+Window = Sliding | Tumbling | Session
+Rows = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One aggregate twice: the SQL that Muntin gets and the function that the oracle applies."""
+
+    name: str
+    sql: str | None
+    oracle: Agg
+
+    @property
+    def public(self) -> object:
+        """As a user writes it."""
+        make = getattr(agg, self.name)
+        more = {"population": True} if self.oracle.population else {}
+        return make() if self.sql is None else make(self.sql, **more)
+
+
+def measure(name: str, column: str | None = None, *, population: bool = False) -> Measure:
+    """An aggregate over a plain column."""
+    if column is None:
+        return Measure(name, None, Agg(name))
+    return Measure(name, column, Agg(name, lambda row: row[column], population=population))
+
+
+def instant(at: int) -> datetime:
+    """Microseconds since 1970 as an aware datetime."""
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=at)
+
+
+def span(us: int) -> timedelta:
+    """Microseconds as a duration."""
+    return timedelta(microseconds=us)
+
+
+def window(asked: Window) -> object:
+    """The oracle's window as a user writes it."""
+    grace = span(asked.grace)
+    match asked:
+        case Session(gap=gap, touching=touching):
+            return windows.session(span(gap), touching=touching, grace=grace)
+        case Sliding(size=size, step=step, align_to=at):
+            more = {} if at == "00:00" else {"align_to": at}
+            return windows.sliding(span(size), step=span(step), grace=grace, **more)
+        case Tumbling(size=size, align_to=at, timezone=zone):
+            more = {} if at == "00:00" else {"align_to": at}
+            more |= {} if zone == "UTC" else {"timezone": zone}
+            return windows.tumbling(span(size), grace=grace, **more)
+
+
+def define(  # noqa: PLR0913 - a definition has this many parts
+    name: str,
+    folder: Path,
+    batches: Sequence[Batch],
+    asked: Mapping[str, Window],
+    measures: Mapping[str, Measure],
+    *,
+    keys: Sequence[str],
+    file: str = "{start:" + NAME + "}.parquet",
+    **more: Any,  # noqa: ANN401
+) -> Pipeline:
+    """The pipeline over a folder of batches, all of one length."""
+    return Pipeline(
+        name=name,
+        source=sources.files(str(folder / file), event_time="t", missing="empty"),
+        schedule=span(batches[0].end - batches[0].start),
+        start=instant(batches[0].start),
+        keys=list(keys),
+        windows={key: window(value) for key, value in asked.items()},
+        aggregates={key: value.public for key, value in measures.items()},
+        **more,
+    )
+
+
+def write(folder: Path, batch: Batch, types: Mapping[str, pa.DataType]) -> None:
+    """One Parquet file, or none for an empty batch."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{instant(batch.start):{NAME}}.parquet"
+    path.unlink(missing_ok=True)
+    if batch.rows:
+        pq.write_table(pa.Table.from_pylist(list(batch.rows), pa.schema({"t": TIME, **types})), path)
+
+
+def published(pipeline: Pipeline, name: str, root: Path, batches: Sequence[Batch], **more: bool) -> Rows:
+    """What `read` gives, instants as microseconds, the closing batch as its number."""
+    rows = read(pipeline, name, root=str(root), **more).to_pylist()
+    numbers = {batch.start: number for number, batch in enumerate(batches)}
+    for row in rows:
+        row["window_start"], row["window_end"] = micros(row["window_start"]), micros(row["window_end"])
+        row["batch"] = None if row["batch"] is None else numbers[micros(row["batch"])]
+    return rows
