@@ -1,0 +1,37 @@
+# Everything one types in this checkout. `make` alone lists it.
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint up bench clean
+
+ARGS :=
+
+# exec: an interrupt reaches Python itself, which cleans up after itself.
+python = exec env JAVA_HOME="$$(cat .venv/java-home)" .venv/bin/python
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' Makefile
+
+setup: ## a virtual environment in .venv with the pinned packages, and Java for Spark
+	@bash setup/environment.sh
+
+demo: setup ## a week of real flights through Airflow and Spark to published windows, then the year in bulk
+	@$(python) -m examples.demo $(ARGS)
+
+test: setup lint ## lint, then every test; ARGS="-k sliding" narrows the tests
+	@$(python) -m pytest $(ARGS)
+
+lint: setup ## style, types and the direction of imports
+	.venv/bin/ruff check
+	.venv/bin/ruff format --check
+	.venv/bin/mypy pipelines
+	.venv/bin/lint-imports
+
+up: setup ## Airflow with its web page on 127.0.0.1, to look around; the password is printed
+	@$(python) -m examples.up $(ARGS)
+
+bench: setup ## the benchmarks, written to benchmarks/results.md
+	@$(python) -m benchmarks $(ARGS)
+
+clean: ## remove what setup, demo, tests and benchmarks made; your state/ stays
+	rm -rf .venv .airflow .demo build data/flights benchmarks/data muntin.egg-info
+	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache spark-warehouse metastore_db derby.log
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
