@@ -1,0 +1,29 @@
+# One image for Airflow and for Spark Connect: both need the same Python and the same pyspark.
+FROM python:3.11-slim-bookworm
+
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends openjdk-17-jre-headless \
+    && rm -rf /var/lib/apt/lists/*
+
+WORKDIR /opt/muntin
+
+# The two drivers are for Airflow's database in Postgres; a checkout on SQLite needs neither.
+COPY requirements.txt ./
+RUN pip install --no-cache-dir -r requirements.txt asyncpg==0.32.0 psycopg2-binary==2.9.13
+
+# Editable, so that the mounted pipelines/ is the code that runs.
+COPY pyproject.toml README.md ./
+COPY pipelines pipelines
+RUN pip install --no-cache-dir --no-deps --editable .
+
+# New volumes take their owner from these folders.
+RUN useradd --uid 50000 --gid 0 --create-home airflow \
+    && mkdir -p /opt/airflow state \
+    && chown airflow:0 /opt/airflow state
+USER airflow
+
+# Kernels are compiled once per container: the mounted code is read-only, so their cache lies elsewhere.
+ENV AIRFLOW_HOME=/opt/airflow \
+    NUMBA_CACHE_DIR=/tmp/numba \
+    PYSPARK_PYTHON=/usr/local/bin/python \
+    PYTHONUNBUFFERED=1
