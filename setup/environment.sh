@@ -33,7 +33,7 @@ make_venv() {
   "$python" -m venv --clear .venv
 }
 
-# uv installs in a third of pip's time; it goes where the user told pip to go.
+# With uv, which downloads and compiles in parallel, from wherever the user told pip to install from.
 install_packages() {
   rm -f "$STAMP"
   say "installing the $(grep -c "==" requirements.txt) packages of requirements.txt into .venv (2 GB; a minute or a few the first time)"

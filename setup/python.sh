@@ -13,7 +13,7 @@ find_python() {
     command -v "$name"
     return
   done
-  die "Python 3.11 to 3.14 is needed, and ${PYTHON:-no python3 on PATH} is none. Install one, or name it: make setup PYTHON=/path/to/python3"
+  die "Python 3.11 to 3.14 is needed; found: ${PYTHON:-none on PATH, under any usual name}. Install one, or name it: make setup PYTHON=/path/to/python3"
 }
 
 # Debian keeps venv in a package of its own.
