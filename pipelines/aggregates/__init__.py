@@ -1,0 +1,29 @@
+"""The catalogue of aggregates. One family a file; each aggregate is a value of fields, monoid and finish."""
+
+from pipelines.aggregates.aggregate import Aggregate, Field
+from pipelines.aggregates.algebra import SUM, Fold, Monoid, Select, Sum
+from pipelines.aggregates.counting import count, count_if
+from pipelines.aggregates.extremes import max, min  # noqa: A004 - the names in SQL and in the contract
+from pipelines.aggregates.moments import stddev, variance
+from pipelines.aggregates.order import first, last
+from pipelines.aggregates.sums import mean, sum  # noqa: A004 - the names in SQL and in the contract
+
+__all__ = [
+    "SUM",
+    "Aggregate",
+    "Field",
+    "Fold",
+    "Monoid",
+    "Select",
+    "Sum",
+    "count",
+    "count_if",
+    "first",
+    "last",
+    "max",
+    "mean",
+    "min",
+    "stddev",
+    "sum",
+    "variance",
+]

@@ -1,0 +1,88 @@
+"""An aggregate is a value: fields that rows are lifted into and that combine, and a finish over them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from pipelines.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pyarrow as pa
+
+    from pipelines.aggregates.algebra import Monoid
+
+# What a lift may use beside the source's columns.
+TIME, ORDINAL = "muntin_time", "muntin_ordinal"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """Some columns of a state that combine together.
+
+    Attributes:
+        name: of the field; with `of` it names the columns, so that aggregates over one expression share them.
+        of: the SQL expression it is about; "" for whole rows.
+        parts: (part, SQL aggregate that lifts rows to it), in order. A part without a name is the field itself.
+        monoid: how parts combine.
+        uses_order: whether the lift reads `ORDINAL`, the position of a row in its batch.
+    """
+
+    name: str
+    of: str
+    parts: tuple[tuple[str, str], ...]
+    monoid: Monoid
+    uses_order: bool = False
+
+    @property
+    def stem(self) -> str:
+        """The field's name in a states file.
+
+        >>> Field("sum", "dep_delay", (), None).stem
+        'sum_dep_delay'
+        """
+        if not self.of:
+            return self.name
+        plain = re.sub(r"\W+", "_", self.of).strip("_")[:40]
+        exact = plain == self.of and plain.lower() == plain
+        return f"{self.name}_{plain}" if exact else f"{self.name}_{plain}_{sha256(self.of.encode()).hexdigest()[:6]}"
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """Column of a states file -> the SQL aggregate that fills it."""
+        return {f"{self.stem}_{part}" if part else self.stem: lift for part, lift in self.parts}
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """What a user asks of a window's rows.
+
+    Attributes:
+        name: of the aggregate, for people.
+        of: the SQL expression over the source's columns that it is about.
+        fields: what is kept of the rows of a frame.
+        finish: from the columns of the fields, in order, to the result: Arrow arrays in, one Arrow array out.
+    """
+
+    name: str
+    of: str
+    fields: tuple[Field, ...]
+    finish: Callable[..., pa.Array]
+
+    def __str__(self) -> str:
+        return f"{self.name}({self.of})"
+
+
+def expression(text: object, name: str) -> str:
+    """A SQL expression as users give it to an aggregate.
+
+    Raises:
+        DefinitionError: not a text, or an empty one.
+    """
+    if not isinstance(text, str) or not text.strip():
+        raise DefinitionError(f'{name}: {text!r} is not a SQL expression over the source\'s columns; write one, as {name}("price * quantity")')
+    return text.strip()

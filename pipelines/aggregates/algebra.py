@@ -1,0 +1,106 @@
+"""The three strengths an aggregate's fields can have. The reducer follows from the strength; nobody chooses it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import pyarrow as pa
+
+    from pipelines.windows.kind import Assignment
+
+    Columns = Mapping[str, pa.Array]
+
+
+class Monoid(Protocol):
+    """How the parts of a field combine: associative, with the empty state as identity."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the order of arrival matters among equals, so that combine is not commutative."""
+        ...
+
+    def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
+        """The field's parts for each window, from its parts for each state."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """A combine over float64 vectors, one entry a part, that cannot be undone: anchored blocks.
+
+    `combine(x, i, y, j, out, k)` writes the combination of x[i] and y[j] to out[k]; it must compile with numba.
+    """
+
+    name: str
+    combine: Callable[..., None]
+    ordered = False
+
+    def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
+        import numpy as np
+        import pyarrow as pa
+
+        from pipelines.engine.fold import folds
+
+        rows = np.column_stack([part.cast(pa.float64()).to_numpy(zero_copy_only=False) for part in parts.values()])
+        out = folds(np.ascontiguousarray(rows), windows, self.combine)
+        return {part: pa.array(out[:, at]).cast(parts[part].type) for at, part in enumerate(parts)}
+
+
+def _add(x, i, y, j, out, k):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    out[k, 0] = x[i, 0] + y[j, 0]
+
+
+_FLOAT_SUM = Fold("sum", _add)
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """Addition. Integers and decimals are a group: windows are deducted. Floats are not: they are folded."""
+
+    name = "sum"
+    ordered = False
+
+    def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
+        import pyarrow as pa
+
+        from pipelines.engine.exact import exact_sums
+
+        if any(pa.types.is_floating(part.type) for part in parts.values()):
+            return _FLOAT_SUM.reduce(parts, windows)
+        return {name: exact_sums(part, windows) for name, part in parts.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """One state of the window wins whole: the one whose `by` is least or greatest; a null never wins.
+
+    `newest`: of equal ones the last to arrive wins, else the first.
+    """
+
+    name: str
+    by: str
+    least: bool
+    newest: bool = False
+
+    @property
+    def ordered(self) -> bool:
+        return self.by != ""
+
+    def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
+        import pyarrow as pa
+
+        from pipelines.engine.select import winners
+
+        rows = winners(parts[self.by], windows, least=self.least, newest=self.newest)
+        chosen = pa.array(rows, mask=rows < 0)
+        return {name: part.take(chosen) for name, part in parts.items()}
+
+
+SUM = Sum()

@@ -1,0 +1,73 @@
+"""Which frames a pipeline keeps: one set for all windows whose widths divide each other."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from pipelines.definition.durations import spell
+
+if TYPE_CHECKING:
+    from pipelines.definition.pipeline import Pipeline
+
+FORMAT = 1  # of the state directory
+
+
+@dataclass(frozen=True, slots=True)
+class FrameSet:
+    """Frames of one width, and the windows made of them.
+
+    `event_times`: whether its states carry the times of their first and last event.
+    """
+
+    width_us: int
+    windows: tuple[str, ...]
+    event_times: bool
+
+    @property
+    def table(self) -> str:
+        """Where its states are, below the pipeline's state folder."""
+        return f"frames/{spell(self.width_us)}"
+
+
+def frame_sets(pipeline: Pipeline) -> list[FrameSet]:
+    """The frame sets of a pipeline, finest first. A set serves every window whose natural width it divides."""
+    grid = [w.frame_us(0) for w in pipeline.windows.values() if w.reach_us is not None]
+    widths = {name: w.frame_us(min(grid, default=0)) for name, w in pipeline.windows.items()}
+    served: dict[int, list[str]] = {}
+    for name, width in sorted(widths.items(), key=lambda item: item[1]):
+        finest = next((w for w in served if width % w == 0), width)
+        served.setdefault(finest, []).append(name)
+    return [
+        FrameSet(width, tuple(names), any(pipeline.windows[name].event_times for name in names)) for width, names in served.items()
+    ]
+
+
+def frame_set_of(pipeline: Pipeline, window: str) -> FrameSet:
+    """The frame set that a window is made of."""
+    return next(frames for frames in frame_sets(pipeline) if window in frames.windows)
+
+
+def fingerprint(pipeline: Pipeline) -> str:
+    """Names everything that determines the states: a change of any of it begins a new state folder."""
+    source, schedule = pipeline.source, pipeline.intervals
+    facts = {
+        "format": FORMAT,
+        "keys": pipeline.keys,
+        "where": pipeline.where,
+        "time": [source.event_time, source.unit, source.timezone, source.arrival_order],
+        "schedule": [schedule.cron, schedule.step_us, schedule.anchor_us],
+        "max_ahead": pipeline.max_ahead_us,
+        "frames": [[frames.width_us, frames.event_times] for frames in frame_sets(pipeline)],
+        "fields": sorted(each.columns.items().__repr__() for each in pipeline.fields),
+    }
+    return sha256(json.dumps(facts, sort_keys=True, default=str).encode()).hexdigest()[:12]
+
+
+def derivation(pipeline: Pipeline, window: str) -> str:
+    """Names everything that, beside the states, determines a window's results."""
+    results = {name: [str(each), each.finish.__module__, each.finish.__qualname__] for name, each in pipeline.aggregates.items()}
+    facts = [FORMAT, repr(pipeline.windows[window]), pipeline.watermark, pipeline.on_gap, results]
+    return sha256(json.dumps(facts).encode()).hexdigest()[:12]

@@ -1,0 +1,145 @@
+"""A pipeline is one value: where events come from, how they are windowed, what is computed, what must hold."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from pipelines.definition.durations import Duration, not_negative
+from pipelines.definition.instants import instant_us
+from pipelines.definition.schedule import Schedule, schedule_of
+from pipelines.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime, timedelta
+    from pathlib import Path
+
+    from pipelines.aggregates import Aggregate, Field
+    from pipelines.sources import Source
+    from pipelines.windows import Window
+
+Watermark = Literal["interval", "events"]
+OnGap = Literal["wait", "empty"]
+RESERVED = ("window_start", "window_end", "batch", "provisional", "bucket", "frame", "rows", "first_event", "last_event", "newest_event")
+
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pipeline:
+    """A windowed aggregation, validated when built. Building one reads nothing and imports nothing heavy.
+
+    Attributes:
+        name: of the pipeline, its state folder and its DAG.
+        source: where a batch's rows are, as `sources.files(...)`.
+        schedule: the data interval of a batch: a cron string (UTC), "@daily" and the like, or a duration as "15m".
+        start: where the first interval may begin, an aware datetime.
+        keys: columns that windows are kept apart by; [] is one window for all rows.
+        windows: name -> window.
+        aggregates: name of the result column -> aggregate.
+        where: SQL condition that rows must meet.
+        watermark: how far time is known after a batch: "interval", its end; "events", the largest event time so far.
+        max_ahead: rows further ahead of their interval's end are quarantined.
+        expectations: window name -> JSON file of a Great Expectations suite.
+        on_gap: what a missing interval is: "wait" until it comes, or an "empty" batch.
+
+    Raises:
+        DefinitionError: what was asked cannot be; the text says what can.
+    """
+
+    name: str
+    source: Source
+    schedule: str | timedelta | int
+    start: datetime
+    windows: Mapping[str, Window]
+    aggregates: Mapping[str, Aggregate]
+    keys: Sequence[str] = ()
+    where: str | None = None
+    watermark: Watermark = "interval"
+    max_ahead: Duration = "1d"
+    expectations: Mapping[str, str | Path] = field(default_factory=dict)
+    on_gap: OnGap = "wait"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "keys", _listed("keys", self.keys))
+        _check_name("name", self.name)
+        _check_choice("watermark", self.watermark, get_args(Watermark))
+        _check_choice("on_gap", self.on_gap, get_args(OnGap))
+        _check_source(self.source)
+        _check_parts(self)
+        _check_columns(self)
+        for window in self.expectations:
+            _check_choice("expectations", window, tuple(self.windows))
+        if self.where is not None and (not isinstance(self.where, str) or not self.where.strip()):
+            raise DefinitionError(f'where: {self.where!r} is not a SQL condition; write one, as "dep_delay is not null", or leave it out')
+        not_negative(self.max_ahead, "max_ahead")
+        schedule_of(self.schedule, instant_us(self.start, "start"))
+
+    @property
+    def intervals(self) -> Schedule:
+        """The data intervals of the batches."""
+        return schedule_of(self.schedule, instant_us(self.start, "start"))
+
+    @property
+    def max_ahead_us(self) -> int:
+        return not_negative(self.max_ahead, "max_ahead")
+
+    @property
+    def fields(self) -> list[Field]:
+        """Every field that the aggregates need, each once; the number of rows first."""
+        from pipelines.aggregates.counting import ROWS
+
+        seen = {ROWS.stem: ROWS}
+        for aggregate in self.aggregates.values():
+            for each in aggregate.fields:
+                seen.setdefault(each.stem, each)
+        return list(seen.values())
+
+
+def _listed(what: str, names: Any) -> tuple[str, ...]:  # noqa: ANN401 - whatever the user gave
+    if isinstance(names, str) or not all(isinstance(name, str) and name for name in names):
+        raise DefinitionError(f'{what}: {names!r} is not a list of column names; write ["origin"], or [] for none')
+    return tuple(names)
+
+
+def _check_name(what: str, name: object) -> None:
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise DefinitionError(f"{what}: {name!r} cannot name a folder and a DAG; use letters, digits, '_', '-' and '.'")
+
+
+def _check_choice(what: str, choice: object, choices: tuple[str, ...]) -> None:
+    if choice not in choices:
+        raise DefinitionError(f"{what}: {choice!r} is not possible; choose from {', '.join(map(repr, choices))}")
+
+
+def _check_source(source: object) -> None:
+    if not hasattr(source, "event_time"):
+        raise DefinitionError(f'source: {source!r} is not a source; give sources.files("data/{{start:%Y-%m-%d}}.parquet", event_time="...")')
+
+
+def _check_parts(pipeline: Pipeline) -> None:
+    from pipelines.aggregates import Aggregate
+
+    for what, parts in (("windows", pipeline.windows), ("aggregates", pipeline.aggregates)):
+        if not isinstance(parts, dict) or not parts:
+            raise DefinitionError(f"{what}: {parts!r} is not a dict of at least one name -> {what[:-1]}")
+    for name, window in pipeline.windows.items():
+        _check_name("windows", name)
+        if not hasattr(window, "assign"):
+            raise DefinitionError(f'windows[{name!r}]: {window!r} is not a window; give windows.tumbling("1h"), windows.sliding(...), windows.session(...)')
+    for name, aggregate in pipeline.aggregates.items():
+        if not isinstance(aggregate, Aggregate):
+            raise DefinitionError(f"aggregates[{name!r}]: {aggregate!r} is not an aggregate; give aggregates.count(), aggregates.sum(\"x\"), ...")
+
+
+def _check_columns(pipeline: Pipeline) -> None:
+    seen: dict[str, str] = {}
+    for what, names in (("keys", pipeline.keys), ("aggregates", tuple(pipeline.aggregates))):
+        for name in names:
+            if not isinstance(name, str) or not name or name.lower() in RESERVED:
+                raise DefinitionError(f"{what}: {name!r} is reserved or no name; every result has the columns {', '.join(RESERVED[:4])}")
+            if name.lower() in seen:
+                raise DefinitionError(f"{what}: {name!r} stands twice (in {seen[name.lower()]}); columns need names of their own, upper and lower case alike")
+            seen[name.lower()] = what

@@ -1,0 +1,111 @@
+"""The data intervals of a pipeline: what a cron string or a duration cuts time into."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pipelines.definition.durations import UNITS, positive, spell
+from pipelines.definition.instants import from_us, instant_us, spell_instant
+from pipelines.errors import DefinitionError
+
+PRESETS = {
+    "@hourly": "0 * * * *",
+    "@daily": "0 0 * * *",
+    "@weekly": "0 0 * * 0",
+    "@monthly": "0 0 1 * *",
+    "@yearly": "0 0 1 1 *",
+}
+# Crons that are plain grids of time, so that ten thousand intervals need no cron arithmetic.
+_GRIDS = {"0 * * * *": UNITS["h"], "0 0 * * *": UNITS["d"]}
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Interval:
+    """One data interval `[start_us, end_us)`, in microseconds since 1970 UTC."""
+
+    start_us: int
+    end_us: int
+
+    def __str__(self) -> str:
+        return f"[{spell_instant(self.start_us)}, {spell_instant(self.end_us)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """The grid of data intervals: `cron` (UTC) or every `step_us` counted from `anchor_us`; none begins before `first_us`."""
+
+    cron: str | None
+    step_us: int
+    anchor_us: int
+    first_us: int
+
+    def intervals(self, start_us: int, end_us: int) -> list[Interval]:
+        """Every interval inside `[start_us, end_us)`.
+
+        Raises:
+            DefinitionError: an end that is no border of the schedule, or before the pipeline's start.
+        """
+        borders = [b for b in self._borders(start_us, end_us) if b >= self.first_us]
+        self._check(start_us, end_us, borders)
+        return [Interval(a, b) for a, b in zip(borders, borders[1:], strict=False)]
+
+    def _check(self, start_us: int, end_us: int, borders: list[int]) -> None:
+        if end_us < start_us:
+            raise DefinitionError(f"end {spell_instant(end_us)} lies before start {spell_instant(start_us)}")
+        if start_us < self.first_us:
+            raise DefinitionError(
+                f"start {spell_instant(start_us)} lies before the pipeline's own start {spell_instant(self.first_us)}; begin there or later"
+            )
+        for what, us in (("start", start_us), ("end", end_us)):
+            if us not in (borders[:1] + borders[-1:]):
+                nearest = " or ".join(spell_instant(b) for b in self._around(us))
+                raise DefinitionError(f"{what} {spell_instant(us)} is not a border of the schedule {self}; take {nearest}")
+
+    def _borders(self, start_us: int, end_us: int) -> list[int]:
+        if self.step_us:
+            low = -((self.anchor_us - start_us) // self.step_us)
+            return list(range(self.anchor_us + low * self.step_us, end_us + 1, self.step_us))
+        return list(self._ticks(start_us, end_us))
+
+    def _ticks(self, start_us: int, end_us: int) -> Iterator[int]:
+        from croniter import croniter
+
+        ticks = croniter(self.cron, from_us(start_us - 1))
+        while (tick := instant_us(ticks.get_next(type(from_us(0))), "tick")) <= end_us:
+            yield tick
+
+    def _around(self, us: int) -> list[int]:
+        if self.step_us:
+            below = us - (us - self.anchor_us) % self.step_us
+            return [below, below + self.step_us]
+        from croniter import croniter
+
+        kind = type(from_us(0))
+        return [instant_us(getattr(croniter(self.cron, from_us(us)), way)(kind), "tick") for way in ("get_prev", "get_next")]
+
+    def __str__(self) -> str:
+        return repr(self.cron) if self.cron else f"every {spell(self.step_us)} from {spell_instant(self.anchor_us)}"
+
+
+def schedule_of(schedule: object, start_us: int) -> Schedule:
+    """The schedule that a user's cron string, preset or duration means, from the pipeline's start.
+
+    Raises:
+        DefinitionError: neither a cron string nor a duration.
+    """
+    cron = PRESETS.get(schedule, schedule) if isinstance(schedule, str) else schedule
+    if isinstance(cron, str) and len(cron.split()) == 5:
+        if cron in _GRIDS:
+            return Schedule(cron, _GRIDS[cron], 0, start_us)
+        _check_cron(cron)
+        return Schedule(cron, 0, 0, start_us)
+    try:
+        return Schedule(None, positive(cron, "schedule"), start_us, start_us)  # type: ignore[arg-type]
+    except DefinitionError as wrong:
+        raise DefinitionError(f"{wrong}; or a cron string, as \"0 * * * *\", or one of {', '.join(PRESETS)}") from None
+
+
+def _check_cron(cron: str) -> None:
+    from croniter import croniter
+
+    if not croniter.is_valid(cron):
+        raise DefinitionError(f"schedule: {cron!r} is not a cron string; minute, hour, day of month, month, day of week, as \"0 6 * * 1\"")

@@ -1,0 +1,128 @@
+"""assigner x aggregate x reducer: from a table of states to a table of windows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from pipelines.engine.frames import Frames, sorted_order
+from pipelines.engine.keys import contiguous, key_codes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pipelines.aggregates import Aggregate, Field
+    from pipelines.timeline.closing import Closing
+    from pipelines.windows.kind import Assignment, Ints, Window
+
+INSTANT = pa.timestamp("us", tz="UTC")
+
+
+@dataclass(frozen=True, slots=True)
+class Combined:
+    """Windows and where they came from.
+
+    Attributes:
+        windows: key columns, window_start, window_end, and the aggregates; a row a window.
+        closed: the position of the batch that closed each; the number of batches while none has.
+        states: the states, sorted as the frames are.
+        frames, assignment: what the windows are ranges over.
+    """
+
+    windows: pa.Table
+    closed: Ints
+    states: pa.Table
+    frames: Frames
+    assignment: Assignment
+
+
+def combine(
+    states: pa.Table,
+    *,
+    window: Window,
+    when: Closing,
+    keys: Sequence[str],
+    aggregates: Mapping[str, Aggregate],
+    width_us: int,
+    wanted: Ints | None = None,
+) -> Combined:
+    """Every window over these states that one of the `wanted` batches closes.
+
+    Args:
+        states: key columns, `frame` (timestamp us UTC), `first_event` and `last_event` if the window asks for them, the
+            fields' columns, and `position`: the place of the state's batch in the history; in order of arrival.
+        window: the definition.
+        when: watermarks and grace.
+        keys: names of the key columns.
+        aggregates: result column -> aggregate.
+        width_us: of the frames.
+        wanted: positions of batches, ascending; len(when.marks) stands for windows still open. None: all.
+    """
+    states, frames = _sorted(states, keys, width_us)
+    assignment = window.assign(frames, when.floor)
+    closed = when.batch_of(assignment.end)
+    if wanted is not None:
+        assignment, closed = _only(assignment, closed, np.isin(closed, wanted))
+    heads = _heads(frames, assignment)
+    columns = {key: states[key].combine_chunks().take(heads) for key in keys}
+    columns["window_start"] = pa.array(assignment.start).view(INSTANT)
+    columns["window_end"] = pa.array(assignment.end).view(INSTANT)
+    columns |= results(states, assignment, aggregates)
+    return Combined(pa.table(columns), closed, states, frames, assignment)
+
+
+def _sorted(states: pa.Table, keys: Sequence[str], width_us: int) -> tuple[pa.Table, Frames]:
+    codes = key_codes([contiguous(states[key]) for key in keys], len(states))
+    start, batch = _instants(states["frame"]), states["position"].to_numpy()
+    order = sorted_order(codes, start // width_us, batch)
+    states = states.take(pa.array(order))
+    first, last = (_instants(states[name]) if name in states.column_names else start[order] for name in ("first_event", "last_event"))
+    return states, Frames(codes[order], start[order], batch[order], first, last, width_us)
+
+
+def _instants(column: pa.ChunkedArray) -> Ints:
+    return contiguous(column).view(pa.int64()).to_numpy(zero_copy_only=False)
+
+
+def _heads(frames: Frames, assignment: Assignment) -> pa.Array:
+    """A row of each window's group."""
+    return pa.array(np.searchsorted(frames.group, assignment.group))
+
+
+def _only(assignment: Assignment, closed: Ints, chosen: np.ndarray) -> tuple[Assignment, Ints]:
+    """The chosen windows alone."""
+    from dataclasses import replace
+
+    kept = np.flatnonzero(chosen)
+    pairs = chosen[assignment.late_window]
+    number = np.cumsum(chosen) - 1
+    names = ("group", "start", "end", "lo", "mid", "hi")
+    return (
+        replace(
+            assignment,
+            **{name: getattr(assignment, name)[kept] for name in names},
+            late_window=number[assignment.late_window[pairs]],
+            late_row=assignment.late_row[pairs],
+        ),
+        closed[kept],
+    )
+
+
+def results(states: pa.Table, assignment: Assignment, aggregates: Mapping[str, Aggregate]) -> dict[str, pa.Array]:
+    """The aggregates of each window. Fields that several aggregates share are reduced once."""
+    reduced: dict[str, list[pa.Array]] = {}
+    for aggregate in aggregates.values():
+        for field in aggregate.fields:
+            if field.stem not in reduced:
+                reduced[field.stem] = _reduced(states, assignment, field)
+    return {
+        name: aggregate.finish(*(column for field in aggregate.fields for column in reduced[field.stem])) for name, aggregate in aggregates.items()
+    }
+
+
+def _reduced(states: pa.Table, assignment: Assignment, field: Field) -> list[pa.Array]:
+    parts = {part: contiguous(states[column]) for (part, _), column in zip(field.parts, field.columns, strict=True)}
+    return list(field.monoid.reduce(parts, assignment).values())

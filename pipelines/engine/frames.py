@@ -1,0 +1,75 @@
+"""Frames: the sorted partial states that every window is a range over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from pipelines.windows.kind import Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Frames:
+    """Partial states, one a row, sorted by (group, start, batch, order of arrival).
+
+    Attributes:
+        group: dense number of the key.
+        start: first instant of the frame, microseconds.
+        batch: position of the batch in the history.
+        first, last: times of the first and last event, microseconds; equal to `start` where no window asks for them.
+        width: the frames' width, microseconds.
+    """
+
+    group: Ints
+    start: Ints
+    batch: Ints
+    first: Ints
+    last: Ints
+    width: int
+
+    def __len__(self) -> int:
+        return len(self.group)
+
+
+def run_starts(*columns: Ints) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Where any of the columns differs from the row before; true for the first row."""
+    begins = np.zeros(len(columns[0]), np.bool_)
+    begins[:1] = True
+    for column in columns:
+        begins[1:] |= column[1:] != column[:-1]
+    return begins
+
+
+def run_numbers(*columns: Ints) -> Ints:
+    """For each row the number of its run of equal values, from 0."""
+    numbers: Ints = np.cumsum(run_starts(*columns)) - 1
+    return numbers
+
+
+def sorted_order(*columns: Ints) -> Ints:
+    """The stable order that sorts rows by these columns, the first one foremost.
+
+    One packed integer is sorted where the columns' ranges allow, several columns otherwise.
+    """
+    packed = _packed(columns)
+    if packed is None:
+        return np.lexsort(columns[::-1])
+    if len(packed) < 2 or bool(np.all(packed[1:] >= packed[:-1])):
+        return np.arange(len(packed))
+    return np.argsort(packed, kind="stable")
+
+
+def _packed(columns: tuple[Ints, ...]) -> Ints | None:
+    if not len(columns[0]):
+        return columns[0]
+    packed, size = np.zeros(len(columns[0]), np.int64), 1
+    for column in columns:
+        low, high = int(column.min()), int(column.max())
+        size *= high - low + 1
+        if size >= 2**62:
+            return None
+        packed = packed * (high - low + 1) + (column - low)
+    return packed

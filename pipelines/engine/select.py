@@ -1,0 +1,81 @@
+"""Selections (least, greatest, first, last): which row of a window wins. Anchored blocks, as in `fold`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numba import njit
+
+if TYPE_CHECKING:
+    from pipelines.windows.kind import Assignment, Ints
+
+
+def winners(order_by: pa.Array, windows: Assignment, *, least: bool, newest: bool) -> Ints:
+    """The row of the states that wins in each window; -1 where every candidate is null.
+
+    Args:
+        order_by: what is compared; a null never wins.
+        windows: over the states.
+        least: whether the least wins, else the greatest (a NaN is greater than any number, as in DuckDB).
+        newest: whether of equal ones the last to arrive wins, else the first.
+    """
+    ranks = sort_keys(order_by)
+    candidate = np.where(order_by.is_valid().to_numpy(zero_copy_only=False), np.arange(len(ranks)), -1)
+    if least:
+        ranks = -1 - ranks
+    return _winners(ranks, candidate, windows.order, windows.block, windows.lo, windows.mid, windows.hi, windows.late_window, windows.late_row, newest)  # type: ignore[no-any-return]
+
+
+def sort_keys(values: pa.Array) -> Ints:
+    """Integers that are ordered as the values are; 0 for nulls."""
+    kind = values.type
+    if pa.types.is_floating(kind):
+        return _float_keys(values)
+    if pa.types.is_boolean(kind) or pa.types.is_integer(kind):
+        return values.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+    if pa.types.is_timestamp(kind) or pa.types.is_date64(kind) or pa.types.is_time64(kind) or pa.types.is_duration(kind):
+        return values.view(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+    coded = values.dictionary_encode()
+    rank = np.empty(len(coded.dictionary), np.int64)
+    rank[pc.sort_indices(coded.dictionary).to_numpy()] = np.arange(len(rank))
+    return np.append(rank, 0)[coded.indices.fill_null(len(rank)).to_numpy(zero_copy_only=False)]
+
+
+def _float_keys(values: pa.Array) -> Ints:
+    plain = values.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False).copy()
+    plain[np.isnan(plain)] = np.nan
+    bits = plain.view(np.int64)
+    return np.where(bits < 0, ~(bits & np.int64(2**63 - 1)), bits)
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _winner(ranks, older, newer, newest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    if older < 0:
+        return newer
+    if newer < 0 or ranks[newer] < ranks[older] or (ranks[newer] == ranks[older] and not newest):
+        return older
+    return newer
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _winners(ranks, candidate, order, block, lo, mid, hi, late_window, late_row, newest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202, PLR0913
+    prefix, suffix = candidate[order], candidate[order]
+    out = np.full(len(lo), -1, np.int64)
+    for row in range(1, len(order)):
+        if block[row] == block[row - 1]:
+            prefix[row] = _winner(ranks, prefix[row - 1], prefix[row], newest)
+    for row in range(len(order) - 2, -1, -1):
+        if block[row] == block[row + 1]:
+            suffix[row] = _winner(ranks, suffix[row], suffix[row + 1], newest)
+    for window in range(len(lo)):
+        if lo[window] < mid[window]:
+            out[window] = suffix[lo[window]]
+        if mid[window] < hi[window]:
+            out[window] = _winner(ranks, out[window], prefix[hi[window] - 1], newest)
+    for pair in range(len(late_window)):
+        window = late_window[pair]
+        out[window] = _winner(ranks, out[window], candidate[late_row[pair]], newest)
+    return out

@@ -1,0 +1,31 @@
+"""Every error Muntin raises for its reader: what was asked, what was found, what to do."""
+
+
+class MuntinError(Exception):
+    """The root of all errors of this package; `exit_status` is what the command line returns."""
+
+    exit_status = 3
+
+
+class DefinitionError(MuntinError, ValueError):
+    """A pipeline, a window, an aggregate or a call that cannot be, found before anything is read."""
+
+    exit_status = 2
+
+
+class SourceError(MuntinError):
+    """The source cannot be read as the definition says."""
+
+
+class StateError(MuntinError):
+    """The state directory cannot be used: another pipeline's, of a newer format, damaged, or full."""
+
+
+class ConflictError(StateError):
+    """Another run committed first what this one wanted to replace."""
+
+
+class ExpectationsError(MuntinError):
+    """A critical expectation failed: nothing was published."""
+
+    exit_status = 1

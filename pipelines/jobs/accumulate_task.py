@@ -1,0 +1,168 @@
+"""What one Spark task of accumulate does: read splits with DuckDB, lift rows to states, write Parquet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pipelines.aggregates.aggregate import TIME
+from pipelines.definition.frame_sets import frame_sets
+from pipelines.engine.frames import sorted_order
+from pipelines.engine.keys import buckets, contiguous, key_codes
+from pipelines.errors import MuntinError, SourceError
+from pipelines.jobs.sql_types import storable, targets_of
+from pipelines.sources.lift import FIRST, FRAME, LAST, states, tally
+from pipelines.sources.scan import quoted, refused, scan, staged
+from pipelines.store.parquet import write_named
+from pipelines.store.paths import digest_of, states_path
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pipelines.definition.frame_sets import FrameSet
+    from pipelines.definition.pipeline import Pipeline
+
+INSTANT = pa.timestamp("us", tz="UTC")
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Some neighbouring files of one batch: `number` of its splits, paths in order of arrival."""
+
+    batch_us: int
+    end_us: int
+    number: int
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """The splits that one task works through.
+
+    `targets`: frame set's table -> column -> SQL type that its states have in every batch.
+    """
+
+    pipeline: Pipeline
+    root: str
+    splits: Sequence[Split]
+    targets: Mapping[str, Mapping[str, str]]
+
+
+def connect(timezone: str | None = None) -> duckdb.DuckDBPyConnection:
+    """A DuckDB session of one thread, so that the order of additions is the order of the rows."""
+    session = duckdb.connect()
+    session.execute("SET threads = 1")
+    session.execute(f"SET TimeZone = '{timezone or 'UTC'}'")
+    session.execute("SET enable_progress_bar = false")
+    return session
+
+
+def accumulate_share(share: Share) -> list[dict[str, Any]]:
+    """States and refused rows of every split, written; what was written and counted, a dict a split."""
+    session = connect(share.pipeline.source.timezone)
+    return [_guarded(session, share, split) for split in share.splits]
+
+
+def _guarded(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> dict[str, Any]:
+    try:
+        return _accumulate(session, share, split)
+    except MuntinError:
+        raise
+    except duckdb.Error as wrong:
+        raise explained(wrong, split.paths) from wrong
+
+
+def explained(wrong: duckdb.Error, paths: Sequence[str]) -> SourceError:
+    """What a user can do about an error of DuckDB's."""
+    first, text = ", ".join(paths), str(wrong).strip()
+    if isinstance(wrong, duckdb.OutOfRangeException | duckdb.ConversionException) and ("INT128" in text or "verflow" in text or "out of range" in text):
+        return SourceError(f'{first}: a sum does not fit its type ({text}); sum a DECIMAL or a DOUBLE instead, as agg.sum("x::DECIMAL(38, 0)")')
+    if isinstance(wrong, duckdb.BinderException):
+        return SourceError(f"{first}: the definition does not fit the columns: {text}")
+    return SourceError(f"{first} cannot be read: {text}")
+
+
+def _accumulate(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> dict[str, Any]:
+    pipeline, source = share.pipeline, share.pipeline.source
+    sets = frame_sets(pipeline)
+    ordinal = any(each.uses_order for each in pipeline.fields)
+    columns = described(session, f"FROM {scan(source, split.paths)}")
+    rows = f"({staged(source, split.paths, columns, ordinal=ordinal)})"
+    if source.format != "parquet" or len(sets) > 1 or ordinal:
+        session.execute(f"CREATE OR REPLACE TEMP TABLE muntin_rows AS FROM {rows}")
+        rows = "muntin_rows"
+    latest = split.end_us + pipeline.max_ahead_us
+    read, accepted, newest = session.execute(tally(rows, latest)).fetchall()[0]
+    done: dict[str, Any] = {"batch": split.batch_us, "split": split.number, "read": read, "taken": 0, "newest": newest, "states": {}}
+    done["rows"] = _rows_by_file(session, source, split.paths, read)
+    for frames in sets:
+        done["states"][frames.table] = written = _write_states(session, share, split, frames, rows, latest, newest, columns)
+        done["taken"] = written.pop("taken")
+    done["refused"] = None
+    if read > accepted:
+        query = refused(source, split.paths, columns, latest, pipeline.max_ahead_us)
+        done["refused"] = _write_refused(session, share, split, query)
+    done["refused_rows"] = read - accepted
+    return done
+
+
+def described(session: duckdb.DuckDBPyConnection, query: str) -> dict[str, str]:
+    """Name -> SQL type of a query's columns."""
+    return {name: kind for name, kind, *_ in session.execute(f"DESCRIBE {query}").fetchall()}
+
+
+def _rows_by_file(session: duckdb.DuckDBPyConnection, source: Any, paths: Sequence[str], read: int) -> list[int]:  # noqa: ANN401
+    if len(paths) == 1:
+        return [read]
+    if source.format == "parquet":
+        return [pq.read_metadata(path).num_rows for path in paths]
+    return [session.execute(f"SELECT count(*) FROM {scan(source, [path])}").fetchall()[0][0] for path in paths]
+
+
+def _write_states(
+    session: duckdb.DuckDBPyConnection, share: Share, split: Split, frames: FrameSet, rows: str, latest: int, newest: int | None, columns: Mapping[str, str]
+) -> dict[str, Any]:
+    query = states(share.pipeline, frames, rows, latest)
+    if newest is None and not columns:
+        query = f"{query} LIMIT 0"
+    kinds = targets_of(described(session, query), share.targets[frames.table], split.paths)
+    chosen = ", ".join(f"{quoted(name)}::{kind} AS {quoted(name)}" for name, kind in kinds.items())
+    table = storable(session.execute(f"SELECT {chosen} FROM ({query})").to_arrow_table())
+    table, taken = arranged(table, share.pipeline.keys, split.batch_us, frames.width_us), int(sum(table["rows"].to_numpy()))
+    name = partial(states_path, split.batch_us, split.number, newest)
+    dictionary = [*share.pipeline.keys, "batch", "bucket", FRAME]
+    return {**write_named(table, f"{share.root}/{frames.table}", name, dictionary=dictionary), "taken": taken}
+
+
+def arranged(table: pa.Table, keys: Sequence[str], batch_us: int, width_us: int) -> pa.Table:
+    """States with their batch and bucket, sorted by (bucket, key, frame): what finalize reads by row group."""
+    columns = [contiguous(table[key]) for key in keys]
+    bucket, frame = buckets(columns, len(table)), table[FRAME].to_numpy()
+    order = pa.array(sorted_order(bucket.astype("int64"), key_codes(columns, len(table)), frame // width_us))
+    for name in (FRAME, FIRST, LAST):
+        if name in table.column_names:
+            table = table.set_column(table.column_names.index(name), name, contiguous(table[name]).view(INSTANT))
+    batch = pa.repeat(pa.scalar(batch_us, pa.int64()), len(table)).view(INSTANT)
+    table = table.add_column(len(keys), "batch", batch)
+    return table.append_column("bucket", pa.array(bucket)).take(order)
+
+
+def _write_refused(session: duckdb.DuckDBPyConnection, share: Share, split: Split, query: str) -> dict[str, Any]:
+    table = session.execute(query).to_arrow_table()
+    batch = pa.repeat(pa.scalar(split.batch_us, pa.int64()), len(table)).view(INSTANT)
+    table = table.add_column(0, "batch", batch)
+    return write_named(table, f"{share.root}/quarantine", partial(states_path, split.batch_us, split.number, None))
+
+
+def empty_states(root: str, table: str, batch_us: int) -> dict[str, Any]:
+    """The checkpoint of a batch without files: that it was seen."""
+    nothing = pa.table({"batch": pa.array([], INSTANT), FRAME: pa.array([], INSTANT), "rows": pa.array([], pa.int64())})
+    return write_named(nothing, f"{root}/{table}", partial(states_path, batch_us, 0, None))
+
+
+__all__ = ["TIME", "Share", "Split", "accumulate_share", "arranged", "connect", "described", "digest_of", "empty_states", "explained"]

@@ -1,0 +1,77 @@
+"""Types of states: what SQL gives, what Delta can store, and that every batch has the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from pipelines.errors import SourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+# What DuckDB gives -> what every reader of Parquet and Delta understands.
+_STORED = {
+    "HUGEINT": "BIGINT",
+    "UHUGEINT": "BIGINT",
+    "UBIGINT": "DECIMAL(20,0)",
+    "UINTEGER": "BIGINT",
+    "USMALLINT": "INTEGER",
+    "UTINYINT": "SMALLINT",
+    "TIMESTAMP": "TIMESTAMP WITH TIME ZONE",
+    "TIMESTAMP_S": "TIMESTAMP WITH TIME ZONE",
+    "TIMESTAMP_MS": "TIMESTAMP WITH TIME ZONE",
+    "TIMESTAMP_NS": "TIMESTAMP WITH TIME ZONE",
+    "TIME": "VARCHAR",
+    "INTERVAL": "VARCHAR",
+    "UUID": "VARCHAR",
+    "JSON": "VARCHAR",
+    '"NULL"': "INTEGER",
+}
+_WIDER = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE")
+
+
+def stored_type(kind: str) -> str:
+    """The SQL type a column is stored as."""
+    return "VARCHAR" if kind.startswith("ENUM") else _STORED.get(kind, kind)
+
+
+def targets_of(natural: Mapping[str, str], targets: Mapping[str, str], paths: Sequence[str]) -> dict[str, str]:
+    """Column -> SQL type to cast to, so that a batch's states have the types that earlier ones have.
+
+    Raises:
+        SourceError: a column's type in these files does not go into the type it has in the state.
+    """
+    out = {}
+    for name, kind in natural.items():
+        out[name] = targets.get(name, stored_type(kind))
+        if not _fits(kind, out[name]):
+            raise SourceError(
+                f"{', '.join(paths)}: {name} is {kind} here and {out[name]} in earlier batches; "
+                f'cast in the definition, as agg.sum("x::DOUBLE"), or say the column\'s type in sources.files(..., types={{"x": "DOUBLE"}})'
+            )
+    return out
+
+
+def _fits(kind: str, target: str) -> bool:
+    if kind in (target, '"NULL"') or stored_type(kind) == target:
+        return True
+    if kind in _WIDER and target in _WIDER:
+        return _WIDER.index(kind) <= _WIDER.index(target)
+    return kind in ("HUGEINT", *_WIDER[:4]) and (target in ("BIGINT", "DOUBLE") or target.startswith("DECIMAL"))
+
+
+def storable(table: pa.Table) -> pa.Table:
+    """The table with Arrow types that Delta has: plain strings, timestamps in UTC microseconds."""
+    return table.cast(pa.schema([field.with_type(_storable(field.type)) for field in table.schema]))
+
+
+def _storable(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_timestamp(kind):
+        return pa.timestamp("us", tz="UTC")
+    if pa.types.is_large_string(kind) or pa.types.is_string_view(kind) or pa.types.is_dictionary(kind):
+        return pa.string()
+    if pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind):
+        return pa.binary()
+    return kind

@@ -1,0 +1,167 @@
+"""Great Expectations behind three functions: build what a suite says, judge a frame by it, count what fails."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pipelines.quality.errors import SuiteError
+from pipelines.quality.staged import ROW_NUMBER
+from pipelines.quality.suite import near
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from pipelines.quality.suite import Expectation, Suite
+
+MAX_ROWS = 20
+ERROR_LENGTH = 400
+BOOLEAN = {"result_format": "BOOLEAN_ONLY"}
+NUMBERS = {"result_format": "SUMMARY"}
+NUMBERS_AND_ROWS = {
+    "result_format": "SUMMARY",
+    "partial_unexpected_count": MAX_ROWS,
+    "unexpected_index_column_names": [ROW_NUMBER],
+    "exclude_unexpected_values": True,
+    "return_unexpected_index_query": False,
+}
+QUERIED_ROWS = {"result_format": "COMPLETE"}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of one expectation: a verdict (None: not asked), why it could not run, the numbers asked for."""
+
+    success: bool | None
+    error: str | None = None
+    result: Mapping[str, Any] = field(default_factory=dict)
+
+
+def imported() -> Any:  # noqa: ANN401 - a module
+    """Great Expectations, imported at the first call (seconds of it) and silenced before its import can talk."""
+    logger = logging.getLogger("great_expectations")
+    if logger.level == logging.NOTSET:
+        logger.setLevel(logging.WARNING)
+    import great_expectations  # noqa: PLC0415 - six seconds that only a validation should pay
+
+    return great_expectations
+
+
+def build(suite: Suite) -> tuple[Any, ...]:
+    """The suite's expectations as objects of Great Expectations, each knowing its position.
+
+    Raises:
+        SuiteError: a type is unknown, or an argument is missing, unknown or of the wrong kind; all of them named.
+    """
+    imported()
+    wrong: list[str] = []
+    built = [_built(expectation, position, wrong) for position, expectation in enumerate(suite.expectations)]
+    if wrong:
+        msg = f"{suite.path or suite.name}: " + "\n".join(wrong)
+        raise SuiteError(msg)
+    return tuple(built)
+
+
+def _built(expectation: Expectation, position: int, wrong: list[str]) -> Any:  # noqa: ANN401 - GX expectation
+    from great_expectations.expectations.expectation_configuration import (  # noqa: PLC0415 - as above
+        ExpectationConfiguration,
+    )
+    from great_expectations.expectations.registry import (  # noqa: PLC0415 - as above
+        list_registered_expectation_implementations,
+    )
+
+    known = tuple(list_registered_expectation_implementations())
+    if expectation.type not in known:
+        hint = near(expectation.type, known, count=3) or "; see greatexpectations.io/expectations"
+        wrong.append(f"expectation {position + 1}: unknown type {expectation.type!r}{hint}")
+        return None
+    try:
+        return ExpectationConfiguration(
+            type=expectation.type, kwargs=dict(expectation.kwargs), meta={"position": position}
+        ).to_domain_obj()
+    except (TypeError, ValueError) as error:
+        wrong.append(f"expectation {position + 1} ({expectation.type}): {_brief(str(error))}")
+        return None
+
+
+def kind(expectation: Any) -> str:  # noqa: ANN401 - a GX expectation
+    """`rows`: it judges row by row. `query`: SQL that finds rows. `table`: it judges the table or a column at once."""
+    from great_expectations.expectations import expectation as kinds  # noqa: PLC0415 - as above
+
+    if expectation.expectation_type == "unexpected_rows_expectation":
+        return "query"
+    by_row = (kinds.ColumnMapExpectation, kinds.ColumnPairMapExpectation, kinds.MulticolumnMapExpectation)
+    return "rows" if isinstance(expectation, by_row) else "table"
+
+
+def row_numbers(result: Mapping[str, Any]) -> tuple[int, ...]:
+    """The numbers of the rows a result complains of, at most `MAX_ROWS`; () when it names none."""
+    named = result.get("partial_unexpected_index_list") or result.get("details", {}).get("unexpected_rows") or []
+    found: list[int] = []
+    for entry in named:
+        numbers = entry.get(ROW_NUMBER, [])
+        found += numbers if isinstance(numbers, list) else [numbers]
+    return tuple(found[:MAX_ROWS])
+
+
+def judge(
+    spark: SparkSession, frame: DataFrame, expectations: Sequence[Any], form: Mapping[str, object]
+) -> dict[int, Outcome]:
+    """One run over a frame: the outcome of each expectation by its position.
+
+    When several could not run, each of those is run again alone: one that breaks must not speak for the others.
+    """
+    outcomes = _run(spark, frame, expectations, form) if expectations else {}
+    broken = [each for each in expectations if outcomes[position(each)].error is not None]
+    if len(broken) > 1:
+        for each in broken:
+            outcomes |= _run(spark, frame, [each], form)
+    return outcomes
+
+
+def position(expectation: Any) -> int:  # noqa: ANN401 - GX expectation
+    """Where in the suite an expectation stands."""
+    return int(expectation.meta["position"])
+
+
+def _run(
+    spark: SparkSession, frame: DataFrame, expectations: Sequence[Any], form: Mapping[str, object]
+) -> dict[int, Outcome]:
+    missing = Outcome(success=False, error="Great Expectations returned no result")
+    outcomes = {position(each): missing for each in expectations}
+    suite = imported().ExpectationSuite(name="staged windows", expectations=list(expectations))
+    try:
+        results = _batch(spark, frame).validate(suite, result_format=dict(form)).results
+    except Exception as error:  # noqa: BLE001 - whatever happened in there, the check has not passed
+        broken = Outcome(success=False, error=_brief(f"{type(error).__name__}: {error}"))
+        return dict.fromkeys(outcomes, broken)
+    return outcomes | {position(each.expectation_config): _outcome(each) for each in results}
+
+
+def _batch(spark: SparkSession, frame: DataFrame) -> Any:  # noqa: ANN401 - GX batch
+    context = imported().get_context(mode="ephemeral")
+    context.variables.progress_bars = {"globally": False}
+    source = context.data_sources.add_spark("staged", persist=False)
+    source._spark = spark  # noqa: SLF001 - else queries run in whatever session is current
+    asset = source.add_dataframe_asset("windows")
+    return asset.add_batch_definition_whole_dataframe("whole").get_batch({"dataframe": frame})
+
+
+def _outcome(result: Any) -> Outcome:  # noqa: ANN401 - GX result
+    error = _raised(result.exception_info)
+    return Outcome(bool(result.success) and error is None, error, dict(result.result or {}))
+
+
+def _raised(info: Mapping[str, Any]) -> str | None:
+    """The message of an exception, which Great Expectations keeps either plainly or once per broken metric."""
+    infos = [info] if "raised_exception" in info else list(info.values())
+    messages = [str(each["exception_message"]) for each in infos if each["raised_exception"]]
+    return _brief("; ".join(dict.fromkeys(messages))) if messages else None
+
+
+def _brief(message: str) -> str:
+    text = " ".join(message.partition("JVM stacktrace:")[0].split())
+    return text if len(text) <= ERROR_LENGTH else f"{text[:ERROR_LENGTH]}..."

@@ -1,0 +1,105 @@
+"""What a validation found: one check per expectation, in the suite's order, and the verdict over all of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from pipelines.quality import wording
+from pipelines.quality.errors import ExpectationsFailed
+from pipelines.quality.suite import SEVERITIES, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Status = Literal["passed", "warning", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One expectation held against the staged windows.
+
+    `success` is None when there were no rows to hold it against. `error` says why a check could not run; that is a
+    failure. `failing_rows` are rows of the staged files: keys, window_start, window_end, the columns concerned.
+    """
+
+    type: str
+    column: str | None
+    kwargs: Mapping[str, object]
+    severity: Severity
+    success: bool | None
+    observed_value: object = None
+    unexpected_count: int | None = None
+    unexpected_percent: float | None = None
+    error: str | None = None
+    failing_rows: tuple[Mapping[str, object], ...] = ()
+
+    def to_dict(self) -> dict[str, object]:
+        """The check as JSON types: instants as ISO 8601 in UTC, decimals and non-finite numbers as text."""
+        return {name: wording.plain(getattr(self, name)) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class QualityReport:
+    """The checks of one window's staged files; at most 20 failing rows over all checks."""
+
+    window: str
+    rows: int
+    checks: tuple[Check, ...]
+    files: tuple[str, ...] = ()
+
+    @property
+    def failed(self) -> tuple[Check, ...]:
+        """The checks that failed or could not run, whatever their severity."""
+        return tuple(check for check in self.checks if check.success is False)
+
+    @property
+    def unchecked(self) -> bool:
+        """Whether nothing at all was checked: no rows, and no expectation that speaks of their number."""
+        return all(check.success is None for check in self.checks)
+
+    @property
+    def status(self) -> Status:
+        """`failed`: publish nothing. `warning`: publish and tell someone. `passed`: also when only `info` failed."""
+        grave = {check.severity for check in self.failed}
+        if "critical" in grave:
+            return "failed"
+        return "warning" if "warning" in grave or self.unchecked else "passed"
+
+    @property
+    def verdict(self) -> str:
+        """The status in words, such as `failed: 1 critical, 2 warning of 9 checks on 216 rows`."""
+        if self.unchecked:
+            return f"{self.status}: no rows: nothing was checked"
+        ran = [check for check in self.checks if check.success is not None]
+        counts = Counter(check.severity for check in self.failed)
+        wrong = ", ".join(f"{counts[severity]} {severity}" for severity in SEVERITIES if counts[severity])
+        of = f"{wrong} of " if wrong else ""
+        left = len(self.checks) - len(ran)
+        unrun = f"; {left} not checked: no rows" if left else ""
+        return f"{self.status}: {of}{wording.many(len(ran), 'check')} on {wording.many(self.rows, 'row')}{unrun}"
+
+    def to_dict(self) -> dict[str, object]:
+        """The report as JSON types, small enough for a log, an XCom or an asset event."""
+        return {
+            "window": self.window,
+            "rows": self.rows,
+            "status": self.status,
+            "verdict": self.verdict,
+            "checks": [check.to_dict() for check in self.checks],
+            "files": list(self.files),
+        }
+
+    def text(self) -> str:
+        """The report for a person: the verdict, each failed check with its numbers and rows, and what to do."""
+        return wording.report_text(self)
+
+    def raise_if_critical(self) -> None:
+        """Stop here when a critical check failed or could not run.
+
+        Raises:
+            ExpectationsFailed: with this report; its text is `text()`.
+        """
+        if self.status == "failed":
+            raise ExpectationsFailed(self)

@@ -1,0 +1,41 @@
+"""The staged files as Spark sees them: cached while they are checked, every row with a number to find it by."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from pyspark.sql import DataFrame, SparkSession
+
+ROW_NUMBER = "__muntin_row"
+ONE_PARTITION_ROWS = 1_000_000
+NO_GLOB = {"__globPaths__": "false"}
+
+
+@contextmanager
+def staged(spark: SparkSession, files: Sequence[str], *, rows: int) -> Iterator[DataFrame]:
+    """The files' columns and `ROW_NUMBER`, cached until the block ends.
+
+    Up to a million rows lie in one partition: an aggregate over them is then one Spark job instead of two. Without
+    files, a frame that has no rows and no column but the number.
+    """
+    frame = spark.read.options(**NO_GLOB).parquet(*files) if files else spark.range(0).drop("id")
+    if rows <= ONE_PARTITION_ROWS:
+        frame = frame.coalesce(1)
+    frame = frame.selectExpr("*", f"monotonically_increasing_id() as {ROW_NUMBER}").persist()
+    try:
+        yield frame
+    finally:
+        frame.unpersist()
+
+
+def fetch(frame: DataFrame, numbers: Collection[int]) -> dict[int, Mapping[str, object]]:
+    """The rows of these numbers, by number, in one Spark job; instants aware."""
+    if not numbers:
+        return {}
+    listed = ", ".join(str(number) for number in sorted(numbers))
+    found = frame.where(f"{ROW_NUMBER} in ({listed})").toArrow().to_pylist()
+    return {row[ROW_NUMBER]: row for row in found}

@@ -1,0 +1,42 @@
+"""The SQL that lifts accepted rows into one partial state per key and frame."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipelines.aggregates.aggregate import TIME
+from pipelines.sources.scan import accepted, quoted
+
+if TYPE_CHECKING:
+    from pipelines.definition.frame_sets import FrameSet
+    from pipelines.definition.pipeline import Pipeline
+
+FRAME, FIRST, LAST = "frame", "first_event", "last_event"
+
+
+def frame_start(width_us: int) -> str:
+    """SQL for the start of the frame that holds a row, before 1970 too."""
+    return f"({TIME} - (({TIME} % {width_us}) + {width_us}) % {width_us})"
+
+
+def states(pipeline: Pipeline, frames: FrameSet, rows: str, latest_us: int) -> str:
+    """One row per key and frame: the keys, the frame's start in microseconds, and the fields' columns.
+
+    Args:
+        pipeline: its keys, filter and fields.
+        frames: the frame set; says how wide frames are and whether event times are kept.
+        rows: the relation with the source's columns and `TIME`.
+        latest_us: rows later than this are refused.
+    """
+    keys = [f"{quoted(key)} AS {quoted(key)}" for key in pipeline.keys]
+    times = [f"min({TIME}) AS {FIRST}", f"max({TIME}) AS {LAST}"] if frames.event_times else []
+    fields = [f"{lift} AS {quoted(column)}" for each in pipeline.fields for column, lift in each.columns.items()]
+    chosen = ", ".join([*keys, f"{frame_start(frames.width_us)} AS {FRAME}", *times, *fields])
+    condition = f"{accepted(latest_us)}" + (f" AND ({pipeline.where})" if pipeline.where else "")
+    groups = ", ".join(str(at + 1) for at in range(len(keys) + 1))
+    return f"SELECT {chosen} FROM {rows} WHERE {condition} GROUP BY {groups}"
+
+
+def tally(rows: str, latest_us: int) -> str:
+    """How many rows there are, how many are accepted, and the largest accepted event time."""
+    return f"SELECT count(*), count(*) FILTER (WHERE {accepted(latest_us)}), max({TIME}) FILTER (WHERE {accepted(latest_us)}) FROM {rows}"

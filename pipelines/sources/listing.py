@@ -1,0 +1,68 @@
+"""Which files a batch consists of, and how they are split among tasks. Depends on the files, never on the cluster."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from glob import glob, has_magic
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipelines.errors import SourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pipelines.definition.schedule import Interval
+    from pipelines.sources.files import FileSource
+
+SPLIT_BYTES = 48 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """One file of a batch: its absolute path, its size in bytes, and when it was last written, in nanoseconds."""
+
+    path: str
+    size: int
+    written_ns: int
+
+
+def source_files(source: FileSource, interval: Interval) -> list[SourceFile]:
+    """The files of an interval, by path.
+
+    Raises:
+        SourceError: there are none and the source says that is an error; or the path is a folder.
+    """
+    pattern = source.patterns(interval)
+    found = sorted(glob(pattern, recursive=True)) if has_magic(pattern) else [pattern] * Path(pattern).exists()
+    paths = [path for path in map(Path, found) if path.is_file()]
+    if not paths and source.missing == "error":
+        raise SourceError(
+            f"no file at {pattern} for the interval {interval}; bring it, or say missing=\"empty\" in sources.files(...) if an interval without files is an empty batch"
+        )
+    return [SourceFile(str(path.absolute()), (stat := path.stat()).st_size, stat.st_mtime_ns) for path in paths]
+
+
+def splits(files: Sequence[SourceFile], *, whole: bool = False) -> list[list[SourceFile]]:
+    """Cut a batch's files into pieces of neighbours of about `SPLIT_BYTES`; one piece if `whole`."""
+    pieces: list[list[SourceFile]] = []
+    room = 0
+    for file in files:
+        if not pieces or (file.size > room and not whole):
+            pieces.append([])
+            room = SPLIT_BYTES
+        pieces[-1].append(file)
+        room -= file.size
+    return pieces
+
+
+def shares(sizes: Iterable[int], tasks: int) -> list[list[int]]:
+    """Deal positions 0, 1, 2... to tasks so that neighbours stay together and sizes even out."""
+    weights = [size + 2**20 for size in sizes]
+    quota, out, filled = sum(weights) / max(1, tasks), [[]], 0.0  # type: ignore[var-annotated]
+    for at, weight in enumerate(weights):
+        if out[-1] and filled + weight / 2 > quota * len(out):
+            out.append([])
+        out[-1].append(at)
+        filled += weight
+    return out

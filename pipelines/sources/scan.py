@@ -1,0 +1,112 @@
+"""The SQL that reads a split's files as rows, with the event time in microseconds and the reason to refuse a row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipelines.aggregates.aggregate import ORDINAL, TIME
+from pipelines.definition.durations import spell
+from pipelines.errors import SourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pipelines.sources.files import FileSource
+
+POSITION = "muntin_position"
+_EARLIEST, _LATEST = -62_135_596_800_000_000, 253_402_300_800_000_000  # the years 1 to 9999
+_SCALES = {"s": "* 1000000", "ms": "* 1000", "us": "", "ns": "// 1000"}
+_INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
+
+
+def quoted(name: str) -> str:
+    """A column name as SQL has it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """A text as SQL has it."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def scan(source: FileSource, paths: Sequence[str]) -> str:
+    """The table function that reads these files in order."""
+    files = "[" + ", ".join(map(literal, paths)) + "]"
+    if source.format == "parquet":
+        return f"read_parquet({files}, union_by_name = true)" if len(paths) > 1 else f"read_parquet({files})"
+    types = "" if not source.types else ", types = {" + ", ".join(f"{literal(c)}: {literal(t)}" for c, t in source.types.items()) + "}"
+    if source.format == "csv":
+        return f"read_csv({files}, header = true, sample_size = -1, union_by_name = true{types})"
+    return f"read_json({files}, format = 'newline_delimited', sample_size = -1, union_by_name = true)"
+
+
+def event_time(source: FileSource, columns: Mapping[str, str]) -> str:
+    """SQL for the event time in microseconds since 1970 UTC; null where it cannot be read.
+
+    Args:
+        source: says which column, unit and zone.
+        columns: name -> SQL type of the columns that there are.
+
+    Raises:
+        SourceError: no such column, or one of a type that is no time.
+    """
+    if source.event_time not in columns:
+        raise SourceError(f"event_time: no column {source.event_time!r}; there are {', '.join(columns)}")
+    column, kind = quoted(source.event_time), columns[source.event_time]
+    if kind.startswith("TIMESTAMP") or kind == "DATE":
+        return _of_timestamp(column, kind, source.timezone)
+    if kind in _INTEGERS and source.unit:
+        return f"try_cast({column}::HUGEINT {_SCALES[source.unit]} AS BIGINT)"
+    if kind == "VARCHAR" and source.unit:
+        return f"try_cast(try_cast({column} AS HUGEINT) {_SCALES[source.unit]} AS BIGINT)"
+    if kind == "VARCHAR":
+        return _finite_us(f"try_cast({column} AS TIMESTAMPTZ)")
+    mend = 'say unit="s", "ms", "us" or "ns" in sources.files(...)' if kind in _INTEGERS else "name a timestamp, an integer or a text column"
+    raise SourceError(f"event_time: column {source.event_time!r} is {kind}; {mend}")
+
+
+def _of_timestamp(column: str, kind: str, timezone: str | None) -> str:
+    if kind == "TIMESTAMP WITH TIME ZONE" or timezone is None:
+        return _finite_us(column if kind != "DATE" else f"{column}::TIMESTAMP")
+    return _finite_us(f"timezone({literal(timezone)}, {column}::TIMESTAMP)")
+
+
+def _finite_us(moment: str) -> str:
+    return f"CASE WHEN isfinite({moment}) THEN epoch_us({moment}) END"
+
+
+def staged(source: FileSource, paths: Sequence[str], columns: Mapping[str, str], *, ordinal: bool) -> str:
+    """The files' rows, with `TIME` and, if asked, `ORDINAL`, their position in the split by arrival."""
+    order = f"ORDER BY {quoted(source.arrival_order)}" if source.arrival_order else ""
+    place = f", row_number() OVER ({order}) AS {ORDINAL}" if ordinal else ""
+    return f"SELECT *, {event_time(source, columns)} AS {TIME}{place} FROM {scan(source, paths)}"
+
+
+def accepted(latest_us: int) -> str:
+    """The condition under which a row's time is taken; null never is."""
+    return f"({TIME} BETWEEN {_EARLIEST} AND {min(latest_us, _LATEST - 1)})"
+
+
+def reason(source: FileSource, latest_us: int, max_ahead_us: int) -> str:
+    """SQL for why a row that is not accepted was refused."""
+    column = quoted(source.event_time)
+    return (
+        f"CASE WHEN {column} IS NULL THEN 'event time is null' "
+        f"WHEN {TIME} IS NULL THEN 'event time cannot be read' "
+        f"WHEN {TIME} NOT BETWEEN {_EARLIEST} AND {_LATEST - 1} THEN 'event time is outside the years 1 to 9999' "
+        f"WHEN {TIME} > {latest_us} THEN 'event time is more than {spell(max_ahead_us)} ahead of the end of its interval' END"
+    )
+
+
+def refused(source: FileSource, paths: Sequence[str], columns: Mapping[str, str], latest_us: int, max_ahead_us: int) -> str:
+    """The rows that are not accepted: reason, file, position in the file, event time and the whole row as text."""
+    names = ", ".join(quoted(name) for name in columns)
+    whole = "to_json(struct_pack(" + ", ".join(f"{quoted(name)} := {quoted(name)}" for name in columns) + "))"
+    time, column = event_time(source, columns), quoted(source.event_time)
+    return " UNION ALL ".join(
+        f"SELECT {reason(source, latest_us, max_ahead_us)} AS reason, {literal(path)} AS file, {POSITION} AS position, "
+        f"{column}::VARCHAR AS event_time, {whole}::VARCHAR AS row FROM (SELECT *, {time} AS {TIME} "
+        f"FROM (SELECT {names}, row_number() OVER () - 1 AS {POSITION} FROM {scan(source, [path])})) "
+        f"WHERE NOT coalesce({accepted(latest_us)}, false)"
+        for path in paths
+    )

@@ -1,0 +1,80 @@
+"""A Spark session when none is given, and the check that its packages fit together."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
+
+from pipelines.errors import StateError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import SparkSession
+
+# Forks of this daemon have the heavy imports done, so that a session's first task does not wait for them.
+DAEMON = "pipelines.spark.daemon"
+
+LOCAL = {
+    "spark.ui.enabled": "false",
+    "spark.sql.shuffle.partitions": "4",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.python.daemon.module": DAEMON,
+    "spark.driver.memory": "1g",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "1000000",
+}
+
+
+def check_packages() -> None:
+    """See that pyspark and pyspark-client are one version: they overwrite each other's files.
+
+    Raises:
+        StateError: they are not.
+    """
+    try:
+        classic, client = version("pyspark"), version("pyspark-client")
+    except PackageNotFoundError:
+        return
+    if classic != client:
+        raise StateError(
+            f"pyspark is {classic} and pyspark-client is {client}: they share a folder and break each other; "
+            f"install one version of both: pip install pyspark=={classic} pyspark-client=={classic}"
+        )
+
+
+@contextmanager
+def session(given: SparkSession | None) -> Iterator[SparkSession]:
+    """The session that was given; else a local one, stopped at the end unless it was there before."""
+    if given is not None:
+        yield given
+        return
+    check_packages()
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    from pyspark.sql import SparkSession
+
+    before = SparkSession.getActiveSession()
+    if before is not None:
+        yield before
+        return
+    started = _local()
+    try:
+        yield started
+    finally:
+        started.stop()
+
+
+def _local() -> SparkSession:
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.appName("muntin").master("local[*]")
+    for key, value in LOCAL.items():
+        builder = builder.config(key, value)
+    started = builder.getOrCreate()
+    started.sparkContext.setLogLevel("ERROR")
+    return started

@@ -1,0 +1,1 @@
+"""Where state lives: Delta tables of immutable Parquet files, changed by atomic commits."""

@@ -1,0 +1,108 @@
+"""The store on Delta tables: `deltalake` writes the log, workers write the files."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from deltalake import CommitProperties, DeltaTable, Schema, Transaction
+from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
+from deltalake.transaction import AddAction, RemoveAction, create_table_with_add_actions
+
+from pipelines.definition.instants import instant_us
+from pipelines.errors import ConflictError, StateError
+from pipelines.store.parquet import check_file
+from pipelines.store.store import Snapshot, StoredFile
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pipelines.store.store import Change
+
+_CONFLICTS = ("concurrent", "Concurrent", "already exists", "Failed to commit", "version")
+
+
+class DeltaStore:
+    """Tables below one folder. See `Store`."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+
+    def snapshot(self, table: str) -> Snapshot:
+        opened = self._open(table)
+        if opened is None:
+            return Snapshot(-1, ())
+        rows = pa.table(opened.get_add_actions(flatten=True)).to_pylist()
+        files = tuple(sorted((_stored(row) for row in rows), key=lambda file: file.path))
+        return Snapshot(opened.version(), files, pa.schema(opened.schema().to_arrow()))
+
+    def commit(self, table: str, base: Snapshot, change: Change) -> None:
+        for file in change.adds:
+            check_file(Path(self.root, table, file.path), file.size)
+        now = int(time.time() * 1000)
+        adds = [AddAction(file.path, file.size, {}, now, data_change=True, stats=file.stats) for file in change.adds]
+        removes = [
+            RemoveAction(path=f.path, data_change=True, deletion_timestamp=now, partition_values={}, size=f.size) for f in change.removes
+        ]
+        try:
+            self._commit(table, base, change, adds, removes)
+        except (CommitFailedError, DeltaError) as wrong:
+            if any(word in str(wrong) for word in _CONFLICTS):
+                raise ConflictError(f"{table}: another run committed first ({wrong})") from wrong
+            raise StateError(f"{table}: the commit failed ({wrong}); nothing was changed, run again") from wrong
+
+    def _commit(self, table: str, base: Snapshot, change: Change, adds: list[AddAction], removes: list[Any]) -> None:
+        path, schema = str(Path(self.root, table)), Schema.from_arrow(change.schema)
+        if base.version < 0:
+            marks = CommitProperties(app_transactions=[Transaction(name, 1) for name in change.names])
+            create_table_with_add_actions(path, schema, adds, mode="error", commit_properties=marks)
+            return
+        opened = DeltaTable(path, version=base.version)
+        marks = CommitProperties(
+            app_transactions=[Transaction(name, (opened.transaction_version(name) or 0) + 1) for name in change.names]
+        )
+        opened.create_write_transaction([*removes, *adds], "append", self._grown(opened, change.schema), commit_properties=marks)
+
+    @staticmethod
+    def _grown(opened: DeltaTable, schema: pa.Schema) -> Schema:
+        """The table's schema, with the columns it did not have while every batch was empty."""
+        known = {field.name for field in opened.schema().fields}
+        new = [field for field in Schema.from_arrow(schema).fields if field.name not in known]
+        if new:
+            opened.alter.add_columns(new)
+            opened.update_incremental()
+        return opened.schema()
+
+    def promote(self, staged: Mapping[str, str], table: str) -> None:
+        for source, target in staged.items():
+            place = Path(self.root, table, target)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            if Path(self.root, source).exists():
+                Path(self.root, source).replace(place)
+
+    def footer(self, table: str, path: str) -> Mapping[str, str]:
+        found = pq.read_metadata(Path(self.root, table, path)).metadata or {}
+        return {key.decode(): value.decode(errors="replace") for key, value in found.items()}
+
+    def discard(self, folder: str) -> None:
+        shutil.rmtree(Path(self.root, folder), ignore_errors=True)
+
+    def _open(self, table: str) -> DeltaTable | None:
+        try:
+            return DeltaTable(str(Path(self.root, table)))
+        except TableNotFoundError:
+            return None
+
+
+def _stored(row: dict[str, Any]) -> StoredFile:
+    low, high = row.get("min.frame"), row.get("max.frame")
+    return StoredFile(row["path"], row["size_bytes"], row["num_records"] or 0, _us(low), _us(high))
+
+
+def _us(moment: datetime | None) -> int | None:
+    return None if moment is None else instant_us(moment.astimezone(UTC), "frame")

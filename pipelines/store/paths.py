@@ -1,0 +1,73 @@
+"""Names of files and folders. A file's path says which batch it belongs to and what is in it: equal content, equal path.
+
+No colon in a path: Spark's Delta reader dies on one. No `key=value` either: Polars would read it as a column.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from pipelines.definition.instants import instant_us, label
+from pipelines.errors import StateError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_STATES = re.compile(r"(?P<batch>[^/]+)/(?P<split>\d{5})_(?P<newest>[^_/]+)_(?P<digest>[0-9a-f]{16})\.parquet")
+_NEVER = "never"
+
+
+@dataclass(frozen=True, slots=True)
+class StatesPath:
+    """What the path of a states file says: its batch, its split, the batch's newest event as far as this split knows."""
+
+    batch_us: int
+    split: int
+    newest_us: int | None
+
+
+def digest_of(content: bytes | memoryview) -> str:
+    """Sixteen hexadecimal digits that name some content."""
+    return blake2b(content, digest_size=8).hexdigest()
+
+
+def states_path(batch_us: int, split: int, newest_us: int | None, digest: str) -> str:
+    """The path of a states file in its table."""
+    return f"{label(batch_us)}/{split:05d}_{_NEVER if newest_us is None else label(newest_us)}_{digest}.parquet"
+
+
+def parse_states_path(path: str) -> StatesPath:
+    """What a path says.
+
+    Raises:
+        StateError: somebody else's file, as after a compaction by another tool.
+    """
+    match = _STATES.fullmatch(path)
+    if not match:
+        raise StateError(f"{path} is not a states file of Muntin's; was the table rewritten by another tool (optimize, compaction)? Run its batches again")
+    newest = None if match["newest"] == _NEVER else _instant(match["newest"])
+    return StatesPath(_instant(match["batch"]), int(match["split"]), newest)
+
+
+def _instant(text: str) -> int:
+    form = "%Y%m%dT%H%M%S.%fZ" if "." in text else "%Y%m%dT%H%M%SZ"
+    return instant_us(datetime.strptime(text, form).replace(tzinfo=UTC), "path")
+
+
+def windows_path(batch_us: int, shard: int, digest: str) -> str:
+    """The path of a windows file in its table."""
+    return f"{label(batch_us)}/{shard:05d}_{digest}.parquet"
+
+
+def batch_of_windows(path: str) -> str:
+    """The label of the batch that a windows file belongs to; "" for the ledger."""
+    return path.partition("/")[0] if "/" in path else ""
+
+
+def version_of(paths: Iterable[str]) -> str:
+    """Names the content of a batch by its files."""
+    return digest_of("\n".join(sorted(paths)).encode())

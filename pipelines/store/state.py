@@ -1,0 +1,56 @@
+"""The state folder of a pipeline: `<root>/<pipeline>/<fingerprint>/`, and a note that says whose it is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipelines.definition.frame_sets import FORMAT, fingerprint
+from pipelines.errors import StateError
+
+if TYPE_CHECKING:
+    from pipelines.definition.pipeline import Pipeline
+
+NOTE = "muntin.json"
+
+
+def state_folder(pipeline: Pipeline, root: str | Path) -> str:
+    """The absolute path of the pipeline's state under this definition.
+
+    Raises:
+        StateError: the folder belongs to another pipeline, or a newer Muntin wrote it.
+    """
+    home = Path(root).absolute() / pipeline.name
+    _check(home, pipeline.name)
+    return str(home / fingerprint(pipeline))
+
+
+def claim(pipeline: Pipeline, root: str | Path) -> str:
+    """`state_folder`, made and marked as this pipeline's."""
+    folder = Path(state_folder(pipeline, root))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        note = folder.parent / NOTE
+        if not note.exists():
+            note.write_text(json.dumps({"format": FORMAT, "pipeline": pipeline.name}) + "\n", encoding="utf-8")
+    except OSError as wrong:
+        raise StateError(f"cannot make the state folder {folder}: {wrong.strerror}; give a root that can be written") from wrong
+    return str(folder)
+
+
+def _check(home: Path, name: str) -> None:
+    note = home / NOTE
+    if not note.exists():
+        if home.is_dir() and any(home.iterdir()):
+            raise StateError(f"{home} holds something that is not Muntin's (there is no {NOTE}); give another root")
+        return
+    try:
+        facts = json.loads(note.read_text(encoding="utf-8"))
+        found, owner = int(facts["format"]), facts["pipeline"]
+    except (ValueError, KeyError, TypeError) as wrong:
+        raise StateError(f"{note} cannot be read ({wrong}); give another root, or bring the note back") from wrong
+    if found > FORMAT:
+        raise StateError(f"{home} has state format {found}, this Muntin knows formats up to {FORMAT}; upgrade Muntin, or give another root")
+    if owner != name:
+        raise StateError(f"{home} is the state of pipeline {owner!r}, not of {name!r}; give another root or the pipeline its own name")

@@ -1,0 +1,1 @@
+"""Time and batches: history, watermark, closing, gaps, and what must be recomputed. Integers only."""

@@ -1,0 +1,53 @@
+"""Watermark and closing: how far time is known after each batch, and which batch closes a window."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pipelines.timeline.history import Batch
+    from pipelines.windows.kind import Ints, Window
+
+NEVER = -(2**62)  # before every instant
+
+
+def watermarks(batches: Sequence[Batch], policy: str) -> Ints:
+    """W(n) after each batch, in microseconds: its interval's end, or the largest event time so far. Never moves back."""
+    if policy == "interval":
+        known = [batch.interval.end_us for batch in batches]
+    else:
+        known = [NEVER if batch.newest_us is None else batch.newest_us for batch in batches]
+    return np.maximum.accumulate(np.array(known, np.int64)) if known else np.empty(0, np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """When windows of one definition close.
+
+    Attributes:
+        marks: W(n) of each batch.
+        slack: what W must reach beyond a window's end, microseconds.
+    """
+
+    marks: Ints
+    slack: int
+
+    @property
+    def floor(self) -> Ints:
+        """For batch b, and one past the last: windows that end at or before it were closed before b came."""
+        before = np.append(NEVER, np.maximum(self.marks, NEVER + self.slack))
+        return np.where(before <= NEVER + self.slack, NEVER, before - self.slack)
+
+    def batch_of(self, ends: Ints) -> Ints:
+        """The position of the batch that closes a window of this end; `len(marks)` while none does."""
+        return np.searchsorted(self.marks, ends + self.slack, side="left")
+
+
+def closing(window: Window, marks: Ints) -> Closing:
+    """The closing of a window's definition: grace, and one microsecond more where the end itself belongs to the window."""
+    return Closing(marks, window.grace_us + (1 if window.ends_inside else 0))

@@ -1,0 +1,52 @@
+"""The ledger of a published window: from which version of which batch it was derived, and what that gave."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What one batch was when windows were last derived from it, and what it closed.
+
+    Attributes:
+        start_us: of the batch's interval.
+        version: of its states.
+        mark_us: the watermark after it.
+        low_us, high_us: start of its first and last frame.
+        windows: how many windows it closed.
+        late: how many of its rows came too late for at least one window.
+        missed: how many windows its rows missed, summed over the rows.
+        open_us: the earliest start of a window left open after it; None where none was, or nobody needs to know.
+    """
+
+    start_us: int
+    version: str
+    mark_us: int
+    low_us: int | None
+    high_us: int | None
+    windows: int = 0
+    late: int = 0
+    missed: int = 0
+    open_us: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """Entries in the order of the batches, under the definition they were derived by."""
+
+    definition: str
+    entries: tuple[Entry, ...] = ()
+
+    def by_start(self) -> dict[int, Entry]:
+        return {entry.start_us: entry for entry in self.entries}
+
+    def dumps(self) -> str:
+        """As text, for the footer of a Parquet file."""
+        return json.dumps({"definition": self.definition, "entries": [list(asdict(entry).values()) for entry in self.entries]})
+
+    @staticmethod
+    def loads(text: str) -> Ledger:
+        facts = json.loads(text)
+        return Ledger(facts["definition"], tuple(Entry(*values) for values in facts["entries"]))

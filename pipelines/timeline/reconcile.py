@@ -1,0 +1,127 @@
+"""Reconcile, don't replay: compare what windows were derived from with what there is, and find what to recompute."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pipelines.timeline.closing import NEVER, closing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pipelines.timeline.closing import Closing
+    from pipelines.timeline.history import Batch
+    from pipelines.timeline.ledger import Entry, Ledger
+    from pipelines.windows.kind import Ints, Window
+
+FOREVER = 2**62  # after every instant
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What must be recomputed of one window.
+
+    Attributes:
+        positions: the batches whose windows are derived anew, ascending.
+        low_us: states before it matter only where their batch is `positions[0]` or later.
+        high_us: states from it on matter to no window of these positions.
+    """
+
+    positions: tuple[int, ...]
+    low_us: int
+    high_us: int
+
+
+def reconcile(window: Window, width_us: int, batches: Sequence[Batch], marks: Ints, ledger: Ledger | None, definition: str) -> Work:
+    """The batches whose windows may differ from what was published.
+
+    Args:
+        window: its definition.
+        width_us: of its frames.
+        batches: the history, in order.
+        marks: the watermark after each of them.
+        ledger: what was derived before; None if nothing.
+        definition: names what the window is now; under another one everything is derived anew.
+    """
+    when = closing(window, marks)
+    if ledger is None or ledger.definition != definition:
+        return _work(window, width_us, range(len(batches)), when, {}, batches)
+    before = ledger.by_start()
+    changed = [at for at, batch in enumerate(batches) if _version(before, batch) != batch.version]
+    moved = _moved(batches, marks, ledger)
+    if window.reach_us is None:
+        touched = _touched_chains(window, width_us, batches, when, before, changed, moved)
+    else:
+        touched = moved.union(*(_touched_grid(window, width_us, batches, when, before, at) for at in changed))
+    return _work(window, width_us, sorted(touched.union(changed)), when, before, batches)
+
+
+def _version(before: dict[int, Entry], batch: Batch) -> str | None:
+    entry = before.get(batch.interval.start_us)
+    return entry.version if entry else None
+
+
+def _moved(batches: Sequence[Batch], marks: Ints, ledger: Ledger) -> set[int]:
+    """Batches for which the stretch of time that they close is another one than before."""
+    old, previous = {}, NEVER
+    for entry in ledger.entries:
+        old[entry.start_us] = (previous, entry.mark_us)
+        previous = entry.mark_us
+    now = [NEVER, *marks.tolist()]
+    return {at for at, batch in enumerate(batches) if old.get(batch.interval.start_us) not in (None, (now[at], now[at + 1]))}
+
+
+def _frames(before: dict[int, Entry], batch: Batch) -> tuple[int, int] | None:
+    """First and last frame of a batch, old and new states together."""
+    entry = before.get(batch.interval.start_us)
+    known = [(batch.low_us, batch.high_us)] + ([(entry.low_us, entry.high_us)] if entry else [])
+    ranges = [(low, high) for low, high in known if low is not None and high is not None]
+    return (min(low for low, _ in ranges), max(high for _, high in ranges)) if ranges else None
+
+
+def _touched_grid(
+    window: Window, width_us: int, batches: Sequence[Batch], when: Closing, before: dict[int, Entry], at: int
+) -> set[int]:
+    frames = _frames(before, batches[at])
+    if frames is None or window.reach_us is None:
+        return set()
+    open_after = max(frames[0], int(when.floor[at]))
+    first, last = when.batch_of(np.array([open_after + 1, frames[1] + width_us + window.reach_us]))
+    return set(range(max(int(first), at), min(int(last) + 1, len(batches))))
+
+
+def _touched_chains(
+    window: Window, width_us: int, batches: Sequence[Batch], when: Closing, before: dict[int, Entry], changed: list[int], moved: set[int]
+) -> set[int]:
+    """From the first change on, until no chain left open reaches back to a changed frame."""
+    if not changed and not moved:
+        return set()
+    first = min([*changed, *moved])
+    if moved or any(batch.interval.start_us not in before for batch in batches):
+        return set(range(first, len(batches)))
+    ranges = [frames for at in changed if (frames := _frames(before, batches[at]))]
+    until = max((high + width_us + window.margin_us for _, high in ranges), default=NEVER)
+    quiet = max(changed[-1], int(when.batch_of(np.array([until]))[0]))
+    for at in range(quiet, len(batches)):
+        opened = before[batches[at].interval.start_us].open_us
+        if opened is None or opened > until:
+            return set(range(first, at + 1))
+    return set(range(first, len(batches)))
+
+
+def _work(
+    window: Window, width_us: int, positions: Sequence[int], when: Closing, before: dict[int, Entry], batches: Sequence[Batch]
+) -> Work:
+    if not positions:
+        return Work((), FOREVER, FOREVER)
+    first, last = positions[0], positions[-1]
+    high = int(when.floor[last + 1]) if window.reach_us is not None else FOREVER
+    if first == 0:
+        return Work(tuple(positions), NEVER, high)
+    if window.reach_us is not None:
+        return Work(tuple(positions), int(when.floor[first]) - window.reach_us - width_us, high)
+    opened = before[batches[first - 1].interval.start_us].open_us
+    return Work(tuple(positions), FOREVER if opened is None else opened // width_us * width_us, high)

@@ -1,0 +1,74 @@
+"""Sliding windows (Hazelcast Jet's; hopping in Kafka and Flink): one window of a size every step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import gcd
+from typing import TYPE_CHECKING
+
+from pipelines.definition.durations import Duration, not_negative, positive, spell
+from pipelines.errors import DefinitionError
+from pipelines.windows.alignment import Alignment, alignment_us
+
+if TYPE_CHECKING:
+    from pipelines.engine.frames import Frames
+    from pipelines.windows.kind import Assignment, Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Sliding:
+    """`[start, start + size)` for every start on the grid of steps whose window holds an event."""
+
+    size_us: int
+    step_us: int
+    align_us: int = 0
+    grace_us: int = 0
+
+    ends_inside = False
+    event_times = False
+    margin_us = 0
+
+    @property
+    def reach_us(self) -> int:
+        return self.size_us
+
+    def frame_us(self, grid_us: int) -> int:  # noqa: ARG002 - the width of a grid is its own
+        return gcd(self.step_us, self.align_us)
+
+    def assign(self, frames: Frames, floor: Ints) -> Assignment:
+        from pipelines.engine.grid import sliding_ranges
+
+        first_end = (frames.start - self.align_us) // self.step_us * self.step_us + self.align_us + self.step_us
+        return sliding_ranges(frames, first_end, self.size_us, self.step_us, floor[frames.batch])
+
+    def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
+        first = (instant_us - self.align_us) // self.step_us * self.step_us + self.align_us + self.step_us
+        return [(end - self.size_us, end) for end in range(first, first + self.size_us, self.step_us)]
+
+
+def sliding(size: Duration, *, step: Duration, align_to: Alignment = None, grace: Duration = 0) -> Sliding:
+    """A window of `size` every `step`; an event belongs to size / step of them.
+
+    Args:
+        size: how long a window is, a whole number of steps.
+        step: how far apart windows begin.
+        align_to: a border of the grid of steps (see `tumbling`).
+        grace: how long after its end a window waits for late events.
+
+    Raises:
+        DefinitionError: a size that is not a whole number of steps, a step or size that is not positive, a negative grace.
+    """
+    size_us, step_us = positive(size, "size"), positive(step, "step")
+    if size_us % step_us:
+        legal = ", ".join(spell(s) for s in _steps_near(size_us, step_us))
+        raise DefinitionError(
+            f"size must be a whole number of steps: {spell(size_us)} / {spell(step_us)} = {size_us / step_us:.4g}; try step {legal}"
+        )
+    return Sliding(size_us, step_us, alignment_us(align_to) % step_us, not_negative(grace, "grace"))
+
+
+def _steps_near(size_us: int, step_us: int) -> list[int]:
+    """The four legal steps nearest to the one asked for."""
+    whole = max(1, size_us // step_us)
+    counts = [n for n in range(max(1, whole - 6), whole + 7) if size_us % n == 0]
+    return sorted(size_us // n for n in sorted(counts, key=lambda n: abs(size_us / n - step_us))[:4])
