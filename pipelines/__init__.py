@@ -1,0 +1,37 @@
+"""Muntin: windowed aggregation on micro-batches. Airflow schedules, Spark computes, Parquet remembers.
+
+Defining a pipeline imports nothing heavy; `run`, `plan`, `read` and `airflow_dag` are loaded when first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from pipelines import aggregates, errors, sources, windows
+from pipelines.definition.pipeline import Pipeline
+
+if TYPE_CHECKING:
+    from pipelines.airflow.dag import airflow_dag
+    from pipelines.jobs.plan import Plan, plan
+    from pipelines.jobs.read import read
+    from pipelines.jobs.reports import BatchReport, RunReport
+    from pipelines.jobs.run import run
+
+_LATER = {
+    "BatchReport": "pipelines.jobs.reports",
+    "Plan": "pipelines.jobs.plan",
+    "RunReport": "pipelines.jobs.reports",
+    "airflow_dag": "pipelines.airflow.dag",
+    "plan": "pipelines.jobs.plan",
+    "read": "pipelines.jobs.read",
+    "run": "pipelines.jobs.run",
+}
+
+__all__ = ["BatchReport", "Pipeline", "Plan", "RunReport", "aggregates", "airflow_dag", "errors", "plan", "read", "run", "sources", "windows"]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
+    if name in _LATER:
+        return getattr(import_module(_LATER[name]), name)
+    raise AttributeError(f"module 'pipelines' has no attribute {name!r}")

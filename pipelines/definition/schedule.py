@@ -48,6 +48,10 @@ class Schedule:
         self._check(start_us, end_us, borders)
         return [Interval(a, b) for a, b in zip(borders, borders[1:], strict=False)]
 
+    def after(self, border_us: int) -> int:
+        """The next border after one."""
+        return self._around(border_us)[1]
+
     def _check(self, start_us: int, end_us: int, borders: list[int]) -> None:
         if end_us < start_us:
             raise DefinitionError(f"end {spell_instant(end_us)} lies before start {spell_instant(start_us)}")

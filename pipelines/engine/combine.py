@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,6 +30,7 @@ class Combined:
         closed: the position of the batch that closed each; the number of batches while none has.
         states: the states, sorted as the frames are.
         frames, assignment: what the windows are ranges over.
+        found, found_closed: the assignment of every window, wanted or not, and the batch that closes each.
     """
 
     windows: pa.Table
@@ -37,6 +38,8 @@ class Combined:
     states: pa.Table
     frames: Frames
     assignment: Assignment
+    found: Assignment
+    found_closed: Ints
 
 
 def combine(
@@ -62,16 +65,17 @@ def combine(
         wanted: positions of batches, ascending; len(when.marks) stands for windows still open. None: all.
     """
     states, frames = _sorted(states, keys, width_us)
-    assignment = window.assign(frames, when.floor)
-    closed = when.batch_of(assignment.end)
-    if wanted is not None:
-        assignment, closed = _only(assignment, closed, np.isin(closed, wanted))
+    found = window.assign(frames, when.floor)
+    found_closed = when.batch_of(found.end)
+    assignment, closed = found, found_closed
+    if wanted is not None and not bool(np.all(chosen := np.isin(closed, wanted))):
+        assignment, closed = _only(found, closed, chosen)
     heads = _heads(frames, assignment)
     columns = {key: states[key].combine_chunks().take(heads) for key in keys}
     columns["window_start"] = pa.array(assignment.start).view(INSTANT)
     columns["window_end"] = pa.array(assignment.end).view(INSTANT)
     columns |= results(states, assignment, aggregates)
-    return Combined(pa.table(columns), closed, states, frames, assignment)
+    return Combined(pa.table(columns), closed, states, frames, assignment, found, found_closed)
 
 
 def _sorted(states: pa.Table, keys: Sequence[str], width_us: int) -> tuple[pa.Table, Frames]:
@@ -94,8 +98,6 @@ def _heads(frames: Frames, assignment: Assignment) -> pa.Array:
 
 def _only(assignment: Assignment, closed: Ints, chosen: np.ndarray) -> tuple[Assignment, Ints]:
     """The chosen windows alone."""
-    from dataclasses import replace
-
     kept = np.flatnonzero(chosen)
     pairs = chosen[assignment.late_window]
     number = np.cumsum(chosen) - 1

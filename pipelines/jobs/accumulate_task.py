@@ -132,7 +132,7 @@ def _write_states(
         query = f"{query} LIMIT 0"
     kinds = targets_of(described(session, query), share.targets[frames.table], split.paths)
     chosen = ", ".join(f"{quoted(name)}::{kind} AS {quoted(name)}" for name, kind in kinds.items())
-    table = storable(session.execute(f"SELECT {chosen} FROM ({query})").to_arrow_table())
+    table = storable(session.sql(f"SELECT {chosen} FROM ({query})").to_arrow_table())
     table, taken = arranged(table, share.pipeline.keys, split.batch_us, frames.width_us), int(sum(table["rows"].to_numpy()))
     name = partial(states_path, split.batch_us, split.number, newest)
     dictionary = [*share.pipeline.keys, "batch", "bucket", FRAME]
@@ -153,7 +153,7 @@ def arranged(table: pa.Table, keys: Sequence[str], batch_us: int, width_us: int)
 
 
 def _write_refused(session: duckdb.DuckDBPyConnection, share: Share, split: Split, query: str) -> dict[str, Any]:
-    table = session.execute(query).to_arrow_table()
+    table = session.sql(query).to_arrow_table()
     batch = pa.repeat(pa.scalar(split.batch_us, pa.int64()), len(table)).view(INSTANT)
     table = table.add_column(0, "batch", batch)
     return write_named(table, f"{share.root}/quarantine", partial(states_path, split.batch_us, split.number, None))

@@ -1,0 +1,52 @@
+"""`python -m benchmarks`: makes the events, compares everyone's windows, times everyone in turn, writes results.md."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from rich.console import Console
+
+from benchmarks import figures, report
+from benchmarks.contestants import CONTESTANTS, chosen
+from benchmarks.race import Race
+
+HERE = Path(__file__).parent
+WIDTHS = "ours-widths"
+
+
+def arguments() -> argparse.Namespace:
+    """What was asked on the command line."""
+    names = ", ".join([*(one.name for one in CONTESTANTS), WIDTHS])
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__, epilog=f"Names: {names}.")
+    parser.add_argument("--scale", type=float, default=1.0, help="share of the keys, and so of the events (1)")
+    parser.add_argument("--runs", type=int, default=3, help="timed runs of everyone (3)")
+    parser.add_argument("--only", nargs="+", default=[], metavar="WORD", help="those whose name contains a word")
+    parser.add_argument("--data", type=Path, default=HERE / "data", help="where events are kept (benchmarks/data)")
+    parser.add_argument("--results", type=Path, help="where to write (benchmarks/results.md, unless --only is given)")
+    return parser.parse_args()
+
+
+def main() -> int:
+    """Run what was asked; 1 if someone's windows were wrong."""
+    asked = arguments()
+    console = Console(width=None if sys.stdout.isatty() else 150)
+    race = Race(asked.data, asked.scale, lambda line: console.print(line, markup=False, highlight=False))
+    outcomes = race.outcomes(chosen(asked.only), asked.runs)
+    widths = race.widths(asked.runs) if _wants_widths(asked.only) else []
+    width_lines = figures.width_lines(widths)
+    report.show("Benchmarks", figures.HEADINGS, figures.lines(outcomes), console)
+    if width_lines:
+        report.show("The time of combining", figures.WIDTH_HEADINGS, width_lines, console)
+    results = asked.results or (None if asked.only else HERE / "results.md")
+    if results:
+        report.write(results, scale=asked.scale, runs=asked.runs, outcomes=outcomes, widths=width_lines)
+        console.print(f"Written to {results}", markup=False)
+    return int(any(outcome.wrong for outcome in outcomes))
+
+
+def _wants_widths(words: list[str]) -> bool:
+    return not words or any(word in WIDTHS for word in words)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,54 @@
+"""One contestant in a process of its own: `python -m benchmarks.contestant NAME --scale 1 --jobs 2 --out FOLDER`.
+
+Prints a line of JSON after each job. The first job is cold; the second finds session, imports and compiled code warm.
+"""
+
+import argparse
+import json
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.contestants import BY_NAME, Contestant
+from benchmarks.events import event_files
+
+
+def jobs(contestant: Contestant, scale: float, count: int, data: Path, out: Path) -> Iterator[float]:
+    """Run the job `count` times, each into an empty folder, and yield its seconds; the last result stays."""
+    files = event_files(contestant.work(scale), data)
+    contestant.start()
+    for _ in range(count):
+        shutil.rmtree(out, ignore_errors=True)
+        out.mkdir(parents=True)
+        begun = time.perf_counter()
+        contestant.write_windows(files, out)
+        yield time.perf_counter() - begun
+
+
+def own_peak_mb() -> float:
+    """The most memory this process, without its children, has held; 0 where the system does not tell.
+
+    Not `ru_maxrss`: a started process inherits that of the one that started it.
+    """
+    told = Path("/proc/self/status")
+    found = re.search(r"VmHWM:\s*(\d+) kB", told.read_text()) if told.exists() else None
+    return int(found[1]) * 1024 / 1e6 if found else 0.0
+
+
+def main() -> None:
+    """Read the arguments, run the jobs, tell the figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("name", choices=sorted(BY_NAME))
+    parser.add_argument("--scale", type=float, default=1.0)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    asked = parser.parse_args()
+    for job_s in jobs(BY_NAME[asked.name], asked.scale, asked.jobs, asked.data, asked.out):
+        print(json.dumps({"job_s": job_s, "own_peak_mb": own_peak_mb()}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+"""From measurements to the lines of the tables: medians, scaled times, ratios, whether a promise was kept."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from statistics import median
+
+from benchmarks.contestants import Contestant
+from benchmarks.measurement import Measurement
+
+NOTHING = "-"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a contestant: its measurements, or what was wrong with its windows."""
+
+    contestant: Contestant
+    measurements: Sequence[Measurement] = ()
+    wrong: Sequence[str] = ()
+
+    @property
+    def job_s(self) -> float:
+        """The median job, for all events."""
+        return median(one.job_s for one in self.measurements) / self.contestant.share
+
+    @property
+    def spread(self) -> str:
+        """The fastest and the slowest job, for all events."""
+        jobs = [one.job_s / self.contestant.share for one in self.measurements]
+        return f"{min(jobs):.2f} - {max(jobs):.2f}"
+
+    @property
+    def process_s(self) -> float:
+        """The median process, for the events it got."""
+        return median(one.process_s for one in self.measurements)
+
+    @property
+    def peak_mb(self) -> float:
+        """The median peak, for the events it got."""
+        return median(one.peak_mb for one in self.measurements)
+
+
+HEADINGS = ("work", "who", "job s", "from - to", "process s", "peak MB", "to ours", "promised")
+
+
+def lines(outcomes: Sequence[Outcome]) -> list[tuple[str, ...]]:
+    """A line for each contestant, under HEADINGS."""
+    ours: dict[str, float] = {}
+    for outcome in outcomes:
+        if outcome.contestant.ours and outcome.measurements:
+            ours.setdefault(outcome.contestant.workload.name, outcome.job_s)
+    return [_line(outcome, ours) for outcome in outcomes]
+
+
+def _line(outcome: Outcome, ours: Mapping[str, float]) -> tuple[str, ...]:
+    contestant = outcome.contestant
+    who = (contestant.workload.name, contestant.title + _scaling(contestant))
+    if outcome.wrong:
+        return (*who, "differs", *[NOTHING] * 5)
+    if not outcome.measurements:
+        return (*who, "not measured", *[NOTHING] * 5)
+    times = (f"{outcome.job_s:.2f}", outcome.spread, f"{outcome.process_s:.1f}", f"{outcome.peak_mb:,.0f}")
+    return (*who, *times, *_ratio(outcome, ours.get(contestant.workload.name)))
+
+
+def _ratio(outcome: Outcome, ours_s: float | None) -> tuple[str, str]:
+    if ours_s is None:
+        return NOTHING, NOTHING
+    ratio, promised = outcome.job_s / ours_s, outcome.contestant.promised
+    if not promised:
+        return f"{ratio:.2f}", NOTHING
+    return f"{ratio:.2f}", f"{promised:.2f}: {'yes' if ratio >= promised else 'no'}"
+
+
+def _scaling(contestant: Contestant) -> str:
+    times = round(1 / contestant.share)
+    return "" if times == 1 else f" (1/{times} of the events, job x{times})"
+
+
+WIDTH_HEADINGS = ("frames a window", "windows", "finalize s", "of it fixed", "to the fewest frames")
+
+
+def width_lines(measured: Sequence[Mapping[str, float]]) -> list[tuple[str, ...]]:
+    """A line for each number of frames a window."""
+    rows: dict[float, list[Mapping[str, float]]] = {}
+    for figure in measured:
+        rows.setdefault(figure["frames"], []).append(figure)
+    fastest = [median(figure["finalize_s"] for figure in figures) for figures in rows.values()]
+    return [
+        (
+            f"{frames:,}",
+            f"{figures[0]['windows']:,}",
+            f"{seconds:.2f}",
+            f"{median(figure['idle_s'] for figure in figures):.2f}",
+            f"{seconds / fastest[0]:.2f}",
+        )
+        for (frames, figures), seconds in zip(rows.items(), fastest, strict=True)
+    ]

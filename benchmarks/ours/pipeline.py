@@ -1,0 +1,73 @@
+"""What all our pipelines share: the events as they are, the aggregates everyone computes, a run into a fresh folder."""
+
+import dataclasses
+import os
+import sys
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+from benchmarks.workloads import EPOCH
+from pipelines import Pipeline, read, run, sources, windows
+from pipelines import aggregates as agg
+
+WINDOW = "windows"
+DAEMON = "pipelines.spark.daemon"
+"""Spark's Python daemon with the engine imported: what `run` sets in a session that it starts itself."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Job:
+    """One window over the files of a folder; `names` is a template over a batch's interval."""
+
+    window: windows.Window
+    schedule: timedelta
+    names: str = "*.parquet"
+
+    def write_windows(self, files: Sequence[Path], out: Path, batches: range = range(1)) -> None:
+        """Run the batches, numbered from EPOCH on, in one go."""
+        start, end = (EPOCH + number * self.schedule for number in (batches.start, batches.stop))
+        run(self._pipeline(files), root=str(out), start=start, end=end, spark=session())
+
+    def read_windows(self, files: Sequence[Path], out: Path) -> pa.Table:
+        """The published windows."""
+        return read(self._pipeline(files), WINDOW, root=str(out))
+
+    def _pipeline(self, files: Sequence[Path]) -> Pipeline:
+        return Pipeline(
+            name="benchmark",
+            source=sources.files(f"{files[0].parent.as_posix()}/{self.names}", event_time="t", missing="empty"),
+            schedule=self.schedule,
+            start=EPOCH,
+            keys=["key"],
+            windows={WINDOW: self.window},
+            aggregates={
+                "n": agg.count(),
+                "sum_a": agg.sum("a"),
+                "sum_b": agg.sum("b"),
+                "min_b": agg.min("b"),
+                "max_b": agg.max("b"),
+            },
+        )
+
+
+def session() -> SparkSession:
+    """The process's session, started when there is none."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    settings = {
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.log.level": "ERROR",
+        "spark.python.daemon.module": DAEMON,
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    return SparkSession.builder.master("local[*]").appName("benchmark").config(map=settings).getOrCreate()
+
+
+def start() -> None:
+    """Start the session, which takes seconds and is no part of the job."""
+    session()

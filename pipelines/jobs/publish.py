@@ -1,0 +1,66 @@
+"""Publish: what was staged becomes what readers see, one commit a window."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from pipelines.definition.instants import label
+from pipelines.errors import ConflictError
+from pipelines.jobs.finalize import LEDGER, published
+from pipelines.store.parquet import write_named
+from pipelines.store.paths import batch_of_windows
+from pipelines.store.store import Change, NewFile
+
+if TYPE_CHECKING:
+    from pipelines.definition.pipeline import Pipeline
+    from pipelines.jobs.finalize import Staged, StagedWindow
+    from pipelines.store.store import Store
+
+
+def publish(pipeline: Pipeline, store: Store, staged: Staged) -> None:
+    """Commit every staged window. Commits that succeeded stay, should a later one fail: finalize finds what is left.
+
+    Raises:
+        ConflictError: another run published since this was staged; finalize again.
+        StateError: a staged file is not there whole.
+    """
+    for window in staged.windows:
+        _publish(pipeline, store, staged.folder, window)
+    store.discard(staged.folder)
+
+
+def _publish(pipeline: Pipeline, store: Store, folder: str, staged: StagedWindow) -> None:
+    table = f"windows/{staged.window}"
+    now = published(store, staged.window)
+    if now.ledger_path != staged.base_ledger:
+        raise ConflictError(f"{table}: another run published since these windows were staged; finalize again")
+    new = [NewFile(file["path"], file["size"], file["stats"]) for file in staged.files]
+    replaced = {label(start) for start in staged.starts}
+    old = [f for f in now.snapshot.files if batch_of_windows(f.path) in replaced or f.path == now.ledger_path]
+    schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(staged.schema)))
+    ledger = _write_ledger(store.root, table, schema, staged.ledger)
+    store.promote({f"{folder}/{staged.window}/{file.path}": file.path for file in new}, table)
+    had, have = {file.path for file in old}, {file.path for file in [*new, ledger]}
+    if ledger.path == now.ledger_path:
+        return
+    adds = [file for file in [*new, ledger] if file.path not in had]
+    store.commit(table, now.snapshot, Change(schema, adds, [f for f in old if f.path not in have], [f"{pipeline.name}/{staged.window}"]))
+
+
+def _write_ledger(root: str, table: str, schema: pa.Schema, text: str) -> NewFile:
+    """A file without rows, with the ledger in its footer: committed with the windows, seen by no reader."""
+    nothing = schema.with_metadata({LEDGER: text}).empty_table()
+    written = write_named(nothing, f"{root}/{table}", lambda digest: f"ledger_{digest}.parquet")
+    return NewFile(written["path"], written["size"], json.dumps({"numRecords": 0}))
+
+
+def load_staged(store: Store, folder: str) -> Staged:
+    """What an earlier step staged in a folder."""
+    from pipelines.jobs.finalize import Staged
+
+    return Staged.loads(Path(store.root, folder, "staged.json").read_text(encoding="utf-8"))

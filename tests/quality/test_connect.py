@@ -1,0 +1,54 @@
+"""The same door over Spark Connect, in a process of its own: classic and Connect sessions cannot share one."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+
+from tests.quality.conftest import Stage
+
+SCRIPT = """
+import json, sys
+from pyspark.sql import SparkSession
+from pipelines.quality import Expectation, Suite, validate
+
+spark = SparkSession.builder.remote("local[1]").getOrCreate()
+between = "expect_column_values_to_be_between"
+suite = Suite("test", (
+    Expectation(between, {"column": "flights", "min_value": 1}),
+    Expectation(between, {"column": "delay", "max_value": 600}),
+    Expectation("unexpected_rows_expectation", {"unexpected_rows_query": "select * from {batch} where flights = 0"}),
+    Expectation("expect_table_row_count_to_be_between", {"min_value": 1}),
+))
+report = validate(spark, suite, files=[sys.argv[1]], window="day", keys=["origin"], rows=3)
+nothing = validate(spark, suite, files=[], window="day", keys=["origin"], rows=0)
+print(json.dumps([type(spark).__module__, report.to_dict(), nothing.verdict]))
+spark.stop()
+"""
+
+
+def test_numbers_and_rows_come_over_connect(stage: Stage, tmp_path: Path) -> None:
+    file = stage(flights=pa.array([1, 0, 1], pa.int64()))
+    (tmp_path / "home").mkdir()
+    ran = subprocess.run(  # noqa: S603 - our own script
+        [sys.executable, "-c", SCRIPT, file],
+        cwd=tmp_path / "home",
+        env=os.environ
+        | {"PYTHONPATH": str(Path(__file__).parents[2]), "HOME": str(tmp_path / "home"), "TZ": "Asia/Tokyo"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=170,
+    )
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    module, report, nothing = json.loads(ran.stdout.splitlines()[-1])
+    assert module == "pyspark.sql.connect.session"
+    assert report["verdict"] == "failed: 2 critical of 4 checks on 3 rows"
+    row = {"origin": "JFK", "window_start": "2013-01-01T01:00:00Z", "window_end": "2013-01-01T07:00:00Z"}
+    assert report["checks"][0]["failing_rows"] == [row | {"flights": 0}]
+    assert report["checks"][2]["failing_rows"] == [row]
+    assert report["checks"][2]["observed_value"] == 1
+    assert nothing.startswith("failed: 1 critical of 1 check on 0 rows")
