@@ -42,9 +42,8 @@ class Contestant:
 
     def read_windows(self, files: Sequence[Path], out: Path) -> pa.Table:
         """What the job has written."""
-        if self.ours:
-            return self._loaded().read_windows(files, out)
-        return pq.read_table(out)
+        windows: pa.Table = self._loaded().read_windows(files, out) if self.ours else pq.read_table(out)
+        return windows
 
     def _loaded(self) -> ModuleType:
         return importlib.import_module(f"benchmarks.{self.module}")

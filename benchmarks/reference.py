@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +12,7 @@ import pyarrow.parquet as pq
 from benchmarks.events import EPOCH_US
 from benchmarks.workloads import SECOND_US, SESSION_GAP_S, SLIDING_SIZE_S, SLIDING_STEP_S, Workload
 
-Column = npt.NDArray[np.generic]
+Column = npt.NDArray[Any]
 Columns = dict[str, Column]
 
 STEP_US = SLIDING_STEP_S * SECOND_US
@@ -35,7 +36,7 @@ def as_columns(table: pa.Table) -> Columns:
     return {name: _as_array(table.column(name)) for name in table.column_names}
 
 
-def _as_array(column: pa.ChunkedArray) -> Column:
+def _as_array(column: "pa.ChunkedArray[Any]") -> Column:
     if pa.types.is_timestamp(column.type):
         column = column.cast(pa.timestamp("us", tz=column.type.tz)).cast(pa.int64())
     return column.to_numpy()

@@ -14,8 +14,8 @@ NOTES = """\
 - Job: from the events in Parquet to windows in Parquet, the second time in a process: session, imports and compiled
   code are warm. Process: from the start of a fresh process to the end of its first job. Both the median of {runs},
   contestants in turn; from - to: the fastest and the slowest job.
-- Peak: the process and its children added up, sampled five times a second; pages that forks share count in each. Spark's
-  peers may take half of the machine's memory, and do.
+- Peak: the process and its children added up, sampled five times a second; pages that forks share count in each. The
+  Spark peers may take half of the machine's memory, and do.
 - Every contestant's windows are compared with a plain numpy reference before anything is timed: keys, spans, counts,
   integer sums, minima and maxima to the bit, float sums to 1e-9. Whoever differs has no figures.
 - To ours: how many times our job (the first line of the work) theirs takes. Promised: what it should at least be.

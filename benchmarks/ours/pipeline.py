@@ -57,7 +57,7 @@ class Job:
 def session() -> SparkSession:
     """The process's session, started when there is none."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    settings = {
+    settings: dict[str, bool | float | str | None] = {
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.log.level": "ERROR",

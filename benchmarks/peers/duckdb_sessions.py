@@ -1,7 +1,7 @@
 """Sessions in DuckDB: one sort by a packed (key, time), then streaming window functions, which never sort again.
 
 A streaming window runs on one thread, so the sorted rows are read as two halves of the keys, side by side. Tried and
-slower at 10 M events (this one 1.6 s): not packed 1.7, not halved 1.9, states of 10 s first 1.7, LAG and SUM by key 2.3.
+slower at 10 M events (this one 1.6 s): not packed 1.7, not halved 1.9, states of 10 s first 1.7, LAG, SUM by key 2.3.
 """
 
 from collections.abc import Sequence

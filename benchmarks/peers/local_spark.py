@@ -13,7 +13,7 @@ def session() -> SparkSession:
     os.environ["PYSPARK_PYTHON"] = sys.executable
     cores = os.cpu_count() or 1
     builder = SparkSession.builder.master(f"local[{cores}]").appName("benchmark")
-    settings = {
+    settings: dict[str, bool | float | str | None] = {
         "spark.driver.memory": f"{psutil.virtual_memory().total // 2**21}m",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",

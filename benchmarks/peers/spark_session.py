@@ -20,5 +20,5 @@ def write_windows(files: Sequence[Path], out: Path) -> None:
         f.min("b").alias("min_b"),
         f.max("b").alias("max_b"),
     )
-    span = ["key", f.col("w.start").alias("window_start"), f.col("w.end").alias("window_end")]
-    sessions.select(*span, "n", "sum_a", "sum_b", "min_b", "max_b").write.mode("overwrite").parquet(str(out))
+    span = (f.col("w.start").alias("window_start"), f.col("w.end").alias("window_end"))
+    sessions.select("key", *span, "n", "sum_a", "sum_b", "min_b", "max_b").write.mode("overwrite").parquet(str(out))
