@@ -28,7 +28,20 @@ _LATER = {
     "run": "pipelines.jobs.run",
 }
 
-__all__ = ["BatchReport", "Pipeline", "Plan", "RunReport", "aggregates", "airflow_dag", "errors", "plan", "read", "run", "sources", "windows"]
+__all__ = [
+    "BatchReport",
+    "Pipeline",
+    "Plan",
+    "RunReport",
+    "aggregates",
+    "airflow_dag",
+    "errors",
+    "plan",
+    "read",
+    "run",
+    "sources",
+    "windows",
+]
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for

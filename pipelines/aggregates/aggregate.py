@@ -84,5 +84,7 @@ def expression(text: object, name: str) -> str:
         DefinitionError: not a text, or an empty one.
     """
     if not isinstance(text, str) or not text.strip():
-        raise DefinitionError(f'{name}: {text!r} is not a SQL expression over the source\'s columns; write one, as {name}("price * quantity")')
+        raise DefinitionError(
+            f'{name}: {text!r} is not a SQL expression over the source\'s columns; write one, as {name}("price * quantity")'
+        )
     return text.strip()

@@ -1,5 +1,6 @@
 """Variance and standard deviation from moments: Chan, Golub, LeVeque, "Updating Formulae and a Pairwise Algorithm
-for Computing Sample Variances" (1979), p. 4. Never from sums of squares: at an offset of 1e9 those lose every digit."""
+for Computing Sample Variances" (1979), p. 4. Never from sums of squares: at an offset of 1e9 those lose every digit.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def _chan(x, i, y, j, out, k):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202, PLR0913, PLR0917
+def _chan(x, i, y, j, out, k):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     n, m, mean, delta = x[i, 0], y[j, 0], x[i, 1], y[j, 1] - x[i, 1]
     squares = x[i, 2] + y[j, 2]
     if n == 0 or m == 0:

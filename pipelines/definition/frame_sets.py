@@ -40,9 +40,7 @@ def frame_sets(pipeline: Pipeline) -> list[FrameSet]:
     for name, width in sorted(widths.items(), key=lambda item: item[1]):
         finest = next((w for w in served if width % w == 0), width)
         served.setdefault(finest, []).append(name)
-    return [
-        FrameSet(width, tuple(names), any(pipeline.windows[name].event_times for name in names)) for width, names in served.items()
-    ]
+    return [FrameSet(width, tuple(names), any(pipeline.windows[name].event_times for name in names)) for width, names in served.items()]
 
 
 def frame_set_of(pipeline: Pipeline, window: str) -> FrameSet:

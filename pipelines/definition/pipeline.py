@@ -116,7 +116,9 @@ def _check_choice(what: str, choice: object, choices: tuple[str, ...]) -> None:
 
 def _check_source(source: object) -> None:
     if not hasattr(source, "event_time"):
-        raise DefinitionError(f'source: {source!r} is not a source; give sources.files("data/{{start:%Y-%m-%d}}.parquet", event_time="...")')
+        raise DefinitionError(
+            f'source: {source!r} is not a source; give sources.files("data/{{start:%Y-%m-%d}}.parquet", event_time="...")'
+        )
 
 
 def _check_parts(pipeline: Pipeline) -> None:
@@ -128,10 +130,14 @@ def _check_parts(pipeline: Pipeline) -> None:
     for name, window in pipeline.windows.items():
         _check_name("windows", name)
         if not hasattr(window, "assign"):
-            raise DefinitionError(f'windows[{name!r}]: {window!r} is not a window; give windows.tumbling("1h"), windows.sliding(...), windows.session(...)')
+            raise DefinitionError(
+                f'windows[{name!r}]: {window!r} is not a window; give windows.tumbling("1h"), windows.sliding(...), windows.session(...)'
+            )
     for name, aggregate in pipeline.aggregates.items():
         if not isinstance(aggregate, Aggregate):
-            raise DefinitionError(f"aggregates[{name!r}]: {aggregate!r} is not an aggregate; give aggregates.count(), aggregates.sum(\"x\"), ...")
+            raise DefinitionError(
+                f'aggregates[{name!r}]: {aggregate!r} is not an aggregate; give aggregates.count(), aggregates.sum("x"), ...'
+            )
 
 
 def _check_columns(pipeline: Pipeline) -> None:
@@ -141,5 +147,7 @@ def _check_columns(pipeline: Pipeline) -> None:
             if not isinstance(name, str) or not name or name.lower() in RESERVED:
                 raise DefinitionError(f"{what}: {name!r} is reserved or no name; every result has the columns {', '.join(RESERVED[:4])}")
             if name.lower() in seen:
-                raise DefinitionError(f"{what}: {name!r} stands twice (in {seen[name.lower()]}); columns need names of their own, upper and lower case alike")
+                raise DefinitionError(
+                    f"{what}: {name!r} stands twice (in {seen[name.lower()]}); columns need names of their own, upper and lower case alike"
+                )
             seen[name.lower()] = what

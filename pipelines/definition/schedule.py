@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from pipelines.definition.durations import UNITS, positive, spell
 from pipelines.definition.instants import from_us, instant_us, spell_instant
@@ -15,6 +16,7 @@ PRESETS = {
     "@yearly": "0 0 1 1 *",
 }
 # Crons that are plain grids of time, so that ten thousand intervals need no cron arithmetic.
+_CRON_FIELDS = 5
 _GRIDS = {"0 * * * *": UNITS["h"], "0 0 * * *": UNITS["d"]}
 
 
@@ -46,7 +48,7 @@ class Schedule:
         """
         borders = [b for b in self._borders(start_us, end_us) if b >= self.first_us]
         self._check(start_us, end_us, borders)
-        return [Interval(a, b) for a, b in zip(borders, borders[1:], strict=False)]
+        return [Interval(a, b) for a, b in pairwise(borders)]
 
     def after(self, border_us: int) -> int:
         """The next border after one."""
@@ -97,7 +99,7 @@ def schedule_of(schedule: object, start_us: int) -> Schedule:
         DefinitionError: neither a cron string nor a duration.
     """
     cron = PRESETS.get(schedule, schedule) if isinstance(schedule, str) else schedule
-    if isinstance(cron, str) and len(cron.split()) == 5:
+    if isinstance(cron, str) and len(cron.split()) == _CRON_FIELDS:
         if cron in _GRIDS:
             return Schedule(cron, _GRIDS[cron], 0, start_us)
         _check_cron(cron)
@@ -105,11 +107,11 @@ def schedule_of(schedule: object, start_us: int) -> Schedule:
     try:
         return Schedule(None, positive(cron, "schedule"), start_us, start_us)  # type: ignore[arg-type]
     except DefinitionError as wrong:
-        raise DefinitionError(f"{wrong}; or a cron string, as \"0 * * * *\", or one of {', '.join(PRESETS)}") from None
+        raise DefinitionError(f'{wrong}; or a cron string, as "0 * * * *", or one of {", ".join(PRESETS)}') from None
 
 
 def _check_cron(cron: str) -> None:
     from croniter import croniter
 
     if not croniter.is_valid(cron):
-        raise DefinitionError(f"schedule: {cron!r} is not a cron string; minute, hour, day of month, month, day of week, as \"0 6 * * 1\"")
+        raise DefinitionError(f'schedule: {cron!r} is not a cron string; minute, hour, day of month, month, day of week, as "0 6 * * 1"')

@@ -71,7 +71,7 @@ def _chains(group, start, batch, first, last, reach, gap, floor):  # type: ignor
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _replay(head, tail, batch, first, last, reach, gap, floor, label, chain_first, chain_last):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202, PLR0913
+def _replay(head, tail, batch, first, last, reach, gap, floor, label, chain_first, chain_last):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """One union, batch by batch: drop what is closed from the open chains, merge the new states with the rest."""
     rows = head + np.argsort(batch[head:tail], kind="mergesort")
     for row in range(head, tail):
@@ -99,7 +99,7 @@ def _replay(head, tail, batch, first, last, reach, gap, floor, label, chain_firs
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _merge(members, opened, head, reach, gap, floor, parent, chain_first, chain_last):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202, PLR0913
+def _merge(members, opened, head, reach, gap, floor, parent, chain_first, chain_last):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Join members within reach; return the chains that live on. One of new states only, past its close, dies."""
     order = np.argsort(chain_first[members], kind="mergesort")
     alive = np.empty(len(members), np.int64)

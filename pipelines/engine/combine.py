@@ -121,7 +121,8 @@ def results(states: pa.Table, assignment: Assignment, aggregates: Mapping[str, A
             if field.stem not in reduced:
                 reduced[field.stem] = _reduced(states, assignment, field)
     return {
-        name: aggregate.finish(*(column for field in aggregate.fields for column in reduced[field.stem])) for name, aggregate in aggregates.items()
+        name: aggregate.finish(*(column for field in aggregate.fields for column in reduced[field.stem]))
+        for name, aggregate in aggregates.items()
     }
 
 

@@ -41,7 +41,7 @@ def _limbs(column: pa.Array) -> tuple[np.ndarray, np.ndarray]:
 def _integers(low: np.ndarray, high: np.ndarray) -> pa.Array:
     values = low.view(np.int64)
     if bool(np.any(high != values >> 63)):
-        raise SourceError("a sum does not fit 64 bits; sum a DECIMAL or a DOUBLE instead, as agg.sum(\"x::DECIMAL(38, 0)\")")
+        raise SourceError('a sum does not fit 64 bits; sum a DECIMAL or a DOUBLE instead, as agg.sum("x::DECIMAL(38, 0)")')
     return pa.array(values)
 
 
@@ -50,13 +50,13 @@ def _decimals(low: np.ndarray, high: np.ndarray, kind: pa.DataType) -> pa.Array:
     beyond = (high > limit_high) | ((high == limit_high) & (low >= np.uint64(limit_low)))
     beyond |= high < -limit_high - 1
     if bool(np.any(beyond)):
-        raise SourceError(f"a sum does not fit {kind}; sum a DOUBLE instead, as agg.sum(\"x::DOUBLE\")")
+        raise SourceError(f'a sum does not fit {kind}; sum a DOUBLE instead, as agg.sum("x::DOUBLE")')
     pairs = np.column_stack((low, high.view(np.uint64)))
     return pa.Array.from_buffers(kind, len(low), [None, pa.py_buffer(np.ascontiguousarray(pairs))])
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _running(low, high, every_low, every_high, lo, hi, late_window, late_row):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202, PLR0913
+def _running(low, high, every_low, every_high, lo, hi, late_window, late_row):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Running totals, their difference for each window, and the late rows on top; 128 bits as (low, high)."""
     total_low, total_high = np.zeros(len(low) + 1, np.uint64), np.zeros(len(low) + 1, np.int64)
     for row in range(len(low)):

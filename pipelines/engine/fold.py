@@ -31,9 +31,7 @@ def folds(rows: Rows, windows: Assignment, combine: Callable[..., None]) -> Rows
         combine: `combine(x, i, y, j, out, k)` writes the combination of x[i] and y[j] to out[k]; out may be x or y.
     """
     kernel = _specialised(combine)
-    out: Rows = kernel(
-        rows[windows.order], rows, windows.block, windows.lo, windows.mid, windows.hi, windows.late_window, windows.late_row
-    )
+    out: Rows = kernel(rows[windows.order], rows, windows.block, windows.lo, windows.mid, windows.hi, windows.late_window, windows.late_row)
     return out
 
 
@@ -48,7 +46,7 @@ def _specialised(combine: Callable[..., None]) -> Any:  # noqa: ANN401 - numba's
     return njit(cache=True, nogil=True)(twin)
 
 
-def _blocks(rows, every, block, lo, mid, hi, late_window, late_row):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202, PLR0913
+def _blocks(rows, every, block, lo, mid, hi, late_window, late_row):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202, C901
     prefix, suffix = rows.copy(), rows.copy()
     out = np.zeros((len(lo), rows.shape[1]))
     for row in range(1, len(rows)):

@@ -57,7 +57,7 @@ def sorted_order(*columns: Ints) -> Ints:
     packed = _packed(columns)
     if packed is None:
         return np.lexsort(columns[::-1])
-    if len(packed) < 2 or bool(np.all(packed[1:] >= packed[:-1])):
+    if bool(np.all(packed[1:] >= packed[:-1])):
         return np.arange(len(packed))
     return np.argsort(packed, kind="stable")
 

@@ -92,11 +92,12 @@ def _with_late(
     number = np.empty(len(order), np.int64)
     number[order] = np.cumsum(head) - 1
     firsts = order[head]
-    bounds = np.zeros((3, len(firsts)), np.int64)
-    bounds[:, number[: len(group)]] = lo, mid, hi
+    lows, mids, highs = np.zeros((3, len(firsts)), np.int64)
+    own = number[: len(group)]
+    lows[own], mids[own], highs[own] = lo, mid, hi
     late_window = number[len(group) :]
     pairs = np.lexsort((pair_row, late_window))
     ends = every_end[firsts]
     return Assignment(
-        on_time, block, every_group[firsts], ends - size, ends, *bounds, late_window[pairs], pair_row[pairs], missed
+        on_time, block, every_group[firsts], ends - size, ends, lows, mids, highs, late_window[pairs], pair_row[pairs], missed
     )

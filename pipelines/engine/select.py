@@ -26,7 +26,9 @@ def winners(order_by: pa.Array, windows: Assignment, *, least: bool, newest: boo
     candidate = np.where(order_by.is_valid().to_numpy(zero_copy_only=False), np.arange(len(ranks)), -1)
     if least:
         ranks = -1 - ranks
-    return _winners(ranks, candidate, windows.order, windows.block, windows.lo, windows.mid, windows.hi, windows.late_window, windows.late_row, newest)  # type: ignore[no-any-return]
+    return _winners(
+        ranks, candidate, windows.order, windows.block, windows.lo, windows.mid, windows.hi, windows.late_window, windows.late_row, newest
+    )  # type: ignore[no-any-return]
 
 
 def sort_keys(values: pa.Array) -> Ints:
@@ -61,7 +63,7 @@ def _winner(ranks, older, newer, newest):  # type: ignore[no-untyped-def]  # noq
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _winners(ranks, candidate, order, block, lo, mid, hi, late_window, late_row, newest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202, PLR0913
+def _winners(ranks, candidate, order, block, lo, mid, hi, late_window, late_row, newest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     prefix, suffix = candidate[order], candidate[order]
     out = np.full(len(lo), -1, np.int64)
     for row in range(1, len(order)):

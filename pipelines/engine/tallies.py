@@ -16,7 +16,8 @@ NONE = 2**62  # nothing was left open
 
 def tallies(combined: Combined, batches: int, *, chained: bool) -> dict[str, Any]:
     """By position of the batch: windows closed, rows late for at least one window, windows missed by rows, and (for
-    chains) the earliest start of a window left open after it."""
+    chains) the earliest start of a window left open after it.
+    """
     rows = combined.states["rows"].to_numpy()
     late = combined.assignment.missed > 0
     by_batch = combined.frames.batch[late]

@@ -62,7 +62,9 @@ class Accumulated:
     manifest: tuple[tuple[str, int, int], ...]
 
 
-def accumulate(pipeline: Pipeline, store: Store, spark: SparkSession, intervals: Sequence[Interval], *, tries: int = _TRIES) -> list[Accumulated]:
+def accumulate(
+    pipeline: Pipeline, store: Store, spark: SparkSession, intervals: Sequence[Interval], *, tries: int = _TRIES
+) -> list[Accumulated]:
     """Read the source of these intervals and replace their states.
 
     Two runs of the same batch at once: the first to commit wins; the other sees the same states and is done, or reads
@@ -107,17 +109,21 @@ def _read(
     for start, results in done.items():
         if not results:
             states = {table: empty_states(store.root, table, start) for table in bases}
-            results.append({"split": 0, "read": 0, "taken": 0, "newest": None, "states": states, "rows": [], "refused": None, "refused_rows": 0})
+            results.append(
+                {"split": 0, "read": 0, "taken": 0, "newest": None, "states": states, "rows": [], "refused": None, "refused_rows": 0}
+            )
     return done
 
 
-def _commit_refused(pipeline: Pipeline, store: Store, base: Snapshot, intervals: Sequence[Interval], done: dict[int, list[dict[str, Any]]]) -> None:
+def _commit_refused(
+    pipeline: Pipeline, store: Store, base: Snapshot, intervals: Sequence[Interval], done: dict[int, list[dict[str, Any]]]
+) -> None:
     """Refused rows first: a batch that counts has its quarantine. Nothing to write is nothing to commit."""
     new = {interval.start_us: [one["refused"] for one in done[interval.start_us] if one["refused"]] for interval in intervals}
     for _ in range(_TRIES):
         change = _difference(base, new, _REFUSED, [])
         if not change.adds and not change.removes:
-            return
+            return None
         try:
             return store.commit(QUARANTINE, base, change)
         except ConflictError:

@@ -80,8 +80,12 @@ def _guarded(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> 
 def explained(wrong: duckdb.Error, paths: Sequence[str]) -> SourceError:
     """What a user can do about an error of DuckDB's."""
     first, text = ", ".join(paths), str(wrong).strip()
-    if isinstance(wrong, duckdb.OutOfRangeException | duckdb.ConversionException) and ("INT128" in text or "verflow" in text or "out of range" in text):
-        return SourceError(f'{first}: a sum does not fit its type ({text}); sum a DECIMAL or a DOUBLE instead, as agg.sum("x::DECIMAL(38, 0)")')
+    if isinstance(wrong, duckdb.OutOfRangeException | duckdb.ConversionException) and (
+        "INT128" in text or "verflow" in text or "out of range" in text
+    ):
+        return SourceError(
+            f'{first}: a sum does not fit its type ({text}); sum a DECIMAL or a DOUBLE instead, as agg.sum("x::DECIMAL(38, 0)")'
+        )
     if isinstance(wrong, duckdb.BinderException):
         return SourceError(f"{first}: the definition does not fit the columns: {text}")
     return SourceError(f"{first} cannot be read: {text}")
@@ -125,7 +129,14 @@ def _rows_by_file(session: duckdb.DuckDBPyConnection, source: Any, paths: Sequen
 
 
 def _write_states(
-    session: duckdb.DuckDBPyConnection, share: Share, split: Split, frames: FrameSet, rows: str, latest: int, newest: int | None, columns: Mapping[str, str]
+    session: duckdb.DuckDBPyConnection,
+    share: Share,
+    split: Split,
+    frames: FrameSet,
+    rows: str,
+    latest: int,
+    newest: int | None,
+    columns: Mapping[str, str],
 ) -> dict[str, Any]:
     query = states(share.pipeline, frames, rows, latest)
     if newest is None and not columns:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import duckdb
-import pyarrow as pa
 
 from pipelines.definition.frame_sets import frame_sets
 from pipelines.errors import DefinitionError, SourceError
@@ -15,6 +14,7 @@ from pipelines.sources.lift import states
 from pipelines.sources.scan import event_time, quoted, scan, staged
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from collections.abc import Mapping, Sequence
 
     from pipelines.definition.frame_sets import FrameSet

@@ -115,7 +115,9 @@ def _batch(start_us: int, files: list[Any], pipeline: Pipeline) -> Batch:
     highs = [file.high_us for file in files if file.high_us is not None]
     interval = Interval(start_us, pipeline.intervals.after(start_us))
     version = version_of(file.path for file in files)
-    return Batch(interval, version, max(newest, default=None), min(lows, default=None), max(highs, default=None), sum(f.rows for f in files))
+    return Batch(
+        interval, version, max(newest, default=None), min(lows, default=None), max(highs, default=None), sum(f.rows for f in files)
+    )
 
 
 def to_do(pipeline: Pipeline, store: Store, asked: Iterable[int]) -> list[Todo]:
@@ -217,5 +219,6 @@ def _ledger(definition: str, todo: Todo, results: list[dict[str, Any]]) -> Ledge
 
 def _entry(at: int, batch: Batch, mark_us: int, found: Sequence[dict[str, Any]]) -> Entry:
     opened = min((one["open"][at] for one in found if one["open"] is not None), default=NONE)
-    sums = (sum(one[name][at] for one in found) for name in ("windows", "late", "missed"))
-    return Entry(batch.interval.start_us, batch.version, mark_us, batch.low_us, batch.high_us, *sums, None if opened == NONE else opened)
+    windows, late, missed = (sum(one[name][at] for one in found) for name in ("windows", "late", "missed"))
+    left = None if opened == NONE else opened
+    return Entry(batch.interval.start_us, batch.version, mark_us, batch.low_us, batch.high_us, windows, late, missed, left)

@@ -93,7 +93,9 @@ def read_states(shard: Shard, folder: str) -> pa.Table:
         (ds.field("frame") >= _instant(shard.low_us)) | (ds.field("position") >= min(shard.wanted, default=0))
     )
     if shard.count > 1:
-        condition &= (ds.field("bucket") >= _share(shard.number, shard.count)) & (ds.field("bucket") < _share(shard.number + 1, shard.count))
+        condition &= (ds.field("bucket") >= _share(shard.number, shard.count)) & (
+            ds.field("bucket") < _share(shard.number + 1, shard.count)
+        )
     columns = [name for name in schema.names if name not in ("batch", "bucket")]
     return ds.FileSystemDataset(fragments, schema, form, disk).to_table(columns=columns, filter=condition, use_threads=False)
 
@@ -120,7 +122,9 @@ def _stage(shard: Shard, combined: Combined) -> list[dict[str, Any]]:
         if len(rows):
             folder = f"{shard.root}/{shard.staging}/{shard.window}"
             name = partial(windows_path, start, shard.number)
-            files.append({**write_named(_labelled(rows, start), folder, name, dictionary=[*shard.pipeline.keys, "batch"]), "position": position})
+            files.append(
+                {**write_named(_labelled(rows, start), folder, name, dictionary=[*shard.pipeline.keys, "batch"]), "position": position}
+            )
     return files
 
 

@@ -55,7 +55,13 @@ class Plan:
         """As JSON has it: instants as ISO text."""
         return {
             "batches": [
-                {"interval_start": b.interval_start.isoformat(), "interval_end": b.interval_end.isoformat(), "files": list(b.files), "bytes": b.bytes, "replaces": b.replaces}
+                {
+                    "interval_start": b.interval_start.isoformat(),
+                    "interval_end": b.interval_end.isoformat(),
+                    "files": list(b.files),
+                    "bytes": b.bytes,
+                    "replaces": b.replaces,
+                }
                 for b in self.batches
             ],
             "windows": {name: [start.isoformat() for start in starts] for name, starts in self.windows.items()},
@@ -87,10 +93,14 @@ def plan(pipeline: Pipeline, *, root: str | Path, start: datetime, end: datetime
 
 def _planned(pipeline: Pipeline, interval: Interval, replaces: bool) -> PlannedBatch:  # noqa: FBT001
     files = source_files(pipeline.source, interval)
-    return PlannedBatch(from_us(interval.start_us), from_us(interval.end_us), tuple(f.path for f in files), sum(f.size for f in files), replaces)
+    return PlannedBatch(
+        from_us(interval.start_us), from_us(interval.end_us), tuple(f.path for f in files), sum(f.size for f in files), replaces
+    )
 
 
-def _window(pipeline: Pipeline, store: Store, name: str, intervals: list[Interval]) -> tuple[tuple[datetime, ...], set[tuple[int, int]], set[int]]:
+def _window(
+    pipeline: Pipeline, store: Store, name: str, intervals: list[Interval]
+) -> tuple[tuple[datetime, ...], set[tuple[int, int]], set[int]]:
     frames, was = frame_set_of(pipeline, name), published(store, name)
     have = {batch.interval: batch for batch in accumulated(store.snapshot(frames.table), pipeline)}
     known = {interval.start_us for interval in have}

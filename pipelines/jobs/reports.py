@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -162,10 +163,9 @@ def _append(store: Store, rows: list[dict[str, Any]], now: datetime) -> None:
         base = store.snapshot(TABLE)
         if any(file.path == new.path for file in base.files):
             return
-        try:
-            return store.commit(TABLE, base, Change(_SCHEMA, [new], [], []))
-        except ConflictError:
-            continue
+        with suppress(ConflictError):
+            store.commit(TABLE, base, Change(_SCHEMA, [new], [], []))
+            return
 
 
 def last_accumulated(store: Store) -> dict[int, Mapping[str, Any]]:

@@ -118,11 +118,17 @@ def finished(staged: Staged, quality: Sequence[Mapping[str, Any]] = ()) -> Finis
     )
 
 
-def batch_reports(pipeline: Pipeline, store: Store, intervals: Sequence[Interval], changed: Mapping[int, bool] | None = None) -> list[BatchReport]:
+def batch_reports(
+    pipeline: Pipeline, store: Store, intervals: Sequence[Interval], changed: Mapping[int, bool] | None = None
+) -> list[BatchReport]:
     """The report of each batch, from what the state says of it now."""
     read = last_accumulated(store)
     ledgers = {name: was.ledger.by_start() if (was := published(store, name)).ledger else {} for name in pipeline.windows}
-    return [_report(interval, read[interval.start_us], ledgers, (changed or {}).get(interval.start_us, False)) for interval in intervals if interval.start_us in read]
+    return [
+        _report(interval, read[interval.start_us], ledgers, (changed or {}).get(interval.start_us, False))
+        for interval in intervals
+        if interval.start_us in read
+    ]
 
 
 def _report(interval: Interval, read: Mapping[str, Any], ledgers: Mapping[str, Mapping[int, Any]], changed: bool) -> BatchReport:  # noqa: FBT001

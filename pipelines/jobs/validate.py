@@ -48,4 +48,5 @@ def find_suite(path: str | Path) -> Path:
     for candidate in tried:
         if candidate.exists():
             return candidate
-    raise DefinitionError(f"expectations: no file {path} (looked in {', '.join(str(t.absolute()) for t in tried)}); run in the project's folder, or set MUNTIN_HOME to it")
+    looked = ", ".join(str(place.absolute()) for place in tried)
+    raise DefinitionError(f"expectations: no file {path} (looked in {looked}); run in the project's folder, or set MUNTIN_HOME to it")

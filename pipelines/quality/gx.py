@@ -39,13 +39,18 @@ class Outcome:
     error: str | None = None
     result: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def failed(self) -> bool:
+        """Whether it ran and the frame is not as expected."""
+        return self.success is False and self.error is None
+
 
 def imported() -> Any:  # noqa: ANN401 - a module
     """Great Expectations, imported at the first call (seconds of it) and silenced before its import can talk."""
     logger = logging.getLogger("great_expectations")
     if logger.level == logging.NOTSET:
         logger.setLevel(logging.WARNING)
-    import great_expectations  # noqa: PLC0415 - six seconds that only a validation should pay
+    import great_expectations
 
     return great_expectations
 
@@ -66,10 +71,10 @@ def build(suite: Suite) -> tuple[Any, ...]:
 
 
 def _built(expectation: Expectation, position: int, wrong: list[str]) -> Any:  # noqa: ANN401 - GX expectation
-    from great_expectations.expectations.expectation_configuration import (  # noqa: PLC0415 - as above
+    from great_expectations.expectations.expectation_configuration import (
         ExpectationConfiguration,
     )
-    from great_expectations.expectations.registry import (  # noqa: PLC0415 - as above
+    from great_expectations.expectations.registry import (
         list_registered_expectation_implementations,
     )
 
@@ -79,9 +84,7 @@ def _built(expectation: Expectation, position: int, wrong: list[str]) -> Any:  #
         wrong.append(f"expectation {position + 1}: unknown type {expectation.type!r}{hint}")
         return None
     try:
-        return ExpectationConfiguration(
-            type=expectation.type, kwargs=dict(expectation.kwargs), meta={"position": position}
-        ).to_domain_obj()
+        return ExpectationConfiguration(type=expectation.type, kwargs=dict(expectation.kwargs), meta={"position": position}).to_domain_obj()
     except (TypeError, ValueError) as error:
         wrong.append(f"expectation {position + 1} ({expectation.type}): {_brief(str(error))}")
         return None
@@ -89,7 +92,7 @@ def _built(expectation: Expectation, position: int, wrong: list[str]) -> Any:  #
 
 def kind(expectation: Any) -> str:  # noqa: ANN401 - a GX expectation
     """`rows`: it judges row by row. `query`: SQL that finds rows. `table`: it judges the table or a column at once."""
-    from great_expectations.expectations import expectation as kinds  # noqa: PLC0415 - as above
+    from great_expectations.expectations import expectation as kinds
 
     if expectation.expectation_type == "unexpected_rows_expectation":
         return "query"
@@ -107,9 +110,7 @@ def row_numbers(result: Mapping[str, Any]) -> tuple[int, ...]:
     return tuple(found[:MAX_ROWS])
 
 
-def judge(
-    spark: SparkSession, frame: DataFrame, expectations: Sequence[Any], form: Mapping[str, object]
-) -> dict[int, Outcome]:
+def judge(spark: SparkSession, frame: DataFrame, expectations: Sequence[Any], form: Mapping[str, object]) -> dict[int, Outcome]:
     """One run over a frame: the outcome of each expectation by its position.
 
     When several could not run, each of those is run again alone: one that breaks must not speak for the others.
@@ -127,9 +128,7 @@ def position(expectation: Any) -> int:  # noqa: ANN401 - GX expectation
     return int(expectation.meta["position"])
 
 
-def _run(
-    spark: SparkSession, frame: DataFrame, expectations: Sequence[Any], form: Mapping[str, object]
-) -> dict[int, Outcome]:
+def _run(spark: SparkSession, frame: DataFrame, expectations: Sequence[Any], form: Mapping[str, object]) -> dict[int, Outcome]:
     missing = Outcome(success=False, error="Great Expectations returned no result")
     outcomes = {position(each): missing for each in expectations}
     suite = imported().ExpectationSuite(name="staged windows", expectations=list(expectations))

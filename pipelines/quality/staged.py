@@ -38,4 +38,4 @@ def fetch(frame: DataFrame, numbers: Collection[int]) -> dict[int, Mapping[str, 
         return {}
     listed = ", ".join(str(number) for number in sorted(numbers))
     found = frame.where(f"{ROW_NUMBER} in ({listed})").toArrow().to_pylist()
-    return {row[ROW_NUMBER]: row for row in found}
+    return {row.pop(ROW_NUMBER): row for row in found}

@@ -22,7 +22,7 @@ Row = Mapping[str, object]
 PERIOD = ("window_start", "window_end")
 
 
-def validate(  # noqa: PLR0913 - one window, said by name
+def validate(
     spark: SparkSession,
     suite: Suite,
     *,
@@ -77,7 +77,7 @@ def _judged(spark: SparkSession, frame: DataFrame, asked: Sequence[Any]) -> dict
     """Verdicts first; numbers and rows only of what failed."""
     bare = frame.drop(ROW_NUMBER)
     outcomes = gx.judge(spark, bare, asked, gx.BOOLEAN)
-    failed = [each for each in asked if outcomes[gx.position(each)] == gx.Outcome(success=False)]
+    failed = [each for each in asked if outcomes[gx.position(each)].failed]
     for kind, (seen, form) in _second_looks(frame, bare).items():
         some = [each for each in failed if gx.kind(each) == kind]
         for n, outcome in gx.judge(spark, seen, some, form).items():
@@ -113,14 +113,14 @@ def _failing_rows(
     found = fetch(frame, {number for numbers in named.values() for number in numbers})
     share = max(1, gx.MAX_ROWS // max(1, len(named)))
     return {
-        n: _shown([found[number] for number in numbers], [*identity, *suite.expectations[n].columns])[:share]
+        n: _shown([found[number] for number in numbers if number in found], identity, suite.expectations[n])[:share]
         for n, numbers in list(named.items())[: gx.MAX_ROWS]
     }
 
 
-def _shown(rows: Sequence[Row], columns: Sequence[str]) -> tuple[Row, ...]:
-    """These columns of the rows, in order of keys and time; all columns where an expectation names none."""
-    cut = [{name: row[name] for name in dict.fromkeys(columns) if name in row} for row in rows]
+def _shown(rows: Sequence[Row], identity: Sequence[str], expectation: Expectation) -> tuple[Row, ...]:
+    """Keys, period and the columns concerned (all, where an expectation names none), in order of keys and time."""
+    cut = [{name: row[name] for name in dict.fromkeys([*identity, *(expectation.columns or row)]) if name in row} for row in rows]
     try:
         return tuple(sorted(cut, key=lambda row: [(value is not None, value) for value in row.values()]))
     except TypeError:

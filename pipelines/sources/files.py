@@ -18,7 +18,15 @@ if TYPE_CHECKING:
 Unit = Literal["s", "ms", "us", "ns"]
 Missing = Literal["error", "empty"]
 Format = Literal["parquet", "csv", "json"]
-FORMATS: dict[str, Format] = {"parquet": "parquet", "pq": "parquet", "csv": "csv", "tsv": "csv", "json": "json", "jsonl": "json", "ndjson": "json"}
+FORMATS: dict[str, Format] = {
+    "parquet": "parquet",
+    "pq": "parquet",
+    "csv": "csv",
+    "tsv": "csv",
+    "json": "json",
+    "jsonl": "json",
+    "ndjson": "json",
+}
 COMPRESSED = (".gz", ".zst")
 
 
@@ -70,7 +78,11 @@ def files(
     """
     if not isinstance(event_time, str) or not event_time:
         raise DefinitionError(f"event_time: {event_time!r} is not the name of a column")
-    for what, choice, choices in (("unit", unit, (None, *get_args(Unit))), ("missing", missing, get_args(Missing)), ("format", format, (None, *get_args(Format)))):
+    for what, choice, choices in (
+        ("unit", unit, (None, *get_args(Unit))),
+        ("missing", missing, get_args(Missing)),
+        ("format", format, (None, *get_args(Format))),
+    ):
         if choice not in choices:
             raise DefinitionError(f"{what}: {choice!r} is not possible; choose from {', '.join(repr(c) for c in choices if c)}")
     if timezone is not None:
@@ -90,7 +102,10 @@ def _check_template(path: object) -> None:
 
 
 def _template_help(path: object, wrong: str) -> str:
-    return f'path: {str(path)!r} is not a template over the data interval ({wrong}); write "data/{{start:%Y-%m-%d}}.parquet", with {{start:...}}, {{end:...}} and globs'
+    return (
+        f"path: {str(path)!r} is not a template over the data interval ({wrong}); "
+        f'write "data/{{start:%Y-%m-%d}}.parquet", with {{start:...}}, {{end:...}} and globs'
+    )
 
 
 def _format_of(path: str) -> Format:
@@ -99,5 +114,5 @@ def _format_of(path: str) -> Format:
         stem = stem.removesuffix(ending)
     ending = stem.rsplit("/", 1)[-1].rsplit(".", 1)[-1].lower()
     if ending not in FORMATS:
-        raise DefinitionError(f"path: cannot tell the format of {path!r} from its ending; say format=\"parquet\", \"csv\" or \"json\"")
+        raise DefinitionError(f'path: cannot tell the format of {path!r} from its ending; say format="parquet", "csv" or "json"')
     return FORMATS[ending]

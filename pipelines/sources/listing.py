@@ -34,11 +34,12 @@ def source_files(source: FileSource, interval: Interval) -> list[SourceFile]:
         SourceError: there are none and the source says that is an error; or the path is a folder.
     """
     pattern = source.patterns(interval)
-    found = sorted(glob(pattern, recursive=True)) if has_magic(pattern) else [pattern] * Path(pattern).exists()
+    found = sorted(glob(pattern, recursive=True)) if has_magic(pattern) else [pattern] * Path(pattern).exists()  # noqa: PTH207 - Path.glob takes no absolute pattern
     paths = [path for path in map(Path, found) if path.is_file()]
     if not paths and source.missing == "error":
         raise SourceError(
-            f"no file at {pattern} for the interval {interval}; bring it, or say missing=\"empty\" in sources.files(...) if an interval without files is an empty batch"
+            f"no file at {pattern} for the interval {interval}; bring it, "
+            f'or say missing="empty" in sources.files(...) if an interval without files is an empty batch'
         )
     return [SourceFile(str(path.absolute()), (stat := path.stat()).st_size, stat.st_mtime_ns) for path in paths]
 

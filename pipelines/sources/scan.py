@@ -61,7 +61,9 @@ def event_time(source: FileSource, columns: Mapping[str, str]) -> str:
         return f"try_cast(try_cast({column} AS HUGEINT) {_SCALES[source.unit]} AS BIGINT)"
     if kind == "VARCHAR":
         return _finite_us(f"try_cast({column} AS TIMESTAMPTZ)")
-    mend = 'say unit="s", "ms", "us" or "ns" in sources.files(...)' if kind in _INTEGERS else "name a timestamp, an integer or a text column"
+    mend = (
+        'say unit="s", "ms", "us" or "ns" in sources.files(...)' if kind in _INTEGERS else "name a timestamp, an integer or a text column"
+    )
     raise SourceError(f"event_time: column {source.event_time!r} is {kind}; {mend}")
 
 

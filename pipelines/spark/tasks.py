@@ -25,12 +25,12 @@ def run_tasks(spark: SparkSession, work: Callable[[Any], Any], items: Sequence[A
     items = list(items)
 
     def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        import pyarrow
+        import pyarrow as pa
 
         for batch in batches:
             for at in batch.column(0).to_pylist():
                 result = [[at], [json.dumps(_outcome(work, items[at]))]]
-                yield pyarrow.RecordBatch.from_arrays([pyarrow.array(column) for column in result], ["item", "outcome"])
+                yield pa.RecordBatch.from_arrays([pa.array(column) for column in result], ["item", "outcome"])
 
     rows = spark.range(0, len(items), 1, len(items)).mapInArrow(task, "item bigint, outcome string").collect()
     outcomes = [json.loads(row.outcome) for row in sorted(rows, key=lambda row: row.item)]

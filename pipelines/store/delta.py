@@ -63,9 +63,7 @@ class DeltaStore:
             create_table_with_add_actions(path, schema, adds, mode="error", commit_properties=marks)
             return
         opened = DeltaTable(path, version=base.version)
-        marks = CommitProperties(
-            app_transactions=[Transaction(name, (opened.transaction_version(name) or 0) + 1) for name in change.names]
-        )
+        marks = CommitProperties(app_transactions=[Transaction(name, (opened.transaction_version(name) or 0) + 1) for name in change.names])
         opened.create_write_transaction([*removes, *adds], "append", self._grown(opened, change.schema), commit_properties=marks)
 
     @staticmethod

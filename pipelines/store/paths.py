@@ -48,7 +48,10 @@ def parse_states_path(path: str) -> StatesPath:
     """
     match = _STATES.fullmatch(path)
     if not match:
-        raise StateError(f"{path} is not a states file of Muntin's; was the table rewritten by another tool (optimize, compaction)? Run its batches again")
+        raise StateError(
+            f"{path} is not a states file of Muntin's; was the table rewritten by another tool (optimize, compaction)? "
+            f"Run its batches again"
+        )
     newest = None if match["newest"] == _NEVER else _instant(match["newest"])
     return StatesPath(_instant(match["batch"]), int(match["split"]), newest)
 

@@ -82,9 +82,7 @@ def _frames(before: dict[int, Entry], batch: Batch) -> tuple[int, int] | None:
     return (min(low for low, _ in ranges), max(high for _, high in ranges)) if ranges else None
 
 
-def _touched_grid(
-    window: Window, width_us: int, batches: Sequence[Batch], when: Closing, before: dict[int, Entry], at: int
-) -> set[int]:
+def _touched_grid(window: Window, width_us: int, batches: Sequence[Batch], when: Closing, before: dict[int, Entry], at: int) -> set[int]:
     frames = _frames(before, batches[at])
     if frames is None or window.reach_us is None:
         return set()
