@@ -49,17 +49,18 @@ def run_numbers(*columns: Ints) -> Ints:
     return numbers
 
 
-def sorted_order(*columns: Ints) -> Ints:
+def sorted_order(*columns: Ints, unique: bool = False) -> Ints:
     """The stable order that sorts rows by these columns, the first one foremost.
 
-    One packed integer is sorted where the columns' ranges allow, several columns otherwise.
+    One packed integer is sorted where the columns' ranges allow, several columns otherwise. Rows that are `unique` in
+    these columns need no stable sort, which is three times as fast.
     """
     packed = _packed(columns)
     if packed is None:
         return np.lexsort(columns[::-1])
     if bool(np.all(packed[1:] >= packed[:-1])):
         return np.arange(len(packed))
-    return np.argsort(packed, kind="stable")
+    return np.argsort(packed, kind=None if unique else "stable")
 
 
 def _packed(columns: tuple[Ints, ...]) -> Ints | None:

@@ -144,7 +144,7 @@ def _write_states(
     kinds = targets_of(described(session, query), share.targets[frames.table], split.paths)
     chosen = ", ".join(f"{quoted(name)}::{kind} AS {quoted(name)}" for name, kind in kinds.items())
     table = storable(session.sql(f"SELECT {chosen} FROM ({query})").to_arrow_table())
-    table, taken = arranged(table, share.pipeline.keys, split.batch_us, frames.width_us), int(sum(table["rows"].to_numpy()))
+    table, taken = arranged(table, share.pipeline.keys, split.batch_us, frames.width_us), int(table["rows"].to_numpy().sum())
     name = partial(states_path, split.batch_us, split.number, newest)
     dictionary = [*share.pipeline.keys, "batch", "bucket", FRAME]
     return {**write_named(table, f"{share.root}/{frames.table}", name, dictionary=dictionary), "taken": taken}
@@ -154,7 +154,7 @@ def arranged(table: pa.Table, keys: Sequence[str], batch_us: int, width_us: int)
     """States with their batch and bucket, sorted by (bucket, key, frame): what finalize reads by row group."""
     columns = [contiguous(table[key]) for key in keys]
     bucket, frame = buckets(columns, len(table)), table[FRAME].to_numpy()
-    order = pa.array(sorted_order(bucket.astype("int64"), key_codes(columns, len(table)), frame // width_us))
+    order = pa.array(sorted_order(bucket.astype("int64"), key_codes(columns, len(table)), frame // width_us, unique=True))
     for name in (FRAME, FIRST, LAST):
         if name in table.column_names:
             table = table.set_column(table.column_names.index(name), name, contiguous(table[name]).view(INSTANT))

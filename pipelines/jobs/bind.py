@@ -14,8 +14,9 @@ from pipelines.sources.lift import states
 from pipelines.sources.scan import event_time, quoted, scan, staged
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
 
     from pipelines.definition.frame_sets import FrameSet
     from pipelines.definition.pipeline import Pipeline

@@ -52,6 +52,7 @@ def imported() -> Any:  # noqa: ANN401 - a module
         logger.setLevel(logging.WARNING)
     import great_expectations
 
+    logger.getChild("data_context.types.base").setLevel(logger.level)  # it sets itself to INFO
     return great_expectations
 
 

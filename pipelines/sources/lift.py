@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pipelines.aggregates.aggregate import TIME
-from pipelines.sources.scan import accepted, quoted
+from pipelines.sources.scan import EARLIEST, accepted, quoted
 
 if TYPE_CHECKING:
     from pipelines.definition.frame_sets import FrameSet
@@ -15,8 +15,9 @@ FRAME, FIRST, LAST = "frame", "first_event", "last_event"
 
 
 def frame_start(width_us: int) -> str:
-    """SQL for the start of the frame that holds a row, before 1970 too."""
-    return f"({TIME} - (({TIME} % {width_us}) + {width_us}) % {width_us})"
+    """SQL for the start of the frame that holds a row, before 1970 too: counted from a border before the year 1."""
+    shift = -(EARLIEST // width_us) * width_us
+    return f"(({TIME} + {shift}) // {width_us} * {width_us} - {shift})"
 
 
 def states(pipeline: Pipeline, frames: FrameSet, rows: str, latest_us: int) -> str:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pipelines.sources.files import FileSource
 
 POSITION = "muntin_position"
-_EARLIEST, _LATEST = -62_135_596_800_000_000, 253_402_300_800_000_000  # the years 1 to 9999
+EARLIEST, _LATEST = -62_135_596_800_000_000, 253_402_300_800_000_000  # the years 1 to 9999
 _SCALES = {"s": "* 1000000", "ms": "* 1000", "us": "", "ns": "// 1000"}
 _INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
 
@@ -86,7 +86,7 @@ def staged(source: FileSource, paths: Sequence[str], columns: Mapping[str, str],
 
 def accepted(latest_us: int) -> str:
     """The condition under which a row's time is taken; null never is."""
-    return f"({TIME} BETWEEN {_EARLIEST} AND {min(latest_us, _LATEST - 1)})"
+    return f"({TIME} BETWEEN {EARLIEST} AND {min(latest_us, _LATEST - 1)})"
 
 
 def reason(source: FileSource, latest_us: int, max_ahead_us: int) -> str:
@@ -95,7 +95,7 @@ def reason(source: FileSource, latest_us: int, max_ahead_us: int) -> str:
     return (
         f"CASE WHEN {column} IS NULL THEN 'event time is null' "
         f"WHEN {TIME} IS NULL THEN 'event time cannot be read' "
-        f"WHEN {TIME} NOT BETWEEN {_EARLIEST} AND {_LATEST - 1} THEN 'event time is outside the years 1 to 9999' "
+        f"WHEN {TIME} NOT BETWEEN {EARLIEST} AND {_LATEST - 1} THEN 'event time is outside the years 1 to 9999' "
         f"WHEN {TIME} > {latest_us} THEN 'event time is more than {spell(max_ahead_us)} ahead of the end of its interval' END"
     )
 

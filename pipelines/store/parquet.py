@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 ROW_GROUP = 2**17
-COMPRESSION = "zstd"
+COMPRESSION = "snappy"
 
 
 def encoded(table: pa.Table, *, dictionary: list[str] | bool = False) -> pa.Buffer:

@@ -66,9 +66,10 @@ def parquet(path: Path, rows: Lines, time: pa.DataType) -> None:
     pq.write_table(pa.table({"t": pa.array([row["t"] for row in rows], pa.int64()).cast(time), **columns}), path)
 
 
-CLOTHES: dict[str, tuple[Callable[[Path, str, Lines], None], str, dict[str, str]]] = {
-    "csv": (as_csv, f"{NAMED}.csv.gz", {}),
-    "json": (as_json, f"{NAMED}.jsonl", {}),
+SQL = {"name": "VARCHAR", "shard": "BIGINT", "v": "BIGINT", "x": "DOUBLE", "y": "DOUBLE", "s": "VARCHAR"}
+CLOTHES: dict[str, tuple[Callable[[Path, str, Lines], None], str, dict[str, Any]]] = {
+    "csv": (as_csv, f"{NAMED}.csv.gz", {"types": SQL}),
+    "json": (as_json, f"{NAMED}.jsonl", {"types": SQL}),
     "parts": (as_parts, f"{NAMED}-*.parquet", {}),
     "naive": (as_naive, f"{NAMED}.parquet", {}),
     "numbers": (as_numbers, f"{NAMED}.parquet", {"unit": "us"}),

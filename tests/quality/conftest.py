@@ -25,7 +25,7 @@ def hour(number: int) -> datetime:
 
 @pytest.fixture
 def stage(tmp_path: Path) -> Stage:
-    """`stage(flights=[3, 4])` writes one file of windows, an hour apart; None leaves a column out. Its path comes back."""
+    """`stage(flights=[3, 4])` writes one file of windows, an hour apart; None leaves a column out. Returns its path."""
 
     def write(file: str = "staged.parquet", **columns: Column) -> str:
         count = next((len(values) for values in columns.values() if values is not None), 3)

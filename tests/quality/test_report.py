@@ -104,9 +104,7 @@ def test_the_report_is_json_whatever_is_in_the_rows() -> None:
     bad = replace(check(success=False), observed_value={"values": (1, float("-inf"))}, failing_rows=(row,))
     once = json.loads(json.dumps(report(bad).to_dict(), allow_nan=False))
     assert once["verdict"] == "failed: 1 critical of 1 check on 216 rows"
-    assert once["checks"][0]["failing_rows"] == [
-        {"key": "nan", "at": "2013-01-01T00:00:00Z", "sum": "1.10", "raw": "01", "none": None}
-    ]
+    assert once["checks"][0]["failing_rows"] == [{"key": "nan", "at": "2013-01-01T00:00:00Z", "sum": "1.10", "raw": "01", "none": None}]
     assert once["checks"][0]["observed_value"] == {"values": [1, "-inf"]}
 
 

@@ -60,9 +60,7 @@ def test_results_stand_in_the_order_of_the_suite(spark: "SparkSession", stage: S
     assert [check.success for check in report.checks] == [True, False, True, False]
 
 
-def test_a_missing_column_fails_with_the_severity_of_its_check(
-    spark: "SparkSession", stage: Stage, suite_of: SuiteOf
-) -> None:
+def test_a_missing_column_fails_with_the_severity_of_its_check(spark: "SparkSession", stage: Stage, suite_of: SuiteOf) -> None:
     suite = suite_of((BETWEEN, {"column": "delays", "max_value": 9}, "warning"), (NOT_NULL, {"column": "key"}), BUSY)
     report = checked(spark, suite, stage())
     assert [check.success for check in report.checks] == [False, False, True]
@@ -75,9 +73,7 @@ def test_a_column_that_must_exist_may_be_asked_for(spark: "SparkSession", stage:
     assert [check.success for check in checked(spark, suite, stage()).checks] == [True, False]
 
 
-def test_checks_that_cannot_run_fail_and_leave_the_others_alone(
-    spark: "SparkSession", stage: Stage, suite_of: SuiteOf
-) -> None:
+def test_checks_that_cannot_run_fail_and_leave_the_others_alone(spark: "SparkSession", stage: Stage, suite_of: SuiteOf) -> None:
     suite = suite_of(
         BUSY,
         ("expect_column_values_to_match_regex", {"column": "origin", "regex": "[["}, "warning"),
@@ -92,10 +88,8 @@ def test_checks_that_cannot_run_fail_and_leave_the_others_alone(
     assert report.status == "warning"
 
 
-def test_an_expectation_of_ones_own_that_breaks_leaves_the_others_alone(
-    spark: "SparkSession", stage: Stage, suite_of: SuiteOf
-) -> None:
-    from great_expectations.expectations.expectation import ColumnMapExpectation  # noqa: PLC0415 - seconds of import
+def test_an_expectation_of_ones_own_that_breaks_leaves_the_others_alone(spark: "SparkSession", stage: Stage, suite_of: SuiteOf) -> None:
+    from great_expectations.expectations.expectation import ColumnMapExpectation
 
     class ExpectColumnToBreak(ColumnMapExpectation):
         map_metric = "column_values.nonnull"
@@ -108,9 +102,7 @@ def test_an_expectation_of_ones_own_that_breaks_leaves_the_others_alone(
     assert report.checks[1].error == "RuntimeError: late"
 
 
-def test_an_unknown_expectation_is_refused_with_its_neighbours(
-    spark: "SparkSession", stage: Stage, suite_of: SuiteOf
-) -> None:
+def test_an_unknown_expectation_is_refused_with_its_neighbours(spark: "SparkSession", stage: Stage, suite_of: SuiteOf) -> None:
     suite = suite_of(BUSY, ("expect_column_value_to_be_betwen", {"column": "flights", "min_value": 1}))
     with pytest.raises(SuiteError, match=rf"expectation 2: unknown type .*did you mean .*{BETWEEN}") as refused:
         checked(spark, suite, stage())
@@ -125,16 +117,12 @@ def test_an_unknown_expectation_is_refused_with_its_neighbours(
         ({"min_value": 1}, "column field required"),
     ],
 )
-def test_wrong_arguments_are_refused(
-    spark: "SparkSession", stage: Stage, suite_of: SuiteOf, kwargs: dict[str, object], said: str
-) -> None:
+def test_wrong_arguments_are_refused(spark: "SparkSession", stage: Stage, suite_of: SuiteOf, kwargs: dict[str, object], said: str) -> None:
     with pytest.raises(SuiteError, match=said):
         checked(spark, suite_of((BETWEEN, kwargs, "info")), stage())
 
 
-def test_no_rows_are_told_when_the_suite_is_silent_about_them(
-    spark: "SparkSession", stage: Stage, suite_of: SuiteOf
-) -> None:
+def test_no_rows_are_told_when_the_suite_is_silent_about_them(spark: "SparkSession", stage: Stage, suite_of: SuiteOf) -> None:
     for files in ([], [stage(flights=pa.array([], COUNTS))]):
         report = checked(spark, suite_of(BUSY), *files, rows=0)
         assert report.verdict == "warning: no rows: nothing was checked"
@@ -169,9 +157,7 @@ def test_an_unreadable_file_is_never_a_pass(spark: "SparkSession", stage: Stage,
 
 
 def test_columns_as_a_whole_are_observed(spark: "SparkSession", stage: Stage, suite_of: SuiteOf) -> None:
-    suite = suite_of(
-        ("expect_column_mean_to_be_between", {"column": "delay", "max_value": 10}), (ROW_COUNT, {"max_value": 2})
-    )
+    suite = suite_of(("expect_column_mean_to_be_between", {"column": "delay", "max_value": 10}), (ROW_COUNT, {"max_value": 2}))
     mean, count = checked(spark, suite, stage()).checks
     assert (mean.success, mean.observed_value, mean.failing_rows) == (False, 12.5, ())
     assert (count.success, count.observed_value) == (False, 3)
@@ -199,7 +185,7 @@ def test_columns_as_a_whole_are_observed(spark: "SparkSession", stage: Stage, su
         (BETWEEN, {"column": "window_start", "min_value": "2013-01-01T01:00:00Z"}, [0]),
     ],
 )
-def test_the_rows_shown_are_the_rows_that_fail(  # noqa: PLR0913, PLR0917 - three fixtures, three parameters
+def test_the_rows_shown_are_the_rows_that_fail(
     spark: "SparkSession",
     stage: Stage,
     suite_of: SuiteOf,
@@ -214,6 +200,15 @@ def test_the_rows_shown_are_the_rows_that_fail(  # noqa: PLR0913, PLR0917 - thre
     )
     (check,) = checked(spark, suite_of((expectation, kwargs)), file, rows=6).checks
     assert sorted(row["window_start"] for row in check.failing_rows) == [hour(n) for n in hours]  # type: ignore[type-var]
+
+
+def test_a_query_shows_whole_rows_and_runs_in_the_session_it_is_given(spark: "SparkSession", stage: Stage, suite_of: SuiteOf) -> None:
+    query = "select * from {batch} where flights = 0"
+    suite = suite_of(("unexpected_rows_expectation", {"unexpected_rows_query": query}))
+    (check,) = checked(spark.newSession(), suite, stage(flights=pa.array([0], COUNTS)), rows=1).checks
+    assert (check.error, check.observed_value) == (None, 1)
+    names = ("origin", "window_start", "window_end", "flights", "late", "delay", "worst", "batch")
+    assert [tuple(row) for row in check.failing_rows] == [names]
 
 
 def test_at_most_twenty_rows_are_shown_over_all_checks(spark: "SparkSession", stage: Stage, suite_of: SuiteOf) -> None:
@@ -260,7 +255,5 @@ def test_a_pass_takes_few_jobs_and_keeps_nothing(spark: "SparkSession", stage: S
         assert checked(spark, suite, file).status == "passed"
     finally:
         context.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]
-    assert (
-        len(context.statusTracker().getJobIdsForGroup("few")) <= 4
-    )  # schema, cache, number of rows, all columns at once
-    assert not context._jsc.getPersistentRDDs()  # noqa: SLF001 - Spark has no other way to ask
+    assert len(context.statusTracker().getJobIdsForGroup("few")) <= 4  # schema, cache, number of rows, all columns at once
+    assert not context._jsc.getPersistentRDDs()
