@@ -30,4 +30,4 @@ def count() -> Aggregate:
 def count_if(condition: str) -> Aggregate:
     """The number of rows for which a SQL condition is true."""
     condition = expression(condition, "count_if")
-    return Aggregate("count_if", condition, (Field("count_if", condition, (("", f"count(*) FILTER (WHERE {condition})"),), SUM),), _itself)
+    return Aggregate("count_if", condition, (Field("countif", condition, (("", f"count(*) FILTER (WHERE {condition})"),), SUM),), _itself)

@@ -33,12 +33,11 @@ def label(us: int) -> str:
     '19700101T000000Z'
     """
     moment = from_us(us)
-    return moment.strftime("%Y%m%dT%H%M%S") + (f".{moment.microsecond:06d}" if moment.microsecond else "") + "Z"
+    return f"{moment.year:04d}" + moment.strftime("%m%dT%H%M%S") + (f".{moment.microsecond:06d}" if moment.microsecond else "") + "Z"
 
 
 def spell_instant(us: int) -> str:
     """An instant for people, in UTC, as short as it can be said."""
     moment = from_us(us)
-    if us % 86_400_000_000 == 0:
-        return moment.strftime("%Y-%m-%d")
-    return moment.strftime("%Y-%m-%dT%H:%M" if us % 60_000_000 == 0 else "%Y-%m-%dT%H:%M:%S.%f")
+    clock = "" if us % 86_400_000_000 == 0 else "T%H:%M" if us % 60_000_000 == 0 else "T%H:%M:%S.%f"
+    return f"{moment.year:04d}" + moment.strftime(f"-%m-%d{clock}")

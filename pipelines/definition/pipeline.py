@@ -94,7 +94,10 @@ class Pipeline:
         seen = {ROWS.stem: ROWS}
         for aggregate in self.aggregates.values():
             for each in aggregate.fields:
-                seen.setdefault(each.stem, each)
+                if seen.setdefault(each.stem, each).columns != each.columns:
+                    raise DefinitionError(
+                        f"aggregates: {aggregate} would share the columns of another field, {each.stem}; write its expression otherwise"
+                    )
         return list(seen.values())
 
 
@@ -141,7 +144,10 @@ def _check_parts(pipeline: Pipeline) -> None:
 
 
 def _check_columns(pipeline: Pipeline) -> None:
-    seen: dict[str, str] = {}
+    seen = {column.lower(): "the states' own columns" for each in pipeline.fields for column in each.columns}
+    for key in set(seen).intersection(key.lower() for key in pipeline.keys):
+        raise DefinitionError(f"keys: {key!r} is the name of a column of the states; rename the key in the source")
+    seen = {}
     for what, names in (("keys", pipeline.keys), ("aggregates", tuple(pipeline.aggregates))):
         for name in names:
             if not isinstance(name, str) or not name or name.lower() in RESERVED:

@@ -14,7 +14,7 @@ from numba import njit
 from pipelines.errors import SourceError
 
 if TYPE_CHECKING:
-    from pipelines.windows.kind import Assignment
+    from pipelines.windows.kind import Assignment, Ints
 
 _LARGEST = 10**38  # the first number that a decimal of 38 digits cannot hold
 
@@ -26,8 +26,12 @@ def exact_sums(column: pa.Array, windows: Assignment) -> pa.Array:
         SourceError: a window's sum does not fit the column's type.
     """
     low, high = _limbs(column)
-    low, high = _running(low[windows.order], high[windows.order], low, high, windows.lo, windows.hi, windows.late_window, windows.late_row)
-    return _integers(low, high) if pa.types.is_integer(column.type) else _decimals(low, high, column.type)
+    places = (windows.lo, windows.hi, windows.late_window, windows.late_row)
+    sums = _running(low[windows.order], high[windows.order], low, high, *places)
+    if pa.types.is_integer(column.type):
+        return _integers(*sums)
+    size = _running_floats(high[windows.order], high, *places)
+    return _decimals(*sums, size, column.type)
 
 
 def _limbs(column: pa.Array) -> tuple[np.ndarray, np.ndarray]:
@@ -45,14 +49,22 @@ def _integers(low: np.ndarray, high: np.ndarray) -> pa.Array:
     return pa.array(values)
 
 
-def _decimals(low: np.ndarray, high: np.ndarray, kind: pa.DataType) -> pa.Array:
+def _decimals(low: np.ndarray, high: np.ndarray, size: np.ndarray, kind: pa.DataType) -> pa.Array:
+    """`size`: the high limbs' sum as floats, for sums that 128 bits cannot hold."""
     limit_high, limit_low = divmod(_LARGEST, 2**64)
     beyond = (high > limit_high) | ((high == limit_high) & (low >= np.uint64(limit_low)))
-    beyond |= high < -limit_high - 1
-    if bool(np.any(beyond)):
+    beyond |= (high < -limit_high - 1) | ((high == -limit_high - 1) & (low <= np.uint64(2**64 - limit_low)))
+    if bool(np.any(beyond | (np.abs(size) > 1.1 * limit_high))):
         raise SourceError(f'a sum does not fit {kind}; sum a DOUBLE instead, as agg.sum("x::DOUBLE")')
     pairs = np.column_stack((low, high.view(np.uint64)))
     return pa.Array.from_buffers(kind, len(low), [None, pa.py_buffer(np.ascontiguousarray(pairs))])
+
+
+def _running_floats(high: np.ndarray, every: np.ndarray, lo: Ints, hi: Ints, late_window: Ints, late_row: Ints) -> np.ndarray:
+    total = np.append(0.0, np.cumsum(high.astype(np.float64)))
+    sums = total[hi] - total[lo]
+    np.add.at(sums, late_window, every[late_row].astype(np.float64))
+    return sums
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]

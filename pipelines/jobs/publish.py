@@ -17,24 +17,34 @@ from pipelines.store.paths import batch_of_windows
 from pipelines.store.store import Change, NewFile
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from pipelines.definition.pipeline import Pipeline
     from pipelines.jobs.finalize import Staged, StagedWindow
     from pipelines.store.store import Store
 
 
-def publish(pipeline: Pipeline, store: Store, staged: Staged) -> None:
+def publish(
+    pipeline: Pipeline, store: Store, staged: Staged, *, committed: Callable[[str, Sequence[int]], None] = lambda _window, _starts: None
+) -> None:
     """Commit every staged window. Commits that succeeded stay, should a later one fail: finalize finds what is left.
+
+    Args:
+        pipeline, store, staged: the definition, its state, what finalize staged.
+        committed: told each window that was committed, and the starts of the batches whose windows were replaced.
 
     Raises:
         ConflictError: another run published since this was staged; finalize again.
         StateError: a staged file is not there whole.
     """
     for window in staged.windows:
-        _publish(pipeline, store, staged.folder, window)
+        if _publish(pipeline, store, staged.folder, window):
+            committed(window.window, tuple(window.starts))
     store.discard(staged.folder)
 
 
-def _publish(pipeline: Pipeline, store: Store, folder: str, staged: StagedWindow) -> None:
+def _publish(pipeline: Pipeline, store: Store, folder: str, staged: StagedWindow) -> bool:
+    """Commit a window; false if it is already as staged."""
     table = f"windows/{staged.window}"
     now = published(store, staged.window)
     if now.ledger_path != staged.base_ledger:
@@ -47,9 +57,10 @@ def _publish(pipeline: Pipeline, store: Store, folder: str, staged: StagedWindow
     store.promote({f"{folder}/{staged.window}/{file.path}": file.path for file in new}, table)
     had, have = {file.path for file in old}, {file.path for file in [*new, ledger]}
     if ledger.path == now.ledger_path:
-        return
+        return False
     adds = [file for file in [*new, ledger] if file.path not in had]
     store.commit(table, now.snapshot, Change(schema, adds, [f for f in old if f.path not in have], [f"{pipeline.name}/{staged.window}"]))
+    return True
 
 
 def _write_ledger(root: str, table: str, schema: pa.Schema, text: str) -> NewFile:
@@ -60,7 +71,14 @@ def _write_ledger(root: str, table: str, schema: pa.Schema, text: str) -> NewFil
 
 
 def load_staged(store: Store, folder: str) -> Staged:
-    """What an earlier step staged in a folder."""
+    """What an earlier step staged in a folder.
+
+    Raises:
+        ConflictError: the folder is gone, because an earlier attempt published it or somebody tidied up.
+    """
     from pipelines.jobs.finalize import Staged
 
-    return Staged.loads(Path(store.root, folder, "staged.json").read_text(encoding="utf-8"))
+    try:
+        return Staged.loads(Path(store.root, folder, "staged.json").read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ConflictError(f"{folder}: the staged files are gone, published or tidied up; finalize again") from None

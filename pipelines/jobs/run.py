@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pipelines.definition.instants import from_us, instant_us
 from pipelines.errors import ConflictError
 from pipelines.jobs.accumulate import accumulate
-from pipelines.jobs.finalize import Staged, finalize, published
+from pipelines.jobs.finalize import finalize, published
 from pipelines.jobs.publish import publish
 from pipelines.jobs.reports import BatchReport, RunReport, last_accumulated, record_accumulated, record_published, utc_now
 from pipelines.jobs.validate import validate_staged
@@ -92,6 +92,11 @@ def finish(
     pipeline: Pipeline, store: Store, spark: SparkSession, intervals: Sequence[Interval], *, validate: bool, tell: Callable[[str], None]
 ) -> Finished:
     """Finalize, validate, publish; once more from finalize if another run published in between."""
+    done: dict[str, tuple[int, ...]] = {}
+
+    def committed(window: str, starts: Sequence[int]) -> None:
+        done[window] = tuple(sorted({*done.get(window, ()), *starts}))
+
     for _ in range(_TRIES):
         tell("finalize")
         staged = finalize(pipeline, store, spark, [interval.start_us for interval in intervals])
@@ -101,21 +106,12 @@ def finish(
             quality = tuple(validate_staged(pipeline, store, spark, staged))
         tell("publish")
         try:
-            publish(pipeline, store, staged)
+            publish(pipeline, store, staged, committed=committed)
         except ConflictError:
             store.discard(staged.folder)
             continue
-        return finished(staged, quality)
+        return Finished(done, tuple((low, high) for low, high in staged.missing), quality)
     raise ConflictError(f"{pipeline.name}: other runs keep publishing; run again when they are done")
-
-
-def finished(staged: Staged, quality: Sequence[Mapping[str, Any]] = ()) -> Finished:
-    """What a published staging did."""
-    return Finished(
-        {window.window: tuple(window.starts) for window in staged.windows},
-        tuple((low, high) for low, high in staged.missing),
-        tuple(quality),
-    )
 
 
 def batch_reports(

@@ -35,8 +35,8 @@ class Zone:
 
     @property
     def grain(self) -> int:
-        """The greatest common divisor of the zone's offsets."""
-        return gcd(*self.offsets)
+        """The greatest common divisor of the zone's offsets and of the instants at which they changed."""
+        return gcd(*self.offsets, *self.changes[1:])
 
     @property
     def shift(self) -> int:
