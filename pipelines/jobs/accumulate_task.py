@@ -97,7 +97,7 @@ def _accumulate(session: duckdb.DuckDBPyConnection, share: Share, split: Split) 
     ordinal = any(each.uses_order for each in pipeline.fields)
     columns = described(session, f"FROM {scan(source, split.paths)}")
     rows = f"({staged(source, split.paths, columns, ordinal=ordinal)})"
-    if source.format != "parquet" or len(sets) > 1 or ordinal:
+    if source.format != "parquet":
         session.execute(f"CREATE OR REPLACE TEMP TABLE muntin_rows AS FROM {rows}")
         rows = "muntin_rows"
     latest = split.end_us + pipeline.max_ahead_us

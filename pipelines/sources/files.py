@@ -69,7 +69,7 @@ def files(
         timezone: the zone of event times that have none; UTC unless said.
         missing: what an interval without files is: an "error", or an "empty" batch.
         format: of the files; what the name ends in unless said.
-        types: column -> SQL type, for CSV and JSON, where a file's own content would say otherwise from day to day.
+        types: column -> SQL type, where a file's own content would say otherwise from day to day, as in CSV and JSON.
         arrival_order: a column that orders the rows of a batch by arrival; file path and position in the file unless
             said. A batch is then read by one task.
 

@@ -33,11 +33,17 @@ def scan(source: FileSource, paths: Sequence[str]) -> str:
     """The table function that reads these files in order."""
     files = "[" + ", ".join(map(literal, paths)) + "]"
     if source.format == "parquet":
-        return f"read_parquet({files}, union_by_name = true)" if len(paths) > 1 else f"read_parquet({files})"
+        return _typed(source, f"read_parquet({files}, union_by_name = true)" if len(paths) > 1 else f"read_parquet({files})")
     types = "" if not source.types else ", types = {" + ", ".join(f"{literal(c)}: {literal(t)}" for c, t in source.types.items()) + "}"
     if source.format == "csv":
         return f"read_csv({files}, header = true, sample_size = -1, union_by_name = true{types})"
-    return f"read_json({files}, format = 'newline_delimited', sample_size = -1, union_by_name = true)"
+    return _typed(source, f"read_json({files}, format = 'newline_delimited', sample_size = -1, union_by_name = true)")
+
+
+def _typed(source: FileSource, table: str) -> str:
+    """The table with the columns that the user gave a type cast to it."""
+    casts = ", ".join(f"{quoted(column)}::{kind} AS {quoted(column)}" for column, kind in source.types.items())
+    return f"(SELECT * REPLACE ({casts}) FROM {table})" if casts else table
 
 
 def event_time(source: FileSource, columns: Mapping[str, str]) -> str:
@@ -79,9 +85,12 @@ def _finite_us(moment: str) -> str:
 
 def staged(source: FileSource, paths: Sequence[str], columns: Mapping[str, str], *, ordinal: bool) -> str:
     """The files' rows, with `TIME` and, if asked, `ORDINAL`, their position in the split by arrival."""
-    order = f"ORDER BY {quoted(source.arrival_order)}" if source.arrival_order else ""
-    place = f", row_number() OVER ({order}) AS {ORDINAL}" if ordinal else ""
-    return f"SELECT *, {event_time(source, columns)} AS {TIME}{place} FROM {scan(source, paths)}"
+    rows, place = scan(source, paths), ""
+    if ordinal:
+        rows = f"(SELECT *, row_number() OVER () AS {POSITION} FROM {rows})"
+        order = f"ORDER BY {quoted(source.arrival_order)}, {POSITION}" if source.arrival_order else ""
+        place = f", row_number() OVER ({order}) AS {ORDINAL}"
+    return f"SELECT *, {event_time(source, columns)} AS {TIME}{place} FROM {rows}"
 
 
 def accepted(latest_us: int) -> str:

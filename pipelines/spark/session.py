@@ -6,6 +6,7 @@ import os
 import sys
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipelines.errors import StateError
@@ -47,15 +48,27 @@ def check_packages() -> None:
         )
 
 
+def prepare() -> None:
+    """Make a session possible: packages that fit, workers that run this interpreter, and the Java that set-up found.
+
+    Raises:
+        StateError: see `check_packages`.
+    """
+    check_packages()
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    java = Path(sys.prefix, "java-home")
+    if java.exists():
+        os.environ.setdefault("JAVA_HOME", str(java))
+
+
 @contextmanager
 def session(given: SparkSession | None) -> Iterator[SparkSession]:
     """The session that was given; else a local one, stopped at the end unless it was there before."""
     if given is not None:
         yield given
         return
-    check_packages()
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    prepare()
     from pyspark.sql import SparkSession
 
     before = SparkSession.getActiveSession()

@@ -1,0 +1,98 @@
+"""Late: which batches had rows that came too late for windows, and which states those rows are in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from pipelines.definition.instants import from_us
+from pipelines.errors import DefinitionError
+from pipelines.jobs.finalize import published, shards, to_do
+from pipelines.jobs.finalize_task import combined_shard
+from pipelines.jobs.status import existing_folder
+from pipelines.store.delta import DeltaStore
+from pipelines.timeline.closing import NEVER
+from pipelines.timeline.reconcile import FOREVER, Work
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from pathlib import Path
+
+    from pipelines.definition.pipeline import Pipeline
+    from pipelines.jobs.finalize import Todo
+    from pipelines.jobs.finalize_task import Shard
+
+_INSTANT = pa.timestamp("us", tz="UTC")
+
+
+@dataclass(frozen=True, slots=True)
+class LateBatch:
+    """A batch with late rows: `rows` came too late for at least one window, `windows` were missed, summed over rows."""
+
+    window: str
+    batch: datetime
+    rows: int
+    windows: int
+
+
+def late(pipeline: Pipeline, window: str | None = None, *, root: str | Path) -> list[LateBatch]:
+    """The batches with rows too late for one window, or for any, as they were when last published.
+
+    Raises:
+        DefinitionError: the pipeline has no such window.
+        StateError: there is no state.
+    """
+    names = _windows(pipeline, window)
+    store = DeltaStore(str(existing_folder(pipeline, root)))
+    ledgers = {name: was.ledger.entries if (was := published(store, name)).ledger else () for name in names}
+    return [LateBatch(name, from_us(entry.start_us), entry.late, entry.missed) for name, entries in ledgers.items() for entry in entries if entry.late]
+
+
+def late_states(pipeline: Pipeline, window: str, *, root: str | Path) -> pa.Table:
+    """The states that came too late for some of a window's windows, from the checkpoint as it is.
+
+    Returns:
+        key columns, frame (its start), batch (start of its interval), rows, and windows: how many each row missed.
+
+    Raises:
+        DefinitionError, StateError: as `late`.
+    """
+    _windows(pipeline, window)
+    store = DeltaStore(str(existing_folder(pipeline, root)))
+    todo = next(one for one in to_do(pipeline, store, []) if one.window == window)
+    names = [*pipeline.keys, "frame", "batch", "rows", "windows"]
+    found = [_late_of(pipeline, todo, shard) for shard in shards(pipeline, store.root, _everything(todo), "")]
+    if not found:
+        return pa.table({name: pa.array([], _INSTANT if name in ("frame", "batch") else pa.int64()) for name in names})
+    table = pa.concat_tables(found).select(names)
+    return table.sort_by([(name, "ascending") for name in ("batch", *pipeline.keys, "frame")])
+
+
+def _windows(pipeline: Pipeline, window: str | None) -> list[str]:
+    if window is not None and window not in pipeline.windows:
+        raise DefinitionError(f"no window {window!r} in pipeline {pipeline.name!r}; there are {', '.join(pipeline.windows)}")
+    return [window] if window else [*pipeline.windows]
+
+
+def _everything(todo: Todo) -> Todo:
+    """All states of the history; of the windows only those that are open, as no one asks for them."""
+    return replace(todo, work=Work((len(todo.history.batches),), NEVER, FOREVER))
+
+
+def _late_of(pipeline: Pipeline, todo: Todo, shard: Shard) -> pa.Table:
+    if pipeline.windows[todo.window].reach_us is not None and todo.published.ledger and not todo.work.positions:
+        # On a grid each state is late by itself: only batches that the ledger counts are read.
+        counted = {entry.start_us for entry in todo.published.ledger.entries if entry.late}
+        wanted = {at for start, at in todo.history.position().items() if start in counted}
+        shard = replace(shard, files=[(path, at) for path, at in shard.files if at in wanted])
+    combined = combined_shard(shard)
+    missed = combined.assignment.missed
+    rows = np.flatnonzero(missed > 0)
+    states = combined.states.take(pa.array(rows))
+    starts = np.array([batch.interval.start_us for batch in todo.history.batches], np.int64)
+    batch = pa.array(starts[states["position"].to_numpy()]).view(_INSTANT)
+    kept = states.select([*pipeline.keys, "frame", "rows"])
+    return kept.append_column("batch", batch).append_column("windows", pa.array(missed[rows]))

@@ -1,0 +1,89 @@
+"""Vacuum: remove what no reader can see any more. Files that a table consists of are never touched."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from deltalake import DeltaTable
+
+from pipelines.definition.durations import UNITS
+from pipelines.jobs.status import existing_folder, state_folders
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pipelines.definition.pipeline import Pipeline
+
+_PARTIAL = re.compile(r"\..+\.\d+\.partial")
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """What was removed from one place: files of a table that later commits replaced, a staging folder, half-written files."""
+
+    what: str
+    place: str
+    files: int
+    bytes: int
+
+
+def vacuum(root: str | Path, *, older_than_us: int, pipeline: Pipeline | None = None, dry_run: bool = False, now: datetime | None = None) -> list[Removed]:
+    """Remove replaced files, abandoned stagings and half-written files that are older than a duration.
+
+    Args:
+        root: folder that state lives below.
+        older_than_us: in microseconds; longer than the longest run and the longest look of a reader.
+        pipeline: whose state, under every definition it had; None: every state below the root.
+        dry_run: only say what would be removed.
+        now: the present, unless the clock shall be asked.
+
+    Raises:
+        StateError: there is no state.
+    """
+    oldest = (now or datetime.now(UTC)).timestamp() - older_than_us / UNITS["s"]
+    homes = state_folders(root)
+    if pipeline is not None:
+        home = existing_folder(pipeline, root).parent
+        homes = [folder for folder in homes if folder.parent.absolute() == home]
+    return [one for folder in homes for one in _swept(Path(root), folder, older_than_us, oldest, dry_run=dry_run) if one.files]
+
+
+def _swept(root: Path, folder: Path, older_than_us: int, oldest: float, *, dry_run: bool) -> Iterator[Removed]:
+    for log in sorted(folder.rglob("_delta_log")):
+        yield _replaced(root, log.parent, older_than_us, dry_run=dry_run)
+    for staged in sorted(folder.glob("staging/*")):
+        yield _abandoned(root, staged, oldest, dry_run=dry_run)
+    yield _half_written(root, folder, oldest, dry_run=dry_run)
+
+
+def _replaced(root: Path, table: Path, older_than_us: int, *, dry_run: bool) -> Removed:
+    """Files that a commit removed from the table, by Delta's own vacuum; never files that the log does not know."""
+    hours = -(-older_than_us // UNITS["h"])
+    opened = DeltaTable(str(table))
+    sizes = [path.stat().st_size for name in opened.vacuum(hours, dry_run=True, enforce_retention_duration=False) if (path := table / name).is_file()]
+    if sizes and not dry_run:
+        opened.vacuum(hours, dry_run=False, enforce_retention_duration=False)
+    return Removed("replaced files", str(table.relative_to(root)), len(sizes), sum(sizes))
+
+
+def _abandoned(root: Path, staged: Path, oldest: float, *, dry_run: bool) -> Removed:
+    files = [file.stat() for file in staged.rglob("*") if file.is_file()]
+    place = str(staged.relative_to(root))
+    if max([staged.stat().st_mtime, *(file.st_mtime for file in files)]) >= oldest:
+        return Removed("staging", place, 0, 0)
+    if not dry_run:
+        shutil.rmtree(staged, ignore_errors=True)
+    return Removed("abandoned staging", place, len(files), sum(file.st_size for file in files))
+
+
+def _half_written(root: Path, folder: Path, oldest: float, *, dry_run: bool) -> Removed:
+    found = [path for path in folder.rglob(".*.partial") if _PARTIAL.fullmatch(path.name)]
+    old = [(path, stat.st_size) for path in found if (stat := path.stat()).st_mtime < oldest]
+    for path, _ in [] if dry_run else old:
+        path.unlink(missing_ok=True)
+    return Removed("half-written files", str(folder.relative_to(root)), len(old), sum(size for _, size in old))
