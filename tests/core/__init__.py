@@ -1,0 +1,1 @@
+"""The engine alone: no Spark, no files. Random cases against the oracle, histories against clean runs, tables of examples."""

@@ -1,0 +1,103 @@
+"""The naive lift: raw rows of a batch to one state per key and frame, in Python; and the aggregates that cases ask for."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from pipelines import aggregates as agg
+from pipelines.aggregates import Aggregate
+from tests.oracle import Agg
+
+INSTANT = pa.timestamp("us", tz="UTC")
+Rows = Sequence[Mapping[str, Any]]
+
+AGGREGATES: dict[str, Aggregate] = {
+    "n": agg.count(),
+    "many": agg.count_if("v > 3"),
+    "total": agg.sum("v"),
+    "mean": agg.mean("x"),
+    "low": agg.min("x"),
+    "high": agg.max("v"),
+    "opening": agg.first("s"),
+    "closing": agg.last("v"),
+    "spread": agg.variance("x"),
+}
+ORACLE = {
+    "n": Agg("count"),
+    "many": Agg("count_if", lambda row: row["v"] is not None and row["v"] > 3),
+    "total": Agg("sum", lambda row: row["v"]),
+    "mean": Agg("mean", lambda row: row["x"]),
+    "low": Agg("min", lambda row: row["x"]),
+    "high": Agg("max", lambda row: row["v"]),
+    "opening": Agg("first", lambda row: row["s"]),
+    "closing": Agg("last", lambda row: row["v"]),
+    "spread": Agg("variance", lambda row: row["x"]),
+}
+FIELDS = {field.stem: field for aggregate in AGGREGATES.values() for field in aggregate.fields}
+TYPES = {
+    "sum_x": pa.float64(),
+    "min_x": pa.float64(),
+    "first_s_value": pa.string(),
+    "moments_x_mean": pa.float64(),
+    "moments_x_m2": pa.float64(),
+}
+SCHEMA = pa.schema(
+    [("k", pa.string()), ("frame", INSTANT), ("first_event", INSTANT), ("last_event", INSTANT)]
+    + [(column, TYPES.get(column, pa.int64())) for field in FIELDS.values() for column in field.columns]
+)
+
+
+def states(rows: Rows, width: int, keys: Sequence[str] = ("k",)) -> pa.Table:
+    """The states of a batch, or of one of its splits, sorted by key and frame as a checkpoint is; null is the last key."""
+    groups: dict[tuple[str | None, int], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault((row["k"] if keys else None, row["t"] // width * width), []).append(row)
+    found = [state(key, frame, groups[key, frame]) for key, frame in sorted(groups, key=lambda at: (at[0] is None, at[0] or "", at[1]))]
+    return pa.Table.from_arrays(
+        [pa.array([row[name] for row in found], kind) for name, kind in zip(SCHEMA.names, SCHEMA.types, strict=True)], schema=SCHEMA
+    )
+
+
+def state(key: str | None, frame: int, rows: Rows) -> dict[str, Any]:
+    """All fields of some rows."""
+    ordered = sorted(rows, key=lambda row: row["t"])
+    xs, vs = [row["x"] for row in rows if row["x"] is not None], [row["v"] for row in rows if row["v"] is not None]
+    n, mean, m2 = moments(xs)
+    newest = ordered[-1]["t"]
+    return {
+        "k": key, "frame": frame, "first_event": ordered[0]["t"], "last_event": newest,
+        "rows": len(rows), "count_v": len(vs), "sum_v": sum(vs), "count_x": len(xs), "sum_x": added(xs),
+        FIELDS_MANY: sum(v > 3 for v in vs),
+        "min_x": min(xs, key=lambda x: (math.isnan(x), x), default=None), "max_v": max(vs, default=None),
+        "first_s_time": ordered[0]["t"], "first_s_value": ordered[0]["s"], "last_v_time": newest, "last_v_value": ordered[-1]["v"],
+        "moments_x_n": n, "moments_x_mean": mean, "moments_x_m2": m2,
+    }  # fmt: skip
+
+
+FIELDS_MANY = AGGREGATES["many"].fields[0].stem
+
+
+def added(xs: Sequence[float]) -> float:
+    """From left to right."""
+    total = 0.0
+    for x in xs:
+        total += x
+    return total
+
+
+def moments(xs: Sequence[float]) -> tuple[int, float, float]:
+    """Count, mean, sum of squared distances."""
+    if not xs:
+        return 0, 0.0, 0.0
+    if any(math.isnan(x) for x in xs):
+        return len(xs), math.nan, math.nan
+    mean = math.fsum(xs) / len(xs)
+    return len(xs), mean, math.fsum((x - mean) ** 2 for x in xs)
+
+
+def positioned(tables: Sequence[tuple[int, pa.Table]]) -> pa.Table:
+    """States of several batches in order of arrival, with the place of each batch."""
+    parts = [table.append_column("position", pa.repeat(pa.scalar(at, pa.int64()), len(table))) for at, table in tables]
+    return pa.concat_tables(parts) if parts else SCHEMA.append(pa.field("position", pa.int64())).empty_table()

@@ -1,0 +1,97 @@
+"""Ten thousand cases a minute: windows, closing batches, late rows and windows missed, as the oracle says.
+
+`MUNTIN_CORE=10000` runs more of them.
+"""
+
+import os
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pipelines.engine.combine import Combined, combine
+from pipelines.engine.tallies import tallies
+from pipelines.timeline.closing import NEVER, closing
+from tests.core.cases import Case, case
+from tests.core.lift import AGGREGATES, ORACLE, positioned, states
+from tests.core.values import alike
+from tests.oracle import Judgement, Session, judge
+
+CASES = int(os.environ.get("MUNTIN_CORE", "3000"))
+CHUNK = 500
+
+
+def derived(given: Case, marks: list[float]) -> Combined:
+    """The engine's word."""
+    return combine(
+        positioned(
+            [(at, states(rows, given.width, given.keys)) for at, batch in enumerate(given.batches) for rows in splits(given, batch.rows)]
+        ),
+        window=given.ours,
+        when=closing(given.ours, np.array([max(mark, NEVER) for mark in marks]).astype(np.int64)),
+        keys=given.keys,
+        aggregates=AGGREGATES,
+        width_us=given.width,
+    )
+
+
+def splits(given: Case, rows: Sequence[Any]) -> list[Sequence[Any]]:
+    """A large batch is lifted in pieces; each brings states of its own, in order of arrival."""
+    cut = len(rows) // 2 if given.seed % 3 == 0 else len(rows)
+    return [rows[:cut], rows[cut:]]
+
+
+def disagreement(given: Case) -> list[str]:
+    """What engine and oracle say differently of a case."""
+    said = judge(given.theirs, given.batches, ORACLE, keys=given.keys, watermark=given.policy)
+    combined = derived(given, said.marks)
+    count = len(given.batches)
+    wanted = {
+        row_key(given, row): [count if row["batch"] is None else row["batch"], *(row[name] for name in AGGREGATES)]
+        for row in said.published + said.still_open
+    }
+    found = by_window(given, combined)
+    wrong = [
+        f"{key}: {found.get(key)} not {wanted.get(key)}"
+        for key in wanted.keys() | found.keys()
+        if not alike(found.get(key), wanted.get(key))
+    ]
+    told = tallies(combined, count, chained=isinstance(given.theirs, Session))
+    late, missed = [len(said.late[at]) for at in range(count)], windows_missed(given, said)
+    return wrong + [f"{name}: {told[name]} not {right}" for name, right in (("late", late), ("missed", missed)) if told[name] != right]
+
+
+def row_key(given: Case, row: dict[str, Any]) -> tuple[Any, ...]:
+    return (*(row[key] for key in given.keys), row["window_start"], row["window_end"])
+
+
+def by_window(given: Case, combined: Combined) -> dict[tuple[Any, ...], list[Any]]:
+    """(keys, start, end) -> closing batch and values; every window once."""
+    table = combined.windows
+    bounds = [table[name].combine_chunks().view("int64").to_pylist() for name in ("window_start", "window_end")]
+    keys = list(zip(*(table[key].to_pylist() for key in given.keys), *bounds, strict=True))
+    values = zip(combined.closed.tolist(), *(table[name].to_pylist() for name in AGGREGATES), strict=True)
+    assert len(set(keys)) == len(keys)
+    assert given.keys or keys == sorted(keys)
+    return dict(zip(keys, map(list, values), strict=True))
+
+
+def windows_missed(given: Case, said: Judgement) -> list[int]:
+    """For each batch, how many windows its rows came too late for; of a late chain each row misses one."""
+    if isinstance(given.theirs, Session):
+        return [len(said.late[at]) for at in range(len(given.batches))]
+    before = [-float("inf"), *said.marks]
+    return [
+        sum(given.theirs.closed(end, before[at]) for row in batch.rows for _, end in given.theirs.windows_for(row["t"]))
+        for at, batch in enumerate(given.batches)
+    ]
+
+
+@pytest.mark.parametrize("chunk", range(0, CASES, CHUNK))
+def test_engine_and_oracle_agree(chunk: int) -> None:
+    begun = time.process_time()
+    wrong = {seed: said for seed in range(chunk, min(chunk + CHUNK, CASES)) if (said := disagreement(case(seed)))}
+    print(f"{CHUNK * 60 / (time.process_time() - begun):.0f} cases a minute")
+    assert wrong == {}
