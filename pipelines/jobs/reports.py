@@ -9,12 +9,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from deltalake import DeltaTable
 
 from pipelines.definition.instants import from_us
 from pipelines.errors import ConflictError
 from pipelines.store.parquet import write_named
-from pipelines.store.store import Change, NewFile
+from pipelines.store.store import Change, File
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -158,7 +159,7 @@ def _append(store: Store, rows: list[dict[str, Any]], now: datetime) -> None:
         return
     table = pa.Table.from_pylist([{**row, "recorded_at": now} for row in rows], _SCHEMA)
     written = write_named(table, f"{store.root}/{TABLE}", lambda digest: f"{digest}.parquet")
-    new = NewFile(written["path"], written["size"], written["stats"])
+    new = File(written["path"], written["size"], written["rows"])
     for _ in range(20):
         base = store.snapshot(TABLE)
         if any(file.path == new.path for file in base.files):
@@ -172,8 +173,8 @@ def last_accumulated(store: Store) -> dict[int, Mapping[str, Any]]:
     """Start of a batch -> its newest report of accumulate."""
     if store.snapshot(TABLE).version < 0:
         return {}
-    table = DeltaTable(f"{store.root}/{TABLE}").to_pyarrow_table(filters=[("step", "=", "accumulate")])
-    table = table.sort_by("recorded_at")
+    everything = DeltaTable(f"{store.root}/{TABLE}").to_pyarrow_table()  # a filter in there loses rows of columns without statistics
+    table = everything.filter(pc.equal(everything["step"], "accumulate")).sort_by("recorded_at")
     starts = table["batch"].cast(pa.int64()).to_pylist()
     return dict(zip(starts, table.to_pylist(), strict=True))
 

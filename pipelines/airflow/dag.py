@@ -1,0 +1,91 @@
+"""One DAG per pipeline: accumulate, finalize, validate, publish; a run per data interval."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import UTC
+from typing import TYPE_CHECKING, Any
+
+from pipelines.airflow.place import END, START
+from pipelines.airflow.spark import CONNECTION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from airflow.sdk import DAG
+
+    from pipelines.definition.pipeline import Pipeline
+
+_WITHOUT_AIRFLOW: ContextVar[bool] = ContextVar("without_airflow", default=False)
+
+
+@contextmanager
+def definitions_only() -> Iterator[None]:
+    """While a definition file is read for its pipelines alone: `airflow_dag` returns None and imports no Airflow."""
+    before = _WITHOUT_AIRFLOW.set(True)
+    try:
+        yield
+    finally:
+        _WITHOUT_AIRFLOW.reset(before)
+
+
+def airflow_dag(
+    pipeline: Pipeline,
+    *,
+    root: str | Path | None = None,
+    catchup: bool = True,
+    max_active_runs: int = 16,
+    conn_id: str = CONNECTION,
+    **options: Any,  # noqa: ANN401 - whatever airflow.sdk.DAG takes
+) -> DAG:
+    """The DAG of a pipeline, named as it is. Give it a global name in a file of the DAG folder.
+
+    Args:
+        pipeline: the definition.
+        root: of the state; None is `MUNTIN_ROOT`, else `state`. A relative one is below the project's folder.
+        catchup: whether intervals of the past are scheduled by themselves; skipped ones are holes.
+        max_active_runs: how many intervals are worked on at once, backfills apart.
+        conn_id: of the connection that says where Spark is; while it does not exist, Spark is local.
+        **options: more for `airflow.sdk.DAG`: default_args, tags, end_date, on_failure_callback...
+
+    Raises:
+        DefinitionError: a schedule whose intervals Airflow cannot have.
+    """
+    if _WITHOUT_AIRFLOW.get():
+        return None  # type: ignore[return-value] # nobody asked for a DAG
+    from airflow.sdk import DAG
+
+    from pipelines.airflow.tasks import add_tasks
+    from pipelines.airflow.timetable import timetable_of
+
+    dag = DAG(
+        dag_id=pipeline.name,
+        schedule=timetable_of(pipeline.intervals, catchup=catchup),
+        start_date=pipeline.start.astimezone(UTC),
+        catchup=catchup,
+        max_active_runs=max_active_runs,
+        **{"params": _params(), "tags": ["muntin"], "doc_md": _described(pipeline), **options},
+    )
+    dag.fileloc = sys._getframe(1).f_code.co_filename  # noqa: SLF001 - as airflow.sdk.dag does: the definition's file, not this one
+    add_tasks(dag, pipeline, root=root, conn_id=conn_id)
+    return dag
+
+
+def _params() -> dict[str, Any]:
+    """Fields of the trigger form, for a run by hand."""
+    from airflow.sdk import Param
+
+    kind = {"type": ["null", "string"], "format": "date-time"}
+    return {
+        START: Param(None, **kind, title="Interval start", description="Of the batch to run; empty: the run's own data interval"),
+        END: Param(None, **kind, title="Interval end", description="Empty: the next border of the schedule"),
+    }
+
+
+def _described(pipeline: Pipeline) -> str:
+    kinds = "\n".join(f"- `{name}`: {type(window).__name__.lower()}" for name, window in pipeline.windows.items())
+    aggregates = ", ".join(f"`{name}`" for name in pipeline.aggregates)
+    return f"Windows of {aggregates}, by {', '.join(pipeline.keys) or 'nothing'}:\n\n{kinds}\n"

@@ -1,0 +1,95 @@
+"""Where a run happens: the project's folder, the root of the state, and the data interval."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pipelines.definition.home import at_home
+from pipelines.definition.instants import instant_us
+from pipelines.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pipelines.definition.pipeline import Pipeline
+    from pipelines.definition.schedule import Interval
+    from pipelines.store.store import Store
+
+START, END = "interval_start", "interval_end"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What every task of a run works on: the pipeline with absolute paths, its state, and the run's interval."""
+
+    pipeline: Pipeline
+    store: Store
+    interval: Interval
+
+
+def place_of(pipeline: Pipeline, context: Mapping[str, Any], root: str | Path | None) -> Place:
+    """The place of the run that a task's context tells of.
+
+    Raises:
+        DefinitionError: the run has no data interval, or one that the schedule does not have.
+        StateError: the state folder is another pipeline's, or cannot be made.
+    """
+    from pipelines.store.delta import DeltaStore
+    from pipelines.store.state import claim
+
+    home = home_of(context["dag"].fileloc)
+    interval = interval_of(pipeline, context)
+    return Place(at_home(pipeline, home), DeltaStore(claim(pipeline, root_of(home, root))), interval)
+
+
+def home_of(dag_file: str | Path) -> Path:
+    """The folder that relative paths start from: `MUNTIN_HOME`, else the one that holds the folder `dags` of the file."""
+    if named := os.environ.get("MUNTIN_HOME"):
+        return Path(named).absolute()
+    folders = Path(dag_file).absolute().parents
+    return next((folder for folder in folders if folder.name == "dags"), folders[0]).parent
+
+
+def root_of(home: Path, root: str | Path | None) -> Path:
+    """The root of the state: as given, else `MUNTIN_ROOT`, else `state`; a relative one is below the home folder."""
+    return home / (root or os.environ.get("MUNTIN_ROOT") or "state")
+
+
+def interval_of(pipeline: Pipeline, context: Mapping[str, Any]) -> Interval:
+    """The interval a run is about: its parameters, else its data interval.
+
+    Raises:
+        DefinitionError: neither is there, or it is not one interval of the schedule.
+    """
+    start_us, end_us = _asked(pipeline, context["params"]) or _scheduled(context["dag_run"])
+    found = pipeline.intervals.intervals(start_us, end_us)
+    if len(found) != 1:
+        raise DefinitionError(
+            f"a run is about one interval of the schedule {pipeline.intervals}, and {len(found)} were asked for; "
+            f"create a backfill for several, or use `muntin run`"
+        )
+    return found[0]
+
+
+def _asked(pipeline: Pipeline, params: Mapping[str, Any]) -> tuple[int, int] | None:
+    start, end = params.get(START), params.get(END)
+    if start is None:
+        if end is not None:
+            raise DefinitionError(f"{END} {end} was given and no {START}; give {START}, or neither")
+        return None
+    start_us = instant_us(datetime.fromisoformat(start), START)
+    return start_us, instant_us(datetime.fromisoformat(end), END) if end else pipeline.intervals.after(start_us)
+
+
+def _scheduled(run: Any) -> tuple[int, int]:  # noqa: ANN401 - Airflow's run
+    start, end = run.data_interval_start, run.data_interval_end
+    if start is None or end is None or start == end:
+        raise DefinitionError(
+            f"run {run.run_id} has no data interval, so it is about no batch; trigger it with the parameter {START} "
+            f"(such as 2013-01-01T00:00:00Z), or with a logical date, or create a backfill"
+        )
+    return instant_us(start, "data_interval_start"), instant_us(end, "data_interval_end")

@@ -1,0 +1,150 @@
+"""What the tasks of a run do: the jobs of `pipelines.jobs` on one interval, said in the task log. No Airflow in here."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from pipelines.airflow import wording
+from pipelines.definition.instants import from_us
+from pipelines.errors import ConflictError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
+
+    from pyspark.sql import SparkSession
+
+    from pipelines.airflow.place import Place
+    from pipelines.jobs.reports import BatchReport
+
+    Session = Callable[[], AbstractContextManager[SparkSession]]
+    Published = Mapping[str, Sequence[int]]
+    Holes = list[list[int]]
+    Quality = Sequence[Mapping[str, Any]]
+
+log = logging.getLogger("muntin")
+
+
+def accumulate(place: Place, spark: SparkSession) -> dict[str, Any]:
+    """Read the interval's events into states. Returns what was read."""
+    from pipelines.jobs.accumulate import accumulate as read
+    from pipelines.jobs.reports import record_accumulated, utc_now
+
+    done = read(place.pipeline, place.store, spark, [place.interval])
+    changed = record_accumulated(place.store, done, utc_now())
+    batch = done[0]
+    for line in wording.accumulated(batch, changed=changed[batch.interval.start_us]):
+        log.info(line)
+    return {
+        "interval": str(batch.interval),
+        "rows_read": batch.read,
+        "rows_accepted": batch.taken,
+        "rows_quarantined": batch.refused,
+        "source_changed": changed[batch.interval.start_us],
+    }
+
+
+def finalize(place: Place, spark: SparkSession) -> dict[str, Any]:
+    """Stage the windows of everything that changed. Returns the staging folder (None: nothing changed) and what is missing."""
+    from pipelines.jobs.finalize import finalize as stage
+
+    staged = stage(place.pipeline, place.store, spark, [place.interval.start_us])
+    for line in wording.staged(staged, place.interval):
+        log.info(line)
+    return {"folder": staged.folder if staged.windows else None, "missing": staged.missing}
+
+
+def validate(place: Place, spark: SparkSession, staged: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Hold the staged windows against their expectations. Returns the reports; a critical failure raises."""
+    from pipelines.jobs.publish import load_staged
+    from pipelines.jobs.validate import validate_staged
+
+    if staged["folder"] is None:
+        log.info("nothing is staged: nothing to validate")
+        return []
+    try:
+        loaded = load_staged(place.store, staged["folder"])
+    except ConflictError as gone:
+        log.info("%s: the task publish will do so", gone)
+        return []
+    reports = validate_staged(place.pipeline, place.store, spark, loaded)
+    for line in wording.validated(reports, loaded):
+        log.info(line)
+    return reports
+
+
+def publish(place: Place, staged: Mapping[str, Any], accumulated: Mapping[str, Any], quality: Quality, session: Session) -> dict[str, Any]:
+    """Publish what was staged; if another run published since, finalize and validate once more, in a session of its own.
+
+    Returns:
+        `report` of the batch, `published`: window -> starts of the batches published, `waiting_for`: missing intervals,
+        `quality`: window -> the verdict of its expectations.
+    """
+    done, missing, quality = _publish(place, staged, quality, session)
+    batches = {place.interval.start_us, *(start for starts in done.values() for start in starts)}
+    report = _record(place, sorted(batches), changed=accumulated["source_changed"])
+    for line in wording.published(place.interval, report, done, missing):
+        log.info(line)
+    return {
+        "report": report.to_dict(),
+        "published": {window: [from_us(start).isoformat() for start in starts] for window, starts in done.items()},
+        "waiting_for": [[from_us(low).isoformat(), from_us(high).isoformat()] for low, high in missing],
+        "quality": {each["window"]: each["verdict"] for each in quality},
+    }
+
+
+def _publish(place: Place, staged: Mapping[str, Any], quality: Quality, session: Session) -> tuple[Published, Holes, Quality]:
+    """What this run published, what is missing, and how it was judged."""
+    from pipelines.jobs.publish import load_staged
+    from pipelines.jobs.publish import publish as commit
+
+    done: dict[str, Sequence[int]] = {}
+    if staged["folder"] is None:
+        return done, staged["missing"], quality
+    try:
+        commit(place.pipeline, place.store, load_staged(place.store, staged["folder"]), committed=done.__setitem__)
+    except ConflictError as rival:
+        log.info("%s", rival)
+        return _again(place, staged["folder"], done, session)
+    return done, staged["missing"], quality
+
+
+def _again(place: Place, folder: str, done: Published, session: Session) -> tuple[Published, Holes, Quality]:
+    """Finalize, validate and publish until no other run comes in between."""
+    from pipelines.jobs.run import finish
+
+    place.store.discard(folder)
+    with session() as spark:
+        again = finish(place.pipeline, place.store, spark, [place.interval], validate=True, tell=log.info)
+    both = {window: tuple(sorted({*done.get(window, ()), *again.published.get(window, ())})) for window in {**done, **again.published}}
+    return both, [list(hole) for hole in again.missing], again.quality
+
+
+def _record(place: Place, starts: Sequence[int], *, changed: bool) -> BatchReport:
+    """Write down what became of these batches; return the report of the run's own."""
+    from pipelines.definition.schedule import Interval
+    from pipelines.jobs.reports import record_published, utc_now
+    from pipelines.jobs.run import batch_reports
+
+    own = place.interval
+    intervals = [Interval(start, place.pipeline.intervals.after(start)) for start in starts]
+    reports = batch_reports(place.pipeline, place.store, intervals, {own.start_us: changed})
+    record_published(place.store, reports, utc_now())
+    return next(report for report in reports if report.interval_start == from_us(own.start_us))
+
+
+def extras(place: Place, result: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Window -> what its asset event carries; only of windows that were published."""
+    return {
+        window: {
+            "pipeline": place.pipeline.name,
+            "window": window,
+            "table": f"{place.store.root}/windows/{window}",
+            "published": starts,
+            "report": result["report"],
+            "waiting_for": result["waiting_for"],
+            "quality": result["quality"].get(window),
+        }
+        for window, starts in result["published"].items()
+    }

@@ -1,0 +1,52 @@
+"""The four tasks of a pipeline's DAG. Their bodies import what they need when they run."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from pipelines.airflow import steps
+from pipelines.airflow.assets import emit, published_alias
+from pipelines.airflow.place import place_of
+from pipelines.airflow.spark import locate_spark, spark_session
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from airflow.sdk import DAG
+    from pyspark.sql import SparkSession
+
+    from pipelines.definition.pipeline import Pipeline
+
+
+def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | Path | None, conn_id: str) -> None:
+    """Add accumulate, finalize, validate and publish, in this order, to a DAG."""
+    from airflow.sdk import task
+
+    place = partial(place_of, pipeline, root=root)
+    options = {"dag": dag, "multiple_outputs": False, "show_return_value_in_logs": False}
+    on_spark = partial(task.pyspark, conn_id=conn_id, pre_execute=locate_spark(conn_id), **options)
+
+    def accumulate(spark: SparkSession, **context: Any) -> dict[str, Any]:  # noqa: ANN401 - Airflow's
+        """Read the interval's events into states."""
+        return steps.accumulate(place(context), spark)
+
+    def finalize(spark: SparkSession, **context: Any) -> dict[str, Any]:  # noqa: ANN401 - Airflow's
+        """Stage the windows of everything that changed."""
+        return steps.finalize(place(context), spark)
+
+    def validate(staged: dict[str, Any], spark: SparkSession, **context: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - Airflow's
+        """Hold the staged windows against their expectations."""
+        return steps.validate(place(context), spark, staged)
+
+    def publish(accumulated: dict[str, Any], staged: dict[str, Any], quality: list[dict[str, Any]], **context: Any) -> dict[str, Any]:  # noqa: ANN401 - Airflow's
+        """Make the staged windows what readers see, and tell so by an asset event per window."""
+        at = place(context)
+        result = steps.publish(at, staged, accumulated, quality, partial(spark_session, conn_id))
+        emit(pipeline, context["outlet_events"], steps.extras(at, result))
+        return result
+
+    accumulated, staged = on_spark()(accumulate)(), on_spark()(finalize)()
+    quality = on_spark()(validate)(staged)
+    published = task(outlets=[published_alias(pipeline)], **options)(publish)(accumulated, staged, quality)
+    accumulated >> staged >> quality >> published

@@ -1,0 +1,32 @@
+"""From the schedule of a pipeline to a timetable whose runs have the same data intervals."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from pipelines.definition.durations import spell
+from pipelines.definition.instants import spell_instant
+from pipelines.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from pipelines.definition.schedule import Schedule
+
+
+def timetable_of(schedule: Schedule, *, catchup: bool) -> Any:  # noqa: ANN401 - one of Airflow's timetables
+    """Real data intervals, in UTC: a plain cron string has none in Airflow 3.
+
+    Raises:
+        DefinitionError: a duration and no catch-up, where Airflow would count from 1970 and not from the pipeline's start.
+    """
+    from airflow.sdk import CronDataIntervalTimetable, DeltaDataIntervalTimetable
+
+    if schedule.cron:
+        return CronDataIntervalTimetable(schedule.cron, timezone="UTC")
+    if not catchup and schedule.anchor_us % schedule.step_us:
+        grid = spell_instant(schedule.anchor_us // schedule.step_us * schedule.step_us)
+        raise DefinitionError(
+            f"catchup=False: Airflow then counts intervals of {spell(schedule.step_us)} from 1970, this pipeline counts them from its start "
+            f"{spell_instant(schedule.anchor_us)}; begin at {grid}, give a cron string as schedule, or leave catchup=True"
+        )
+    return DeltaDataIntervalTimetable(timedelta(microseconds=schedule.step_us))
