@@ -39,5 +39,5 @@ def label(us: int) -> str:
 def spell_instant(us: int) -> str:
     """An instant for people, in UTC, as short as it can be said."""
     moment = from_us(us)
-    clock = "" if us % 86_400_000_000 == 0 else "T%H:%M" if us % 60_000_000 == 0 else "T%H:%M:%S.%f"
+    clock = "" if us % 86_400_000_000 == 0 else "T%H:%M" if us % 60_000_000 == 0 else "T%H:%M:%S" if us % 1_000_000 == 0 else "T%H:%M:%S.%f"
     return f"{moment.year:04d}" + moment.strftime(f"-%m-%d{clock}")

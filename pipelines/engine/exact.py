@@ -31,7 +31,7 @@ def exact_sums(column: pa.Array, windows: Assignment) -> pa.Array:
     if pa.types.is_integer(column.type):
         return _integers(*sums)
     size = _running_floats(high[windows.order], high, *places)
-    return _decimals(*sums, size, column.type)
+    return _decimals(sums[0], sums[1], size, column.type)
 
 
 def _limbs(column: pa.Array) -> tuple[np.ndarray, np.ndarray]:

@@ -15,7 +15,7 @@ from pipelines.jobs.bind import bound_types
 from pipelines.sources.listing import shares, source_files, splits
 from pipelines.spark.tasks import parallelism, run_tasks
 from pipelines.store.paths import parse_states_path, version_of
-from pipelines.store.store import Change, NewFile, Snapshot, StoredFile
+from pipelines.store.store import Change, File, Snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -156,8 +156,8 @@ def _commit_states(
     raise ConflictError(f"{table}: other runs keep committing; run again when they are done")
 
 
-def _by_batch(snapshot: Snapshot) -> dict[int, list[StoredFile]]:
-    batches: dict[int, list[StoredFile]] = {}
+def _by_batch(snapshot: Snapshot) -> dict[int, list[File]]:
+    batches: dict[int, list[File]] = {}
     for file in snapshot.files:
         batches.setdefault(parse_states_path(file.path).batch_us, []).append(file)
     return batches
@@ -167,7 +167,7 @@ def _difference(base: Snapshot, new: dict[int, list[dict[str, Any]]], schema: pa
     """What must be added and removed so that these batches consist of these files."""
     old = [file for start, found in _by_batch(base).items() if start in new for file in found]
     had, have = {file.path for file in old}, {file["path"] for found in new.values() for file in found}
-    adds = [NewFile(f["path"], f["size"], f["stats"]) for found in new.values() for f in found if f["path"] not in had]
+    adds = [File(f["path"], f["size"], f["rows"]) for found in new.values() for f in found if f["path"] not in had]
     return Change(schema, adds, [file for file in old if file.path not in have], names)
 
 

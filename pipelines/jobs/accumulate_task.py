@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -19,7 +18,7 @@ from pipelines.jobs.sql_types import storable, targets_of
 from pipelines.sources.lift import FIRST, FRAME, LAST, states, tally
 from pipelines.sources.scan import quoted, refused, scan, staged
 from pipelines.store.parquet import write_named
-from pipelines.store.paths import digest_of, states_path
+from pipelines.store.paths import StatesPath
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -77,9 +76,14 @@ def _guarded(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> 
         raise explained(wrong, split.paths) from wrong
 
 
+def said(wrong: duckdb.Error) -> str:
+    """DuckDB's error without its view of our SQL."""
+    return " ".join(str(wrong).split("\n\nLINE")[0].split("Candidate")[0].split()).rstrip("!. ")
+
+
 def explained(wrong: duckdb.Error, paths: Sequence[str]) -> SourceError:
     """What a user can do about an error of DuckDB's."""
-    first, text = ", ".join(paths), str(wrong).strip()
+    first, text = ", ".join(paths), said(wrong)
     if isinstance(wrong, duckdb.OutOfRangeException | duckdb.ConversionException) and (
         "INT128" in text or "verflow" in text or "out of range" in text
     ):
@@ -145,9 +149,15 @@ def _write_states(
     chosen = ", ".join(f"{quoted(name)}::{kind} AS {quoted(name)}" for name, kind in kinds.items())
     table = storable(session.sql(f"SELECT {chosen} FROM ({query})").to_arrow_table())
     table, taken = arranged(table, share.pipeline.keys, split.batch_us, frames.width_us), int(table["rows"].to_numpy().sum())
-    name = partial(states_path, split.batch_us, split.number, newest)
+    name = StatesPath(split.batch_us, split.number, newest, *frame_range(table)).named
     dictionary = [*share.pipeline.keys, "batch", "bucket", FRAME]
     return {**write_named(table, f"{share.root}/{frames.table}", name, dictionary=dictionary), "taken": taken}
+
+
+def frame_range(table: pa.Table) -> tuple[int | None, int | None]:
+    """The starts of the first and the last frame, in microseconds."""
+    frames = contiguous(table[FRAME]).view(pa.int64()).to_numpy()
+    return (int(frames.min()), int(frames.max())) if len(frames) else (None, None)
 
 
 def arranged(table: pa.Table, keys: Sequence[str], batch_us: int, width_us: int) -> pa.Table:
@@ -167,13 +177,13 @@ def _write_refused(session: duckdb.DuckDBPyConnection, share: Share, split: Spli
     table = session.sql(query).to_arrow_table()
     batch = pa.repeat(pa.scalar(split.batch_us, pa.int64()), len(table)).view(INSTANT)
     table = table.add_column(0, "batch", batch)
-    return write_named(table, f"{share.root}/quarantine", partial(states_path, split.batch_us, split.number, None))
+    return write_named(table, f"{share.root}/quarantine", StatesPath(split.batch_us, split.number, None).named)
 
 
 def empty_states(root: str, table: str, batch_us: int) -> dict[str, Any]:
     """The checkpoint of a batch without files: that it was seen."""
     nothing = pa.table({"batch": pa.array([], INSTANT), FRAME: pa.array([], INSTANT), "rows": pa.array([], pa.int64())})
-    return write_named(nothing, f"{root}/{table}", partial(states_path, batch_us, 0, None))
+    return write_named(nothing, f"{root}/{table}", StatesPath(batch_us, 0, None).named)
 
 
-__all__ = ["TIME", "Share", "Split", "accumulate_share", "arranged", "connect", "described", "digest_of", "empty_states", "explained"]
+__all__ = ["TIME", "Share", "Split", "accumulate_share", "arranged", "connect", "described", "empty_states", "explained", "said"]

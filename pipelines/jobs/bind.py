@@ -8,7 +8,7 @@ import duckdb
 
 from pipelines.definition.frame_sets import frame_sets
 from pipelines.errors import DefinitionError, SourceError
-from pipelines.jobs.accumulate_task import connect, described, explained
+from pipelines.jobs.accumulate_task import connect, described, explained, said
 from pipelines.jobs.sql_types import stored_type
 from pipelines.sources.lift import states
 from pipelines.sources.scan import event_time, quoted, scan, staged
@@ -79,7 +79,6 @@ def _try(session: duckdb.DuckDBPyConnection, query: str, what: str, columns: Map
         described(session, query)
     except (duckdb.BinderException, duckdb.ParserException, duckdb.CatalogException) as wrong:
         kinds = ", ".join(f"{name} {kind}" for name, kind in columns.items())
-        text = str(wrong).split("\n\n")[0].replace("\n", " ").strip()
-        raise DefinitionError(f"{what} does not fit the source: {text}. The source has: {kinds}") from wrong
+        raise DefinitionError(f"{what} does not fit the source: {said(wrong)}. The source has: {kinds}") from wrong
     except duckdb.Error as wrong:
         raise SourceError(f"{what}: {wrong}") from wrong

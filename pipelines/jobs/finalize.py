@@ -62,7 +62,7 @@ class StagedWindow:
     Attributes:
         window: its name.
         schema: the Arrow schema of the files, serialized, base64.
-        files: path below the window's staging folder, size, rows, stats.
+        files: path below the window's staging folder, size, rows.
         starts: the batches whose windows these files replace.
         base_ledger: the ledger this was derived against; publishing needs it to be current still.
         ledger: the new one.
@@ -110,9 +110,10 @@ def accumulated(snapshot: Snapshot, pipeline: Pipeline) -> list[Batch]:
 
 
 def _batch(start_us: int, files: list[Any], pipeline: Pipeline) -> Batch:
-    newest = [seen for file in files if (seen := parse_states_path(file.path).newest_us) is not None]
-    lows = [file.low_us for file in files if file.low_us is not None]
-    highs = [file.high_us for file in files if file.high_us is not None]
+    said = [parse_states_path(file.path) for file in files]
+    newest = [path.newest_us for path in said if path.newest_us is not None]
+    lows = [path.low_us for path in said if path.low_us is not None]
+    highs = [path.high_us for path in said if path.high_us is not None]
     interval = Interval(start_us, pipeline.intervals.after(start_us))
     version = version_of(file.path for file in files)
     return Batch(
@@ -179,11 +180,11 @@ def _needed(todo: Todo) -> tuple[list[tuple[str, int]], int]:
     position, work = todo.history.position(), todo.work
     files, rows = [], 0
     for file in todo.states.files:
-        at = position.get(parse_states_path(file.path).batch_us, -1)
-        if at < 0 or at > work.positions[-1] or not file.rows:
+        said = parse_states_path(file.path)
+        at = position.get(said.batch_us, -1)
+        if at < 0 or at > work.positions[-1] or said.low_us is None or said.high_us is None:
             continue
-        recent = at >= work.positions[0] or file.high_us is None or file.high_us >= work.low_us
-        if recent and (file.low_us is None or file.low_us < work.high_us):
+        if said.low_us < work.high_us and (at >= work.positions[0] or said.high_us >= work.low_us):
             files.append((file.path, at))
             rows += file.rows
     return files, rows

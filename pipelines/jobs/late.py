@@ -12,7 +12,7 @@ from pipelines.definition.instants import from_us
 from pipelines.errors import DefinitionError
 from pipelines.jobs.finalize import published, shards, to_do
 from pipelines.jobs.finalize_task import combined_shard
-from pipelines.jobs.status import existing_folder
+from pipelines.jobs.folders import existing_folder
 from pipelines.store.delta import DeltaStore
 from pipelines.timeline.closing import NEVER
 from pipelines.timeline.reconcile import FOREVER, Work
@@ -48,7 +48,12 @@ def late(pipeline: Pipeline, window: str | None = None, *, root: str | Path) -> 
     names = _windows(pipeline, window)
     store = DeltaStore(str(existing_folder(pipeline, root)))
     ledgers = {name: was.ledger.entries if (was := published(store, name)).ledger else () for name in names}
-    return [LateBatch(name, from_us(entry.start_us), entry.late, entry.missed) for name, entries in ledgers.items() for entry in entries if entry.late]
+    return [
+        LateBatch(name, from_us(entry.start_us), entry.late, entry.missed)
+        for name, entries in ledgers.items()
+        for entry in entries
+        if entry.late
+    ]
 
 
 def late_states(pipeline: Pipeline, window: str, *, root: str | Path) -> pa.Table:

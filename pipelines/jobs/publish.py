@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ from pipelines.errors import ConflictError
 from pipelines.jobs.finalize import LEDGER, published
 from pipelines.store.parquet import write_named
 from pipelines.store.paths import batch_of_windows
-from pipelines.store.store import Change, NewFile
+from pipelines.store.store import Change, File
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -49,7 +48,7 @@ def _publish(pipeline: Pipeline, store: Store, folder: str, staged: StagedWindow
     now = published(store, staged.window)
     if now.ledger_path != staged.base_ledger:
         raise ConflictError(f"{table}: another run published since these windows were staged; finalize again")
-    new = [NewFile(file["path"], file["size"], file["stats"]) for file in staged.files]
+    new = [File(file["path"], file["size"], file["rows"]) for file in staged.files]
     replaced = {label(start) for start in staged.starts}
     old = [f for f in now.snapshot.files if batch_of_windows(f.path) in replaced or f.path == now.ledger_path]
     schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(staged.schema)))
@@ -63,11 +62,11 @@ def _publish(pipeline: Pipeline, store: Store, folder: str, staged: StagedWindow
     return True
 
 
-def _write_ledger(root: str, table: str, schema: pa.Schema, text: str) -> NewFile:
+def _write_ledger(root: str, table: str, schema: pa.Schema, text: str) -> File:
     """A file without rows, with the ledger in its footer: committed with the windows, seen by no reader."""
     nothing = schema.with_metadata({LEDGER: text}).empty_table()
     written = write_named(nothing, f"{root}/{table}", lambda digest: f"ledger_{digest}.parquet")
-    return NewFile(written["path"], written["size"], json.dumps({"numRecords": 0}))
+    return File(written["path"], written["size"], written["rows"])
 
 
 def load_staged(store: Store, folder: str) -> Staged:

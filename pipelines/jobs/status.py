@@ -4,29 +4,28 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
 from pipelines.definition.frame_sets import frame_set_of
 from pipelines.definition.instants import from_us
-from pipelines.errors import StateError
 from pipelines.jobs.finalize import published, to_do
+from pipelines.jobs.folders import Staging, existing_folder, stagings, state_folders
 from pipelines.jobs.reports import TABLE
 from pipelines.store.delta import DeltaStore
-from pipelines.store.paths import parse_states_path, version_of
-from pipelines.store.state import NOTE, state_folder
+from pipelines.store.paths import batch_of_windows, parse_states_path, version_of
 from pipelines.timeline.closing import NEVER, closing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from pathlib import Path
 
     from pipelines.definition.pipeline import Pipeline
     from pipelines.jobs.finalize import Todo
-    from pipelines.store.store import Store
+    from pipelines.store.store import Snapshot, Store
 
 _INSTANT = pa.timestamp("us", tz="UTC")
 
@@ -60,19 +59,11 @@ class WindowStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class StagedFolder:
-    """Windows that were staged and never published: a failed suite's, or a killed run's."""
-
-    folder: str
-    written_at: datetime
-    bytes: int
-
-
-@dataclass(frozen=True, slots=True)
 class PipelineStatus:
     """The state of a pipeline under one fingerprint.
 
-    `waiting` (starts of batches beyond a hole) and `missing` are None where the definition is not known.
+    `waiting` (starts of batches beyond a hole) and `missing` are None where the definition is not known. `staged`: windows that were never
+    published, of a failed suite or a killed run.
     """
 
     pipeline: str
@@ -82,39 +73,12 @@ class PipelineStatus:
     windows: tuple[WindowStatus, ...]
     waiting: tuple[datetime, ...] | None
     missing: tuple[tuple[datetime, datetime], ...] | None
-    staged: tuple[StagedFolder, ...]
+    staged: tuple[Staging, ...]
     last_run: datetime | None
 
     def to_dict(self) -> dict[str, Any]:
         """As plain dicts; instants are datetimes."""
         return asdict(self)
-
-
-def state_folders(root: str | Path) -> list[Path]:
-    """Every state below a root: `<root>/<pipeline>/<fingerprint>`.
-
-    Raises:
-        StateError: there is no such root.
-    """
-    if not Path(root).is_dir():
-        raise StateError(f"there is no folder {root}; give the root that runs wrote to, as --root state")
-    homes = sorted(note.parent for note in Path(root).glob(f"*/{NOTE}"))
-    return [folder for home in homes for folder in sorted(home.iterdir()) if folder.is_dir()]
-
-
-def existing_folder(pipeline: Pipeline, root: str | Path) -> Path:
-    """The state of a pipeline under its present definition.
-
-    Raises:
-        StateError: nothing was ever run under it.
-    """
-    folder = Path(state_folder(pipeline, root))
-    if folder.is_dir():
-        return folder
-    others = [each.name for each in folder.parent.iterdir() if each.is_dir()] if folder.parent.is_dir() else []
-    text = f"there is no state of {pipeline.name!r} under this definition at {folder}"
-    known = f"; under other definitions there is {', '.join(sorted(others))}" if others else ""
-    raise StateError(f"{text}{known}; run it first, or give the root that runs wrote to")
 
 
 def states_below(root: str | Path) -> list[PipelineStatus]:
@@ -152,7 +116,7 @@ def _told(folder: Path, opened: dict[str, int | None]) -> PipelineStatus:
         tuple(_window(store, name, versions, opened) for name in names),
         None,
         None,
-        tuple(_staged(folder)),
+        tuple(stagings(folder)),
         _last_run(store),
     )
 
@@ -182,7 +146,7 @@ def _window(store: Store, name: str, versions: dict[int, set[str]], opened: dict
         _moment(last.start_us) if last else None,
         len(entries),
         sum(entry.windows for entry in entries),
-        _latest_end(store, name),
+        _latest_end(store, name, was.snapshot),
         _moment(mark),
         _moment(since),
         sum(entry.late for entry in entries),
@@ -195,13 +159,18 @@ def _moment(us: int | None) -> datetime | None:
     return None if us is None else from_us(us)
 
 
-def _latest_end(store: Store, name: str) -> datetime | None:
-    """From the statistics in the log; no file is opened."""
-    if store.snapshot(f"windows/{name}").version < 0:
-        return None
-    rows = pa.table(DeltaTable(f"{store.root}/windows/{name}").get_add_actions(flatten=True)).to_pylist()
-    ends = [row["max.window_end"].astimezone(UTC) for row in rows if row.get("max.window_end")]
+def _latest_end(store: Store, name: str, snapshot: Snapshot) -> datetime | None:
+    """From the footers of the files of the last batch that closed windows: later batches close later ones."""
+    last = max((batch_of_windows(file.path) for file in snapshot.files), default="")
+    files = [file.path for file in snapshot.files if last and batch_of_windows(file.path) == last]
+    ends = (_maximum(pq.read_metadata(f"{store.root}/windows/{name}/{path}"), "window_end") for path in files)
     return max(ends, default=None)
+
+
+def _maximum(footer: pq.FileMetaData, column: str) -> datetime:
+    at = footer.schema.names.index(column)
+    latest = max(footer.row_group(group).column(at).statistics.max for group in range(footer.num_row_groups))
+    return datetime.fromtimestamp(latest.timestamp(), UTC)
 
 
 def _open_since(pipeline: Pipeline, root: str, todo: Todo) -> int | None:
@@ -215,20 +184,20 @@ def _open_since(pipeline: Pipeline, root: str, todo: Todo) -> int | None:
 
     floor = int(closing(window, np.array([entry.mark_us for entry in ledger.entries], np.int64)).floor[-1])
     table = frame_set_of(pipeline, todo.window).table
-    paths = [f"{root}/{table}/{file.path}" for file in todo.states.files if file.rows and (file.high_us is None or file.high_us + window.reach_us >= floor)]
-    if not paths:
-        return None
-    bound = pa.scalar(max(floor - window.reach_us, NEVER), pa.int64()).cast(_INSTANT)
-    frames = ds.dataset(paths, format="parquet").to_table(columns=["frame"], filter=ds.field("frame") >= bound)["frame"].cast(pa.int64())
-    starts = (start for frame in np.unique(frames.to_numpy()).tolist() for start, end in window.windows_for(frame) if end > floor)
+    low = max(floor - window.reach_us, NEVER)
+    highs = ((file.path, parse_states_path(file.path).high_us) for file in todo.states.files)
+    paths = [f"{root}/{table}/{path}" for path, high_us in highs if high_us is not None and high_us >= low]
+    starts = (start for frame in _frames(paths, low) for start, end in window.windows_for(frame) if end > floor)
     return next(starts, None)
 
 
-def _staged(folder: Path) -> Iterator[StagedFolder]:
-    for staged in sorted(folder.glob("staging/*")):
-        files = [file.stat() for file in staged.rglob("*") if file.is_file()]
-        written = max((file.st_mtime for file in files), default=staged.stat().st_mtime)
-        yield StagedFolder(f"staging/{staged.name}", datetime.fromtimestamp(written, UTC), sum(file.st_size for file in files))
+def _frames(paths: list[str], low_us: int) -> list[int]:
+    """The starts of the frames from `low_us` on, ascending."""
+    if not paths:
+        return []
+    bound = pa.scalar(low_us, pa.int64()).cast(_INSTANT)
+    found = ds.dataset(paths, format="parquet").to_table(columns=["frame"], filter=ds.field("frame") >= bound)["frame"]
+    return sorted(found.cast(pa.int64()).unique().to_pylist())
 
 
 def _last_run(store: Store) -> datetime | None:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 import shutil
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deltalake import DeltaTable
 
 from pipelines.definition.durations import UNITS
-from pipelines.jobs.status import existing_folder, state_folders
+from pipelines.jobs.folders import existing_folder, stagings, state_folders
+from pipelines.jobs.reports import utc_now
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import datetime
 
     from pipelines.definition.pipeline import Pipeline
 
@@ -32,7 +34,9 @@ class Removed:
     bytes: int
 
 
-def vacuum(root: str | Path, *, older_than_us: int, pipeline: Pipeline | None = None, dry_run: bool = False, now: datetime | None = None) -> list[Removed]:
+def vacuum(
+    root: str | Path, *, older_than_us: int, pipeline: Pipeline | None = None, dry_run: bool = False, now: datetime | None = None
+) -> list[Removed]:
     """Remove replaced files, abandoned stagings and half-written files that are older than a duration.
 
     Args:
@@ -45,7 +49,7 @@ def vacuum(root: str | Path, *, older_than_us: int, pipeline: Pipeline | None = 
     Raises:
         StateError: there is no state.
     """
-    oldest = (now or datetime.now(UTC)).timestamp() - older_than_us / UNITS["s"]
+    oldest = (now or utc_now()) - timedelta(microseconds=older_than_us)
     homes = state_folders(root)
     if pipeline is not None:
         home = existing_folder(pipeline, root).parent
@@ -53,11 +57,10 @@ def vacuum(root: str | Path, *, older_than_us: int, pipeline: Pipeline | None = 
     return [one for folder in homes for one in _swept(Path(root), folder, older_than_us, oldest, dry_run=dry_run) if one.files]
 
 
-def _swept(root: Path, folder: Path, older_than_us: int, oldest: float, *, dry_run: bool) -> Iterator[Removed]:
+def _swept(root: Path, folder: Path, older_than_us: int, oldest: datetime, *, dry_run: bool) -> Iterator[Removed]:
     for log in sorted(folder.rglob("_delta_log")):
         yield _replaced(root, log.parent, older_than_us, dry_run=dry_run)
-    for staged in sorted(folder.glob("staging/*")):
-        yield _abandoned(root, staged, oldest, dry_run=dry_run)
+    yield from _abandoned(root, folder, oldest, dry_run=dry_run)
     yield _half_written(root, folder, oldest, dry_run=dry_run)
 
 
@@ -65,25 +68,25 @@ def _replaced(root: Path, table: Path, older_than_us: int, *, dry_run: bool) -> 
     """Files that a commit removed from the table, by Delta's own vacuum; never files that the log does not know."""
     hours = -(-older_than_us // UNITS["h"])
     opened = DeltaTable(str(table))
-    sizes = [path.stat().st_size for name in opened.vacuum(hours, dry_run=True, enforce_retention_duration=False) if (path := table / name).is_file()]
+    names = opened.vacuum(hours, dry_run=True, enforce_retention_duration=False)
+    sizes = [path.stat().st_size for name in names if (path := table / name).is_file()]
     if sizes and not dry_run:
         opened.vacuum(hours, dry_run=False, enforce_retention_duration=False)
     return Removed("replaced files", str(table.relative_to(root)), len(sizes), sum(sizes))
 
 
-def _abandoned(root: Path, staged: Path, oldest: float, *, dry_run: bool) -> Removed:
-    files = [file.stat() for file in staged.rglob("*") if file.is_file()]
-    place = str(staged.relative_to(root))
-    if max([staged.stat().st_mtime, *(file.st_mtime for file in files)]) >= oldest:
-        return Removed("staging", place, 0, 0)
-    if not dry_run:
-        shutil.rmtree(staged, ignore_errors=True)
-    return Removed("abandoned staging", place, len(files), sum(file.st_size for file in files))
+def _abandoned(root: Path, folder: Path, oldest: datetime, *, dry_run: bool) -> Iterator[Removed]:
+    for staged in stagings(folder):
+        if staged.written_at < oldest:
+            place = folder / staged.folder
+            if not dry_run:
+                shutil.rmtree(place, ignore_errors=True)
+            yield Removed("abandoned staging", str(place.relative_to(root)), staged.files, staged.bytes)
 
 
-def _half_written(root: Path, folder: Path, oldest: float, *, dry_run: bool) -> Removed:
+def _half_written(root: Path, folder: Path, oldest: datetime, *, dry_run: bool) -> Removed:
     found = [path for path in folder.rglob(".*.partial") if _PARTIAL.fullmatch(path.name)]
-    old = [(path, stat.st_size) for path in found if (stat := path.stat()).st_mtime < oldest]
+    old = [(path, stat.st_size) for path in found if (stat := path.stat()).st_mtime < oldest.timestamp()]
     for path, _ in [] if dry_run else old:
         path.unlink(missing_ok=True)
     return Removed("half-written files", str(folder.relative_to(root)), len(old), sum(size for _, size in old))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +14,9 @@ from deltalake import CommitProperties, DeltaTable, Schema, Transaction
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from deltalake.transaction import AddAction, RemoveAction, create_table_with_add_actions
 
-from pipelines.definition.instants import instant_us
 from pipelines.errors import ConflictError, StateError
 from pipelines.store.parquet import check_file
-from pipelines.store.store import Snapshot, StoredFile
+from pipelines.store.store import File, Snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,14 +37,14 @@ class DeltaStore:
         if opened is None:
             return Snapshot(-1, ())
         rows = pa.table(opened.get_add_actions(flatten=True)).to_pylist()
-        files = tuple(sorted((_stored(row) for row in rows), key=lambda file: file.path))
-        return Snapshot(opened.version(), files, pa.schema(opened.schema().to_arrow()))
+        files = (File(row["path"], row["size_bytes"], row["num_records"] or 0) for row in rows)
+        return Snapshot(opened.version(), tuple(sorted(files, key=lambda file: file.path)), pa.schema(opened.schema().to_arrow()))
 
     def commit(self, table: str, base: Snapshot, change: Change) -> None:
         for file in change.adds:
             check_file(Path(self.root, table, file.path), file.size)
         now = int(time.time() * 1000)
-        adds = [AddAction(file.path, file.size, {}, now, data_change=True, stats=file.stats) for file in change.adds]
+        adds = [AddAction(file.path, file.size, {}, now, data_change=True, stats=_stats(file)) for file in change.adds]
         removes = [
             RemoveAction(path=f.path, data_change=True, deletion_timestamp=now, partition_values={}, size=f.size) for f in change.removes
         ]
@@ -97,10 +96,6 @@ class DeltaStore:
             return None
 
 
-def _stored(row: dict[str, Any]) -> StoredFile:
-    low, high = row.get("min.frame"), row.get("max.frame")
-    return StoredFile(row["path"], row["size_bytes"], row["num_records"] or 0, _us(low), _us(high))
-
-
-def _us(moment: datetime | None) -> int | None:
-    return None if moment is None else instant_us(moment.astimezone(UTC), "frame")
+def _stats(file: File) -> str:
+    """The number of rows alone: deltalake's dataset takes a column without a range, beside others that have one, for empty."""
+    return json.dumps({"numRecords": file.rows})

@@ -1,9 +1,8 @@
-"""Writing and checking Parquet files: named by their content, statistics from the footer."""
+"""Writing and checking Parquet files, named by their content."""
 
 from __future__ import annotations
 
 import errno
-import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +23,7 @@ COMPRESSION = "snappy"
 def encoded(table: pa.Table, *, dictionary: list[str] | bool = False) -> pa.Buffer:
     """A table as the bytes of a Parquet file."""
     sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, compression=COMPRESSION, row_group_size=ROW_GROUP, use_dictionary=dictionary, write_statistics=True)
+    pq.write_table(table, sink, compression=COMPRESSION, row_group_size=ROW_GROUP, use_dictionary=dictionary)
     return sink.getvalue()
 
 
@@ -32,12 +31,12 @@ def write_named(table: pa.Table, folder: str, name: Callable[[str], str], *, dic
     """Write a table where its content says; a file that is there already is the same one.
 
     Returns:
-        path (below `folder`), size, rows, and statistics as Delta wants them.
+        path (below `folder`), size and rows.
     """
     content = encoded(table, dictionary=dictionary)
     path = name(digest_of(memoryview(content)))
     write_bytes(Path(folder) / path, content)
-    return {"path": path, "size": content.size, "rows": len(table), "stats": statistics(pq.read_metadata(pa.BufferReader(content)))}
+    return {"path": path, "size": content.size, "rows": len(table)}
 
 
 def write_bytes(target: Path, content: pa.Buffer) -> None:
@@ -62,40 +61,6 @@ def _disk_help(target: Path, wrong: OSError) -> str:
     if wrong.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return f"no space left to write {target}; free some or give the state another root. Nothing was published; run again"
     return f"cannot write {target}: {wrong.strerror}"
-
-
-def statistics(metadata: pq.FileMetaData) -> str:
-    """Delta's statistics of a file, from its footer: rows, and the range of integer and timestamp columns.
-
-    Delta keeps milliseconds: ranges are widened to whole ones, so that no reader skips a file that it needs.
-    """
-    ranges = {}
-    for at in range(metadata.num_columns):
-        groups = [metadata.row_group(group).column(at) for group in range(metadata.num_row_groups)]
-        known = [c.statistics for c in groups if c.statistics is not None and c.statistics.has_min_max]
-        if known and len(known) == len(groups) and (spelled := _range(known)):
-            ranges[groups[0].path_in_schema] = spelled
-    low, high = ({column: pair[end] for column, pair in ranges.items()} for end in (0, 1))
-    return json.dumps({"numRecords": metadata.num_rows, "minValues": low, "maxValues": high, "nullCount": {}})
-
-
-def _range(known: list[pq.Statistics]) -> tuple[Any, Any] | None:
-    low, high = min(s.min for s in known), max(s.max for s in known)
-    if isinstance(low, int) and not isinstance(low, bool):
-        return low, high
-    if hasattr(low, "tzinfo") and getattr(low, "tzinfo", None) is not None:
-        return _milliseconds(low, 0), _milliseconds(high, 999)
-    return None
-
-
-def _milliseconds(moment: Any, up_us: int) -> str | None:  # noqa: ANN401 - pandas' or Python's timestamp
-    from datetime import UTC, timedelta
-
-    try:
-        moved = moment.astimezone(UTC) + timedelta(microseconds=up_us)
-    except OverflowError:
-        return None
-    return f"{moved.year:04d}-{moved:%m-%dT%H:%M:%S}.{moved.microsecond // 1000:03d}Z"
 
 
 def check_file(path: Path, size: int) -> None:

@@ -17,27 +17,38 @@ from pipelines.errors import StateError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_STATES = re.compile(r"(?P<batch>[^/]+)/(?P<split>\d{5})_(?P<newest>[^_/]+)_(?P<digest>[0-9a-f]{16})\.parquet")
+_STATES = re.compile(
+    r"(?P<batch>[^/_]+)/(?P<split>\d{5})_(?P<newest>[^/_]+)_(?P<low>[^/_]+)_(?P<high>[^/_]+)_(?P<digest>[0-9a-f]{16})\.parquet"
+)
 _NEVER = "never"
 
 
 @dataclass(frozen=True, slots=True)
 class StatesPath:
-    """What the path of a states file says: its batch, its split, the batch's newest event as far as this split knows."""
+    """What the path of a states file says. Instants in microseconds.
+
+    Attributes:
+        batch_us: start of the batch's interval.
+        split: which of the batch's splits it came from.
+        newest_us: the largest event time of the split; None without rows.
+        low_us, high_us: starts of its first and last frame; None without states.
+    """
 
     batch_us: int
     split: int
     newest_us: int | None
+    low_us: int | None = None
+    high_us: int | None = None
+
+    def named(self, digest: str) -> str:
+        """The path, given the digest of the file's content."""
+        times = (_spelled(us) for us in (self.newest_us, self.low_us, self.high_us))
+        return f"{label(self.batch_us)}/{self.split:05d}_{'_'.join(times)}_{digest}.parquet"
 
 
 def digest_of(content: bytes | memoryview) -> str:
     """Sixteen hexadecimal digits that name some content."""
     return blake2b(content, digest_size=8).hexdigest()
-
-
-def states_path(batch_us: int, split: int, newest_us: int | None, digest: str) -> str:
-    """The path of a states file in its table."""
-    return f"{label(batch_us)}/{split:05d}_{_NEVER if newest_us is None else label(newest_us)}_{digest}.parquet"
 
 
 def parse_states_path(path: str) -> StatesPath:
@@ -52,8 +63,12 @@ def parse_states_path(path: str) -> StatesPath:
             f"{path} is not a states file of Muntin's; was the table rewritten by another tool (optimize, compaction)? "
             f"Run its batches again"
         )
-    newest = None if match["newest"] == _NEVER else _instant(match["newest"])
-    return StatesPath(_instant(match["batch"]), int(match["split"]), newest)
+    newest, low, high = (None if match[name] == _NEVER else _instant(match[name]) for name in ("newest", "low", "high"))
+    return StatesPath(_instant(match["batch"]), int(match["split"]), newest, low, high)
+
+
+def _spelled(us: int | None) -> str:
+    return _NEVER if us is None else label(us)
 
 
 def _instant(text: str) -> int:

@@ -12,23 +12,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredFile:
-    """A file that a table consists of: path below the table, bytes, rows, and the range of its frames (microseconds)."""
+class File:
+    """A file of a table, or one to add to it: path below the table, bytes, rows."""
 
     path: str
     size: int
-    rows: int = 0
-    low_us: int | None = None
-    high_us: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class NewFile:
-    """A file to add: path below the table, bytes, and Delta's statistics of it."""
-
-    path: str
-    size: int
-    stats: str
+    rows: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +25,7 @@ class Snapshot:
     """A table at one moment. `version` is -1 and everything empty while it does not exist."""
 
     version: int
-    files: tuple[StoredFile, ...]
+    files: tuple[File, ...]
     schema: pa.Schema | None = None
 
 
@@ -48,8 +37,8 @@ class Change:
     """
 
     schema: pa.Schema
-    adds: Sequence[NewFile]
-    removes: Sequence[StoredFile]
+    adds: Sequence[File]
+    removes: Sequence[File]
     names: Sequence[str]
 
 

@@ -87,7 +87,7 @@ def _touched_grid(window: Window, width_us: int, batches: Sequence[Batch], when:
     if frames is None or window.reach_us is None:
         return set()
     open_after = max(frames[0], int(when.floor[at]))
-    first, last = when.batch_of(np.array([open_after + 1, frames[1] + width_us + window.reach_us]))
+    first, last = when.batch_of(np.array([open_after + 1, frames[1] + window.reach_us]))
     return set(range(max(int(first), at), min(int(last) + 1, len(batches))))
 
 
