@@ -3,8 +3,9 @@
 `MUNTIN_JUDGE=100` runs a hundred scenarios instead of eight.
 """
 
+import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -91,20 +92,30 @@ def test_every_way_publishes_what_the_oracle_says(made: Bench) -> None:
     """Bulk against the oracle, window by window; then another way against bulk, bit by bit."""
     way = WAYS[made.case.seed % len(WAYS)]
     way(made)
-    report = made.run("clean")
+    made.run("clean")
     clean, other = made.tables("clean"), made.tables("state")
     for name in made.case.windows:
         rows = face.published(made.pipeline, name, made.folder / "clean", made.case.batches)
         assert differences(made.case, rows, truth(made.case, name).published) == [], name
         assert in_order(made.case, rows), name
         assert bits(other[name]) == bits(clean[name]), (way.__name__, name)
-    reported(made.case, report)
 
 
-def reported(case: Scenario, report: Any) -> None:  # noqa: ANN401
-    """Rows, watermark and windows of each batch are in its report."""
+@pytest.mark.parametrize("seed", [0, 1])
+def test_each_batch_has_a_report(seed: int, tmp_path: Path, spark: object) -> None:
+    """Rows and windows, in bulk and by itself."""
+    made = bench(scenario(seed), tmp_path, spark)
+    reported(made.case, made.run("bulk").batches)
+    alone = [made.run("alone", number, number).batches for number in range(len(made.case.batches))]
+    reported(made.case, [report for reports in alone for report in reports])
+
+
+def reported(case: Scenario, reports: Sequence[Any]) -> None:
+    """What the oracle counts is what each report says."""
     judged = {name: truth(case, name) for name in case.windows}
-    for number, (batch, said) in enumerate(zip(case.batches, report.batches, strict=True)):
+    marks = judged["ten"].marks
+    for number, (batch, said) in enumerate(zip(case.batches, reports, strict=True)):
+        assert said.watermark == (None if math.isinf(marks[number]) else face.instant(int(marks[number])))
         assert said.interval_start == face.instant(batch.start)
         assert said.interval_end == face.instant(batch.end)
         assert said.rows_read == len(batch.rows)
