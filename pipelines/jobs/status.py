@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -12,7 +11,7 @@ import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
 from pipelines.definition.frame_sets import frame_set_of
-from pipelines.definition.instants import from_us
+from pipelines.definition.instants import from_us, instant_us
 from pipelines.jobs.finalize import published, to_do
 from pipelines.jobs.folders import Staging, existing_folder, stagings, state_folders
 from pipelines.jobs.reports import TABLE
@@ -21,6 +20,7 @@ from pipelines.store.paths import batch_of_windows, parse_states_path, version_o
 from pipelines.timeline.closing import NEVER, closing
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from pathlib import Path
 
     from pipelines.definition.pipeline import Pipeline
@@ -170,7 +170,7 @@ def _latest_end(store: Store, name: str, snapshot: Snapshot) -> datetime | None:
 def _maximum(footer: pq.FileMetaData, column: str) -> datetime:
     at = footer.schema.names.index(column)
     latest = max(footer.row_group(group).column(at).statistics.max for group in range(footer.num_row_groups))
-    return datetime.fromtimestamp(latest.timestamp(), UTC)
+    return from_us(instant_us(latest, column))
 
 
 def _open_since(pipeline: Pipeline, root: str, todo: Todo) -> int | None:

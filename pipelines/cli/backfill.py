@@ -1,0 +1,115 @@
+"""`muntin backfill`: the batches of a range that are missing or whose source changed."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pipelines.cli import options as opt
+from pipelines.cli.definition import load_pipeline
+from pipelines.cli.output import columns, many, say, say_json
+from pipelines.cli.run import say_report
+from pipelines.cli.sessions import spark_session
+from pipelines.cli.working import Tell, working
+
+if TYPE_CHECKING:
+    from pipelines.definition.pipeline import Pipeline
+    from pipelines.jobs.outdated import Outdated
+    from pipelines.jobs.reports import RunReport
+
+All = Annotated[bool, typer.Option("--all", help="Every batch of the range, changed or not.")]
+
+
+def backfill(
+    file: opt.File,
+    start: opt.Start,
+    end: opt.End,
+    root: opt.Root = Path("state"),
+    name: opt.Name = None,
+    everything: All = False,
+    validate: opt.Validate = True,
+    spark: opt.Spark = None,
+    as_json: opt.Json = False,
+) -> None:
+    """Run the batches that are missing or changed.
+
+    Those from START to END that were never read, or whose source is not the one they were read from. What was read
+    before and is not published yet is published too.
+
+    Example:
+      muntin backfill dags/flights.py --root state --start 2013-01-01 --end 2014-01-01
+    """
+    with working() as tell:
+        from pipelines.jobs.outdated import outdated
+
+        pipeline = load_pipeline(file, name)
+        todo = outdated(pipeline, root=root, start=start, end=end, everything=everything)
+        ranges = [*_ranges(todo)] or _left_over(pipeline, root, start)
+        report = _run(pipeline, root, ranges, spark, tell, validate=validate) if ranges else None
+    if as_json:
+        return say_json({"batches": [_plain(one) for one in todo], "report": report.to_dict() if report else None})
+    _say_todo(todo)
+    if report:
+        say_report(report)
+    return None
+
+
+def _ranges(todo: "Sequence[Outdated]") -> Iterator[tuple[datetime, datetime]]:
+    """The batches as ranges of neighbours."""
+    first = 0
+    for at, batch in enumerate(todo):
+        if at + 1 == len(todo) or todo[at + 1].interval_start != batch.interval_end:
+            yield todo[first].interval_start, batch.interval_end
+            first = at + 1
+
+
+def _left_over(pipeline: "Pipeline", root: Path, start: datetime) -> list[tuple[datetime, datetime]]:
+    """An empty range, if batches that were read before still have windows to publish: a run of it does that."""
+    from pipelines.jobs.plan import plan
+
+    planned = plan(pipeline, root=root, start=start, end=start)
+    return [(start, start)] if any(planned.windows.values()) else []
+
+
+def _run(
+    pipeline: "Pipeline", root: Path, ranges: Sequence[tuple[datetime, datetime]], url: str | None, tell: Tell, *, validate: bool
+) -> "RunReport":
+    """Each range in bulk, in one session; one report over all."""
+    from pipelines.jobs.run import run
+    from pipelines.spark.session import session
+
+    tell("start Spark")
+    with spark_session(url) as given, session(given) as active:
+        reports = [
+            run(pipeline, root=root, start=a, end=b, spark=active, validate=validate, progress=_placed(tell, a, b)) for a, b in ranges
+        ]
+    return _joined(reports)
+
+
+def _placed(tell: Tell, start: datetime, end: datetime) -> Tell:
+    return lambda step: tell(f"{step} [{start:%Y-%m-%d %H:%M}, {end:%Y-%m-%d %H:%M})")
+
+
+def _joined(reports: "Sequence[RunReport]") -> "RunReport":
+    from pipelines.jobs.reports import RunReport
+
+    windows = {name for report in reports for name in report.published}
+    return RunReport(
+        tuple(batch for report in reports for batch in report.batches),
+        reports[-1].waiting_for,
+        {name: tuple(sorted({at for report in reports for at in report.published.get(name, ())})) for name in sorted(windows)},
+        tuple(one for report in reports for one in report.quality),
+    )
+
+
+def _plain(one: "Outdated") -> dict[str, object]:
+    return {"interval_start": one.interval_start, "interval_end": one.interval_end, "reason": one.reason}
+
+
+def _say_todo(todo: "Sequence[Outdated]") -> None:
+    if not todo:
+        return say("every batch is what its source is now")
+    say(columns(["batch (UTC)", "why"], [[one.interval_start, one.reason] for one in todo]))
+    return say(f"{many(len(todo), 'batch')} read\n")

@@ -1,0 +1,75 @@
+"""The entry point: commands put together, errors told once, exit statuses."""
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from inspect import getdoc
+from typing import Annotated
+
+import typer
+
+from pipelines.cli import backfill, late, plan, plot, run, show, status, vacuum
+from pipelines.cli.failure import exit_status, tell
+from pipelines.cli.output import say
+
+DEBUG = "--debug"
+COMMANDS = (
+    run.run,
+    plan.plan,
+    backfill.backfill,
+    status.status,
+    show.show,
+    plot.plot,
+    late.late,
+    vacuum.vacuum,
+)
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+def _help(command: Callable[..., None]) -> str:
+    """A command's docstring, its example kept as it is written."""
+    return (getdoc(command) or "").replace("Example:", "\b\nExample:")
+
+
+for each in COMMANDS:
+    app.command(help=_help(each))(each)
+
+
+def muntin(
+    context: typer.Context,
+    debug: Annotated[bool, typer.Option(DEBUG, help="Show the traceback of an error; may stand anywhere.")] = False,  # noqa: ARG001 - taken by main
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+) -> None:
+    """Windowed aggregation on micro-batches.
+
+    Exit status: 0 done, 1 failed expectations, 2 wrong usage or definition, 3 source or state trouble.
+
+    Example:
+      muntin run dags/flights.py --root state --start 2013-01-01 --end 2013-02-01
+      muntin show dags/flights.py last_6_hours --root state
+    """
+    if version:
+        from importlib.metadata import version as installed
+
+        say(f"muntin {installed('muntin')}")
+    elif context.invoked_subcommand is None:
+        say(context.get_help())
+
+
+app.callback(invoke_without_command=True, help=_help(muntin))(muntin)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; its exit status."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        outcome = app([word for word in given if word != DEBUG], standalone_mode=False, prog_name="muntin")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as wrong:  # noqa: BLE001 - the last place that can tell its reader
+        tell(wrong, as_json="--json" in given, traceback=DEBUG in given)
+        return exit_status(wrong)
+    return outcome if isinstance(outcome, int) else 0

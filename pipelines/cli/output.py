@@ -1,0 +1,110 @@
+"""Results on stdout: aligned columns for people, JSON for machines."""
+
+import json
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime
+from decimal import Decimal
+
+_KILO = 1000
+
+
+def say(text: str = "") -> None:
+    """One piece of a result, on stdout."""
+    print(text, file=sys.stdout)
+
+
+def say_json(document: object) -> None:
+    """The one document of a command."""
+    say(json.dumps(plain(document), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def plain(value: object) -> object:
+    """A value as JSON has it: instants as ISO text, what JSON does not know as text."""
+    if isinstance(value, Mapping):
+        return {str(name): plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    if value is None or isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    return value.hex() if isinstance(value, bytes) else str(value)
+
+
+def cell(value: object) -> str:
+    """A value in a table for people.
+
+    >>> cell(datetime(2013, 1, 1, 6, tzinfo=UTC)), cell(2 / 3), cell(12345), cell(None)
+    ('2013-01-01 06:00', '0.666667', '12,345', '-')
+    """
+    if value is None:
+        return "-"
+    if isinstance(value, datetime):
+        return moment(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value.hex() if isinstance(value, bytes) else str(value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:.6g}"
+
+
+def moment(value: datetime) -> str:
+    """An instant in UTC, as long as it needs to be."""
+    value = value.astimezone(UTC).replace(tzinfo=None)
+    rest = "microseconds" if value.microsecond else "seconds" if value.second else "minutes"
+    return value.isoformat(" ", timespec=rest)
+
+
+def columns(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Rows under heads, numbers to the right."""
+    from rich.cells import cell_len
+
+    lines = [list(heads), *([cell(value) for value in row] for row in rows)]
+    right = [any(isinstance(row[at], int | float | Decimal) for row in rows) for at in range(len(heads))]
+    widths = [max(cell_len(line[at]) for line in lines) for at in range(len(heads))]
+    out = []
+    for line in lines:
+        gaps = [" " * (width - cell_len(text)) for text, width in zip(line, widths, strict=True)]
+        cells = (gap + text if to_right else text + gap for text, gap, to_right in zip(line, gaps, right, strict=True))
+        out.append("  ".join(cells).rstrip())
+    return "\n".join(out)
+
+
+def many(count: int, noun: str) -> str:
+    """A number of things.
+
+    >>> many(1, "batch"), many(1200, "row")
+    ('1 batch', '1,200 rows')
+    """
+    plural = f"{noun}es" if noun.endswith("ch") else f"{noun}s"
+    return f"{count:,} {noun if count == 1 else plural}"
+
+
+def size(count: float) -> str:
+    """A number of bytes.
+
+    >>> size(999), size(1_234_567)
+    ('999 B', '1.2 MB')
+    """
+    unit = "B"
+    for larger in ("kB", "MB", "GB", "TB"):
+        if count < _KILO:
+            break
+        count, unit = count / _KILO, larger
+    return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+
+
+def stretches(holes: Sequence[tuple[datetime, datetime]]) -> str:
+    """Intervals, neighbours joined.
+
+    >>> day = [datetime(2013, 1, n, tzinfo=UTC) for n in (1, 2, 3)]
+    >>> stretches([(day[0], day[1]), (day[1], day[2])])
+    '[2013-01-01 00:00, 2013-01-03 00:00)'
+    """
+    joined: list[tuple[datetime, datetime]] = []
+    for start, end in sorted(holes):
+        if joined and joined[-1][1] == start:
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((start, end))
+    return ", ".join(f"[{moment(start)}, {moment(end)})" for start, end in joined)

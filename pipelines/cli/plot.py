@@ -1,0 +1,111 @@
+"""`muntin plot`: published windows over time, a line a key."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pipelines.cli import options as opt
+from pipelines.cli.definition import load_pipeline
+from pipelines.cli.output import many, say, say_json
+from pipelines.cli.selection import selected
+from pipelines.cli.working import working
+from pipelines.errors import DefinitionError, StateError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from pipelines.definition.pipeline import Pipeline
+
+LINES = 20  # more of them nobody can tell apart
+Aggregates = Annotated[list[str], typer.Argument(metavar="AGGREGATE...", help="The aggregates to draw.", show_default=False)]
+Out = Annotated[Path, typer.Option("--out", metavar="FILE", help="Where to; .png, .svg or .pdf.")]
+
+
+def plot(
+    file: opt.File,
+    window: opt.Window,
+    aggregate: Aggregates,
+    root: opt.Root = Path("state"),
+    out: Out = Path("plot.png"),
+    name: opt.Name = None,
+    key: opt.Key = None,
+    low: opt.From = None,
+    high: opt.To = None,
+    provisional: opt.Provisional = False,
+    as_json: opt.Json = False,
+) -> None:
+    """Draw published windows over time.
+
+    One picture an aggregate, one line a key, over the ends of the windows.
+
+    Example:
+      muntin plot dags/flights.py last_6_hours delay late --root state --out plot.png
+    """
+    with working():
+        pipeline = load_pipeline(file, name)
+        _check(pipeline, aggregate)
+        table = selected(pipeline, window, root, keys=key, low=low, high=high, provisional=provisional)
+        lines = _lines(table, pipeline, aggregate)
+        if not lines:
+            raise StateError(f"no window of {window!r} to draw; see which there are with: muntin show {file} {window} --root {root}")
+        _draw(lines[:LINES], aggregate, f"{pipeline.name}: {window}", out)
+    drawn = min(len(lines), LINES)
+    if as_json:
+        return say_json({"out": str(out.absolute()), "windows": len(table), "lines": drawn, "left_out": len(lines) - drawn})
+    left = f"; {many(len(lines) - drawn, 'key')} left out, choose with --key" if len(lines) > drawn else ""
+    return say(f"{out}: {many(drawn, 'line')} over {many(len(table), 'window')}{left}")
+
+
+def _check(pipeline: "Pipeline", names: list[str]) -> None:
+    for name in names:
+        if name not in pipeline.aggregates:
+            raise DefinitionError(f"no aggregate {name!r} in pipeline {pipeline.name!r}; there are {', '.join(pipeline.aggregates)}")
+
+
+def _lines(table: "pa.Table", pipeline: "Pipeline", names: list[str]) -> list[tuple[str, "pa.Table"]]:
+    """Label and windows of each key; the table is sorted by key."""
+    from pyarrow import types
+
+    for name in names:
+        kind = table[name].type
+        if not (types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_null(kind)):
+            raise DefinitionError(f"aggregate {name!r} is {kind}: only numbers can be drawn")
+    return [(label, table.slice(start, end - start)) for label, start, end in _runs(table, pipeline)]
+
+
+def _runs(table: "pa.Table", pipeline: "Pipeline") -> Iterator[tuple[str, int, int]]:
+    keys = list(zip(*(table[key].to_pylist() for key in pipeline.keys), strict=True)) or [()] * len(table)
+    first = 0
+    for at, key in enumerate(keys):
+        if at + 1 == len(keys) or keys[at + 1] != key:
+            yield " ".join(map(str, key)), first, at + 1
+            first = at + 1
+
+
+def _draw(lines: list[tuple[str, "pa.Table"]], names: list[str], title: str, out: Path) -> None:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11, 1.2 + 2.8 * len(names)), layout="constrained")
+    FigureCanvasAgg(figure)
+    pictures: list[Any] = figure.subplots(len(names), sharex=True, squeeze=False)[:, 0].tolist()
+    for picture, name in zip(pictures, names, strict=True):
+        for label, rows in lines:
+            values = [float("nan") if value is None else float(value) for value in rows[name].to_pylist()]
+            picture.plot(rows["window_end"].to_pylist(), values, label=label, linewidth=1.2, marker="." if len(rows) < LINES else None)
+        picture.set_ylabel(name)
+        picture.grid(visible=True, alpha=0.3)
+    pictures[0].set_title(title)
+    pictures[-1].set_xlabel("window_end (UTC)")
+    if lines[0][0]:
+        pictures[0].legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
+    _save(figure, out)
+
+
+def _save(figure: Any, out: Path) -> None:  # noqa: ANN401 - matplotlib's figure
+    try:
+        figure.savefig(out, dpi=120)
+    except (OSError, ValueError) as wrong:
+        raise DefinitionError(f"--out {out}: {wrong}") from wrong

@@ -1,0 +1,87 @@
+"""`muntin run`: the batches of a range, from source to published windows."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipelines.cli import options as opt
+from pipelines.cli.definition import load_pipeline
+from pipelines.cli.output import columns, many, moment, say, say_json, stretches
+from pipelines.cli.sessions import spark_session
+from pipelines.cli.working import working
+
+if TYPE_CHECKING:
+    from pipelines.jobs.reports import BatchReport, RunReport
+
+STEPS = ("start Spark", "accumulate", "finalize", "validate", "publish")
+_SHOWN = 40
+
+
+def run(
+    file: opt.File,
+    start: opt.Start,
+    end: opt.End,
+    root: opt.Root = Path("state"),
+    name: opt.Name = None,
+    validate: opt.Validate = True,
+    spark: opt.Spark = None,
+    as_json: opt.Json = False,
+) -> None:
+    """Run the batches from START to END.
+
+    Accumulate, finalize, validate and publish, all of them in bulk. Running a range again re-reads its source and replaces those batches.
+
+    Example:
+      muntin run dags/flights.py --root state --start 2013-01-01 --end 2013-02-01
+    """
+    with working(*STEPS) as tell:
+        from pipelines.jobs.run import run as run_range
+
+        pipeline = load_pipeline(file, name)
+        with spark_session(spark) as session:
+            report = run_range(pipeline, root=root, start=start, end=end, spark=session, validate=validate, progress=tell)
+    say_json(report.to_dict()) if as_json else say_report(report)
+
+
+def say_report(report: "RunReport") -> None:
+    """A run's report for people: a line a batch, what was published, what is missing."""
+    if report.batches:
+        say(_table(report.batches))
+        say()
+    for line in summary(report):
+        say(line)
+
+
+def _table(batches: "tuple[BatchReport, ...]") -> str:
+    windows = list(dict.fromkeys(name for batch in batches for name in batch.windows_closed))
+    heads = ["batch (UTC)", "read", "accepted", "quarantined", "late", *(f"{name} closed" for name in windows), "watermark"]
+    rows = [
+        [
+            batch.interval_start,
+            batch.rows_read,
+            batch.rows_accepted,
+            batch.rows_quarantined,
+            batch.rows_late,
+            *(batch.windows_closed.get(name) for name in windows),
+            batch.watermark,
+        ]
+        for batch in batches
+    ]
+    if len(rows) <= _SHOWN:
+        return columns(heads, rows)
+    return columns(heads, rows[:_SHOWN]) + f"\n... {many(len(rows) - _SHOWN, 'batch')} more; --json has them all"
+
+
+def summary(report: "RunReport") -> list[str]:
+    """What a run did, in a few lines."""
+    batches = report.batches
+    read, refused, late = (sum(getattr(one, what) for one in batches) for what in ("rows_read", "rows_quarantined", "rows_late"))
+    lines = [f"{many(len(batches), 'batch')}: {many(read, 'row')} read, {refused:,} quarantined, {late:,} late"]
+    anew = [f"{name} of {many(len(starts), 'batch')}" for name, starts in report.published.items() if starts]
+    lines.append(f"published: {', '.join(anew)}" if anew else "published: nothing, every window is as it was")
+    lines += [f"expectations: window {one['window']!r} {one['verdict']}" for one in report.quality]
+    changed = [moment(one.interval_start) for one in batches if one.source_changed]
+    if changed:
+        lines.append(f"another source than at the last run: {', '.join(changed)}")
+    if report.waiting_for:
+        lines.append(f"missing: {stretches(report.waiting_for)}; what was accumulated beyond waits for it")
+    return lines

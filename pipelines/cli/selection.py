@@ -1,0 +1,84 @@
+"""The windows that a command was asked for: some keys, some stretch of time."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipelines.errors import DefinitionError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from pipelines.definition.pipeline import Pipeline
+
+
+def selected(
+    pipeline: "Pipeline",
+    window: str,
+    root: Path,
+    *,
+    keys: Sequence[str] | None = None,
+    low: datetime | None = None,
+    high: datetime | None = None,
+    provisional: bool = False,
+) -> "pa.Table":
+    """Published windows of these keys, from `low` to `high`.
+
+    Args:
+        pipeline, window, root: which, and where.
+        keys: "NAME=VALUE", or "VALUE" where there is one key column; values of one column are alternatives.
+        low, high: windows start at or after `low` and end at or before `high`.
+        provisional: whether windows that are not closed yet come too.
+
+    Raises:
+        DefinitionError: no such window or key column, or a value that is none of the column's.
+        StateError: there is no state.
+    """
+    from pipelines.jobs.folders import existing_folder
+    from pipelines.jobs.read import read
+
+    asked = _by_column(pipeline, keys or ())
+    existing_folder(pipeline, root)
+    table = read(pipeline, window, root=root, provisional=provisional)
+    for column, values in asked.items():
+        table = table.filter(_matches(table[column], column, values))
+    return _between(table, low, high)
+
+
+def _by_column(pipeline: "Pipeline", keys: Sequence[str]) -> dict[str, list[str]]:
+    asked: dict[str, list[str]] = {}
+    for text in keys:
+        column, given, value = text.partition("=")
+        if not given and len(pipeline.keys) == 1:
+            column, value = pipeline.keys[0], text
+        if column not in pipeline.keys:
+            there = f"there are {', '.join(pipeline.keys)}; write --key NAME=VALUE" if pipeline.keys else "this pipeline has none"
+            raise DefinitionError(f"--key {text}: no key column {column!r}; {there}")
+        asked.setdefault(column, []).append(value)
+    return asked
+
+
+def _matches(column: "pa.ChunkedArray", name: str, values: Sequence[str]) -> "pa.ChunkedArray":
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    named = [value for value in values if value or pa.types.is_string(column.type)]
+    try:
+        wanted = pa.array(named, pa.string()).cast(column.type)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise DefinitionError(f"--key {name}: {', '.join(values)} cannot be read as {column.type}, which that column is") from None
+    found = pc.is_in(column, value_set=wanted)
+    return pc.or_(found, pc.is_null(column)) if "" in values else found
+
+
+def _between(table: "pa.Table", low: datetime | None, high: datetime | None) -> "pa.Table":
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    instant = pa.timestamp("us", tz="UTC")
+    if low is not None:
+        table = table.filter(pc.greater_equal(table["window_start"], pa.scalar(low.astimezone(UTC), instant)))
+    if high is not None:
+        table = table.filter(pc.less_equal(table["window_end"], pa.scalar(high.astimezone(UTC), instant)))
+    return table

@@ -1,0 +1,49 @@
+"""`muntin vacuum`: free the room of what no reader can see any more."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pipelines.cli import options as opt
+from pipelines.cli.definition import load_pipeline
+from pipelines.cli.output import columns, many, say, say_json, size
+from pipelines.cli.working import working
+from pipelines.definition.durations import UNITS
+
+OlderThan = Annotated[
+    int,
+    typer.Option("--older-than", parser=opt.duration, metavar="DURATION", help="Default: 7d.", show_default=False),
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be removed.")]
+
+
+def vacuum(
+    file: opt.SomeFile = None,
+    root: opt.Root = Path("state"),
+    name: opt.Name = None,
+    older_than: OlderThan = UNITS["w"],
+    dry_run: DryRun = False,
+    as_json: opt.Json = False,
+) -> None:
+    """Remove files that nobody can read any more.
+
+    Files that later commits replaced, abandoned stagings and half-written files. Nothing that a table consists of
+    now is touched.
+
+    Example:
+      muntin vacuum --root state --older-than 7d --dry-run
+    """
+    with working():
+        from pipelines.jobs.vacuum import vacuum as sweep
+
+        pipeline = load_pipeline(file, name) if file else None
+        removed = sweep(root, older_than_us=older_than, pipeline=pipeline, dry_run=dry_run)
+    total = sum(one.bytes for one in removed)
+    if as_json:
+        places = [{"what": one.what, "place": one.place, "files": one.files, "bytes": one.bytes} for one in removed]
+        return say_json({"dry_run": dry_run, "bytes": total, "removed": places})
+    if removed:
+        say(columns(["what", "place", "files", "bytes"], [[one.what, one.place, one.files, size(one.bytes)] for one in removed]))
+    verb = "would remove" if dry_run else "removed"
+    return say(f"{verb} {many(sum(one.files for one in removed), 'file')}, {size(total)}")
