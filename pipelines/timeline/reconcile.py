@@ -55,7 +55,7 @@ def reconcile(window: Window, width_us: int, batches: Sequence[Batch], marks: In
     if window.reach_us is None:
         touched = _touched_chains(window, width_us, batches, when, before, changed, moved)
     else:
-        touched = moved.union(*(_touched_grid(window, width_us, batches, when, before, at) for at in changed))
+        touched = moved.union(*(_touched_grid(window, batches, when, before, at) for at in changed))
     return _work(window, width_us, sorted(touched.union(changed)), when, before, batches)
 
 
@@ -82,12 +82,15 @@ def _frames(before: dict[int, Entry], batch: Batch) -> tuple[int, int] | None:
     return (min(low for low, _ in ranges), max(high for _, high in ranges)) if ranges else None
 
 
-def _touched_grid(window: Window, width_us: int, batches: Sequence[Batch], when: Closing, before: dict[int, Entry], at: int) -> set[int]:
+def _touched_grid(window: Window, batches: Sequence[Batch], when: Closing, before: dict[int, Entry], at: int) -> set[int]:
     frames = _frames(before, batches[at])
     if frames is None or window.reach_us is None:
         return set()
-    open_after = max(frames[0], int(when.floor[at]))
-    first, last = when.batch_of(np.array([open_after + 1, frames[1] + window.reach_us]))
+    still_open = max(frames[0], int(when.floor[at]))
+    if still_open > frames[1] + window.reach_us:
+        return set()
+    ends = (window.windows_for(still_open)[0][1], window.windows_for(frames[1])[-1][1])
+    first, last = when.batch_of(np.array(ends))
     return set(range(max(int(first), at), min(int(last) + 1, len(batches))))
 
 
