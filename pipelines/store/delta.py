@@ -63,16 +63,20 @@ class DeltaStore:
             return
         opened = DeltaTable(path, version=base.version)
         marks = CommitProperties(app_transactions=[Transaction(name, (opened.transaction_version(name) or 0) + 1) for name in change.names])
-        opened.create_write_transaction([*removes, *adds], "append", self._grown(opened, change.schema), commit_properties=marks)
+        opened.create_write_transaction(
+            [*removes, *adds], "append", self._grown(opened, change.schema, base.version), commit_properties=marks
+        )
 
     @staticmethod
-    def _grown(opened: DeltaTable, schema: pa.Schema) -> Schema:
+    def _grown(opened: DeltaTable, schema: pa.Schema, base_version: int) -> Schema:
         """The table's schema, with the columns it did not have while every batch was empty."""
         known = {field.name for field in opened.schema().fields}
         new = [field for field in Schema.from_arrow(schema).fields if field.name not in known]
         if new:
             opened.alter.add_columns(new)
             opened.update_incremental()
+            if opened.version() != base_version + 1:
+                raise ConflictError(f"another run committed while columns were added to {opened.table_uri}")
         return opened.schema()
 
     def promote(self, staged: Mapping[str, str], table: str) -> None:

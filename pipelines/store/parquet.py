@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import errno
-import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -47,13 +48,14 @@ def write_bytes(target: Path, content: pa.Buffer) -> None:
     """
     if target.exists() and target.stat().st_size == content.size:
         return
-    partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
+    partial = target.with_name(f".{target.name}.{uuid4().hex}.partial")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         partial.write_bytes(memoryview(content))
         partial.rename(target)
     except OSError as wrong:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):
+            partial.unlink()
         raise StateError(_disk_help(target, wrong)) from wrong
 
 
