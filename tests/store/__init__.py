@@ -1,0 +1,1 @@
+"""The store against real Delta tables: verbs, crash points, races, full disks, other people's folders."""

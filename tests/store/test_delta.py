@@ -1,0 +1,142 @@
+"""The verbs of the store on real Delta tables, one promise a test."""
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from deltalake import DeltaTable
+
+from pipelines.errors import ConflictError, StateError
+from pipelines.store.delta import DeltaStore
+from pipelines.store.parquet import write_named
+from pipelines.store.store import Change, File, Snapshot
+
+INSTANT = pa.timestamp("us", tz="UTC")
+SCHEMA = pa.schema([("frame", INSTANT), ("n", pa.int64())])
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> DeltaStore:
+    return DeltaStore(str(tmp_path))
+
+
+def rows(*frames: int) -> pa.Table:
+    return pa.table({"frame": pa.array(frames, INSTANT), "n": pa.array(range(len(frames)), pa.int64())}, SCHEMA)
+
+
+def new(store: DeltaStore, name: str, table: pa.Table, folder: str = "t") -> File:
+    written = write_named(table, f"{store.root}/{folder}", lambda digest: f"{name}_{digest}.parquet")
+    return File(written["path"], written["size"], written["rows"])
+
+
+def commit(store: DeltaStore, base: Snapshot, adds: list[File], *names: str, removes: Any = ()) -> None:
+    store.commit("t", base, Change(SCHEMA, adds, list(removes), names))
+
+
+def test_a_table_that_does_not_exist(store: DeltaStore) -> None:
+    assert store.snapshot("t") == Snapshot(-1, ())
+
+
+def test_a_commit_is_seen_whole(store: DeltaStore) -> None:
+    a, b = new(store, "a", rows(1000, 5000)), new(store, "b", rows(7000))
+    commit(store, store.snapshot("t"), [a, b], "x")
+    seen = store.snapshot("t")
+    assert seen.files == (a, b)
+    assert seen.schema is not None
+    assert seen.schema.names == SCHEMA.names
+
+
+def test_files_that_no_commit_names_do_not_exist(store: DeltaStore) -> None:
+    new(store, "a", rows(1))
+    assert store.snapshot("t").version == -1
+    commit(store, store.snapshot("t"), [new(store, "b", rows(2))], "x")
+    new(store, "c", rows(3))
+    assert DeltaTable(f"{store.root}/t").to_pyarrow_table()["n"].to_pylist() == [0]
+
+
+def test_a_replacement_is_one_step(store: DeltaStore) -> None:
+    commit(store, store.snapshot("t"), [new(store, "a", rows(1)), new(store, "b", rows(2))], "x")
+    base = store.snapshot("t")
+    commit(store, base, [new(store, "c", rows(3))], "x", removes=base.files[:1])
+    assert [file.path[0] for file in store.snapshot("t").files] == ["b", "c"]
+
+
+def test_two_first_commits_conflict(store: DeltaStore) -> None:
+    base = store.snapshot("t")
+    commit(store, base, [new(store, "a", rows(1))], "x")
+    with pytest.raises(ConflictError):
+        commit(store, base, [new(store, "b", rows(2))], "y")
+
+
+def test_one_name_decided_twice_from_one_snapshot_conflicts(store: DeltaStore) -> None:
+    commit(store, store.snapshot("t"), [new(store, "a", rows(1))], "x")
+    base = store.snapshot("t")
+    commit(store, base, [new(store, "b", rows(2))], "x", "y")
+    with pytest.raises(ConflictError):
+        commit(store, base, [new(store, "c", rows(3))], "y")
+    assert [file.path[0] for file in store.snapshot("t").files] == ["a", "b"]
+
+
+def test_other_names_from_one_snapshot_do_not(store: DeltaStore) -> None:
+    commit(store, store.snapshot("t"), [new(store, "a", rows(1))], "x")
+    base = store.snapshot("t")
+    commit(store, base, [new(store, "b", rows(2))], "x")
+    commit(store, base, [new(store, "c", rows(3))], "y")
+    assert [file.path[0] for file in store.snapshot("t").files] == ["a", "b", "c"]
+
+
+def test_one_file_removed_twice_conflicts(store: DeltaStore) -> None:
+    commit(store, store.snapshot("t"), [new(store, "a", rows(1))], "x")
+    base = store.snapshot("t")
+    commit(store, base, [new(store, "b", rows(2))], "x", removes=base.files)
+    with pytest.raises(ConflictError):
+        commit(store, base, [new(store, "c", rows(3))], "y", removes=base.files)
+
+
+@pytest.mark.parametrize("cut", [1, 8, 200])
+def test_a_truncated_file_is_refused_before_the_commit(store: DeltaStore, cut: int) -> None:
+    file = new(store, "a", rows(1))
+    path = Path(store.root, "t", file.path)
+    path.write_bytes(path.read_bytes()[:-cut])
+    for size in (file.size, path.stat().st_size):
+        with pytest.raises(StateError, match="not whole"):
+            commit(store, store.snapshot("t"), [File(file.path, size, file.rows)], "x")
+    assert store.snapshot("t").version == -1
+
+
+def test_a_missing_file_is_refused(store: DeltaStore) -> None:
+    with pytest.raises(StateError, match="not whole"):
+        commit(store, store.snapshot("t"), [File("gone.parquet", 10, 1)], "x")
+
+
+def test_columns_may_come_with_a_later_batch(store: DeltaStore) -> None:
+    commit(store, store.snapshot("t"), [new(store, "a", rows(1))], "x")
+    wider = rows(2).append_column("word", pa.array(["ü"]))
+    store.commit("t", store.snapshot("t"), Change(wider.schema, [new(store, "b", wider)], [], ["x"]))
+    assert DeltaTable(f"{store.root}/t").to_pyarrow_table().sort_by("word")["word"].to_pylist() == ["ü", None]
+
+
+def test_two_that_bring_new_columns_conflict_too(store: DeltaStore) -> None:
+    commit(store, store.snapshot("t"), [new(store, "a", rows(1))], "x")
+    base, wider = store.snapshot("t"), rows(2).append_column("word", pa.array(["ü"]))
+    commit(store, base, [new(store, "b", rows(2))], "x")
+    with pytest.raises(ConflictError):
+        store.commit("t", base, Change(wider.schema, [new(store, "c", wider)], [], ["x"]))
+    assert [file.path[0] for file in store.snapshot("t").files] == ["a", "b"]
+
+
+def test_promote_moves_and_may_be_repeated(store: DeltaStore) -> None:
+    file = new(store, "a", rows(1), "staging/w")
+    for _ in range(2):
+        store.promote({f"staging/w/{file.path}": f"deep/{file.path}"}, "t")
+    assert pq.read_table(Path(store.root, "t/deep", file.path)).num_rows == 1
+    store.discard("staging")
+    store.discard("staging")
+    assert not Path(store.root, "staging").exists()
+
+
+def test_a_footer_has_texts(store: DeltaStore) -> None:
+    file = new(store, "a", rows(1).replace_schema_metadata({"muntin.ledger": "ü"}))
+    assert store.footer("t", file.path)["muntin.ledger"] == "ü"
