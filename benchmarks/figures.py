@@ -30,6 +30,11 @@ class Outcome:
         return f"{min(jobs):.2f} - {max(jobs):.2f}"
 
     @property
+    def cpu_s(self) -> float:
+        """The median of what a job computed on all cores together, for all events."""
+        return median(one.cpu_s for one in self.measurements) / self.contestant.share
+
+    @property
     def process_s(self) -> float:
         """The median process, for the events it got."""
         return median(one.process_s for one in self.measurements)
@@ -40,7 +45,7 @@ class Outcome:
         return median(one.peak_mb for one in self.measurements)
 
 
-HEADINGS = ("work", "who", "job s", "from - to", "process s", "peak MB", "to ours", "promised")
+HEADINGS = ("work", "who", "job s", "from - to", "CPU s", "process s", "peak MB", "to ours", "promised at least")
 
 
 def lines(outcomes: Sequence[Outcome]) -> list[tuple[str, ...]]:
@@ -56,11 +61,11 @@ def _line(outcome: Outcome, ours: Mapping[str, float]) -> tuple[str, ...]:
     contestant = outcome.contestant
     who = (contestant.workload.name, contestant.title + _scaling(contestant))
     if outcome.wrong:
-        return (*who, "differs", *[NOTHING] * 5)
+        return (*who, "differs", *[NOTHING] * 6)
     if not outcome.measurements:
-        return (*who, "not measured", *[NOTHING] * 5)
-    times = (f"{outcome.job_s:.2f}", outcome.spread, f"{outcome.process_s:.1f}", f"{outcome.peak_mb:,.0f}")
-    return (*who, *times, *_ratio(outcome, ours.get(contestant.workload.name)))
+        return (*who, "not measured", *[NOTHING] * 6)
+    times = (f"{outcome.job_s:.2f}", outcome.spread, f"{outcome.cpu_s:.1f}", f"{outcome.process_s:.1f}")
+    return (*who, *times, f"{outcome.peak_mb:,.0f}", *_ratio(outcome, ours.get(contestant.workload.name)))
 
 
 def _ratio(outcome: Outcome, ours_s: float | None) -> tuple[str, str]:

@@ -20,9 +20,10 @@ class BrokenRunError(Exception):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Measurement:
-    """Seconds of the last job, seconds from the start of the process to the end of the first job, peak memory."""
+    """Of the last job: seconds and CPU seconds. From the start of the process to the end of the first job. Peak memory."""
 
     job_s: float
+    cpu_s: float
     process_s: float
     peak_mb: float
 
@@ -33,6 +34,7 @@ def measure(module: str, arguments: Sequence[str], log: Path) -> Measurement:
     memory, seen = _watched(module, arguments, log)
     return Measurement(
         job_s=seen[-1][1]["job_s"],
+        cpu_s=seen[-1][1]["cpu_s"],
         process_s=seen[0][0] - begun,
         peak_mb=max(memory, seen[-1][1]["own_peak_mb"]),
     )
@@ -43,9 +45,7 @@ def told(module: str, arguments: Sequence[str], log: Path) -> list[dict[str, flo
     return [line for _, line in _watched(module, arguments, log)[1]]
 
 
-def _watched(
-    module: str, arguments: Sequence[str], log: Path
-) -> tuple[float, list[tuple[float, dict[str, float]]]]:
+def _watched(module: str, arguments: Sequence[str], log: Path) -> tuple[float, list[tuple[float, dict[str, float]]]]:
     log.parent.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", module, *arguments]
     with log.open("w") as errors, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True) as child:

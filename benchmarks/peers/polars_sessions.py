@@ -20,14 +20,18 @@ def write_windows(files: Sequence[Path], out: Path) -> None:
     """Write the sessions with a gap of 10 s."""
     begins = (col("packed") - col("packed").shift() > GAP_US).fill_null(value=True)
     events = _sorted_events(files).with_columns(session=begins.cum_sum())
-    sessions = events.lazy().group_by("session").agg(
-        first=col("packed").min(),
-        last=col("packed").max(),
-        n=pl.len().cast(pl.Int64),
-        sum_a=col("a").sum(),
-        sum_b=col("b").sum(),
-        min_b=col("b").min(),
-        max_b=col("b").max(),
+    sessions = (
+        events.lazy()
+        .group_by("session")
+        .agg(
+            first=col("packed").min(),
+            last=col("packed").max(),
+            n=pl.len().cast(pl.Int64),
+            sum_a=col("a").sum(),
+            sum_b=col("b").sum(),
+            min_b=col("b").min(),
+            max_b=col("b").max(),
+        )
     )
     windows = sessions.select(
         (col("first") // KEY).cast(pl.Int32).alias("key"),

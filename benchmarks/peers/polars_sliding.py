@@ -15,13 +15,18 @@ KEY = 1 << 32
 
 def write_windows(files: Sequence[Path], out: Path) -> None:
     """Write the windows of 100 s, step 1 s, that hold an event."""
-    states = _states(files).lazy().sort("packed").with_columns(
-        key=(col("packed") // KEY).cast(pl.Int32),
-        t=(col("packed") % KEY * 1_000_000).cast(pl.Datetime("us", "UTC")),
+    states = (
+        _states(files)
+        .lazy()
+        .sort("packed")
+        .with_columns(
+            key=(col("packed") // KEY).cast(pl.Int32),
+            t=(col("packed") % KEY * 1_000_000).cast(pl.Datetime("us", "UTC")),
+        )
     )
-    windows = states.group_by_dynamic(
-        "t", every="1s", period="100s", offset="-99s", group_by="key", include_boundaries=True
-    ).agg(col("n", "sum_a", "sum_b").sum(), col("min_b").min(), col("max_b").max())
+    windows = states.group_by_dynamic("t", every="1s", period="100s", offset="-99s", group_by="key", include_boundaries=True).agg(
+        col("n", "sum_a", "sum_b").sum(), col("min_b").min(), col("max_b").max()
+    )
     windows.select(
         "key",
         col("_lower_boundary").alias("window_start"),
