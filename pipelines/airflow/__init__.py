@@ -7,6 +7,6 @@ imported by the tasks.
 """
 
 from pipelines.airflow.assets import window_asset
-from pipelines.airflow.dag import airflow_dag, definitions_only
+from pipelines.airflow.dag import airflow_dag
 
-__all__ = ["airflow_dag", "definitions_only", "window_asset"]
+__all__ = ["airflow_dag", "window_asset"]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
-from contextvars import ContextVar
 from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
@@ -12,24 +10,11 @@ from pipelines.airflow.place import END, START
 from pipelines.airflow.spark import CONNECTION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from airflow.sdk import DAG
 
     from pipelines.definition.pipeline import Pipeline
-
-_WITHOUT_AIRFLOW: ContextVar[bool] = ContextVar("without_airflow", default=False)
-
-
-@contextmanager
-def definitions_only() -> Iterator[None]:
-    """While a definition file is read for its pipelines alone: `airflow_dag` returns None and imports no Airflow."""
-    before = _WITHOUT_AIRFLOW.set(True)
-    try:
-        yield
-    finally:
-        _WITHOUT_AIRFLOW.reset(before)
 
 
 def airflow_dag(
@@ -54,8 +39,6 @@ def airflow_dag(
     Raises:
         DefinitionError: a schedule whose intervals Airflow cannot have.
     """
-    if _WITHOUT_AIRFLOW.get():
-        return None  # type: ignore[return-value] # nobody asked for a DAG
     from airflow.sdk import DAG
 
     from pipelines.airflow.tasks import add_tasks

@@ -6,6 +6,7 @@ import logging
 import os
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def locate_spark(conn_id: str) -> Callable[[Mapping[str, Any]], None]:
 
     def locate(context: Mapping[str, Any]) -> None:
         use_this_python()
+        ship_by_value(Path(context["dag"].fileloc).absolute().parent)
         operator = context["task"]
         found = connection(conn_id) is not None
         operator.conn_id = conn_id if found else None
@@ -61,12 +63,23 @@ def use_this_python() -> None:
         os.environ.setdefault(name, sys.executable)
 
 
+def ship_by_value(folder: Path) -> None:
+    """Send functions that are defined in the DAG folder to Spark's workers whole: they cannot import its modules."""
+    from pyspark import cloudpickle
+
+    for module in list(sys.modules.values()):
+        file = getattr(module, "__file__", None)
+        if file and Path(file).is_relative_to(folder):
+            cloudpickle.register_pickle_by_value(module)
+
+
 @contextmanager
-def spark_session(conn_id: str) -> Iterator[SparkSession]:
+def spark_session(conn_id: str, dag_file: str) -> Iterator[SparkSession]:
     """The session `@task.pyspark` would give, for a task that seldom needs one; stopped at the end."""
     from pyspark.sql import SparkSession
 
     use_this_python()
+    ship_by_value(Path(dag_file).absolute().parent)
     builder = SparkSession.builder.appName("muntin")
     for key, value in _settings(connection(conn_id)).items():
         builder = builder.config(key, value)

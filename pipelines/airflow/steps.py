@@ -57,7 +57,7 @@ def finalize(place: Place, spark: SparkSession) -> dict[str, Any]:
 
 def validate(place: Place, spark: SparkSession, staged: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Hold the staged windows against their expectations. Returns the reports; a critical failure raises."""
-    from pipelines.jobs.publish import load_staged
+    from pipelines.jobs.publish import is_stale, load_staged
     from pipelines.jobs.validate import validate_staged
 
     if staged["folder"] is None:
@@ -67,6 +67,9 @@ def validate(place: Place, spark: SparkSession, staged: Mapping[str, Any]) -> li
         loaded = load_staged(place.store, staged["folder"])
     except ConflictError as gone:
         log.info("%s: the task publish will do so", gone)
+        return []
+    if is_stale(place.store, loaded):
+        log.info("another run published since these windows were staged: the task publish will finalize and validate again")
         return []
     reports = validate_staged(place.pipeline, place.store, spark, loaded)
     for line in wording.validated(reports, loaded):

@@ -42,7 +42,7 @@ def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | Path | None, conn_id:
     def publish(accumulated: dict[str, Any], staged: dict[str, Any], quality: list[dict[str, Any]], **context: Any) -> dict[str, Any]:  # noqa: ANN401 - Airflow's
         """Make the staged windows what readers see, and tell so by an asset event per window."""
         at = place(context)
-        result = steps.publish(at, staged, accumulated, quality, partial(spark_session, conn_id))
+        result = steps.publish(at, staged, accumulated, quality, partial(spark_session, conn_id, context["dag"].fileloc))
         emit(pipeline, context["outlet_events"], steps.extras(at, result))
         return result
 

@@ -26,7 +26,7 @@ def timetable_of(schedule: Schedule, *, catchup: bool) -> Any:  # noqa: ANN401 -
     if not catchup and schedule.anchor_us % schedule.step_us:
         grid = spell_instant(schedule.anchor_us // schedule.step_us * schedule.step_us)
         raise DefinitionError(
-            f"catchup=False: Airflow then counts intervals of {spell(schedule.step_us)} from 1970, this pipeline counts them from its start "
+            f"catchup=False: Airflow then counts intervals of {spell(schedule.step_us)} from 1970, this pipeline counts from its start "
             f"{spell_instant(schedule.anchor_us)}; begin at {grid}, give a cron string as schedule, or leave catchup=True"
         )
     return DeltaDataIntervalTimetable(timedelta(microseconds=schedule.step_us))

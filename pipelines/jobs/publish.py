@@ -62,6 +62,11 @@ def _publish(pipeline: Pipeline, store: Store, folder: str, staged: StagedWindow
     return True
 
 
+def is_stale(store: Store, staged: Staged) -> bool:
+    """Whether another run published since, so that publishing these would be refused."""
+    return any(published(store, window.window).ledger_path != window.base_ledger for window in staged.windows)
+
+
 def _write_ledger(root: str, table: str, schema: pa.Schema, text: str) -> File:
     """A file without rows, with the ledger in its footer: committed with the windows, seen by no reader."""
     nothing = schema.with_metadata({LEDGER: text}).empty_table()

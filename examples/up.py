@@ -1,0 +1,56 @@
+"""`python -m examples.up`, or `make up`: Airflow with its web page on 127.0.0.1, to look around, until Ctrl-C."""
+
+import sys
+import time
+
+from examples.demo.background import interruptible
+from examples.demo.failure import DemoError, report
+from examples.demo.home import PROJECT, Home, make_home
+from examples.demo.servers import migrate, spark, standalone
+from examples.demo.waiting import answers
+from examples.flights_log import FOLDER, write_flights_log
+
+FOLDER_OF_UP = PROJECT / ".airflow"
+PORT = 8080
+
+
+def main() -> int:
+    """Run until Ctrl-C; the exit status."""
+    interruptible()
+    try:
+        up()
+    except DemoError as wrong:
+        print(report(wrong, FOLDER_OF_UP), file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nstopped; what was computed stays in state/, Airflow's own things in .airflow/")
+    return 0
+
+
+def up() -> None:
+    """Start everything, say where it is, wait."""
+    print("Starting Airflow and Spark, half a minute or so...", flush=True)
+    if not any((PROJECT / FOLDER).glob("*.parquet")):
+        write_flights_log(PROJECT / FOLDER)
+    home = make_home(FOLDER_OF_UP, state=PROJECT / "state", port=None if answers(PORT) else PORT)
+    migrate(home)
+    with spark(home) as spark_is_up, standalone(home, "flights"):
+        spark_is_up()
+        print(welcome(home), flush=True)
+        while True:
+            time.sleep(3600)
+
+
+def welcome(home: Home) -> str:
+    """Where to look and what to try."""
+    return f"""
+Airflow is at {home.url}
+  user admin, password {home.password}
+
+Try: the DAG `flights`, Trigger, "Run this Dag for a range of dates", from 2013-01-01 to 2013-01-07.
+Nothing runs by itself here: 2013 lies far in the past, and catching up would begin thousands of runs.
+Logs are in {home.logs}; Ctrl-C stops everything."""
+
+
+if __name__ == "__main__":
+    sys.exit(main())
