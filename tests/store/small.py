@@ -13,7 +13,6 @@ from pipelines import Pipeline, RunReport, read, run, sources, windows
 from pipelines import aggregates as agg
 from pipelines.store.delta import DeltaStore
 from pipelines.store.state import claim
-from pipelines.store.store import Store
 from tests.store.here import Here
 
 HERE = Here()
@@ -57,10 +56,10 @@ class Small:
         for at, minutes in enumerate(FIRST):
             self.write(at, minutes)
 
-    def run(self, root: str, first: int = 0, last: int = 2, store: Store | None = None) -> RunReport:
+    def run(self, root: str, first: int = 0, last: int = 2, **more: Any) -> RunReport:
         """Batches first..last, last included."""
         start, end = START + first * HOUR, START + (last + 1) * HOUR
-        return run(self.pipeline, root=self.folder / root, start=start, end=end, spark=self.spark, store=store)
+        return run(self.pipeline, root=self.folder / root, start=start, end=end, spark=self.spark, **more)
 
     def store(self, root: str) -> DeltaStore:
         return DeltaStore(claim(self.pipeline, self.folder / root))
