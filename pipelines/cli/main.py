@@ -13,6 +13,7 @@ from pipelines.cli.failure import exit_status, tell
 from pipelines.cli.output import say
 
 DEBUG = "--debug"
+INTERRUPTED = 130  # as shells say it
 COMMANDS = (
     run.run,
     plan.plan,
@@ -72,4 +73,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as wrong:  # noqa: BLE001 - the last place that can tell its reader
         tell(wrong, as_json="--json" in given, traceback=DEBUG in given)
         return exit_status(wrong)
+    if outcome == INTERRUPTED:
+        print("interrupted; run it again, nothing is half done", file=sys.stderr)
     return outcome if isinstance(outcome, int) else 0

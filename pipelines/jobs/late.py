@@ -10,9 +10,10 @@ import pyarrow as pa
 
 from pipelines.definition.instants import from_us
 from pipelines.errors import DefinitionError
-from pipelines.jobs.finalize import published, shards, to_do
 from pipelines.jobs.finalize_task import combined_shard
 from pipelines.jobs.folders import existing_folder
+from pipelines.jobs.shards import shards
+from pipelines.jobs.todo import published, to_do
 from pipelines.store.delta import DeltaStore
 from pipelines.timeline.closing import NEVER
 from pipelines.timeline.reconcile import FOREVER, Work
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.definition.pipeline import Pipeline
-    from pipelines.jobs.finalize import Todo
-    from pipelines.jobs.finalize_task import Shard
+    from pipelines.jobs.shards import Shard
+    from pipelines.jobs.todo import Todo
 
 _INSTANT = pa.timestamp("us", tz="UTC")
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from pipelines.definition.frame_sets import frame_sets
 from pipelines.definition.instants import from_us, instant_us
-from pipelines.jobs.finalize import accumulated
 from pipelines.jobs.reports import last_accumulated
+from pipelines.jobs.todo import accumulated
 from pipelines.sources.listing import source_files
 from pipelines.store.delta import DeltaStore
 from pipelines.store.state import state_folder

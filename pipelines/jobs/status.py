@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -12,9 +12,9 @@ from deltalake import DeltaTable
 
 from pipelines.definition.frame_sets import frame_set_of
 from pipelines.definition.instants import from_us, instant_us
-from pipelines.jobs.finalize import published, to_do
 from pipelines.jobs.folders import Staging, existing_folder, stagings, state_folders
 from pipelines.jobs.reports import TABLE
+from pipelines.jobs.todo import published, to_do
 from pipelines.store.delta import DeltaStore
 from pipelines.store.paths import batch_of_windows, parse_states_path, version_of
 from pipelines.timeline.closing import NEVER, closing
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.definition.pipeline import Pipeline
-    from pipelines.jobs.finalize import Todo
+    from pipelines.jobs.todo import Todo
     from pipelines.store.store import Snapshot, Store
 
 _INSTANT = pa.timestamp("us", tz="UTC")
@@ -97,10 +97,7 @@ def status(pipeline: Pipeline, *, root: str | Path) -> PipelineStatus:
     told = _told(folder, {name: _open_since(pipeline, str(folder), one) for name, one in todo.items()})
     waiting = sorted({batch.interval.start_us for one in todo.values() for batch in one.history.waiting})
     holes = sorted({(hole.start_us, hole.end_us) for one in todo.values() for hole in one.history.missing})
-    facts = {name: getattr(told, name) for name in told.__slots__}
-    facts["waiting"] = tuple(map(from_us, waiting))
-    facts["missing"] = tuple((from_us(a), from_us(b)) for a, b in holes)
-    return PipelineStatus(**facts)
+    return replace(told, waiting=tuple(map(from_us, waiting)), missing=tuple((from_us(a), from_us(b)) for a, b in holes))
 
 
 def _told(folder: Path, opened: dict[str, int | None]) -> PipelineStatus:
@@ -163,8 +160,7 @@ def _latest_end(store: Store, name: str, snapshot: Snapshot) -> datetime | None:
     """From the footers of the files of the last batch that closed windows: later batches close later ones."""
     last = max((batch_of_windows(file.path) for file in snapshot.files), default="")
     files = [file.path for file in snapshot.files if last and batch_of_windows(file.path) == last]
-    ends = (_maximum(pq.read_metadata(f"{store.root}/windows/{name}/{path}"), "window_end") for path in files)
-    return max(ends, default=None)
+    return max((_maximum(pq.read_metadata(f"{store.root}/windows/{name}/{path}"), "window_end") for path in files), default=None)
 
 
 def _maximum(footer: pq.FileMetaData, column: str) -> datetime:
