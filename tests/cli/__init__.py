@@ -1,0 +1,1 @@
+"""The command line, called in process on a small pipeline."""

@@ -1,0 +1,70 @@
+"""The entry point: help, usage, start-up."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pipelines.cli.main import COMMANDS
+from tests.cli.conftest import RANGE, Muntin, Project
+
+NAMES = [command.__name__ for command in COMMANDS]
+HEAVY = ("pyspark", "deltalake", "pyarrow", "duckdb", "numba", "numpy", "pandas", "matplotlib", "great_expectations", "airflow")
+
+
+def test_the_installed_command_shows_its_help():
+    program = Path(sys.executable).with_name("muntin")
+    done = subprocess.run([program, "--help"], capture_output=True, text=True, check=True)
+    assert all(name in done.stdout for name in NAMES)
+    assert done.stderr == ""
+
+
+def test_starting_up_imports_nothing_heavy():
+    words = f"import sys, pipelines.cli.main; print(sorted(set({HEAVY}) & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_command_has_help_with_an_example(muntin: Muntin, name: str):
+    told = muntin(name, "--help")
+    assert told.status == 0
+    assert f"Example:\n    muntin {name}" in told.out
+
+
+def test_alone_it_shows_its_help(muntin: Muntin):
+    assert muntin().out == muntin("--help").out
+
+
+def test_the_version(muntin: Muntin):
+    assert muntin("--version").out.startswith("muntin 0.")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["runn"],
+        ["run"],
+        ["run", "x.py", "--start", "2020-01-01"],
+        ["run", "x.py", "--start", "tomorrow", "--end", "2020-01-02"],
+        ["vacuum", "--older-than", "a while"],
+        ["show", "x.py", "w", "--json", "--csv"],
+    ],
+)
+def test_wrong_usage_is_told_on_stderr(muntin: Muntin, arguments: list[str]):
+    told = muntin(*arguments)
+    assert told.status == 2
+    assert told.err.startswith("error (usage): ")
+    assert "--help" in told.err or "exclude" in told.err
+    assert "--json" in arguments or told.out == ""
+
+
+def test_an_interrupt_is_told(muntin: Muntin, project: Project, monkeypatch: pytest.MonkeyPatch):
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pipelines.jobs.plan.plan", interrupted)
+    told = muntin(*project.arguments("plan", *RANGE))
+    assert (told.status, told.out) == (130, "")
+    assert told.err.splitlines()[-1] == "interrupted; run it again, nothing is half done"

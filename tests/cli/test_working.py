@@ -1,0 +1,77 @@
+"""What a person, a log and stdout see while a command works."""
+
+import io
+import os
+import time
+
+import pytest
+
+from pipelines.cli import working as watched
+from pipelines.cli.working import working
+
+
+def test_a_line_a_step_where_nobody_watches(capfd: pytest.CaptureFixture[str]):
+    with working("first", "second") as tell:
+        tell("second")
+    printed = capfd.readouterr()
+    assert [line.split()[-1] for line in printed.err.splitlines()] == ["first", "second"]
+    assert "\x1b" not in printed.err
+    assert printed.out == ""
+
+
+def test_stdout_is_kept_for_the_result(capfd: pytest.CaptureFixture[str]):
+    with working():
+        print("from Python")
+        os.write(1, b"from below\n")
+    print("the result")
+    printed = capfd.readouterr()
+    assert printed.out == "the result\n"
+    assert {"from Python", "from below"} <= set(printed.err.splitlines())
+
+
+def test_stdout_comes_back_after_an_error(capfd: pytest.CaptureFixture[str]):
+    with pytest.raises(ValueError, match="broken"), working():
+        raise ValueError("broken")
+    print("still there")
+    assert capfd.readouterr().out == "still there\n"
+
+
+class Terminal(io.StringIO):
+    """A person in front of stderr."""
+
+    encoding = "utf-8"
+
+    def isatty(self) -> bool:
+        return True
+
+
+def watch(monkeypatch: pytest.MonkeyPatch, delay: float) -> Terminal:
+    terminal = Terminal()
+    monkeypatch.setattr(watched, "DELAY_S", delay)
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    return terminal
+
+
+def test_a_bar_where_a_person_watches(monkeypatch: pytest.MonkeyPatch):
+    terminal = watch(monkeypatch, 0.0)
+    with working("first", "second") as tell:
+        tell("second")
+        time.sleep(0.3)
+    assert "second" in terminal.getvalue()
+    assert "\x1b" in terminal.getvalue()
+
+
+def test_no_bar_for_what_is_over_soon(monkeypatch: pytest.MonkeyPatch):
+    terminal = watch(monkeypatch, 30.0)
+    with working("first"):
+        pass
+    assert terminal.getvalue() == ""
+
+
+def test_a_dumb_terminal_gets_lines(monkeypatch: pytest.MonkeyPatch):
+    terminal = watch(monkeypatch, 0.0)
+    monkeypatch.setenv("TERM", "dumb")
+    with working("first"):
+        pass
+    assert terminal.getvalue().endswith("first\n")
