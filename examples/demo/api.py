@@ -20,6 +20,11 @@ class Api:
         """The answer to `GET /api/v2/<path>`."""
         return _ask(f"{self.url}/api/v2/{path}", headers={"Authorization": f"Bearer {self.token}"})
 
+    def post(self, path: str, body: dict[str, Any]) -> Any:  # noqa: ANN401 - whatever the API answers
+        """The answer to `POST /api/v2/<path>`."""
+        headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
+        return _ask(f"{self.url}/api/v2/{path}", headers=headers, body=json.dumps(body).encode())
+
 
 def sign_in(home: Home) -> Api:
     """A session of the user admin."""

@@ -1,6 +1,5 @@
 """A private Airflow home for one person on one machine: its settings, its password, its Spark."""
 
-import base64
 import json
 import os
 import secrets
@@ -44,7 +43,7 @@ class Home:
 def make_home(folder: Path, *, state: Path, port: int | None = None) -> Home:
     """Write what Airflow needs into `folder` and say how to start it."""
     folder.mkdir(parents=True, exist_ok=True)
-    password = _password(folder / "passwords.json")
+    password = _kept(folder / "passwords.json", "admin", 12)
     api, spark, *logs = free_ports(4)
     env = program_env()
     env |= _airflow_settings(folder, port or api, logs)
@@ -81,7 +80,7 @@ def _airflow_settings(folder: Path, port: int, log_ports: list[int]) -> dict[str
         "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS": "admin:admin",
         "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": str(folder / "passwords.json"),
         "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"http://127.0.0.1:{port}/execution/",
-        "AIRFLOW__CORE__FERNET_KEY": base64.urlsafe_b64encode(secrets.token_bytes(32)).decode(),
+        "AIRFLOW__CORE__FERNET_KEY": _kept(folder / "fernet.json", "key", 32) + "=",
         "AIRFLOW__API__HOST": "127.0.0.1",
         "AIRFLOW__API__PORT": str(port),
         "AIRFLOW__API__BASE_URL": f"http://127.0.0.1:{port}",
@@ -96,14 +95,12 @@ def _airflow_settings(folder: Path, port: int, log_ports: list[int]) -> dict[str
     }
 
 
-def _password(file: Path) -> str:
-    """The one of the last time, or a new one, readable by its owner only."""
-    if file.exists():
-        return str(json.loads(file.read_text(encoding="utf-8"))["admin"])
-    password = secrets.token_urlsafe(12)
-    file.touch(mode=0o600)
-    file.write_text(json.dumps({"admin": password}), encoding="utf-8")
-    return password
+def _kept(file: Path, name: str, size: int) -> str:
+    """A secret that is made once; its file is for its owner only."""
+    if not file.exists():
+        file.touch(mode=0o600)
+        file.write_text(json.dumps({name: secrets.token_urlsafe(size)}), encoding="utf-8")
+    return str(json.loads(file.read_text(encoding="utf-8"))[name])
 
 
 def airflow(*arguments: str) -> list[str]:

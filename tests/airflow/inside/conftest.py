@@ -1,0 +1,58 @@
+"""One Airflow database and one project for a file of tests; state of its own for each test."""
+
+import os
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.airflow.project import write_project
+
+
+@pytest.fixture(scope="session")
+def project() -> Path:
+    return write_project(Path(os.environ["MUNTIN_TEST_PROJECT"]))
+
+
+@pytest.fixture(scope="session")
+def dags(project: Path) -> dict[str, Any]:
+    from airflow.dag_processing.dagbag import DagBag
+    from airflow.utils.db import initdb
+
+    initdb()
+    bag = DagBag(dag_folder=str(project / "dags"))
+    assert bag.import_errors == {}
+    return bag.dags
+
+
+@pytest.fixture
+def root(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A fresh state, and the project's data as it was."""
+    write_project(project)
+    monkeypatch.setenv("MUNTIN_ROOT", str(tmp_path / "state"))
+    return tmp_path / "state"
+
+
+@pytest.fixture
+def run_day(dags: dict[str, Any], root: Path) -> Callable[..., Any]:
+    """Run the DAG for a day of January 2024, as `airflow dags test` does; the finished run."""
+
+    def run(day: int, **options: Any) -> Any:
+        return dags["shop"].test(logical_date=datetime(2024, 1, day + 1, tzinfo=UTC), **options)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def spark_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A Spark Connect server, and the connection that says where it is."""
+    from examples.demo.home import make_home
+    from examples.demo.servers import spark
+
+    home = make_home(tmp_path_factory.mktemp("spark"), state=Path("unused"))
+    with spark(home) as is_up, pytest.MonkeyPatch.context() as patch:
+        is_up()
+        patch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", home.env["AIRFLOW_CONN_SPARK_DEFAULT"])
+        yield

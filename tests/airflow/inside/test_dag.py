@@ -1,0 +1,105 @@
+"""What a DAG file gives: ids, order, data intervals; and what reading it costs."""
+
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from examples.demo.home import PROJECT
+from pipelines import Pipeline, airflow_dag, sources, windows
+from pipelines import aggregates as agg
+from pipelines.errors import DefinitionError
+
+HEAVY = ("pyspark", "great_expectations", "numba", "duckdb", "pyarrow", "deltalake")
+TASKS = ["accumulate", "finalize", "validate", "publish"]
+
+
+def pipeline(**changes: Any) -> Pipeline:
+    plain = Pipeline(
+        name="small",
+        source=sources.files("x/{start:%H}.csv", event_time="at"),
+        schedule="@hourly",
+        start=datetime(2024, 1, 1, tzinfo=UTC),
+        windows={"hour": windows.tumbling("1h")},
+        aggregates={"n": agg.count()},
+    )
+    return replace(plain, **changes)
+
+
+def test_the_project_s_own_dag_files_import():
+    from airflow.dag_processing.dagbag import DagBag
+
+    bag = DagBag(dag_folder=str(PROJECT / "dags"))
+
+    assert bag.import_errors == {}
+    assert "flights" in bag.dags
+    assert [task.task_id for task in bag.dags["flights"].topological_sort()] == TASKS
+
+
+def test_reading_a_dag_file_loads_nothing_heavy_and_takes_under_a_second():
+    script = f"""
+import sys, time
+import airflow.sdk
+from airflow.dag_processing.dagbag import DagBag
+begun = time.process_time()
+bag = DagBag(dag_folder={str(PROJECT / "dags")!r})
+print(time.process_time() - begun, len(bag.dags), *[name for name in {HEAVY} if name in sys.modules])
+"""
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    seconds, count, *heavy = out.splitlines()[-1].split()
+    assert (int(count) > 0, heavy) == (True, [])
+    assert float(seconds) < 1
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    script = f"import sys, pipelines, pipelines.airflow; print([n for n in {(*HEAVY, 'airflow', 'numpy')} if n in sys.modules])"
+    begun = time.perf_counter()
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert out.strip() == "[]"
+    assert time.perf_counter() - begun < 5
+
+
+def test_defaults(dags: dict[str, Any]):
+    dag = dags["shop"]
+    assert (dag.dag_id, dag.catchup, dag.max_active_runs) == ("shop", True, 16)
+    assert [task.task_id for task in dag.topological_sort()] == TASKS
+    assert not any(task.depends_on_past for task in dag.tasks)
+    assert dag.start_date == datetime(2024, 1, 1, tzinfo=UTC)
+    assert Path(dag.fileloc).name == "shop.py"
+    assert set(dag.params) == {"interval_start", "interval_end"}
+
+
+@pytest.mark.parametrize(
+    ("schedule", "start", "moment", "interval"),
+    [
+        ("@daily", datetime(2024, 1, 1, tzinfo=UTC), datetime(2024, 1, 1, tzinfo=UTC), timedelta(days=1)),
+        ("*/15 * * * *", datetime(2024, 1, 1, tzinfo=UTC), datetime(2024, 1, 1, tzinfo=UTC), timedelta(minutes=15)),
+        ("90m", datetime(2024, 1, 1, 0, 7, tzinfo=UTC), datetime(2024, 1, 1, 0, 7, tzinfo=UTC), timedelta(minutes=90)),
+    ],
+)
+def test_the_first_scheduled_intervals_are_those_of_the_pipeline(schedule: str, start: datetime, moment: datetime, interval: timedelta):
+    from airflow.serialization.serialized_objects import DagSerialization
+
+    made = airflow_dag(pipeline(schedule=schedule, start=start))
+    kept = DagSerialization.deserialize_dag(DagSerialization.serialize_dag(made))
+    found = [info.data_interval for info in kept.iter_dagrun_infos_between(moment, moment + 2 * interval)]
+
+    assert [(each.start, each.end) for each in found[:2]] == [(moment + n * interval, moment + (n + 1) * interval) for n in range(2)]
+
+
+def test_options_reach_airflow():
+    dag = airflow_dag(pipeline(), catchup=False, max_active_runs=3, tags=["mine"], default_args={"retries": 2})
+    assert (dag.catchup, dag.max_active_runs, dag.tags) == (False, 3, {"mine"})
+    assert {task.retries for task in dag.tasks} == {2}
+
+
+def test_a_duration_that_airflow_would_count_from_elsewhere_needs_catching_up():
+    odd = pipeline(schedule="7m")
+    with pytest.raises(DefinitionError, match=r"catchup=False: .* begin at 2023-12-31T23:54, give a cron string"):
+        airflow_dag(odd, catchup=False)
+    airflow_dag(odd)

@@ -1,0 +1,60 @@
+"""Without any connection, Spark is local: a run as a newcomer has it."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipelines import read
+from pipelines.airflow.place import home_of, interval_of, root_of
+from pipelines.errors import DefinitionError
+from tests.airflow.project import half_days
+
+
+def test_a_run_without_a_connection_is_local(run_day: Callable[..., Any], dags: dict[str, Any], root: Path):
+    from pipelines.cli.definition import load_pipeline
+
+    run = run_day(1)
+
+    assert {str(each.state) for each in run.get_task_instances()} == {"success"}
+    table = read(load_pipeline(Path(dags["shop"].fileloc)), "half_day", root=root)
+    assert [(row["who"], row["n"], row["total"]) for row in table.to_pylist()] == half_days([1])
+
+
+def test_home_is_the_folder_that_holds_dags(monkeypatch: pytest.MonkeyPatch):
+    assert home_of("/a/dags/x.py") == Path("/a")
+    assert home_of("/a/dags/team/x.py") == Path("/a")
+    assert home_of("/a/definitions/x.py") == Path("/a")
+    monkeypatch.setenv("MUNTIN_HOME", "/home")
+    assert home_of("/a/dags/x.py") == Path("/home")
+
+
+def test_the_root_is_given_or_named_or_state(monkeypatch: pytest.MonkeyPatch):
+    assert root_of(Path("/a"), None) == Path("/a/state")
+    monkeypatch.setenv("MUNTIN_ROOT", "/elsewhere")
+    assert root_of(Path("/a"), None) == Path("/elsewhere")
+    assert root_of(Path("/a"), "mine") == Path("/a/mine")
+
+
+class Run:
+    run_id, data_interval_start, data_interval_end = "manual__1", None, None
+
+
+@pytest.mark.parametrize(
+    ("params", "wrong"),
+    [
+        ({}, "run manual__1 has no data interval.*trigger it with the parameter interval_start"),
+        ({"interval_end": "2024-01-02T00:00:00Z"}, "interval_end .* was given and no interval_start"),
+        ({"interval_start": "2024-01-01T06:00:00Z"}, "is not a border of the schedule"),
+        ({"interval_start": "2024-01-01T00:00:00"}, "has no time zone"),
+        ({"interval_start": "2023-01-01T00:00:00Z"}, "lies before the pipeline's own start"),
+        ({"interval_start": "2024-01-01T00:00:00Z", "interval_end": "2024-01-03T00:00:00Z"}, "2 were asked for; create a backfill"),
+    ],
+)
+def test_an_interval_that_cannot_be_is_refused(project: Path, params: dict[str, str], wrong: str):
+    from pipelines.cli.definition import load_pipeline
+
+    shop = load_pipeline(project / "dags/shop.py")
+    with pytest.raises(DefinitionError, match=wrong):
+        interval_of(shop, {"params": params, "dag_run": Run})

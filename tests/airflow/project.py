@@ -1,0 +1,81 @@
+"""A small project as a user has it: a definition in dags/, data in data/, a suite in expectations/."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+DEFINITION = """
+from datetime import UTC, datetime
+
+from pipelines import Pipeline, airflow_dag, sources, windows
+from pipelines import aggregates as agg
+
+shop = Pipeline(
+    name="shop",
+    source=sources.files("data/{start:%Y-%m-%d}.csv", event_time="at", types={"amount": "BIGINT"}),
+    schedule="@daily",
+    start=datetime(2024, 1, 1, tzinfo=UTC),
+    keys=["who"],
+    windows={"half_day": windows.tumbling("12h"), "two_days": windows.sliding("2d", step="1d")},
+    aggregates={"n": agg.count(), "total": agg.sum("amount")},
+    expectations={"half_day": "expectations/half_day.json"},
+)
+
+dag = airflow_dag(shop)
+"""
+
+DOWNSTREAM = """
+from airflow.sdk import DAG, task
+
+from pipelines.airflow import window_asset
+
+with DAG("after_shop", schedule=[window_asset("shop", "half_day")]):
+
+    @task
+    def look(triggering_asset_events=None): ...
+
+    look()
+"""
+
+SUITE = {
+    "name": "half_day",
+    "expectations": [
+        {"type": "expect_column_values_to_be_between", "kwargs": {"column": "total", "min_value": 0}, "severity": "critical"},
+        {"type": "expect_column_values_to_be_between", "kwargs": {"column": "n", "max_value": 50}, "severity": "warning"},
+    ],
+}
+
+# Of each day: who, hour, amount. A day has a morning and an afternoon.
+DAYS: Mapping[int, Sequence[tuple[str, int, int]]] = {
+    1: [("ann", 1, 10), ("ann", 2, 20), ("bob", 13, 5)],
+    2: [("ann", 3, 1), ("bob", 4, 2), ("bob", 23, 3)],
+    3: [("ann", 11, 7), ("bob", 12, 8)],
+    4: [("ann", 5, 100)],
+}
+
+
+def write_project(folder: Path) -> Path:
+    """The whole project below a folder, with the data of every day."""
+    for name, text in (("dags/shop.py", DEFINITION), ("dags/after_shop.py", DOWNSTREAM), ("expectations/half_day.json", json.dumps(SUITE))):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    for day in DAYS:
+        write_day(folder, day)
+    return folder
+
+
+def write_day(folder: Path, day: int, rows: Sequence[tuple[str, int, int]] | None = None) -> None:
+    """The data of a day of January 2024; without rows, its usual ones."""
+    lines = [f"{who},2024-01-{day:02d}T{hour:02d}:00:00Z,{amount}" for who, hour, amount in (DAYS[day] if rows is None else rows)]
+    file = folder / f"data/2024-01-{day:02d}.csv"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("\n".join(["who,at,amount", *lines]) + "\n", encoding="utf-8")
+
+
+def half_days(days: Sequence[int]) -> list[tuple[str, int, int]]:
+    """What the window half_day must hold once these days are published: who, rows, sum; by who and time."""
+    found: dict[tuple[str, int, bool], list[int]] = {}
+    for day in days:
+        for who, hour, amount in DAYS[day]:
+            found.setdefault((who, day, hour >= 12), []).append(amount)
+    return [(who, len(amounts), sum(amounts)) for (who, _, _), amounts in sorted(found.items())]
