@@ -57,7 +57,8 @@ def finalize(place: Place, spark: SparkSession) -> dict[str, Any]:
 
 def validate(place: Place, spark: SparkSession, staged: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Hold the staged windows against their expectations. Returns the reports; a critical failure raises."""
-    from pipelines.jobs.publish import is_stale, load_staged
+    from pipelines.jobs.finalize import load_staged
+    from pipelines.jobs.publish import is_stale
     from pipelines.jobs.validate import validate_staged
 
     if staged["folder"] is None:
@@ -99,7 +100,7 @@ def publish(place: Place, staged: Mapping[str, Any], accumulated: Mapping[str, A
 
 def _publish(place: Place, staged: Mapping[str, Any], quality: Quality, session: Session) -> tuple[Published, Holes, Quality]:
     """What this run published, what is missing, and how it was judged."""
-    from pipelines.jobs.publish import load_staged
+    from pipelines.jobs.finalize import load_staged
     from pipelines.jobs.publish import publish as commit
 
     done: dict[str, Sequence[int]] = {}

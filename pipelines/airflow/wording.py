@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from pipelines.jobs.accumulate import Accumulated
-    from pipelines.jobs.finalize import Staged
     from pipelines.jobs.reports import BatchReport
+    from pipelines.jobs.staged import Staged
 
 
 def accumulated(batch: Accumulated, *, changed: bool) -> list[str]:

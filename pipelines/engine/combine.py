@@ -42,6 +42,31 @@ class Combined:
     found_closed: Ints
 
 
+@dataclass(frozen=True, slots=True)
+class Arranged:
+    """States sorted by (key, frame, batch, order of arrival), and the same as frames."""
+
+    states: pa.Table
+    frames: Frames
+
+
+def arrange(states: pa.Table, keys: Sequence[str], width_us: int) -> Arranged:
+    """Sort states.
+
+    Args:
+        states: key columns, `frame` (timestamp us UTC), `first_event` and `last_event` if a window asks for them, the
+            fields' columns, and `position`: the place of the state's batch in the history; in order of arrival.
+        keys: names of the key columns.
+        width_us: of the frames.
+    """
+    codes = key_codes([contiguous(states[key]) for key in keys], len(states))
+    start, batch = _instants(states["frame"]), states["position"].to_numpy()
+    order = sorted_order(codes, start // width_us, batch)
+    states = states.take(pa.array(order))
+    first, last = (_instants(states[name]) if name in states.column_names else start[order] for name in ("first_event", "last_event"))
+    return Arranged(states, Frames(codes[order], start[order], batch[order], first, last, width_us))
+
+
 def combine(
     states: pa.Table,
     *,
@@ -52,19 +77,30 @@ def combine(
     width_us: int,
     wanted: Ints | None = None,
 ) -> Combined:
+    """`combine_arranged` of states that are not sorted yet; see `arrange`."""
+    return combine_arranged(arrange(states, keys, width_us), window=window, when=when, keys=keys, aggregates=aggregates, wanted=wanted)
+
+
+def combine_arranged(
+    arranged: Arranged,
+    *,
+    window: Window,
+    when: Closing,
+    keys: Sequence[str],
+    aggregates: Mapping[str, Aggregate],
+    wanted: Ints | None = None,
+) -> Combined:
     """Every window over these states that one of the `wanted` batches closes.
 
     Args:
-        states: key columns, `frame` (timestamp us UTC), `first_event` and `last_event` if the window asks for them, the
-            fields' columns, and `position`: the place of the state's batch in the history; in order of arrival.
+        arranged: the states.
         window: the definition.
         when: watermarks and grace.
         keys: names of the key columns.
         aggregates: result column -> aggregate.
-        width_us: of the frames.
         wanted: positions of batches, ascending; len(when.marks) stands for windows still open. None: all.
     """
-    states, frames = _sorted(states, keys, width_us)
+    states, frames = arranged.states, arranged.frames
     found = window.assign(frames, when.floor)
     found_closed = when.batch_of(found.end)
     assignment, closed = found, found_closed
@@ -76,15 +112,6 @@ def combine(
     columns["window_end"] = pa.array(assignment.end).view(INSTANT)
     columns |= results(states, assignment, aggregates)
     return Combined(pa.table(columns), closed, states, frames, assignment, found, found_closed)
-
-
-def _sorted(states: pa.Table, keys: Sequence[str], width_us: int) -> tuple[pa.Table, Frames]:
-    codes = key_codes([contiguous(states[key]) for key in keys], len(states))
-    start, batch = _instants(states["frame"]), states["position"].to_numpy()
-    order = sorted_order(codes, start // width_us, batch)
-    states = states.take(pa.array(order))
-    first, last = (_instants(states[name]) if name in states.column_names else start[order] for name in ("first_event", "last_event"))
-    return states, Frames(codes[order], start[order], batch[order], first, last, width_us)
 
 
 def _instants(column: pa.ChunkedArray) -> Ints:

@@ -14,17 +14,26 @@ if TYPE_CHECKING:
 NONE = 2**62  # nothing was left open
 
 
-def tallies(combined: Combined, batches: int, *, chained: bool) -> dict[str, Any]:
-    """By position of the batch: windows closed, rows late for at least one window, windows missed by rows, and (for
-    chains) the earliest start of a window left open after it.
+def tallies(combined: Combined, batches: int, *, chained: bool, late_any: np.ndarray | None = None) -> dict[str, Any]:
+    """What each batch did, by its position.
+
+    Args:
+        combined: the windows and their states.
+        batches: how many there are.
+        chained: whether to find what is left open.
+        late_any: for each state, whether it is late for a window of any definition; this one's alone unless given.
+
+    Returns:
+        windows: closed by it; late: of its rows, those too late for at least one window; missed: windows missed, summed
+        over its rows; late_any: as late, of any definition; open: the earliest start of a window left open after it.
     """
-    rows = combined.states["rows"].to_numpy()
-    late = combined.assignment.missed > 0
-    by_batch = combined.frames.batch[late]
+    rows, missed, batch = combined.states["rows"].to_numpy(), combined.found.missed, combined.frames.batch
+    late = missed > 0
     return {
         "windows": np.bincount(combined.closed, minlength=batches + 1)[:batches].tolist(),
-        "late": _sums(by_batch, rows[late], batches),
-        "missed": _sums(by_batch, (rows * combined.assignment.missed)[late], batches),
+        "late": _sums(batch, rows * late, batches),
+        "missed": _sums(batch, rows * missed, batches),
+        "late_any": _sums(batch, rows * (late if late_any is None else late_any), batches),
         "open": _left_open(combined, batches).tolist() if chained else None,
     }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,71 +11,57 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from pipelines.definition.frame_sets import frame_set_of
-from pipelines.engine.combine import INSTANT, combine
+from pipelines.engine.combine import INSTANT, arrange, combine_arranged
 from pipelines.engine.tallies import tallies
 from pipelines.store.parquet import write_named
 from pipelines.store.paths import windows_path
 from pipelines.timeline.closing import closing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from pipelines.definition.pipeline import Pipeline
-    from pipelines.engine.combine import Combined
-
-
-@dataclass(frozen=True, slots=True)
-class Shard:
-    """One window over the keys of some buckets.
-
-    Attributes:
-        pipeline, window: which.
-        root: of the state.
-        files: (path below the frame set's table, position of its batch), in order of arrival.
-        schema: of the table of states.
-        marks: the watermark after each batch of the history, microseconds.
-        wanted: position -> start of the batch, for the batches whose windows are asked for.
-        low_us, high_us: states in between matter; of batches at the first wanted position or later, earlier ones too.
-        number, count: of this shard, and how many there are.
-        staging: folder below the root for the files.
-    """
-
-    pipeline: Pipeline
-    window: str
-    root: str
-    files: Sequence[tuple[str, int]]
-    schema: pa.Schema
-    marks: Sequence[int]
-    wanted: Mapping[int, int]
-    low_us: int
-    high_us: int
-    number: int
-    count: int
-    staging: str
+    from pipelines.engine.combine import Arranged, Combined
+    from pipelines.jobs.shards import Shard
+    from pipelines.windows import Window
 
 
-def finalize_shard(shard: Shard) -> dict[str, Any]:
-    """The windows of a shard, staged; the files, and what each batch closed, missed and left open."""
-    combined = combined_shard(shard)
-    return {
-        "window": shard.window,
-        "schema": base64.b64encode(_labelled(combined.windows, 0).schema.serialize()).decode(),
-        "files": _stage(shard, combined),
-        "tallies": tallies(combined, len(shard.marks), chained=shard.pipeline.windows[shard.window].reach_us is None),
-    }
+def finalize_shards(shards: Sequence[Shard]) -> list[dict[str, Any]]:
+    """The windows of shards that read the same states, staged; the files, and what each batch closed, missed, left open."""
+    arranged = _arranged(shards[0])
+    found = [(shard, _combined(shard, arranged)) for shard in shards]
+    late_any = np.any([combined.found.missed > 0 for _, combined in found], axis=0)
+    return [
+        {
+            "window": shard.window,
+            "schema": base64.b64encode(_labelled(combined.windows, 0).schema.serialize()).decode(),
+            "files": _stage(shard, combined),
+            "tallies": tallies(combined, len(shard.marks), chained=_window(shard).reach_us is None, late_any=late_any),
+        }
+        for shard, combined in found
+    ]
 
 
 def combined_shard(shard: Shard) -> Combined:
-    """The wanted windows of a shard; without any wanted, all of them."""
-    pipeline, frames = shard.pipeline, frame_set_of(shard.pipeline, shard.window)
-    window = pipeline.windows[shard.window]
-    return combine(
-        read_states(shard, f"{shard.root}/{frames.table}"),
-        window=window,
-        when=closing(window, np.array(shard.marks, np.int64)),
-        keys=pipeline.keys,
-        aggregates=pipeline.aggregates,
-        width_us=frames.width_us,
+    """The wanted windows of a shard."""
+    return _combined(shard, _arranged(shard))
+
+
+def _window(shard: Shard) -> Window:
+    return shard.pipeline.windows[shard.window]
+
+
+def _arranged(shard: Shard) -> Arranged:
+    frames = frame_set_of(shard.pipeline, shard.window)
+    return arrange(read_states(shard, f"{shard.root}/{frames.table}"), shard.pipeline.keys, frames.width_us)
+
+
+def _combined(shard: Shard, arranged: Arranged) -> Combined:
+    return combine_arranged(
+        arranged,
+        window=_window(shard),
+        when=closing(_window(shard), np.array(shard.marks, np.int64)),
+        keys=shard.pipeline.keys,
+        aggregates=shard.pipeline.aggregates,
         wanted=np.array(sorted(shard.wanted), np.int64),
     )
 
@@ -90,7 +75,7 @@ def read_states(shard: Shard, folder: str) -> pa.Table:
     ]
     schema = shard.schema.append(pa.field("position", pa.int64()))
     condition = (ds.field("frame") < _instant(shard.high_us)) & (
-        (ds.field("frame") >= _instant(shard.low_us)) | (ds.field("position") >= min(shard.wanted, default=0))
+        (ds.field("frame") >= _instant(shard.low_us)) | (ds.field("position") >= shard.since)
     )
     if shard.count > 1:
         condition &= (ds.field("bucket") >= _share(shard.number, shard.count)) & (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipelines.definition.frame_sets import derivation, frame_set_of
 from pipelines.definition.instants import from_us, instant_us
-from pipelines.jobs.finalize import accumulated, published
+from pipelines.jobs.todo import accumulated, published
 from pipelines.sources.listing import source_files
 from pipelines.store.delta import DeltaStore
 from pipelines.store.state import state_folder

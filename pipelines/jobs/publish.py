@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import base64
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from pipelines.definition.instants import label
 from pipelines.errors import ConflictError
-from pipelines.jobs.finalize import LEDGER, published
+from pipelines.jobs.todo import LEDGER, published
 from pipelines.store.parquet import write_named
 from pipelines.store.paths import batch_of_windows
 from pipelines.store.store import Change, File
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pipelines.definition.pipeline import Pipeline
-    from pipelines.jobs.finalize import Staged, StagedWindow
+    from pipelines.jobs.staged import Staged, StagedWindow
     from pipelines.store.store import Store
 
 
@@ -72,17 +71,3 @@ def _write_ledger(root: str, table: str, schema: pa.Schema, text: str) -> File:
     nothing = schema.with_metadata({LEDGER: text}).empty_table()
     written = write_named(nothing, f"{root}/{table}", lambda digest: f"ledger_{digest}.parquet")
     return File(written["path"], written["size"], written["rows"])
-
-
-def load_staged(store: Store, folder: str) -> Staged:
-    """What an earlier step staged in a folder.
-
-    Raises:
-        ConflictError: the folder is gone, because an earlier attempt published it or somebody tidied up.
-    """
-    from pipelines.jobs.finalize import Staged
-
-    try:
-        return Staged.loads(Path(store.root, folder, "staged.json").read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ConflictError(f"{folder}: the staged files are gone, published or tidied up; finalize again") from None

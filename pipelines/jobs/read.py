@@ -9,8 +9,9 @@ import pyarrow as pa
 from deltalake import DeltaTable
 
 from pipelines.errors import DefinitionError
-from pipelines.jobs.finalize import shards, to_do
 from pipelines.jobs.finalize_task import combined_shard
+from pipelines.jobs.shards import shards
+from pipelines.jobs.todo import to_do
 from pipelines.store.delta import DeltaStore
 from pipelines.store.state import state_folder
 from pipelines.timeline.closing import NEVER

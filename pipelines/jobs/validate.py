@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from pipelines.definition.pipeline import Pipeline
-    from pipelines.jobs.finalize import Staged
+    from pipelines.jobs.staged import Staged
     from pipelines.store.store import Store
 
 

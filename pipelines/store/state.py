@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 from pipelines.definition.frame_sets import FORMAT, fingerprint
 from pipelines.errors import StateError
@@ -30,13 +31,22 @@ def claim(pipeline: Pipeline, root: str | Path) -> str:
     """`state_folder`, made and marked as this pipeline's."""
     folder = Path(state_folder(pipeline, root))
     try:
+        _mark(folder.parent, pipeline.name)
         folder.mkdir(parents=True, exist_ok=True)
-        note = folder.parent / NOTE
-        if not note.exists():
-            note.write_text(json.dumps({"format": FORMAT, "pipeline": pipeline.name}) + "\n", encoding="utf-8")
     except OSError as wrong:
         raise StateError(f"cannot make the state folder {folder}: {wrong.strerror}; give a root that can be written") from wrong
     return str(folder)
+
+
+def _mark(home: Path, name: str) -> None:
+    """Leave the note, whole and as the first thing in the folder: two runs may come at once."""
+    note = home / NOTE
+    if note.exists():
+        return
+    home.mkdir(parents=True, exist_ok=True)
+    draft = home.with_name(f".{home.name}.{uuid4().hex}")
+    draft.write_text(json.dumps({"format": FORMAT, "pipeline": name}) + "\n", encoding="utf-8")
+    draft.replace(note)
 
 
 def _check(home: Path, name: str) -> None:

@@ -18,6 +18,7 @@ class Entry:
         windows: how many windows it closed.
         late: how many of its rows came too late for at least one window.
         missed: how many windows its rows missed, summed over the rows.
+        late_any: how many of its rows came too late for a window of any definition over the same frames.
         open_us: the earliest start of a window left open after it; None where none was, or nobody needs to know.
     """
 
@@ -30,6 +31,7 @@ class Entry:
     late: int = 0
     missed: int = 0
     open_us: int | None = None
+    late_any: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,8 @@ def reconcile(window: Window, width_us: int, batches: Sequence[Batch], marks: In
     if window.reach_us is None:
         touched = _touched_chains(window, width_us, batches, when, before, changed, moved)
     else:
-        touched = moved.union(*(_touched_grid(window, batches, when, before, at) for at in changed))
+        spans = {at: _frames(before, batches[at]) for at in changed} | _late_otherwise(window, batches, when, ledger)
+        touched = moved.union(*(_touched_grid(window, len(batches), when, span, at) for at, span in spans.items() if span))
     return _work(window, width_us, sorted(touched.union(changed)), when, before, batches)
 
 
@@ -82,16 +83,30 @@ def _frames(before: dict[int, Entry], batch: Batch) -> tuple[int, int] | None:
     return (min(low for low, _ in ranges), max(high for _, high in ranges)) if ranges else None
 
 
-def _touched_grid(window: Window, batches: Sequence[Batch], when: Closing, before: dict[int, Entry], at: int) -> set[int]:
-    frames = _frames(before, batches[at])
-    if frames is None or window.reach_us is None:
-        return set()
+def _late_otherwise(window: Window, batches: Sequence[Batch], when: Closing, ledger: Ledger) -> dict[int, tuple[int, int]]:
+    """Batches, and their frames, whose states are late where they were not, or the other way round.
+
+    The windows hold the same states all the same; but a late state is combined after the others, and floats show it.
+    """
+    entries = {entry.start_us: entry for entry in ledger.entries}
+    old = dict(zip(entries, closing(window, np.array([entry.mark_us for entry in ledger.entries])).floor.tolist(), strict=False))
+    spans = {}
+    for at, batch in enumerate(batches):
+        was, now = old.get(batch.interval.start_us), int(when.floor[at])
+        frames = _frames(entries, batch)
+        if was is not None and was != now and frames and frames[0] < max(was, now):
+            spans[at] = (frames[0], min(frames[1], max(was, now)))
+    return spans
+
+
+def _touched_grid(window: Window, count: int, when: Closing, frames: tuple[int, int], at: int) -> set[int]:
+    """The batches that close a window over these frames which was open when batch `at` came."""
     still_open = max(frames[0], int(when.floor[at]))
-    if still_open > frames[1] + window.reach_us:
+    if window.reach_us is None or still_open > frames[1] + window.reach_us:
         return set()
     ends = (window.windows_for(still_open)[0][1], window.windows_for(frames[1])[-1][1])
     first, last = when.batch_of(np.array(ends))
-    return set(range(max(int(first), at), min(int(last) + 1, len(batches))))
+    return set(range(max(int(first), at), min(int(last) + 1, count)))
 
 
 def _touched_chains(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import gcd
 from typing import TYPE_CHECKING
 
-from pipelines.definition.durations import Duration, not_negative, positive, spell
+from pipelines.definition.durations import UNITS, Duration, not_negative, positive, spell
 from pipelines.errors import DefinitionError
 from pipelines.windows.alignment import Alignment, alignment_us
 
@@ -60,7 +60,8 @@ def sliding(size: Duration, *, step: Duration, align_to: Alignment = None, grace
     """
     size_us, step_us = positive(size, "size"), positive(step, "step")
     if size_us % step_us:
-        legal = ", ".join(spell(s) for s in _steps_near(size_us, step_us))
+        *others, last = (spell(legal) for legal in _steps_near(size_us, step_us))
+        legal = f"{', '.join(others)} or {last}" if others else last
         raise DefinitionError(
             f"size must be a whole number of steps: {spell(size_us)} / {spell(step_us)} = {size_us / step_us:.4g}; try step {legal}"
         )
@@ -68,7 +69,8 @@ def sliding(size: Duration, *, step: Duration, align_to: Alignment = None, grace
 
 
 def _steps_near(size_us: int, step_us: int) -> list[int]:
-    """The four legal steps nearest to the one asked for."""
-    whole = max(1, size_us // step_us)
-    counts = [n for n in range(max(1, whole - 6), whole + 7) if size_us % n == 0]
-    return sorted(size_us // n for n in sorted(counts, key=lambda n: abs(size_us / n - step_us))[:4])
+    """The four legal steps nearest to the one asked for, in the largest unit that both size and step are whole in."""
+    unit = next(u for u in sorted(UNITS.values(), reverse=True) if size_us % u == 0 and step_us % u == 0)
+    whole = size_us // unit
+    legal = [n for n in range(1, min(whole, 100_000) + 1) if whole % n == 0]
+    return [n * unit for n in sorted(sorted(legal, key=lambda n: abs(n * unit - step_us))[:4])]

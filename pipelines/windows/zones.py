@@ -6,7 +6,7 @@ force frames of seconds on everyone.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from itertools import pairwise
@@ -30,8 +30,8 @@ class Zone:
     """The offsets of a zone: `offsets[i]` holds from `changes[i]` on; all in microseconds."""
 
     name: str
-    changes: tuple[int, ...]
-    offsets: tuple[int, ...]
+    changes: tuple[int, ...] = field(repr=False)
+    offsets: tuple[int, ...] = field(repr=False)
 
     @property
     def grain(self) -> int:

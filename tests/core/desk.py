@@ -11,7 +11,8 @@ import pyarrow.compute as pc
 from pipelines.definition.schedule import Interval, Schedule
 from pipelines.engine.combine import Combined, combine
 from pipelines.engine.tallies import tallies
-from pipelines.jobs.finalize import Published, Todo, _ledger
+from pipelines.jobs.staged import next_ledger
+from pipelines.jobs.todo import Published, Todo
 from pipelines.store.paths import digest_of
 from pipelines.store.store import Snapshot
 from pipelines.timeline.closing import closing, watermarks
@@ -61,7 +62,7 @@ class Desk:
             return todo.work
         combined = self.combined(todo)
         told = {"tallies": tallies(combined, len(todo.marks), chained=self.given.ours.reach_us is None)}
-        self.ledger = Ledger.loads(_ledger(DEFINITION, todo, [told]).dumps())
+        self.ledger = Ledger.loads(next_ledger(DEFINITION, todo, [told["tallies"]]).dumps())
         for at in todo.work.positions:
             self.published[todo.history.batches[at].interval.start_us] = combined.windows.filter(pa.array(combined.closed == at))
         return todo.work
