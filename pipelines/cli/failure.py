@@ -45,8 +45,9 @@ def explained(wrong: Exception) -> str:
         return _usage(wrong)
     if "JAVA_GATEWAY" in str(wrong):
         return _JAVA
-    first = next((line.strip() for line in str(wrong).splitlines() if line.strip()), "no message")
-    return f"{type(wrong).__name__}: {first}; run again with --debug for the traceback"
+    lines = [line.strip() for line in str(wrong).splitlines() if line.strip()] or ["no message"]
+    told = next((line for line in lines if line.startswith("details = ")), lines[0])  # where gRPC says what it means
+    return f"{type(wrong).__name__}: {told}; run again with --debug for the traceback"
 
 
 def _is_usage(wrong: Exception) -> bool:
