@@ -11,6 +11,7 @@ from pipelines.jobs.shards import shards_together
 from pipelines.jobs.staged import Staged, staged_window
 from pipelines.jobs.todo import to_do
 from pipelines.spark.tasks import run_tasks
+from pipelines.store.disk import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,8 +41,7 @@ def finalize(pipeline: Pipeline, store: Store, spark: SparkSession, asked: Itera
     windows = [staged_window(pipeline, one, results.get(one.window, [])) for one in todo if one.work.positions]
     staged = Staged(folder, windows, _missing(todo))
     if windows:
-        Path(store.root, folder).mkdir(parents=True, exist_ok=True)
-        Path(store.root, folder, NOTE).write_text(staged.dumps(), encoding="utf-8")
+        write_whole(Path(store.root, folder, NOTE), staged.dumps().encode())
     return staged
 
 

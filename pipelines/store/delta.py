@@ -15,6 +15,7 @@ from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundErr
 from deltalake.transaction import AddAction, RemoveAction, create_table_with_add_actions
 
 from pipelines.errors import ConflictError, StateError
+from pipelines.store.disk import refused
 from pipelines.store.parquet import check_file
 from pipelines.store.store import File, Snapshot
 
@@ -54,6 +55,8 @@ class DeltaStore:
             if any(word in str(wrong) for word in _CONFLICTS):
                 raise ConflictError(f"{table}: another run committed first ({wrong})") from wrong
             raise StateError(f"{table}: the commit failed ({wrong}); nothing was changed, run again") from wrong
+        except OSError as wrong:
+            raise refused(f"the log of {table}", wrong) from wrong
 
     def _commit(self, table: str, base: Snapshot, change: Change, adds: list[AddAction], removes: list[Any]) -> None:
         path, schema = str(Path(self.root, table)), Schema.from_arrow(change.schema)

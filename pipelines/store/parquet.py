@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import errno
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipelines.errors import StateError
+from pipelines.store.disk import write_whole
 from pipelines.store.paths import digest_of
 
 if TYPE_CHECKING:
@@ -33,36 +31,16 @@ def write_named(table: pa.Table, folder: str, name: Callable[[str], str], *, dic
 
     Returns:
         path (below `folder`), size and rows.
-    """
-    content = encoded(table, dictionary=dictionary)
-    path = name(digest_of(memoryview(content)))
-    write_bytes(Path(folder) / path, content)
-    return {"path": path, "size": content.size, "rows": len(table)}
-
-
-def write_bytes(target: Path, content: pa.Buffer) -> None:
-    """Write through a temporary file, so that the name never stands for half a content.
 
     Raises:
         StateError: no space, or no permission.
     """
-    if target.exists() and target.stat().st_size == content.size:
-        return
-    partial = target.with_name(f".{target.name}.{uuid4().hex}.partial")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_bytes(memoryview(content))
-        partial.rename(target)
-    except OSError as wrong:
-        with suppress(OSError):
-            partial.unlink()
-        raise StateError(_disk_help(target, wrong)) from wrong
-
-
-def _disk_help(target: Path, wrong: OSError) -> str:
-    if wrong.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        return f"no space left to write {target}; free some or give the state another root. Nothing was published; run again"
-    return f"cannot write {target}: {wrong.strerror}"
+    content = encoded(table, dictionary=dictionary)
+    path = name(digest_of(memoryview(content)))
+    target = Path(folder) / path
+    if not target.exists() or target.stat().st_size != content.size:
+        write_whole(target, memoryview(content))
+    return {"path": path, "size": content.size, "rows": len(table)}
 
 
 def check_file(path: Path, size: int) -> None:

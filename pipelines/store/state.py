@@ -9,6 +9,7 @@ from uuid import uuid4
 
 from pipelines.definition.frame_sets import FORMAT, fingerprint
 from pipelines.errors import StateError
+from pipelines.store.disk import refused, write_whole
 
 if TYPE_CHECKING:
     from pipelines.definition.pipeline import Pipeline
@@ -28,25 +29,23 @@ def state_folder(pipeline: Pipeline, root: str | Path) -> str:
 
 
 def claim(pipeline: Pipeline, root: str | Path) -> str:
-    """`state_folder`, made and marked as this pipeline's."""
+    """`state_folder`, made and marked as this pipeline's.
+
+    Raises:
+        StateError: as `state_folder`; or the folder cannot be made.
+    """
     folder = Path(state_folder(pipeline, root))
+    note = folder.parent / NOTE
     try:
-        _mark(folder.parent, pipeline.name)
+        if not note.exists():  # whole, and the first thing in the folder: two runs may come at once
+            draft = folder.parent.with_name(f".{pipeline.name}.{uuid4().hex}")
+            write_whole(draft, (json.dumps({"format": FORMAT, "pipeline": pipeline.name}) + "\n").encode())
+            note.parent.mkdir(exist_ok=True)
+            draft.replace(note)
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as wrong:
-        raise StateError(f"cannot make the state folder {folder}: {wrong.strerror}; give a root that can be written") from wrong
+        raise refused(str(folder), wrong) from wrong
     return str(folder)
-
-
-def _mark(home: Path, name: str) -> None:
-    """Leave the note, whole and as the first thing in the folder: two runs may come at once."""
-    note = home / NOTE
-    if note.exists():
-        return
-    home.mkdir(parents=True, exist_ok=True)
-    draft = home.with_name(f".{home.name}.{uuid4().hex}")
-    draft.write_text(json.dumps({"format": FORMAT, "pipeline": name}) + "\n", encoding="utf-8")
-    draft.replace(note)
 
 
 def _check(home: Path, name: str) -> None:

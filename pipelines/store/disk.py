@@ -1,0 +1,39 @@
+"""Writing files whole or not at all, and what to say when the disk refuses."""
+
+from __future__ import annotations
+
+import errno
+from contextlib import suppress
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from pipelines.errors import StateError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def write_whole(target: Path, content: bytes | memoryview) -> None:
+    """Write through a file of another name, so that `target` never stands for half a content.
+
+    Raises:
+        StateError: no space, or no permission.
+    """
+    partial = target.with_name(f".{target.name}.{uuid4().hex}.partial")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_bytes(content)
+        partial.replace(target)
+    except OSError as wrong:
+        with suppress(OSError):
+            partial.unlink()
+        raise refused(str(target), wrong) from wrong
+
+
+def refused(target: str, wrong: OSError) -> StateError:
+    """What to do about a disk that takes no more, or does not let us."""
+    if wrong.errno in _FULL or any(f"os error {number}" in str(wrong) for number in _FULL):
+        return StateError(f"no space left to write {target}; free some or give the state another root. Nothing was published; run again")
+    return StateError(f"cannot write {target}: {wrong.strerror or wrong}; give the state a root that can be written")
