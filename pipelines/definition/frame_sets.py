@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from pipelines.definition.durations import spell
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pipelines.definition.pipeline import Pipeline
 
 FORMAT = 1  # of the state directory
@@ -66,6 +68,12 @@ def fingerprint(pipeline: Pipeline) -> str:
 
 def derivation(pipeline: Pipeline, window: str) -> str:
     """Names everything that, beside the states, determines a window's results."""
-    results = {name: [str(each), each.finish.__module__, each.finish.__qualname__] for name, each in pipeline.aggregates.items()}
+    results = {name: [str(each), each.finish.__qualname__, _code(each.finish)] for name, each in pipeline.aggregates.items()}
     facts = [FORMAT, repr(pipeline.windows[window]), pipeline.watermark, pipeline.on_gap, results]
     return sha256(json.dumps(facts).encode()).hexdigest()[:12]
+
+
+def _code(function: Callable[..., object]) -> str:
+    """Names what a function does, whatever module it was loaded as."""
+    code = getattr(function, "__code__", None)
+    return sha256(code.co_code + repr(code.co_names).encode()).hexdigest()[:12] if code else ""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 DAEMON = "pipelines.spark.daemon"
 
 LOCAL = {
+    "spark.log.level": "ERROR",
     "spark.ui.enabled": "false",
     "spark.sql.shuffle.partitions": "4",
     "spark.ui.showConsoleProgress": "false",
@@ -58,8 +59,8 @@ def prepare() -> None:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     java = Path(sys.prefix, "java-home")
-    if java.exists():
-        os.environ.setdefault("JAVA_HOME", str(java))
+    if java.is_file():
+        os.environ.setdefault("JAVA_HOME", java.read_text(encoding="utf-8").strip())
 
 
 @contextmanager

@@ -36,7 +36,7 @@ def run_tasks(spark: SparkSession, work: Callable[[Any], Any], items: Sequence[A
     outcomes = [json.loads(row.outcome) for row in sorted(rows, key=lambda row: row.item)]
     for outcome in outcomes:
         if "error" in outcome:
-            raise getattr(errors, outcome["error"])(outcome["text"])
+            raise getattr(errors, outcome["error"], errors.StateError)(outcome["text"])
     return [outcome["result"] for outcome in outcomes]
 
 
