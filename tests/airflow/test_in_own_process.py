@@ -24,7 +24,18 @@ def test_inside(file: str, tmp_path: Path):
         "MUNTIN_TEST_PROJECT": str(tmp_path / "project"),
     }
     env = {key: value for key, value in env.items() if key not in ("MUNTIN_HOME", "MUNTIN_ROOT", "SPARK_REMOTE")}
-    command = [sys.executable, "-m", "pytest", "-q", "--no-header", "--tb=short", "-p", "no:cacheprovider", str(INSIDE / file)]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "--no-header",
+        "--tb=short",
+        "--show-capture=log",
+        "-p",
+        "no:cacheprovider",
+        str(INSIDE / file),
+    ]
     done = subprocess.run(command, env=env, cwd=PROJECT, capture_output=True, text=True, check=False, timeout=580)
     assert done.returncode == 0, done.stdout[-20_000:] + done.stderr[-2_000:]
     assert os.environ.get("AIRFLOW_HOME") != str(tmp_path / "airflow")

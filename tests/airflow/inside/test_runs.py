@@ -1,7 +1,8 @@
 """Whole runs over Spark Connect, tasks and all, in the process of the test."""
 
-import json
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ def result(run: Any, task: str) -> Any:
 
     with create_session() as session:
         query = XComModel.get_many(key="return_value", run_id=run.run_id, dag_ids="shop", task_ids=task)
-        return json.loads(session.scalars(query).first().value)
+        return session.scalars(query).first().value
 
 
 def events(run: Any) -> dict[str, dict[str, Any]]:
@@ -116,28 +117,35 @@ def test_what_fails_gravely_is_not_published_until_it_is_mended(run_day: Run, da
     assert result(mended, "accumulate")["source_changed"]
 
 
-def test_a_run_that_another_overtook_finalizes_again(run_day: Run, dags: dict[str, Any], root: Path, monkeypatch: pytest.MonkeyPatch):
-    from datetime import UTC, datetime
-
+def test_a_run_that_another_overtook_finalizes_again(
+    run_day: Run, dags: dict[str, Any], root: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+):
+    # Between finalize and publish of day 3, another run publishes everything, and a third has read day 2 anew.
     from pipelines import run
     from pipelines.airflow import steps
     from pipelines.cli.definition import load_pipeline
+    from pipelines.definition.durations import DAY_US
     from pipelines.definition.home import at_home
+    from pipelines.jobs.accumulate import accumulate
 
-    validate, home = steps.validate, Path(dags["shop"].fileloc).parents[1]
+    validate = steps.validate
 
     def overtaken(place: Any, spark: Any, staged: Any) -> Any:
-        """Between finalize and publish, somebody else runs and publishes the first two days."""
-        shop = at_home(load_pipeline(Path(dags["shop"].fileloc)), home)
+        shop = at_home(load_pipeline(Path(dags["shop"].fileloc)), project)
         run(shop, root=root, start=datetime(2024, 1, 1, tzinfo=UTC), end=datetime(2024, 1, 3, tzinfo=UTC), spark=spark)
+        write_day(project, 2, [("ann", 3, 1000)])
+        accumulate(
+            shop, place.store, spark, [replace(place.interval, start_us=place.interval.start_us - DAY_US, end_us=place.interval.start_us)]
+        )
         return validate(place, spark, staged)
 
     monkeypatch.setattr(steps, "validate", overtaken)
     late = run_day(3)
 
     assert set(states(late).values()) == {"success"}
-    assert published(dags, root) == half_days([1, 2, 3])
-    assert events(late)["shop/half_day"]["published"] == ["2024-01-03T00:00:00+00:00"]
+    assert ("ann", 1, 1000) in published(dags, root)
+    assert events(late)["shop/half_day"]["published"] == ["2024-01-02T00:00:00+00:00"]
+    assert events(late)["shop/half_day"]["quality"].startswith("passed")
 
 
 @pytest.mark.parametrize(
