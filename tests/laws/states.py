@@ -35,7 +35,7 @@ def lifted(muntin_rows: pa.Table, columns: Mapping[str, str]) -> pa.Table:
     session.register("muntin_rows", muntin_rows)
     query = f"SELECT {chosen} FROM muntin_rows"
     cast = ", ".join(f"{quoted(name)}::{kind} AS {quoted(name)}" for name, kind in kinds_of(query, muntin_rows.schema).items())
-    return storable(session.execute(f"SELECT {cast} FROM ({query})").to_arrow_table())
+    return storable(session.sql(f"SELECT {cast} FROM ({query})").to_arrow_table())
 
 
 @cache
