@@ -84,16 +84,16 @@ def test_the_next_batch_publishes_what_a_crash_left_unpublished(small: Small) ->
 
 
 class Writes:
-    """Stands for `write_bytes`; the one with number `at` leaves half a file, or a whole one that nobody hears of."""
+    """Stands for `write_whole`; the one with number `at` leaves half a file, or a whole one that nobody hears of."""
 
     def __init__(self, at: int, *, after: bool) -> None:
-        self.at, self.after, self.count, self.write = at, after, 0, parquet.write_bytes
+        self.at, self.after, self.count, self.write = at, after, 0, parquet.write_whole
 
-    def __call__(self, target: Path, content: pa.Buffer) -> None:
+    def __call__(self, target: Path, content: memoryview) -> None:
         here, self.count = self.count == self.at, self.count + 1
         if here and not self.after:
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.with_name(f".{target.name}.0.partial").write_bytes(memoryview(content)[:10])
+            target.with_name(f".{target.name}.0.partial").write_bytes(content[:10])
             raise Crash(str(target))
         self.write(target, content)
         if here:
@@ -109,7 +109,7 @@ def test_a_task_may_die_at_any_file(small: Small, monkeypatch: pytest.MonkeyPatc
         copied(small, "old")
         writes: Any = Writes(at, after=after)
         with monkeypatch.context() as patched:
-            patched.setattr(parquet, "write_bytes", writes)
+            patched.setattr(parquet, "write_whole", writes)
             try:
                 small.run("crashed")
             except Crash:

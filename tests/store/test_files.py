@@ -13,7 +13,8 @@ from deltalake import DeltaTable
 from pipelines.definition.instants import instant_us, label
 from pipelines.errors import StateError
 from pipelines.store.delta import DeltaStore
-from pipelines.store.parquet import encoded, write_bytes, write_named
+from pipelines.store.disk import write_whole
+from pipelines.store.parquet import encoded, write_named
 from pipelines.store.paths import StatesPath, parse_states_path, version_of, windows_path
 from pipelines.store.store import Change, File
 
@@ -85,7 +86,7 @@ def test_three_may_write_one_file_at_once(tmp_path: Path) -> None:
 
     def write(at: int) -> None:
         together.wait()
-        write_bytes(tmp_path / f"{at // 3}", content)
+        write_whole(tmp_path / f"{at // 3}", memoryview(content))
 
     with ThreadPoolExecutor(3) as threads:
         list(threads.map(write, range(300)))
@@ -93,13 +94,13 @@ def test_three_may_write_one_file_at_once(tmp_path: Path) -> None:
 
 
 def test_half_a_file_is_written_anew(tmp_path: Path) -> None:
-    content = encoded(pa.table({"v": [1, 2]}))
-    (tmp_path / "f").write_bytes(memoryview(content)[:5])
-    write_bytes(tmp_path / "f", content)
-    assert (tmp_path / "f").read_bytes() == content.to_pybytes()
+    table = pa.table({"v": [1, 2]})
+    (tmp_path / "f").write_bytes(memoryview(encoded(table))[:5])
+    write_named(table, str(tmp_path), lambda _digest: "f")
+    assert (tmp_path / "f").read_bytes() == encoded(table).to_pybytes()
 
 
 def test_a_place_that_cannot_be_written_is_an_error_for_its_reader(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StateError, match="cannot write"):
-        write_bytes(tmp_path / "file" / "below", encoded(pa.table({"v": [1]})))
+        write_whole(tmp_path / "file" / "below", b"x")
