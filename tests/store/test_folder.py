@@ -65,3 +65,12 @@ def test_another_tools_compaction_is_named(tmp_path: Path) -> None:
     DeltaTable(f"{small.store('root').root}/frames/20m").optimize.compact()
     with pytest.raises(errors.StateError, match="optimize"):
         small.run("root")
+
+
+# killed while it claimed its folder: what is there is Muntin's own, or hidden
+def test_a_first_run_killed_at_its_first_step_is_no_stranger(tmp_path: Path) -> None:
+    small = Small(tmp_path)
+    small.write_all()
+    (tmp_path / "root/small").mkdir(parents=True)
+    (tmp_path / f"root/small/.{NOTE}.0.partial").write_text("{")
+    assert small.run("root").batches
