@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from pipelines.engine.frames import Frames, sorted_order
+from pipelines.engine.frames import POSITION, Frames, sorted_order
 from pipelines.engine.keys import contiguous, key_codes
 
 if TYPE_CHECKING:
@@ -55,12 +55,12 @@ def arrange(states: pa.Table, keys: Sequence[str], width_us: int) -> Arranged:
 
     Args:
         states: key columns, `frame` (timestamp us UTC), `first_event` and `last_event` if a window asks for them, the
-            fields' columns, and `position`: the place of the state's batch in the history; in order of arrival.
+            fields' columns, and `POSITION`: the place of the state's batch in the history; in order of arrival.
         keys: names of the key columns.
         width_us: of the frames.
     """
     codes = key_codes([contiguous(states[key]) for key in keys], len(states))
-    start, batch = _instants(states["frame"]), states["position"].to_numpy()
+    start, batch = _instants(states["frame"]), states[POSITION].to_numpy()
     order = sorted_order(codes, start // width_us, batch)
     states = states.take(pa.array(order))
     first, last = (_instants(states[name]) if name in states.column_names else start[order] for name in ("first_event", "last_event"))

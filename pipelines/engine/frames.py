@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from pipelines.windows.kind import Ints
 
 
+POSITION = "muntin_position"  # the column of a table of states that says which batch each came with
+
+
 @dataclass(frozen=True, slots=True)
 class Frames:
     """Partial states, one a row, sorted by (group, start, batch, order of arrival).

@@ -142,9 +142,7 @@ def _write_states(
     newest: int | None,
     columns: Mapping[str, str],
 ) -> dict[str, Any]:
-    query = states(share.pipeline, frames, rows, latest)
-    if newest is None and not columns:
-        query = f"{query} LIMIT 0"
+    query = states(share.pipeline, frames, rows, latest, columns)
     kinds = targets_of(described(session, query), share.targets[frames.table], split.paths)
     chosen = ", ".join(f"{quoted(name)}::{kind} AS {quoted(name)}" for name, kind in kinds.items())
     table = storable(session.sql(f"SELECT {chosen} FROM ({query})").to_arrow_table())

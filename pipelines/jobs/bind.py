@@ -37,7 +37,7 @@ def bound_types(pipeline: Pipeline, known: Mapping[str, pa.Schema | None], piece
     _check_keys(pipeline, columns)
     _check_where(session, pipeline, rows, columns)
     _check_aggregates(session, pipeline, rows, columns)
-    return {frames.table: _types(session, pipeline, frames, rows, known.get(frames.table)) for frames in frame_sets(pipeline)}
+    return {frames.table: _types(session, pipeline, frames, rows, columns, known.get(frames.table)) for frames in frame_sets(pipeline)}
 
 
 def _has_rows(session: duckdb.DuckDBPyConnection, pipeline: Pipeline, paths: Sequence[str]) -> bool:
@@ -47,8 +47,10 @@ def _has_rows(session: duckdb.DuckDBPyConnection, pipeline: Pipeline, paths: Seq
         raise explained(wrong, paths) from wrong
 
 
-def _types(session: duckdb.DuckDBPyConnection, pipeline: Pipeline, frames: FrameSet, rows: str, known: pa.Schema | None) -> dict[str, str]:
-    here = {name: stored_type(kind) for name, kind in described(session, states(pipeline, frames, rows, 0)).items()}
+def _types(
+    session: duckdb.DuckDBPyConnection, pipeline: Pipeline, frames: FrameSet, rows: str, columns: Mapping[str, str], known: pa.Schema | None
+) -> dict[str, str]:
+    here = {name: stored_type(kind) for name, kind in described(session, states(pipeline, frames, rows, 0, columns)).items()}
     if known is None:
         return here
     session.register("muntin_known", known.empty_table())

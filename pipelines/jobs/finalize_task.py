@@ -12,6 +12,7 @@ import pyarrow.dataset as ds
 
 from pipelines.definition.frame_sets import frame_set_of
 from pipelines.engine.combine import INSTANT, arrange, combine_arranged
+from pipelines.engine.frames import POSITION
 from pipelines.engine.tallies import tallies
 from pipelines.store.parquet import write_named
 from pipelines.store.paths import windows_path
@@ -67,15 +68,15 @@ def _combined(shard: Shard, arranged: Arranged) -> Combined:
 
 
 def read_states(shard: Shard, folder: str) -> pa.Table:
-    """The shard's states with `position`, in order of arrival. Row groups of other buckets and times are skipped."""
+    """The shard's states with `POSITION`, in order of arrival. Row groups of other buckets and times are skipped."""
     form, disk = ds.ParquetFileFormat(), pa.fs.LocalFileSystem()
     fragments = [
-        form.make_fragment(f"{folder}/{path}", disk, partition_expression=ds.field("position") == pa.scalar(at, pa.int64()))
+        form.make_fragment(f"{folder}/{path}", disk, partition_expression=ds.field(POSITION) == pa.scalar(at, pa.int64()))
         for path, at in shard.files
     ]
-    schema = shard.schema.append(pa.field("position", pa.int64()))
+    schema = shard.schema.append(pa.field(POSITION, pa.int64()))
     condition = (ds.field("frame") < _instant(shard.high_us)) & (
-        (ds.field("frame") >= _instant(shard.low_us)) | (ds.field("position") >= shard.since)
+        (ds.field("frame") >= _instant(shard.low_us)) | (ds.field(POSITION) >= shard.since)
     )
     if shard.count > 1:
         condition &= (ds.field("bucket") >= _share(shard.number, shard.count)) & (

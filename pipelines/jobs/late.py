@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from pipelines.definition.instants import from_us
+from pipelines.engine.frames import POSITION
 from pipelines.errors import DefinitionError
 from pipelines.jobs.finalize_task import combined_shard
 from pipelines.jobs.folders import existing_folder
@@ -99,6 +100,6 @@ def _late_of(pipeline: Pipeline, todo: Todo, shard: Shard) -> pa.Table:
     rows = np.flatnonzero(missed > 0)
     states = combined.states.take(pa.array(rows))
     starts = np.array([batch.interval.start_us for batch in todo.history.batches], np.int64)
-    batch = pa.array(starts[states["position"].to_numpy()]).view(_INSTANT)
+    batch = pa.array(starts[states[POSITION].to_numpy()]).view(_INSTANT)
     kept = states.select([*pipeline.keys, "frame", "rows"])
     return kept.append_column("batch", batch).append_column("windows", pa.array(missed[rows]))

@@ -8,6 +8,8 @@ from pipelines.aggregates.aggregate import TIME
 from pipelines.sources.scan import EARLIEST, accepted, quoted
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pipelines.definition.frame_sets import FrameSet
     from pipelines.definition.pipeline import Pipeline
 
@@ -20,7 +22,13 @@ def frame_start(width_us: int) -> str:
     return f"(({TIME} + {shift}) // {width_us} * {width_us} - {shift})"
 
 
-def states(pipeline: Pipeline, frames: FrameSet, rows: str, latest_us: int) -> str:
+def _key(name: str, kind: str) -> str:
+    """A key as SQL; of floats all zeros are one key, and all NaNs."""
+    column = quoted(name)
+    return f"CASE WHEN isnan({column}) THEN 'nan'::{kind} ELSE {column} + 0 END" if kind in ("FLOAT", "DOUBLE") else column
+
+
+def states(pipeline: Pipeline, frames: FrameSet, rows: str, latest_us: int, columns: Mapping[str, str]) -> str:
     """One row per key and frame: the keys, the frame's start in microseconds, and the fields' columns.
 
     Args:
@@ -28,8 +36,9 @@ def states(pipeline: Pipeline, frames: FrameSet, rows: str, latest_us: int) -> s
         frames: the frame set; says how wide frames are and whether event times are kept.
         rows: the relation with the source's columns and `TIME`.
         latest_us: rows later than this are refused.
+        columns: name -> SQL type of the source's columns.
     """
-    keys = [f"{quoted(key)} AS {quoted(key)}" for key in pipeline.keys]
+    keys = [f"{_key(key, columns.get(key, ''))} AS {quoted(key)}" for key in pipeline.keys]
     times = [f"min({TIME}) AS {FIRST}", f"max({TIME}) AS {LAST}"] if frames.event_times else []
     fields = [f"{lift} AS {quoted(column)}" for each in pipeline.fields for column, lift in each.columns.items()]
     chosen = ", ".join([*keys, f"{frame_start(frames.width_us)} AS {FRAME}", *times, *fields])

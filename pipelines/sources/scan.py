@@ -56,6 +56,8 @@ def event_time(source: FileSource, columns: Mapping[str, str]) -> str:
     Raises:
         SourceError: no such column, or one of a type that is no time.
     """
+    if taken := [name for name in columns if name.lower().startswith("muntin_")]:
+        raise SourceError(f"column {taken[0]!r}: names that begin with muntin_ are Muntin's own; rename it in the source")
     if source.event_time not in columns:
         raise SourceError(f"event_time: no column {source.event_time!r}; there are {', '.join(columns)}")
     column, kind = quoted(source.event_time), columns[source.event_time]

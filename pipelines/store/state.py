@@ -51,7 +51,8 @@ def claim(pipeline: Pipeline, root: str | Path) -> str:
 def _check(home: Path, name: str) -> None:
     note = home / NOTE
     if not note.exists():
-        if home.is_dir() and any(home.iterdir()):
+        foreign = [path.name for path in home.iterdir() if not path.name.startswith(".")] if home.is_dir() else []
+        if foreign and not note.exists():  # another first run may have left it meanwhile
             raise StateError(f"{home} holds something that is not Muntin's (there is no {NOTE}); give another root")
         return
     try:

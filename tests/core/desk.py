@@ -92,7 +92,7 @@ class Desk:
         work, position = todo.work, todo.history.position()
         files = [(position[start], table) for start, (_, table) in sorted(self.checkpoint.items()) if start in position]
         table = positioned([(at, found) for at, found in files if at <= work.positions[-1]])
-        frame, at = table["frame"].combine_chunks().view("int64").to_numpy(), table["position"].to_numpy()
+        frame, at = table["frame"].combine_chunks().view("int64").to_numpy(), table["muntin_position"].to_numpy()
         return table.filter(pa.array((frame < work.high_us) & ((frame >= work.low_us) | (at >= work.positions[0]))))
 
     def wrong(self) -> list[str]:

@@ -99,5 +99,5 @@ def moments(xs: Sequence[float]) -> tuple[int, float, float]:
 
 def positioned(tables: Sequence[tuple[int, pa.Table]]) -> pa.Table:
     """States of several batches in order of arrival, with the place of each batch."""
-    parts = [table.append_column("position", pa.repeat(pa.scalar(at, pa.int64()), len(table))) for at, table in tables]
-    return pa.concat_tables(parts) if parts else SCHEMA.append(pa.field("position", pa.int64())).empty_table()
+    parts = [table.append_column("muntin_position", pa.repeat(pa.scalar(at, pa.int64()), len(table))) for at, table in tables]
+    return pa.concat_tables(parts) if parts else SCHEMA.append(pa.field("muntin_position", pa.int64())).empty_table()

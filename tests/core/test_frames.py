@@ -39,7 +39,7 @@ def test_the_naive_lift_is_the_sql(seed: int) -> None:
         session.register("given", table)
         numbered = "(SELECT *, t AS muntin_time, row_number() OVER () AS muntin_ordinal FROM given)"
         frames = FrameSet(given.width, ("w",), event_times=True)
-        query = lift_sql(pipeline({"w": windows.tumbling(given.width)}, AGGREGATES), frames, numbered, 2**62)
+        query = lift_sql(pipeline({"w": windows.tumbling(given.width)}, AGGREGATES), frames, numbered, 2**62, {})
         told = session.execute(f"FROM ({query}) ORDER BY k NULLS LAST, frame")
         names, found = [column[0] for column in told.description or ()], told.fetchall()
     ours = states(rows, given.width)
@@ -49,7 +49,7 @@ def test_the_naive_lift_is_the_sql(seed: int) -> None:
 
 
 def test_rows_are_lifted_before_1970_too() -> None:
-    sql = lift_sql(pipeline({"w": windows.tumbling(10)}, {"n": count()}), FrameSet(10, ("w",), event_times=False), "muntin_rows", 100)
+    sql = lift_sql(pipeline({"w": windows.tumbling(10)}, {"n": count()}), FrameSet(10, ("w",), event_times=False), "muntin_rows", 100, {})
     rows = pa.table({"k": ["a"] * 5, "muntin_time": [-11, -10, -1, 0, 101]})
     found = lifted(rows, {"frames": f"(SELECT list(frame ORDER BY frame) FROM ({sql}))"})
     assert found["frames"][0].as_py() == [-20, -10, 0]
