@@ -74,6 +74,8 @@ def _airflow_settings(folder: Path, port: int, log_ports: list[int]) -> dict[str
         "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
         "AIRFLOW__CORE__EXECUTOR": "LocalExecutor",
         "AIRFLOW__CORE__PARALLELISM": "4",
+        "AIRFLOW__CORE__DEFAULT_TASK_RETRIES": "1",
+        "AIRFLOW__CORE__DEFAULT_TASK_RETRY_DELAY": "5",
         "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
         # 2013 lies far in the past: without this, catching up would begin thousands of runs. Backfills run all the same.
         "AIRFLOW__SCHEDULER__USE_JOB_SCHEDULE": "False",
