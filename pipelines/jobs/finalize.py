@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from pipelines.errors import ConflictError
 from pipelines.jobs.finalize_task import finalize_shards
 from pipelines.jobs.shards import shards_together
 from pipelines.jobs.staged import Staged, staged_window
@@ -50,5 +51,12 @@ def _missing(todo: list[Todo]) -> list[list[int]]:
 
 
 def load_staged(store: Store, folder: str) -> Staged:
-    """What an earlier finalize staged in a folder."""
-    return Staged.loads(Path(store.root, folder, NOTE).read_text(encoding="utf-8"))
+    """What an earlier finalize staged in a folder.
+
+    Raises:
+        ConflictError: the folder is gone: an earlier attempt published it, or somebody tidied up.
+    """
+    try:
+        return Staged.loads(Path(store.root, folder, NOTE).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ConflictError(f"{folder}: the staged files are gone, published or tidied up; finalize again") from None

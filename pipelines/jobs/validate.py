@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from pipelines.definition.pipeline import Pipeline
     from pipelines.jobs.staged import Staged
     from pipelines.store.store import Store
+
+log = logging.getLogger("muntin")
 
 
 def validate_staged(pipeline: Pipeline, store: Store, spark: SparkSession, staged: Staged) -> list[dict[str, Any]]:
@@ -33,7 +36,10 @@ def validate_staged(pipeline: Pipeline, store: Store, spark: SparkSession, stage
             files = [f"{folder}/{file['path']}" for file in window.files]
             rows = sum(file["rows"] for file in window.files)
             reports.append(validate(spark, suites[window.window], files=files, window=window.window, keys=list(pipeline.keys), rows=rows))
-    for report in reports:
+    failed = [report for report in reports if report.status == "failed"]
+    for report in failed[1:]:  # the first one speaks for itself
+        log.error("%s", report.text())
+    for report in failed:
         report.raise_if_critical()
     return [report.to_dict() for report in reports]
 
