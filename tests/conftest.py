@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
     """Two local threads, a zone that nothing may depend on."""
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    from pyspark.sql import SparkSession  # noqa: PLC0415 - most tests need no Spark
+    from pyspark.sql import SparkSession
 
     settings = {
         "spark.ui.enabled": "false",

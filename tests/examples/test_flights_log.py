@@ -81,9 +81,7 @@ def test_the_schedule_is_new_yorks_wall_clock_all_year(log: pa.Table) -> None:
     ],
     ids=["05:15 in winter", "21 hours late", "05:00 on the first day of summer time"],
 )
-def test_flights_one_can_look_up(
-    log: pa.Table, flight: tuple[str, int, str], scheduled: datetime, left: datetime
-) -> None:
+def test_flights_one_can_look_up(log: pa.Table, flight: tuple[str, int, str], scheduled: datetime, left: datetime) -> None:
     carrier, number, origin = flight
     it = (pc.field("carrier") == carrier) & (pc.field("flight") == number) & (pc.field("origin") == origin)
     found = log.filter(it & (pc.field("scheduled") == scheduled))

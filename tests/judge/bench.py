@@ -20,7 +20,7 @@ class Bench:
     spark: Any
     pipeline: Pipeline
 
-    def run(self, root: str, first: int = 0, last: int | None = None) -> Any:  # noqa: ANN401
+    def run(self, root: str, first: int = 0, last: int | None = None) -> Any:
         """Batches first..last, last included."""
         found = self.case.batches
         start, end = found[first].start, found[-1 if last is None else last].end

@@ -69,7 +69,7 @@ def window(asked: Window) -> object:
             return windows.tumbling(span(size), grace=grace, **more)
 
 
-def define(  # noqa: PLR0913 - a definition has this many parts
+def define(
     name: str,
     folder: Path,
     batches: Sequence[Batch],
@@ -78,7 +78,7 @@ def define(  # noqa: PLR0913 - a definition has this many parts
     *,
     keys: Sequence[str],
     file: str = "{start:" + NAME + "}.parquet",
-    **more: Any,  # noqa: ANN401
+    **more: Any,
 ) -> Pipeline:
     """The pipeline over a folder of batches, all of one length."""
     return Pipeline(

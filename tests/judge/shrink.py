@@ -53,10 +53,10 @@ def main(seed: int, window: str) -> None:
     case = replace(case, windows={window: case.windows[window]})
     every = [(n, p) for n, batch in enumerate(case.batches) for p in range(len(batch.rows))]
     small = only(case, minimal(every, lambda places: bool(disagreement(only(case, places), window))))
-    print(case.windows[window], small.keys, small.watermark, "marks", truth(small, window).marks)  # noqa: T201
+    print(case.windows[window], small.keys, small.watermark, "marks", truth(small, window).marks)
     for batch in small.batches:
-        print(batch.start, batch.end, *batch.rows, sep="\n    ")  # noqa: T201
-    print(*disagreement(small, window), sep="\n")  # noqa: T201
+        print(batch.start, batch.end, *batch.rows, sep="\n    ")
+    print(*disagreement(small, window), sep="\n")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ TYPES = {"k": pa.string(), "v": pa.int64(), "text": pa.string(), "x": pa.float64
 ROW = {"t": START + SECOND, "k": "a", "v": 2**63 - 1, "text": "one", "x": 1.5}
 
 
-def pipeline(folder: Path, **other: Any) -> Pipeline:  # noqa: ANN401
+def pipeline(folder: Path, **other: Any) -> Pipeline:
     """A right definition, but for what is said otherwise."""
     right: dict[str, Any] = {
         "name": "refused",
@@ -92,7 +92,7 @@ def test_a_truncated_file_is_named(tmp_path: Path, spark: object) -> None:
 
 
 def test_an_interval_that_is_not_of_the_schedule(tmp_path: Path, spark: object) -> None:
-    with pytest.raises(DefinitionError, match="schedule|interval"):
+    with pytest.raises(DefinitionError, match=r"schedule|interval"):
         attempt(pipeline(tmp_path), tmp_path, spark, 7)
 
 

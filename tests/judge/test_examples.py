@@ -31,7 +31,7 @@ def drawn(rows: face.Rows, key: str) -> dict[tuple[int, int], tuple[Any, ...]]:
     }
 
 
-def ran(folder: Path, found: list[Batch], asked: dict[str, face.Window], spark: object, **more: Any) -> Pipeline:  # noqa: ANN401
+def ran(folder: Path, found: list[Batch], asked: dict[str, face.Window], spark: object, **more: Any) -> Pipeline:
     """Written, defined and run in bulk."""
     for batch in found:
         face.write(folder / "data", batch, TYPES)

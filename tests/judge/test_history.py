@@ -40,7 +40,7 @@ def test_a_batch_behind_a_hole_waits(made: Bench) -> None:
     assert agrees(made, 5)
 
 
-def bounds(interval: Any) -> tuple[int, int]:  # noqa: ANN401
+def bounds(interval: Any) -> tuple[int, int]:
     """An interval as a pair or as an object with two ends."""
     start, end = interval if isinstance(interval, tuple) else (interval.start, interval.end)
     return (start, end) if isinstance(start, int) else (face.micros(start), face.micros(end))

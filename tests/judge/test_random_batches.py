@@ -5,7 +5,7 @@
 
 import math
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -83,9 +83,9 @@ WAYS: tuple[Callable[[Bench], None], ...] = (one_by_one, reversed_, in_pieces, t
 
 
 @pytest.fixture(params=SEEDS)
-def made(request: pytest.FixtureRequest, tmp_path: Path, spark: object) -> Iterator[Bench]:
+def made(request: pytest.FixtureRequest, tmp_path: Path, spark: object) -> Bench:
     """A scenario; its clean run is in bulk, under `clean`."""
-    yield bench(scenario(request.param), tmp_path, spark)
+    return bench(scenario(request.param), tmp_path, spark)
 
 
 def test_every_way_publishes_what_the_oracle_says(made: Bench) -> None:

@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ def as_json(folder: Path, name: str, rows: Lines) -> None:
 def as_parts(folder: Path, name: str, rows: Lines) -> None:
     """Three files, whose names say which came first."""
     cuts = [0, len(rows) // 3, len(rows) // 2, len(rows)]
-    for part, (begin, end) in enumerate(zip(cuts, cuts[1:], strict=False)):
+    for part, (begin, end) in enumerate(pairwise(cuts)):
         parquet(folder / f"{name}-{part}.parquet", rows[begin:end], pa.timestamp("us", tz="Asia/Kolkata"))
 
 
@@ -79,8 +80,7 @@ CLOTHES: dict[str, tuple[Callable[[Path, str, Lines], None], str, dict[str, Any]
 def plain(case: Scenario) -> Scenario:
     """Without what CSV and JSON cannot say: empty strings, NaN, infinity."""
     kept = [
-        replace(batch, rows=[{**row, "name": row["name"] or None, "y": finite(row["y"])} for row in batch.rows])
-        for batch in case.batches
+        replace(batch, rows=[{**row, "name": row["name"] or None, "y": finite(row["y"])} for row in batch.rows]) for batch in case.batches
     ]
     return replace(case, batches=tuple(kept), windows={name: WINDOWS[name] for name in ("thirty", "quiet", "seven")})
 

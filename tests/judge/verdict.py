@@ -8,9 +8,8 @@ from typing import Any
 import pyarrow as pa
 
 from tests.judge.face import Rows
-from tests.judge.scenarios import MEASURES, Scenario
+from tests.judge.scenarios import AHEAD, MEASURES, Scenario
 from tests.oracle import Judgement, judge
-from tests.judge.scenarios import AHEAD
 
 Key = tuple[Any, ...]
 

@@ -17,7 +17,7 @@ class Agg:
     of: Callable[[Row], Any] = lambda _: 1
     population: bool = False
 
-    def __call__(self, rows: Sequence[Row]) -> Any:  # noqa: ANN401 - values are the user's
+    def __call__(self, rows: Sequence[Row]) -> Any:
         """The aggregate of at least one row."""
         every = [self.of(row) for row in rows]
         if self.name in {"first", "last"}:
@@ -29,7 +29,7 @@ class Agg:
             return sum(1 for value in values if value)
         return self.over(values) if values else None
 
-    def over(self, values: list[Any]) -> Any:  # noqa: ANN401
+    def over(self, values: list[Any]) -> Any:
         """The aggregates that are null where no value is."""
         match self.name:
             case "sum":
@@ -60,12 +60,12 @@ class Agg:
         return math.fsum((value - middle) ** 2 for value in values) / freedom
 
 
-def total(values: list[Any]) -> Any:  # noqa: ANN401
+def total(values: list[Any]) -> Any:
     """Integers exactly, floats as well as floats can."""
     return sum(values) if isinstance(values[0], int) else math.fsum(values)
 
 
-def nan_greatest(value: Any) -> tuple[bool, Any]:  # noqa: ANN401
+def nan_greatest(value: Any) -> tuple[bool, Any]:
     """NaN sorts behind every number."""
     absent = isinstance(value, float) and math.isnan(value)
     return (absent, 0 if absent else value)

@@ -94,9 +94,7 @@ ONE_BATCH = [
 
 BY_BATCH = [
     # W = 5, 20, then 16 comes and bridges: all is open until W > 17 + 8
-    Example(
-        "J17-late", session(5, grace=8), [[10, 12], [20], [16], [40]], {(10, 25): [10, 12, 16, 20], (40, 45): [40]}, {25: 3}
-    ),
+    Example("J17-late", session(5, grace=8), [[10, 12], [20], [16], [40]], {(10, 25): [10, 12, 16, 20], (40, 45): [40]}, {25: 3}),
     # largest time 9: open; 10: closed
     Example("K3", tumbling(10), [[0, 9], [10]], {(0, 10): [0, 9], (10, 20): [10]}, {10: 1}),
     # grace 10: 125 does not move time on, and closes nothing
@@ -123,6 +121,4 @@ def batches(example: Example, key: str, length: int) -> list[Batch]:
 
 def summary(held: dict[tuple[int, int], list[int]]) -> dict[tuple[int, int], tuple[int, ...]]:
     """(start, end) -> (count, sum, min, max, first, last) of what a window holds."""
-    return {
-        border: (len(times), sum(times), min(times), max(times), min(times), max(times)) for border, times in held.items()
-    }
+    return {border: (len(times), sum(times), min(times), max(times), min(times), max(times)) for border, times in held.items()}

@@ -23,7 +23,7 @@ class Judgement:
     late: dict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
 
 
-def judge(  # noqa: PLR0913 - a definition has this many parts
+def judge(
     window: Sliding | Tumbling | Session,
     batches: Sequence[Batch],
     aggregates: Mapping[str, Agg],

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 from tests.oracle.time import Event
@@ -60,7 +61,7 @@ class Tumbling:
             return
         first = (EPOCH + timedelta(microseconds=t)).date().toordinal() - self.days - 2
         borders = [self.border(n) for n in range(first, first + 2 * self.days + 6) if self.begins(n)]
-        yield next((a, b) for a, b in zip(borders, borders[1:], strict=False) if a <= t < b)
+        yield next((a, b) for a, b in pairwise(borders) if a <= t < b)
 
     @property
     def days(self) -> int:

@@ -13,8 +13,7 @@ SIZE, STEP = 12, 4
 def batches(dice: random.Random) -> list[Batch]:
     """Eight intervals of ten, events up to thirty late and ten early."""
     return [
-        Batch(start, start + 10, [{"t": start + dice.randint(-30, 19)} for _ in range(dice.randint(0, 6))])
-        for start in range(0, 80, 10)
+        Batch(start, start + 10, [{"t": start + dice.randint(-30, 19)} for _ in range(dice.randint(0, 6))]) for start in range(0, 80, 10)
     ]
 
 

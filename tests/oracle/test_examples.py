@@ -13,8 +13,7 @@ MEASURES = {name: Agg(name, lambda row: row["v"]) for name in ("count", "sum", "
 def drawn(rows: list[dict[str, Any]]) -> dict[tuple[int, int], tuple[int, ...]]:
     """Windows in seconds after `BASE`."""
     return {
-        (row["window_start"] // SECOND - BASE, row["window_end"] // SECOND - BASE): tuple(row[name] for name in MEASURES)
-        for row in rows
+        (row["window_start"] // SECOND - BASE, row["window_end"] // SECOND - BASE): tuple(row[name] for name in MEASURES) for row in rows
     }
 
 

@@ -52,9 +52,7 @@ def watermarks(batches: Sequence[Batch], policy: str, max_ahead: int) -> list[fl
     return marks
 
 
-def events(
-    batches: Sequence[Batch], keys: Sequence[str], max_ahead: int, where: Callable[[Row], object]
-) -> list[Event]:
+def events(batches: Sequence[Batch], keys: Sequence[str], max_ahead: int, where: Callable[[Row], object]) -> list[Event]:
     """All rows that count, in arrival order."""
     return [
         Event(row["t"], number, arrival, tuple(row[key] for key in keys), row)
