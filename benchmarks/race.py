@@ -29,6 +29,7 @@ class Race:
             for one in contestants:
                 if one.name in measured:
                     self._time(one, measured[one.name], f"{number + 1} of {runs}")
+        shutil.rmtree(self._out, ignore_errors=True)
         return [Outcome(one, measured.get(one.name, ()), wrong[one.name]) for one in contestants]
 
     def widths(self, runs: int) -> list[dict[str, float]]:
