@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from pipelines.definition.pipeline import Pipeline
 
 INSTANT = pa.timestamp("us", tz="UTC")
+_THREAD = threading.local()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +63,17 @@ def connect(timezone: str | None = None) -> duckdb.DuckDBPyConnection:
     return session
 
 
+def _kept(timezone: str | None) -> duckdb.DuckDBPyConnection:
+    """This thread's session of a zone: a Spark worker lives for many tasks."""
+    sessions: dict[str | None, duckdb.DuckDBPyConnection] = _THREAD.__dict__.setdefault("sessions", {})
+    if timezone not in sessions:
+        sessions[timezone] = connect(timezone)
+    return sessions[timezone]
+
+
 def accumulate_share(share: Share) -> list[dict[str, Any]]:
     """States and refused rows of every split, written; what was written and counted, a dict a split."""
-    session = connect(share.pipeline.source.timezone)
+    session = _kept(share.pipeline.source.timezone)
     return [_guarded(session, share, split) for split in share.splits]
 
 

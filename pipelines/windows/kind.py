@@ -43,7 +43,10 @@ class Assignment:
 class Window(Protocol):
     """A window kind. Everything else in the engine works with these names alone."""
 
-    grace_us: int
+    @property
+    def grace_us(self) -> int:
+        """How long after its end a window waits for late events."""
+        ...
 
     @property
     def ends_inside(self) -> bool:
