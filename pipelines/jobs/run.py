@@ -60,7 +60,7 @@ def run(
         pipeline: the definition.
         root: folder that state of all pipelines lives below.
         start, end: borders of the schedule, aware datetimes.
-        spark: a session, classic or Connect; None starts a local one and stops it.
+        spark: a session, classic or Connect; None takes the process's own, or starts a local one that stays for the next run.
         validate: whether expectations guard what is published.
         progress: told each step's name as it begins.
         store: another implementation of the state's verbs.

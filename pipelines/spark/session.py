@@ -65,22 +65,17 @@ def prepare() -> None:
 
 @contextmanager
 def session(given: SparkSession | None) -> Iterator[SparkSession]:
-    """The session that was given; else a local one, stopped at the end unless it was there before."""
+    """The session that was given, else the process's own, else a local one.
+
+    A local one stays until the process ends: the next run finds it warm, and runs in threads share it.
+    """
     if given is not None:
         yield given
         return
     prepare()
     from pyspark.sql import SparkSession
 
-    before = SparkSession.getActiveSession()
-    if before is not None:
-        yield before
-        return
-    started = _local()
-    try:
-        yield started
-    finally:
-        started.stop()
+    yield SparkSession.getActiveSession() or _local()
 
 
 def _local() -> SparkSession:
