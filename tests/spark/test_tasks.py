@@ -63,8 +63,8 @@ def jobs_of(spark, group: str, pipeline: Pipeline, root: Path, batches: int) -> 
 
 
 def test_the_number_of_jobs_does_not_grow_with_the_number_of_batches(spark, tmp_path: Path) -> None:
-    few = jobs_of(spark, "few", pipeline(tmp_path, 1), tmp_path / "root", 1)
-    many = jobs_of(spark, "many", pipeline(tmp_path, 12), tmp_path / "root", 12)
+    few = jobs_of(spark, "one batch", pipeline(tmp_path, 1), tmp_path / "root", 1)
+    many = jobs_of(spark, "twelve batches", pipeline(tmp_path, 12), tmp_path / "root", 12)
     assert (few, many) == (2, 2)  # one for accumulate, one for finalize
 
 
