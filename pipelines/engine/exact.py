@@ -25,13 +25,20 @@ def exact_sums(column: pa.Array, windows: Assignment) -> pa.Array:
     Raises:
         SourceError: a window's sum does not fit the column's type.
     """
-    low, high = _limbs(column)
     places = (windows.lo, windows.hi, windows.late_window, windows.late_row)
+    if pa.types.is_integer(column.type) and _surely_fits(values := column.to_numpy(zero_copy_only=False).astype(np.int64, copy=False)):
+        return pa.array(_running_small(values[windows.order], values, *places))
+    low, high = _limbs(column)
     sums = _running(low[windows.order], high[windows.order], low, high, *places)
     if pa.types.is_integer(column.type):
         return _integers(*sums)
     size = _running_floats(high[windows.order], high, *places)
     return _decimals(sums[0], sums[1], size, column.type)
+
+
+def _surely_fits(values: Ints) -> bool:
+    """Whether no sum of these values, each as often as there are values, can leave 64 bits."""
+    return not len(values) or max(-int(values.min()), int(values.max())) * 2 * len(values) < 2**63
 
 
 def _limbs(column: pa.Array) -> tuple[np.ndarray, np.ndarray]:
@@ -65,6 +72,22 @@ def _running_floats(high: np.ndarray, every: np.ndarray, lo: Ints, hi: Ints, lat
     sums = total[hi] - total[lo]
     np.add.at(sums, late_window, every[late_row].astype(np.float64))
     return sums
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _running_small(values, every, lo, hi, late_window, late_row):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """`_running` for totals that fit 64 bits."""
+    total, running = np.empty(len(values) + 1, np.int64), np.int64(0)
+    for row in range(len(values)):
+        total[row] = running
+        running += values[row]
+    total[len(values)] = running
+    out = np.empty(len(lo), np.int64)
+    for window in range(len(lo)):
+        out[window] = total[hi[window]] - total[lo[window]]
+    for pair in range(len(late_window)):
+        out[late_window[pair]] += every[late_row[pair]]
+    return out
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]

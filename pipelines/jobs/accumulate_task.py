@@ -63,7 +63,7 @@ def connect(timezone: str | None = None) -> duckdb.DuckDBPyConnection:
     return session
 
 
-def _kept(timezone: str | None) -> duckdb.DuckDBPyConnection:
+def kept_session(timezone: str | None) -> duckdb.DuckDBPyConnection:
     """This thread's session of a zone: a Spark worker lives for many tasks."""
     sessions: dict[str | None, duckdb.DuckDBPyConnection] = _THREAD.__dict__.setdefault("sessions", {})
     if timezone not in sessions:
@@ -73,7 +73,7 @@ def _kept(timezone: str | None) -> duckdb.DuckDBPyConnection:
 
 def accumulate_share(share: Share) -> list[dict[str, Any]]:
     """States and refused rows of every split, written; what was written and counted, a dict a split."""
-    session = _kept(share.pipeline.source.timezone)
+    session = kept_session(share.pipeline.source.timezone)
     return [_guarded(session, share, split) for split in share.splits]
 
 

@@ -8,7 +8,7 @@ import duckdb
 
 from pipelines.definition.frame_sets import frame_sets
 from pipelines.errors import DefinitionError, SourceError
-from pipelines.jobs.accumulate_task import connect, described, explained, said
+from pipelines.jobs.accumulate_task import described, explained, kept_session, said
 from pipelines.jobs.sql_types import stored_type
 from pipelines.sources.lift import states
 from pipelines.sources.scan import event_time, quoted, scan, staged
@@ -29,7 +29,7 @@ def bound_types(pipeline: Pipeline, known: Mapping[str, pa.Schema | None], piece
         SourceError: a file cannot be read, or the event time's column is missing or no time.
         DefinitionError: an aggregate, the filter or a key does not fit the columns.
     """
-    session = connect(pipeline.source.timezone)
+    session = kept_session(pipeline.source.timezone)
     paths = next((piece for piece in pieces if _has_rows(session, pipeline, piece)), pieces[0])
     columns = described(session, f"FROM {scan(pipeline.source, paths)}")
     event_time(pipeline.source, columns)
