@@ -10,7 +10,6 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipelines.aggregates.aggregate import TIME
 from pipelines.definition.frame_sets import frame_sets
 from pipelines.engine.frames import sorted_order
 from pipelines.engine.keys import buckets, contiguous, key_codes
@@ -192,6 +191,3 @@ def empty_states(root: str, table: str, batch_us: int) -> dict[str, Any]:
     """The checkpoint of a batch without files: that it was seen."""
     nothing = pa.table({"batch": pa.array([], INSTANT), FRAME: pa.array([], INSTANT), "rows": pa.array([], pa.int64())})
     return write_named(nothing, f"{root}/{table}", StatesPath(batch_us, 0, None).named)
-
-
-__all__ = ["TIME", "Share", "Split", "accumulate_share", "arranged", "connect", "described", "empty_states", "explained", "said"]
