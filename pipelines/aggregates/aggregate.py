@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
     from pipelines.aggregates.algebra import Monoid
 
-# What a lift may use beside the source's columns.
-TIME, ORDINAL = "muntin_time", "muntin_ordinal"
+# What a lift may use beside the source's columns: the event time, what rows are ordered by before arrival decides (the
+# event time, or a constant where windows go by arrival), and a row's place in its batch.
+TIME, ORDER, ORDINAL = "muntin_time", "muntin_order", "muntin_ordinal"
 
 
 @dataclass(frozen=True, slots=True)

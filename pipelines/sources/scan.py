@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.aggregates.aggregate import ORDINAL, TIME
+from pipelines.aggregates.aggregate import ORDER, ORDINAL, TIME
 from pipelines.definition.durations import spell
 from pipelines.errors import SourceError
 
@@ -92,7 +92,7 @@ def staged(source: FileSource, paths: Sequence[str], columns: Mapping[str, str],
         rows = f"(SELECT *, row_number() OVER () AS {POSITION} FROM {rows})"
         order = f"ORDER BY {quoted(source.arrival_order)}, {POSITION}" if source.arrival_order else ""
         place = f", row_number() OVER ({order}) AS {ORDINAL}"
-    return f"SELECT *, {event_time(source, columns)} AS {TIME}{place} FROM {rows}"
+    return f"SELECT *, {event_time(source, columns)} AS {TIME}, {TIME} AS {ORDER}{place} FROM {rows}"
 
 
 def accepted(latest_us: int) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from pipelines.aggregates import Aggregate, Field
-from pipelines.aggregates.aggregate import ORDINAL, TIME
+from pipelines.aggregates.aggregate import ORDER, ORDINAL, TIME
 from pipelines.engine.keys import contiguous
 from pipelines.jobs.accumulate_task import connect, described
 from pipelines.jobs.sql_types import storable, stored_type
@@ -22,8 +22,8 @@ Kinds = Mapping[str, pa.DataType]
 
 def lift(aggregate: Aggregate, rows: Sequence[Row], kinds: Kinds) -> pa.Table:
     """One state of these rows, in order of arrival; of none, the empty state. Each row has a `time`."""
-    found = [{**row, TIME: row["time"], ORDINAL: place} for place, row in enumerate(rows)]
-    schema = pa.schema([*kinds.items(), ("time", pa.int64()), (TIME, pa.int64()), (ORDINAL, pa.int64())])
+    found = [{**row, TIME: row["time"], ORDER: row["time"], ORDINAL: place} for place, row in enumerate(rows)]
+    schema = pa.schema([*kinds.items(), ("time", pa.int64()), (TIME, pa.int64()), (ORDER, pa.int64()), (ORDINAL, pa.int64())])
     columns = {name: lift for field in aggregate.fields for name, lift in field.columns.items()}
     return lifted(pa.Table.from_pylist(found, schema), columns)
 
