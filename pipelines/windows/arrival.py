@@ -55,6 +55,10 @@ class Arrival:
         return {"window_index": "int64", **dict.fromkeys(self.group_by, "")}
 
     @property
+    def flushes(self) -> bool:
+        return self.flush
+
+    @property
     def uses_clock(self) -> bool:
         """Whether rows need a time of arrival."""
         return bool(self.partitions) or any(isinstance(p, Time) or (isinstance(p, Count) and p.or_time_us) for p in self.policies)
@@ -134,13 +138,17 @@ def _check(window: Arrival) -> None:
     evict, trigger = window.evict, window.trigger
     for what, policy in (("evict", evict), ("trigger", trigger)):
         if not isinstance(policy, Policy) and not (what == "trigger" and policy is None):
-            raise DefinitionError(f"{what}: {policy!r} is no policy; give by_count(100), by_time('5m'), by_delta('x', 1.5) or by_punctuation(...)")
+            raise DefinitionError(
+                f"{what}: {policy!r} is no policy; give by_count(100), by_time('5m'), by_delta('x', 1.5) or by_punctuation(...)"
+            )
     if trigger is not None and (isinstance(evict, Punctuation) or isinstance(trigger, Punctuation)):
         raise DefinitionError("punctuation only ends tumbling windows; leave out the trigger, or evict and trigger by count, time or delta")
     if trigger is not None and any(isinstance(p, Count) and p.or_time_us for p in window.policies):
         raise DefinitionError("or_time= is for tumbling windows; leave out the trigger, or or_time=")
     if trigger is None and window.incomplete:
-        raise DefinitionError("incomplete=True is for sliding windows, which have a trigger; a tumbling one is complete when it tumbles; flush=True gives the rest")
+        raise DefinitionError(
+            "incomplete=True is for sliding windows, which have a trigger; tumbling ones come out full; flush=True gives the rest"
+        )
     if window.dense and (trigger is not None or not isinstance(evict, Time)):
         raise DefinitionError("dense=True is for tumbling windows by_time: other windows are never empty")
     if window.partitions and window.partitions.emit and trigger is not None:
