@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numba import njit
 
+from pipelines.definition.expressions import stem
 from pipelines.engine.arrange import BLANK
 from pipelines.engine.frames import FILE, run_numbers, run_starts
 from pipelines.engine.select import extent, sort_keys
@@ -15,7 +16,6 @@ from pipelines.engine.slide import COUNT, DELTA, TIME, slid
 from pipelines.engine.spread import spread
 from pipelines.engine.tumble import tumbled
 from pipelines.windows import policies
-from pipelines.windows.arrival import lifted
 from pipelines.windows.kind import Assignment, Held
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def _delta(policy: policies.Policy | None, rows: Arrived, count: int) -> tuple[n
     """What a delta compares, where it is known, and by how much it may grow."""
     if not isinstance(policy, policies.Delta):
         return np.zeros(count), np.zeros(count, np.bool_), -1.0
-    column = rows.columns[lifted("delta", f"{policy.of} in time" if policy.in_time else policy.of)]
+    column = rows.columns[stem("delta", f"{policy.of} in time" if policy.in_time else policy.of)]
     known = column.is_valid().to_numpy(zero_copy_only=False)
     if pa.types.is_integer(column.type) and float(policy.size).is_integer():
         return column.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False), known, int(policy.size)
@@ -86,9 +86,7 @@ def _tumble(window: Arrival, frames: Frames, rows: Arrived, clock: Ints) -> tupl
     tick = evict.size_us if isinstance(evict, policies.Time) else evict.or_time_us if isinstance(evict, policies.Count) else 0
     at = evict.at if isinstance(evict, policies.Punctuation) else None
     sectioned = at in policies.BORDERS
-    marker = (
-        np.zeros(len(frames), np.bool_) if at is None or sectioned else rows.columns[lifted("marker", at)].to_numpy(zero_copy_only=False)
-    )
+    marker = np.zeros(len(frames), np.bool_) if at is None or sectioned else rows.columns[stem("marker", at)].to_numpy(zero_copy_only=False)
     marked = np.flatnonzero(marker)[np.argsort(rows.rank[np.flatnonzero(marker)])]
     limits = window.partitions or policies.Keep()
     absolute = isinstance(evict, policies.Delta) and evict.absolute
@@ -190,7 +188,7 @@ def _grouped(windows: Assignment, definition: Arrival, rows: Arrived) -> Assignm
     """Each window cut by the values of columns: one for each that there is among its rows."""
     window, within = spread(np.arange(len(windows.lo)), windows.hi - windows.lo)
     row = windows.order[windows.lo[window] + within]
-    columns = {name: rows.columns[lifted("group", name)] for name in definition.group_by}
+    columns = {name: rows.columns[stem("group", name)] for name in definition.group_by}
     codes = [_codes(column)[row] for column in columns.values()]
     sort = np.lexsort((*codes[::-1], window))
     window, row, codes = window[sort], row[sort], [code[sort] for code in codes]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pipelines.aggregates.aggregate import Field
-from pipelines.aggregates.algebra import SUM
+from pipelines.definition.expressions import stem
 from pipelines.errors import DefinitionError
 from pipelines.windows.policies import BORDERS, Count, Delta, Keep, Policy, Punctuation, Time
 
@@ -75,10 +74,10 @@ class Arrival:
         for policy in self.policies:
             if isinstance(policy, Delta):
                 value = f"epoch_us(({policy.of})::TIMESTAMPTZ)" if policy.in_time else policy.of
-                out[lifted("delta", f"{policy.of} in time" if policy.in_time else policy.of)] = f"any_value({value})"
+                out[stem("delta", f"{policy.of} in time" if policy.in_time else policy.of)] = f"any_value({value})"
             elif isinstance(policy, Punctuation) and policy.at not in BORDERS:
-                out[lifted("marker", policy.at)] = f"coalesce(bool_or({policy.at}), false)"
-        return out | {lifted("group", name): f'any_value("{name}")' for name in self.group_by}
+                out[stem("marker", policy.at)] = f"coalesce(bool_or({policy.at}), false)"
+        return out | {stem("group", name): f'any_value("{name}")' for name in self.group_by}
 
     def frame_us(self, grid_us: int) -> int:  # noqa: ARG002 - each row is a state of its own
         return 1
@@ -93,11 +92,6 @@ class Arrival:
 
     def ends(self, low_us: int, high_us: int) -> tuple[int, int]:
         return low_us, high_us
-
-
-def lifted(what: str, of: str) -> str:
-    """The column of a state that holds something about an expression."""
-    return Field(what, of, (), SUM).stem
 
 
 def arrival(
