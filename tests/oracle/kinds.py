@@ -1,4 +1,4 @@
-"""Which windows an event lies in (tumbling, sliding), which events a window holds (session)."""
+"""Which windows an event lies in (tumbling, sliding), which events are neighbours (session)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -84,11 +84,15 @@ class Tumbling:
 
 @dataclass(frozen=True)
 class Session:
-    """`[first, last + gap)`: neighbours no farther than `gap`, or with `touching="split"` nearer."""
+    """`[first, last + gap)`: neighbours no farther than `gap`, or with `touching="split"` nearer.
+
+    With `max_length` a session ends that long after its first event at the latest, and another begins.
+    """
 
     gap: int
     grace: int = 0
     touching: str = "merge"
+    max_length: int | None = None
 
     def chains(self, events: Sequence[Event]) -> list[list[Event]]:
         """One key's events, cut where they are too far apart."""
@@ -108,3 +112,10 @@ class Session:
         """With merge an event at exactly `end` would still belong."""
         close = end + self.grace
         return mark > close if self.touching == "merge" else mark >= close
+
+
+@dataclass(frozen=True)
+class AllTime:
+    """All events of a key; open for ever."""
+
+    grace: int = 0
