@@ -102,7 +102,7 @@ def combine_arranged(
     """
     states, frames = arranged.states, arranged.frames
     found = window.assign(frames, when.floor)
-    found_closed = when.batch_of(found.end)
+    found_closed = when.batch_of(found.end if found.due is None else found.due)
     assignment, closed = found, found_closed
     if wanted is not None and not bool(np.all(chosen := np.isin(closed, wanted))):
         assignment, closed = _only(found, closed, chosen)
@@ -110,6 +110,7 @@ def combine_arranged(
     columns = {key: states[key].combine_chunks().take(heads) for key in keys}
     columns["window_start"] = pa.array(assignment.start).view(INSTANT)
     columns["window_end"] = pa.array(assignment.end).view(INSTANT)
+    columns |= {name: pa.array(assignment.more[name], kind) for name, kind in window.columns.items()}
     columns |= results(states, assignment, aggregates)
     return Combined(pa.table(columns), closed, states, frames, assignment, found, found_closed)
 
@@ -133,6 +134,8 @@ def _only(assignment: Assignment, closed: Ints, chosen: np.ndarray) -> tuple[Ass
         replace(
             assignment,
             **{name: getattr(assignment, name)[kept] for name in names},
+            due=None if assignment.due is None else assignment.due[kept],
+            more={name: column[kept] for name, column in assignment.more.items()},
             late_window=number[assignment.late_window[pairs]],
             late_row=assignment.late_row[pairs],
         ),

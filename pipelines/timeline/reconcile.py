@@ -104,8 +104,7 @@ def _touched_grid(window: Window, count: int, when: Closing, frames: tuple[int, 
     still_open = max(frames[0], int(when.floor[at]))
     if window.reach_us is None or still_open > frames[1] + window.reach_us:
         return set()
-    ends = (window.windows_for(still_open)[0][1], window.windows_for(frames[1])[-1][1])
-    first, last = when.batch_of(np.array(ends))
+    first, last = when.batch_of(np.array(window.ends(still_open, frames[1])))
     return set(range(max(int(first), at), min(int(last) + 1, count)))
 
 
@@ -134,7 +133,7 @@ def _work(
     if not positions:
         return Work((), FOREVER, FOREVER)
     first, last = positions[0], positions[-1]
-    high = int(when.floor[last + 1]) if window.reach_us is not None else FOREVER
+    high = int(when.floor[last + 1]) + window.inside_us if window.reach_us is not None else FOREVER
     if first == 0:
         return Work(tuple(positions), NEVER, high)
     if window.reach_us is not None:

@@ -1,8 +1,29 @@
 """Window kinds, one a file: parameters, checks, and the assigner that turns sorted frames into ranges."""
 
+from pipelines.windows.all_time import AllTime, all_time
+from pipelines.windows.calendar import Calendar
+from pipelines.windows.cumulating import Cumulating, cumulating
 from pipelines.windows.kind import Assignment, Window
-from pipelines.windows.session import Session, session
+from pipelines.windows.session import LimitedSession, Session, session
 from pipelines.windows.sliding import Sliding, sliding
 from pipelines.windows.tumbling import Tumbling, tumbling
+from pipelines.windows.unique import Unique, unique_sliding
 
-__all__ = ["Assignment", "Session", "Sliding", "Tumbling", "Window", "session", "sliding", "tumbling"]
+__all__ = [
+    "AllTime",
+    "Assignment",
+    "Calendar",
+    "Cumulating",
+    "LimitedSession",
+    "Session",
+    "Sliding",
+    "Tumbling",
+    "Unique",
+    "Window",
+    "all_time",
+    "cumulating",
+    "session",
+    "sliding",
+    "tumbling",
+    "unique_sliding",
+]

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy as np
+    import pyarrow as pa
 
     from pipelines.engine.frames import Frames
 
     Ints = np.ndarray[tuple[int], np.dtype[np.int64]]
+
+
+NONE: Mapping[str, pa.DataType] = MappingProxyType({})  # a kind whose results say no more than start and end
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +32,8 @@ class Assignment:
         late_window, late_row: pairs (window, row of the frames) of states that count in some of their windows
             only, sorted; they are added to what the range gives.
         missed: for each row of the frames, the number of windows it came too late for.
+        due: the end by which each window closes, where it is not `end`.
+        more: what the kind says of each window beside its bounds, a column each.
     """
 
     order: Ints
@@ -38,6 +47,8 @@ class Assignment:
     late_window: Ints
     late_row: Ints
     missed: Ints
+    due: Ints | None = None
+    more: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
 class Window(Protocol):
@@ -49,8 +60,8 @@ class Window(Protocol):
         ...
 
     @property
-    def ends_inside(self) -> bool:
-        """Whether an event at exactly `end` may still belong: the window then closes by `W > end + grace`, else `>=`."""
+    def inside_us(self) -> int:
+        """How far from its end on events may still belong: 0 for `[start, end)`; a window closes by `W >= end + inside + grace`."""
         ...
 
     @property
@@ -60,12 +71,17 @@ class Window(Protocol):
 
     @property
     def reach_us(self) -> int | None:
-        """How long a window is at most; None where only the data say so."""
+        """How far back from its end a window may depend on events; None where only the data say so."""
         ...
 
     @property
     def margin_us(self) -> int:
         """How far beyond its last event a window may end."""
+        ...
+
+    @property
+    def columns(self) -> Mapping[str, pa.DataType]:
+        """What results say beside window_start and window_end, in order: the names of `Assignment.more`."""
         ...
 
     def frame_us(self, grid_us: int) -> int:
@@ -78,4 +94,8 @@ class Window(Protocol):
 
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
         """The windows `(start, end)` that an event at this instant belongs to by itself, in microseconds."""
+        ...
+
+    def ends(self, low_us: int, high_us: int) -> tuple[int, int]:
+        """The ends of the first and the last window that a change of events between two instants may touch."""
         ...
