@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from tests.oracle.kinds import EPOCH, micros
+from tests.oracle.kinds import EPOCH, moment
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,8 @@ class Calendar:
         return (month - self.phase) % self.months == 0
 
     def border(self, month: int) -> int:
-        """The first of that month; the earlier instant where clocks show it twice."""
-        at = self.first.replace(year=1970 + month // 12, month=1 + month % 12, fold=0)
-        return micros(at)
+        """The first of that month."""
+        return moment(self.first.replace(year=1970 + month // 12, month=1 + month % 12, tzinfo=None), self.timezone)
 
     @property
     def phase(self) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tests.oracle.kinds import DAY, Tumbling
+from tests.oracle.kinds import Tumbling
 
 
 @dataclass(frozen=True)
@@ -17,23 +17,13 @@ class Cumulating:
     timezone: str = "UTC"
 
     def windows_for(self, t: int) -> Iterator[tuple[int, int]]:
-        """Every prefix that reaches beyond `t`."""
+        """Every prefix that reaches beyond `t`; the last is the whole of it, also where clocks change."""
         start, full = self.whole(self.max_size, t)
-        yield from ((start, end) for end in self.borders(start, full) if t < end)
-
-    def borders(self, start: int, full: int) -> Iterator[int]:
-        """Where the prefixes of `[start, full)` end; the last is the whole of it, also where clocks change."""
-        end = self.next(start)
+        end = start
         while end < full:
-            yield end
-            end = self.next(end)
-        yield full
-
-    def next(self, border: int) -> int:
-        """Steps of whole days are local ones; shorter ones count from the window's start."""
-        if self.timezone != "UTC" and self.step % DAY == 0:
-            return self.whole(self.step, border)[1]
-        return border + self.step
+            end = min(self.whole(self.step, end)[1], full)
+            if t < end:
+                yield start, end
 
     def whole(self, size: int, t: int) -> tuple[int, int]:
         """The tumbling window of that size which holds `t`."""

@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from tests.oracle import DAY, SECOND, Agg, Batch, Calendar, Cumulating, judge
+from tests.oracle import DAY, SECOND, Agg, Batch, Calendar, Cumulating, Tumbling, judge
 from tests.oracle.kinds import micros
 
 HOUR = 3600 * SECOND
@@ -97,20 +97,32 @@ def test_a_month_closes_with_the_batch_that_knows_its_end() -> None:
     assert [(row["window_start"], row["n"]) for row in said.still_open] == [(at("2024-02-01"), 1)]
 
 
-# 00:00    06:00    12:00    18:00   24:00       on the day clocks go forward six hours from 00:00 are 07:00 on the clock,
-# |--------07-------13-------19------|           and the last step is five hours
-def test_short_steps_count_from_the_start_and_the_last_is_what_is_left() -> None:
+# clocks   00:00     06:00      12:00      18:00      24:00       on the day they go forward the first step is five hours,
+# hours    |----5----|----6-----|----6-----|----6-----|           on the day they go back seven
+@pytest.mark.parametrize(("date", "first"), [("2024-03-10", 5), ("2024-11-03", 7)])
+def test_short_steps_go_by_the_clock_too(date: str, first: int) -> None:
     window = Cumulating(DAY, 6 * HOUR, timezone=NEW_YORK)
-    start, end = at("2024-03-10", NEW_YORK), at("2024-03-11", NEW_YORK)
-    assert list(window.windows_for(start)) == [(start, start + n * HOUR) for n in (6, 12, 18)] + [(start, end)]
-    assert list(window.windows_for(end - 1)) == [(start, end)]
+    start = at(date, NEW_YORK)
+    ends = [start + (first + n) * HOUR for n in (0, 6, 12, 18)]
+    assert list(window.windows_for(start)) == [(start, end) for end in ends]
+    assert list(window.windows_for(ends[-1] - 1)) == [(start, ends[-1])]
 
 
-# 25 hours: 6, 12, 18, 24 and the whole of it.
-def test_a_long_day_has_a_prefix_more() -> None:
-    window = Cumulating(DAY, 6 * HOUR, timezone=NEW_YORK)
-    start, end = at("2024-11-03", NEW_YORK), at("2024-11-04", NEW_YORK)
-    assert list(window.windows_for(start)) == [(start, start + n * HOUR) for n in (6, 12, 18, 24)] + [(start, end)]
+# An hour is an hour, also when clocks change: 23 or 25 of them, with 23 or 25 ends.
+@pytest.mark.parametrize(("date", "hours"), [("2024-03-10", 23), ("2024-11-03", 25)])
+@pytest.mark.parametrize("minute", [0, 59])
+def test_steps_that_divide_the_change_go_on_through_it(date: str, hours: int, minute: int) -> None:
+    start = at(date, NEW_YORK) + minute * 60 * SECOND
+    window = Cumulating(DAY, HOUR, align_to=f"00:{minute:02d}", timezone=NEW_YORK)
+    assert list(window.windows_for(start)) == [(start, start + n * HOUR) for n in range(1, hours + 1)]
+
+
+# 02:30 on 10 March does not exist: the border is 03:00, when it would have come.
+def test_a_border_that_clocks_skip_is_the_moment_of_the_change() -> None:
+    window = Tumbling(DAY, align_to="02:30", timezone=NEW_YORK)
+    start = at("2024-03-10T03:00", NEW_YORK)
+    assert list(window.windows_for(start)) == [(start, at("2024-03-11T02:30", NEW_YORK))]
+    assert next(window.windows_for(start - 1)) == (at("2024-03-09T02:30", NEW_YORK), start)
 
 
 # Days to date of a week: seven local days, of which the fourth (10 March) has 23 hours.
