@@ -65,6 +65,17 @@ def cumulating_days(dice: random.Random) -> Made:
     return ours, oracle.Cumulating(full * DAY, step, wait, clock, name), HOUR, day(date)
 
 
+def cumulating_months(dice: random.Random) -> Made:
+    """To date: of the month, the quarter, the year."""
+    name, date, *clocks = dice.choice(FIRSTS)
+    full, step = dice.choice([("1mo", "1d"), ("1mo", "12h"), ("3mo", "1d"), ("3mo", "1mo"), ("12mo", "1mo"), ("12mo", "3mo")])
+    unit = dice.choice([HOUR, DAY])
+    clock, wait = dice.choice(clocks), grace(dice, unit)
+    ours = windows.cumulating(full, step=step, align_to=clock, timezone=name, grace=wait)
+    theirs = oracle.Cumulating(full, {"12h": 12 * HOUR, "1d": DAY}.get(step, step), wait, clock, name)
+    return ours, theirs, unit, day(date)
+
+
 def calendar(dice: random.Random) -> Made:
     """Months, quarters, years; by hours around a first, or by days over months."""
     name, date, *clocks = dice.choice(FIRSTS)
@@ -87,7 +98,7 @@ def all_time(dice: random.Random) -> Made:
 
 
 KINDS: dict[str, Callable[[random.Random], Made]] = {
-    make.__name__: make for make in (unique, cut_session, cumulating, cumulating_days, calendar, all_time)
+    make.__name__: make for make in (unique, cut_session, cumulating, cumulating_days, cumulating_months, calendar, all_time)
 }
 
 

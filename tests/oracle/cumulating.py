@@ -3,15 +3,19 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from tests.oracle.calendar import Calendar
 from tests.oracle.kinds import Tumbling
 
 
 @dataclass(frozen=True)
 class Cumulating:
-    """The prefixes of the tumbling window of `max_size`, one at every border of the grid of `step`."""
+    """The prefixes of the tumbling window of `max_size`, one at every border of the grid of `step`.
 
-    max_size: int
-    step: int
+    Either is in microseconds, or words for so many months: "1mo", "12mo".
+    """
+
+    max_size: int | str
+    step: int | str
     grace: int = 0
     align_to: str = "00:00"
     timezone: str = "UTC"
@@ -25,9 +29,11 @@ class Cumulating:
             if t < end:
                 yield start, end
 
-    def whole(self, size: int, t: int) -> tuple[int, int]:
+    def whole(self, size: int | str, t: int) -> tuple[int, int]:
         """The tumbling window of that size which holds `t`."""
-        return next(iter(Tumbling(size, 0, self.align_to, self.timezone).windows_for(t)))
+        if isinstance(size, str):
+            return next(Calendar(int(size.removesuffix("mo")), 0, self.align_to, self.timezone).windows_for(t))
+        return next(Tumbling(size, 0, self.align_to, self.timezone).windows_for(t))
 
     def closed(self, end: int, mark: float) -> bool:
         """As tumbling."""

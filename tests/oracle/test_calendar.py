@@ -133,6 +133,16 @@ def test_steps_of_days_are_local_days() -> None:
     assert list(window.windows_for(start)) == [(start, end) for end in ends]
 
 
+# Month to date by days, year to date by months.
+def test_months_and_years_to_date() -> None:
+    start = at("2024-02-01", NEW_YORK)
+    days = [at(f"2024-02-{day:02d}", NEW_YORK) for day in range(2, 30)] + [at("2024-03-01", NEW_YORK)]
+    assert list(Cumulating("1mo", DAY, timezone=NEW_YORK).windows_for(start)) == [(start, end) for end in days]
+    assert list(Cumulating("1mo", DAY, timezone=NEW_YORK).windows_for(days[-2])) == [(start, days[-1])]
+    year, months = at("2024-01-01"), [at(f"2024-{month:02d}-01") for month in range(11, 13)] + [at("2025-01-01")]
+    assert list(Cumulating("12mo", "1mo").windows_for(at("2024-10-31"))) == [(year, end) for end in months]
+
+
 # align_to 00:02, 12 minutes by 4: prefixes end at 06, 10, 14 past.
 def test_prefixes_and_whole_windows_are_aligned_alike() -> None:
     window = Cumulating(720 * SECOND, 240 * SECOND, align_to="00:02")
