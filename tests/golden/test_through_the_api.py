@@ -26,7 +26,7 @@ def expected(case: Golden) -> list[tuple[object, ...]]:
     return [(*line[:-1], next(iter(reached[line[2]]), None)) for line in lines]
 
 
-@pytest.mark.parametrize("name", names("sliding", "session"))
+@pytest.mark.parametrize("name", names())
 def test_windows_of_other_systems(name: str, tmp_path: Path, spark: object) -> None:
     """All batches in bulk; what is open at the end is compared as provisional."""
     case = load(name)
