@@ -1,10 +1,10 @@
 """Windows in order of arrival, as IBM Streams' SPL has them: by count, time, difference, punctuation."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tests.oracle.time import Event, Row
+from tests.oracle.time import Batch, Event, Row
 
 
 @dataclass(frozen=True)
@@ -120,3 +120,14 @@ class Fired:
     end: int
     rows: tuple[Arrived, ...]
     closing: int | None
+
+
+def arrived(batch: Batch, events: Sequence[Event]) -> list[Arrived]:
+    """Arrival time never goes back, and stays inside the batch; a row without one came with the row before it."""
+    found: list[Arrived] = []
+    now = batch.start
+    for event in events:
+        at = event.row.get("a")
+        now = max(now, min(batch.end - 1, now if at is None else at))
+        found.append(Arrived(event, now))
+    return found

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.oracle.arrival import Arrival, Arrived, Count, Delta, Fired, Partition, Punctuation, Time
+from tests.oracle.arrival import Arrival, Arrived, Count, Delta, Fired, Partition, Punctuation, Time, arrived
 from tests.oracle.time import Batch, Event
 
 Key = tuple[Any, ...]
@@ -58,24 +58,43 @@ class Operator:
         while period is not None and (at := self.start + self.tick * period) <= now:
             self.grow_old(at)
             for key in list(self.parts):
-                self.fire(key) if self.window.trigger else self.flush(key)
+                self.on_tick(key, at)
             self.tick += 1
 
+    def on_tick(self, key: Key, at: int) -> None:
+        """Tumbling windows are flushed, sliding ones fire."""
+        if self.window.trigger is None:
+            self.flush(key)
+            return
+        self.expire(key, at)
+        if key in self.parts:
+            self.fire(key)
+
     def grow_old(self, now: int) -> None:
-        """Rows leave windows by time; partitions that are empty then, or were not used for long, are forgotten."""
-        keep, evict = self.window.keep, self.window.evict
+        """Partitions not used for long may have to go."""
+        keep = self.window.keep
         for key, part in list(self.parts.items()):
             if keep and keep.age is not None and now - part.used > keep.age:
                 self.drop(key)
-            elif self.window.trigger and isinstance(evict, Time):
-                part.held = [row for row in part.held if now - row.at <= evict.d]
-                if not part.held:
-                    del self.parts[key]
+
+    def expire(self, key: Key, now: int) -> None:
+        """Rows leave a window by time; a partition that is empty then is forgotten, and so is what its trigger knew."""
+        part = self.parts.get(key)
+        if part and isinstance(self.window.evict, Time):
+            part.held = self.young(part, now)
+            if not part.held:
+                del self.parts[key]
+
+    def young(self, part: Partition, now: int) -> list[Arrived]:
+        """What a window by time still holds."""
+        evict = self.window.evict
+        return [row for row in part.held if not (self.window.trigger and isinstance(evict, Time)) or now - row.at <= evict.d]
 
     def take(self, row: Arrived) -> None:
         """A row of any key."""
         self.grow_old(row.at)
         if self.window.trigger:
+            self.expire(row.event.key, row.at)
             self.slide(row)
         else:
             self.tumble(row)
@@ -130,15 +149,15 @@ class Operator:
         part.held = [*part.held, row]
         part.used, part.fresh = row.at, True
         part.full = part.full or isinstance(evict, Time) or (isinstance(evict, Count) and len(part.held) == evict.n)
-        while self.too_much():
+        while self.too_much(row.at):
             self.drop(next(iter(self.parts)))
 
-    def too_much(self) -> bool:
+    def too_much(self, now: int) -> bool:
         """More partitions or rows than may be kept."""
         keep = self.window.keep
         if keep is None:
             return False
-        rows = sum(len(part.held) for part in self.parts.values())
+        rows = sum(len(self.young(part, now)) for part in self.parts.values())
         return (keep.count is not None and len(self.parts) > keep.count) or (keep.rows is not None and rows > keep.rows)
 
     def drop(self, key: Key) -> None:
@@ -186,14 +205,3 @@ class Operator:
     def marks(self, what: str) -> bool:
         """Whether the end of a file, or of a batch, is a marker."""
         return isinstance(self.window.evict, Punctuation) and self.window.evict.of == what
-
-
-def arrived(batch: Batch, events: Sequence[Event]) -> list[Arrived]:
-    """Arrival time never goes back, and stays inside the batch; a row without one came with the row before it."""
-    found: list[Arrived] = []
-    now = batch.start
-    for event in events:
-        at = event.row.get("a")
-        now = max(now, min(batch.end - 1, now if at is None else at))
-        found.append(Arrived(event, now))
-    return found
