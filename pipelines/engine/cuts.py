@@ -29,13 +29,13 @@ def cut_chains(
 
     Returns:
         The piece of each state (-1: it came past its close), ascending with group and start; start and end of each
-        piece; whether it was cut: whether it would have ended later; and the end by which it closes.
+        piece; whether it was cut: whether it would have ended later; and the position of the batch that closes it.
     """
     limits = (reach, gap, longest, inside)
     label, first, last, due = _pieces(frames.group, frames.start, frames.batch, floor, limits)
     piece, start, newest, due = numbered(label, first, last, frames.group, due)
     end = np.minimum(newest + gap, start + longest)
-    return piece, start, end, newest + gap > start + longest, due
+    return piece, start, end, newest + gap > start + longest, np.searchsorted(floor[1:], due)
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]

@@ -29,7 +29,7 @@ def disjoint(frames: Frames, start: Ints, end: Ints, late: np.ndarray[tuple[int]
 
 
 def labelled(
-    frames: Frames, label: Ints, start: Ints, end: Ints, *, due: Ints | None = None, more: Mapping[str, np.ndarray] = _NOTHING
+    frames: Frames, label: Ints, start: Ints, end: Ints, *, closed: Ints | None = None, more: Mapping[str, np.ndarray] = _NOTHING
 ) -> Assignment:
     """Windows from a label per row: window `label` is `[start[label], end[label])`; -1 is no window: the row came too late.
 
@@ -42,4 +42,4 @@ def labelled(
         own = label[kept]
     lo = np.searchsorted(own, np.arange(len(start)), side="left")
     hi = np.searchsorted(own, np.arange(len(start)), side="right")
-    return Assignment(kept, own, frames.group[kept[lo]], start, end, lo, lo, hi, _NONE, _NONE, (label < 0).astype(np.int64), due, more)
+    return Assignment(kept, own, frames.group[kept[lo]], start, end, lo, lo, hi, _NONE, _NONE, (label < 0).astype(np.int64), closed, more)

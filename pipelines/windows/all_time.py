@@ -19,6 +19,7 @@ class AllTime:
 
     grace_us = 0
     inside_us = 0
+    by_arrival = False
     event_times = True
     reach_us = 0
     margin_us = 0
@@ -27,7 +28,7 @@ class AllTime:
     def frame_us(self, grid_us: int) -> int:
         return grid_us or DAY_US
 
-    def assign(self, frames: Frames, floor: Ints) -> Assignment:  # noqa: ARG002 - nothing is ever late
+    def assign(self, frames: Frames, floor: Ints) -> Assignment:
         import numpy as np
 
         from pipelines.engine.frames import run_numbers, run_starts
@@ -38,7 +39,7 @@ class AllTime:
             reduce.reduceat(times, heads) if len(heads) else times
             for reduce, times in ((np.minimum, frames.first), (np.maximum, frames.last))
         )
-        return labelled(frames, run_numbers(frames.group), start, end, due=np.full(len(heads), 2**62))
+        return labelled(frames, run_numbers(frames.group), start, end, closed=np.full(len(heads), len(floor) - 1))
 
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
         return [(instant_us, instant_us)]

@@ -26,6 +26,7 @@ class Cumulating:
     step: Tumbling | Calendar
 
     inside_us = 0
+    by_arrival = False
     event_times = False
     margin_us = 0
     columns = NONE

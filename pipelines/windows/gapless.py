@@ -17,6 +17,7 @@ class Gapless:
     __slots__ = ()
 
     inside_us = 0
+    by_arrival = False
     event_times = False
     margin_us = 0
     columns = NONE

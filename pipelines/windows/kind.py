@@ -17,7 +17,25 @@ if TYPE_CHECKING:
     Ints = np.ndarray[tuple[int], np.dtype[np.int64]]
 
 
-NONE: Mapping[str, pa.DataType] = MappingProxyType({})  # a kind whose results say no more than start and end
+NONE: Mapping[str, str] = MappingProxyType({})  # a kind whose results say no more than start and end
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a partition's windows hold after a batch: enough to go on from there.
+
+    Attributes:
+        position, group, counters, base: of each note: the batch after which it is made, the partition, what is counted
+            in it, and the value that a delta trigger compares with.
+        note, row: pairs: a note, and a row of the frames that is held.
+    """
+
+    position: Ints
+    group: Ints
+    counters: np.ndarray
+    base: np.ndarray
+    note: Ints
+    row: Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +50,9 @@ class Assignment:
         late_window, late_row: pairs (window, row of the frames) of states that count in some of their windows
             only, sorted; they are added to what the range gives.
         missed: for each row of the frames, the number of windows it came too late for.
-        due: the end by which each window closes, where it is not `end`.
+        closed: the position of the batch that closes each, where the end does not say; one past the last: none yet.
         more: what the kind says of each window beside its bounds, a column each.
+        held: what arrival windows hold after some batches.
     """
 
     order: Ints
@@ -47,8 +66,9 @@ class Assignment:
     late_window: Ints
     late_row: Ints
     missed: Ints
-    due: Ints | None = None
-    more: Mapping[str, np.ndarray] = field(default_factory=dict)
+    closed: Ints | None = None
+    more: Mapping[str, np.ndarray | pa.Array] = field(default_factory=dict)
+    held: Held | None = None
 
 
 class Window(Protocol):
@@ -62,6 +82,11 @@ class Window(Protocol):
     @property
     def inside_us(self) -> int:
         """How far from its end on events may still belong: 0 for `[start, end)`; a window closes by `W >= end + inside + grace`."""
+        ...
+
+    @property
+    def by_arrival(self) -> bool:
+        """Whether windows go by the order in which rows came; states are then rows, and what is open is carried over."""
         ...
 
     @property
@@ -80,8 +105,8 @@ class Window(Protocol):
         ...
 
     @property
-    def columns(self) -> Mapping[str, pa.DataType]:
-        """What results say beside window_start and window_end, in order: the names of `Assignment.more`."""
+    def columns(self) -> Mapping[str, str]:
+        """What results say beside window_start and window_end, in order: the names of `Assignment.more` and their types."""
         ...
 
     def frame_us(self, grid_us: int) -> int:

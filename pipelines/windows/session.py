@@ -12,8 +12,6 @@ from pipelines.windows.kind import NONE
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import pyarrow as pa
-
     from pipelines.engine.frames import Frames
     from pipelines.windows.kind import Assignment, Ints
 
@@ -28,6 +26,7 @@ class Session:
     touching: Touching = "merge"
     grace_us: int = 0
 
+    by_arrival = False
     event_times = True
     reach_us = None
     columns = NONE
@@ -71,10 +70,8 @@ class LimitedSession(Session):
     max_length_us: int = 0
 
     @property
-    def columns(self) -> Mapping[str, pa.DataType]:
-        import pyarrow as pa
-
-        return {"cut": pa.bool_()}
+    def columns(self) -> Mapping[str, str]:
+        return {"cut": "bool"}
 
     def frame_us(self, grid_us: int) -> int:  # noqa: ARG002 - a cut may fall between any two instants
         return 1
@@ -83,8 +80,8 @@ class LimitedSession(Session):
         from pipelines.engine.cuts import cut_chains
         from pipelines.engine.labels import labelled
 
-        label, start, end, cut, due = cut_chains(frames, self.joins_us, self.gap_us, self.max_length_us, floor, self.inside_us)
-        return labelled(frames, label, start, end, due=due, more={"cut": cut})
+        label, start, end, cut, closed = cut_chains(frames, self.joins_us, self.gap_us, self.max_length_us, floor, self.inside_us)
+        return labelled(frames, label, start, end, closed=closed, more={"cut": cut})
 
 
 def session(gap: Duration, *, touching: Touching = "merge", max_length: Duration | None = None, grace: Duration = 0) -> Session:

@@ -27,6 +27,7 @@ class Sliding:
     dense: bool = False
 
     inside_us = 0
+    by_arrival = False
     event_times = False
     margin_us = 0
     columns = NONE

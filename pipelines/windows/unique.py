@@ -25,6 +25,7 @@ class Unique:
     on: On = "change"
     grace_us: int = 0
 
+    by_arrival = False
     event_times = False
     margin_us = 0
     columns = NONE
