@@ -57,7 +57,7 @@ def by_punctuation(dice: random.Random) -> Twin:
 
 def keep(dice: random.Random, *, sliding: bool) -> Twin | None:
     """Mostly all."""
-    limit = dice.choice([{}, {}, {}, {"age": dice.randint(1, 12) * MINUTE}, {"count": dice.randint(1, 3)}, {"rows": dice.randint(2, 9)}])
+    limit = dice.choice([{}, {}, {}, {"age": dice.randint(1, 12) * MINUTE}])
     if not limit:
         return None
     emit = {"emit": True} if not sliding and dice.random() < 0.5 else {}

@@ -24,17 +24,16 @@ def every(judged: Judgement) -> list[tuple[Any, ...]]:
     return sorted(rows, key=str)
 
 
-# A partition is an operator of its own, but for limits over all of them and markers for all of them.
+# A partition is an operator of its own, but for markers, which are for all of them.
 @pytest.mark.parametrize("seed", SEEDS)
 def test_partitions_do_not_see_each_other(seed: int) -> None:
     dice = random.Random(seed)
-    window, found = replace(asked(dice).theirs, keep=None), batches(dice)
+    window, found = asked(dice).theirs, batches(dice)
     if isinstance(window.evict, Punctuation):
         window = replace(window, evict=Punctuation("batch"))
     names = {row["k"] for batch in found for row in batch.rows}
-    alone = [tuple(replace(batch, rows=[row for row in steady(batch) if row["k"] == name]) for batch in found) for name in names]
-    together = every(said(window, tuple(replace(batch, rows=steady(batch)) for batch in found)))
-    assert together == sorted((row for one in alone for row in every(said(window, one))), key=str)
+    alone = [tuple(replace(batch, rows=[row for row in batch.rows if row["k"] == name]) for batch in found) for name in names]
+    assert every(said(window, found)) == sorted((row for one in alone for row in every(said(window, one))), key=str)
 
 
 def steady(batch: Batch) -> list[dict[str, Any]]:
@@ -53,7 +52,8 @@ def test_batches_may_be_cut_anywhere(seed: int) -> None:
     window, found = asked(dice).theirs, batches(dice)
     if isinstance(window.evict, Punctuation) and isinstance(window.evict.of, str):
         window = replace(window, evict=Punctuation(lambda row: row["v"] == 3))
-    whole = Batch(found[0].start, found[-1].end, [row for batch in found for row in steady(batch)])
+    found = tuple(replace(batch, rows=steady(batch)) for batch in found)
+    whole = Batch(found[0].start, found[-1].end, [row for batch in found for row in batch.rows])
     assert unnumbered(said(window, (whole,))) == unnumbered(said(window, found))
 
 

@@ -123,11 +123,11 @@ class Fired:
 
 
 def arrived(batch: Batch, events: Sequence[Event]) -> list[Arrived]:
-    """Arrival time never goes back, and stays inside the batch; a row without one came with the row before it."""
+    """Of each partition arrival time never goes back in a batch, and stays inside it; without one a row comes with the row before."""
     found: list[Arrived] = []
-    now = batch.start
+    now: dict[tuple[Any, ...], int] = {}
     for event in events:
-        at = event.row.get("a")
-        now = max(now, min(batch.end - 1, now if at is None else at))
-        found.append(Arrived(event, now))
+        before, at = now.get(event.key, batch.start), event.row.get("a")
+        now[event.key] = max(before, min(batch.end - 1, before if at is None else at))
+        found.append(Arrived(event, now[event.key]))
     return found

@@ -27,8 +27,7 @@ def judge_arrival(
     """
     said = Judgement(watermarks(batches, "interval", max_ahead))
     begin = batches[0].start if start is None else start
-    behind = 0 if window.period is None else (batches[0].start - begin) // window.period
-    operator = Operator(window, begin, 1 + behind)
+    operator = Operator(window, begin)
     for fired in operator.run(batches, events(batches, keys, max_ahead, where)):
         for row in rows(window, fired, keys, aggregates):
             (said.still_open if fired.closing is None else said.published).append(row)

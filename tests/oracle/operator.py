@@ -1,4 +1,4 @@
-"""SPL's windowed operator, a naive one: every row and every tick in their order."""
+"""SPL's windowed operator, a naive one: every row and every tick of a partition in their order."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -17,14 +17,14 @@ class Operator:
 
     window: Arrival
     start: int
-    tick: int = 1
-    """Number of the next tick."""
     batch: int | None = 0
     parts: dict[Key, Partition] = field(default_factory=dict)
     """The least recently used one first."""
     fired: list[Fired] = field(default_factory=list)
     indices: Counter[Key] = field(default_factory=Counter)
     """Windows so far; outlives the partition."""
+    ticks: dict[Key, int] = field(default_factory=dict)
+    """Number of the partition's next tick."""
     last: dict[Key, int] = field(default_factory=dict)
     """Tick of the last window that held a row."""
 
@@ -34,14 +34,13 @@ class Operator:
             self.batch = n
             rows = arrived(batch, [event for event in admitted if event.batch == n])
             for place, row in enumerate(rows):
-                self.time_goes_on(row.at)
                 self.take(row)
                 if self.marks("file") and all(later.event.row["file"] != row.event.row["file"] for later in rows[place + 1 :]):
-                    self.flush_all()
-            self.time_goes_on(batch.end)
+                    self.flush_all(row.at)
+            for key in list(self.parts):
+                self.time_goes_on(key, batch.end)
             if self.marks("batch"):
-                self.grow_old(batch.end)
-                self.flush_all()
+                self.flush_all(batch.end)
         self.rest()
         return self.fired
 
@@ -52,49 +51,50 @@ class Operator:
             if part.held and (self.window.trigger is None or part.fresh):
                 self.emit(key, part.held)
 
-    def time_goes_on(self, now: int) -> None:
-        """Ticks up to now, now included."""
+    def time_goes_on(self, key: Key, now: int) -> None:
+        """A partition's ticks up to now, now included; one that was not used for long is dropped."""
         period = self.window.period
-        while period is not None and (at := self.start + self.tick * period) <= now:
-            self.grow_old(at)
-            for key in list(self.parts):
-                self.on_tick(key, at)
-            self.tick += 1
+        if period is not None:
+            for tick in range(self.ticks.get(key, (now - self.start) // period + 1), (now - self.start) // period + 1):
+                self.on_tick(key, self.start + tick * period)
+                self.ticks[key] = tick + 1
+            self.ticks[key] = (now - self.start) // period + 1
+        self.grow_old(key, now)
 
     def on_tick(self, key: Key, at: int) -> None:
         """Tumbling windows are flushed, sliding ones fire."""
+        self.grow_old(key, at)
         if self.window.trigger is None:
             self.flush(key)
-            return
-        self.expire(key, at)
-        if key in self.parts:
+        elif self.expire(key, at):
             self.fire(key)
 
-    def grow_old(self, now: int) -> None:
-        """Partitions not used for long may have to go."""
-        keep = self.window.keep
-        for key, part in list(self.parts.items()):
-            if keep and keep.age is not None and now - part.used > keep.age:
-                self.drop(key)
+    def grow_old(self, key: Key, now: int) -> None:
+        """Partitions that no row came to for long may have to go."""
+        keep, part = self.window.keep, self.parts.get(key)
+        if part and keep and keep.age is not None and now - part.used > keep.age:
+            self.drop(key)
 
-    def expire(self, key: Key, now: int) -> None:
+    def expire(self, key: Key, now: int) -> bool:
         """Rows leave a window by time; a partition that is empty then is forgotten, and so is what its trigger knew."""
         part = self.parts.get(key)
         if part and isinstance(self.window.evict, Time):
             part.held = self.young(part, now)
             if not part.held:
                 del self.parts[key]
+        return key in self.parts
 
     def young(self, part: Partition, now: int) -> list[Arrived]:
-        """What a window by time still holds."""
+        """What a window still holds by then."""
         evict = self.window.evict
         return [row for row in part.held if not (self.window.trigger and isinstance(evict, Time)) or now - row.at <= evict.d]
 
     def take(self, row: Arrived) -> None:
-        """A row of any key."""
-        self.grow_old(row.at)
+        """A row, behind the ticks of its partition."""
+        key = row.event.key
+        self.time_goes_on(key, row.at)
         if self.window.trigger:
-            self.expire(row.event.key, row.at)
+            self.expire(key, row.at)
             self.slide(row)
         else:
             self.tumble(row)
@@ -104,7 +104,7 @@ class Operator:
         key, evict = row.event.key, self.window.evict
         held = self.parts[key].held if key in self.parts else []
         if isinstance(evict, Punctuation) and isinstance(evict.of, Callable) and evict.of(row.event.row):
-            self.flush_all() if evict.everywhere else self.flush(key)
+            self.flush_all(row.at) if evict.everywhere else self.flush(key)
             return
         if isinstance(evict, Delta) and held and evict.exceeded(row.event.row, held[0].event.row):
             self.flush(key)
@@ -162,11 +162,7 @@ class Operator:
 
     def drop(self, key: Key) -> None:
         """A partition that may not be kept."""
-        assert self.window.keep is not None
-        if self.window.keep.emit:
-            self.flush(key)
-        else:
-            del self.parts[key]
+        self.flush(key) if self.window.keep and self.window.keep.emit else self.parts.pop(key)
 
     def fire(self, key: Key) -> None:
         """A sliding window comes out, if it was full once."""
@@ -181,19 +177,20 @@ class Operator:
         if part and part.held:
             self.emit(key, part.held)
 
-    def flush_all(self) -> None:
-        """Every partition."""
+    def flush_all(self, now: int) -> None:
+        """Every partition that was used of late."""
         for key in list(self.parts):
+            self.grow_old(key, now)
             self.flush(key)
 
     def emit(self, key: Key, held: Sequence[Arrived]) -> None:
         """The next window of that key, behind the empty ones since the last."""
         period = self.window.period
         if self.window.dense and period is not None:
-            for tick in range(self.last.get(key, self.tick) + 1, self.tick):
+            for tick in range(self.last.get(key, self.ticks[key]) + 1, self.ticks[key]):
                 end = self.start + tick * period
                 self.add(key, end - period, end, ())
-            self.last[key] = self.tick
+            self.last[key] = self.ticks[key]
         times = [row.event.t for row in held]
         self.add(key, min(times), max(times), tuple(held))
 

@@ -95,9 +95,12 @@ def test_partitions_by_rows() -> None:
     assert held(Arrival(Count(3), keep=Keep(rows=3, emit=True)), given, keys=("k",)) == [[0], [1, 2, 3], [4, 5, 6]]
 
 
-# not used for more than 5 s: a is dropped when b comes at 6, not when exactly 5 s are over
+# not used for more than 5 s: a is dropped at 6, not when exactly 5 s are over; at the latest when the batch is over
 def test_partitions_by_age() -> None:
     window = Arrival(Count(2), keep=Keep(age=5 * SECOND))
-    assert held(window, keyed((0, "a"), (5, "b"), (5, "a")), keys=("k",)) == [[0, 5]]
+    assert held(window, keyed((0, "a"), (5, "b"), (5, "a")), keys=("k",), length=10) == [[0, 5]]
     assert held(window, keyed((0, "a"), (6, "b"), (6, "a")), keys=("k",)) == []
-    assert held(Arrival(Count(2), keep=Keep(age=5 * SECOND, emit=True)), keyed((0, "a"), (6, "b"), (6, "a")), keys=("k",)) == [[0]]
+    emitted = Arrival(Count(2), keep=Keep(age=5 * SECOND, emit=True))
+    assert held(emitted, keyed((0, "a"), (6, "b"), (6, "a")), keys=("k",), length=10) == [[0]]
+    late = said(emitted, keyed((0, "a"), (6, "b")), [], length=10, keys=("k",)).published
+    assert [(row["k"], row["held"], row["batch"]) for row in late] == [("a", [0], 0), ("b", [6], 1)]
