@@ -91,6 +91,13 @@ def combine_arranged(
     return Combined(pa.table(columns), closed, states, frames, assignment, found, found_closed)
 
 
+def still_open(combined: Combined, position: int) -> pa.Table:
+    """The states of windows that were open after a batch; of kinds whose windows share no state."""
+    rows = combined.found.order
+    open_then = (combined.frames.batch[rows] <= position) & (combined.found_closed[combined.found.block] > position)
+    return combined.states.take(pa.array(rows[open_then]))
+
+
 def _heads(frames: Frames, assignment: Assignment) -> pa.Array:
     """A row of each window's group."""
     return pa.array(np.searchsorted(frames.group, assignment.group))
