@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from pipelines.aggregates import Aggregate, Field
 from pipelines.aggregates.aggregate import ORDER, ORDINAL, TIME
+from pipelines.engine.combine import INSTANT
 from pipelines.engine.keys import contiguous
 from pipelines.jobs.accumulate_task import connect, described
 from pipelines.jobs.sql_types import storable, stored_type
@@ -18,6 +19,7 @@ from pipelines.windows.kind import Assignment
 
 Row = Mapping[str, Any]
 Kinds = Mapping[str, pa.DataType]
+WINDOW_US = 20_000_000  # how long the window is that `finish` sees
 
 
 def lift(aggregate: Aggregate, rows: Sequence[Row], kinds: Kinds) -> pa.Table:
@@ -79,4 +81,5 @@ def assigned(rows: int, windows: Sequence[tuple[int, int, int]]) -> Assignment:
 def finish(aggregate: Aggregate, state: pa.Table) -> Any:
     """What a user sees of one state."""
     columns = [contiguous(state[column]) for field in aggregate.fields for column in field.columns]
-    return aggregate.finish(*columns)[0].as_py()
+    bounds = [pa.array([at] * len(state), INSTANT) for at in (0, WINDOW_US)] if aggregate.uses_window else []
+    return aggregate.finish(*columns, *bounds)[0].as_py()
