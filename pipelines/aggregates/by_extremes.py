@@ -37,7 +37,7 @@ def _one(value: str, order: str, name: str, *, least: bool) -> Field:
 def _all(value: str, order: str, name: str, *, least: bool) -> Field:
     extreme = f"{'min' if least else 'max'}({order})"
     rows = f"list(struct_pack(extreme := {order}, value := {value}))"
-    values = f"list_transform(list_filter({rows}, lambda row: row.extreme = {extreme}), lambda row: row.value)"
+    values = f"list_transform(list_filter({rows}, lambda muntin_row: muntin_row.extreme = {extreme}), lambda muntin_row: muntin_row.value)"
     parts = (("by", extreme), ("values", f"coalesce(list_sort(list_distinct({values})), [])"))
     return Field(name, f"{value}, {order}", parts, AtExtreme(name, by="by", least=least))
 

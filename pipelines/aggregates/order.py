@@ -66,7 +66,7 @@ def first_k(x: str, k: int, *, where: str | None = None) -> Aggregate:
         DefinitionError: `k` is no number from 1 to 999999.
     """
     x, k = expression(x, "first_k"), some(k, "first_k")
-    value = f"list_transform(arg_min(struct_pack(value := {x}), {PLACE}, {k}), lambda row: row.value)"
+    value = f"list_transform(arg_min(struct_pack(value := {x}), {PLACE}, {k}), lambda muntin_row: muntin_row.value)"
     parts = (("time", f"coalesce(min({ORDER}, {k}), [])"), ("value", f"coalesce({value}, [])"))
     field = Field(f"first{k}", x, parts, Gather("first_k", by="time", most=k), uses_order=True)
     return Aggregate("first_k", x, (field,), _list).only(where)
@@ -79,7 +79,7 @@ def last_k(x: str, k: int, *, where: str | None = None) -> Aggregate:
         DefinitionError: `k` is no number from 1 to 999999.
     """
     x, k = expression(x, "last_k"), some(k, "last_k")
-    value = f"list_transform(arg_max(struct_pack(value := {x}), {PLACE}, {k}), lambda row: row.value)"
+    value = f"list_transform(arg_max(struct_pack(value := {x}), {PLACE}, {k}), lambda muntin_row: muntin_row.value)"
     parts = (("time", f"coalesce(list_reverse(max({ORDER}, {k})), [])"), ("value", f"coalesce(list_reverse({value}), [])"))
     field = Field(f"last{k}", x, parts, Gather("last_k", by="time", newest=True, most=k), uses_order=True)
     return Aggregate("last_k", x, (field,), _list).only(where)

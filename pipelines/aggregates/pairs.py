@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.aggregates.aggregate import Aggregate, Field, expression
 from pipelines.aggregates.algebra import Fold
-from pipelines.aggregates.shape import list_sum, two_sum
+from pipelines.aggregates.shape import EACH, list_sum, two_sum
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -49,7 +49,7 @@ def comoments(x: str, y: str) -> Field:
     both, finite = f"FILTER (WHERE ({a}) IS NOT NULL AND ({b}) IS NOT NULL)", f"FILTER (WHERE isfinite({a}) AND isfinite({b}))"
     rows, n = f"list(struct_pack(a := {a}, b := {b})) {finite}", f"count(*) {both}"
     axes = {"a": _Axis(a, "a", finite), "b": _Axis(b, "b", finite)}
-    lifts = {}
+    lifts = dict[str, str]()
     for name, axis in axes.items():
         mean, rest = two_sum(axis.near, f"({list_sum(rows, axis.far)} / {n})")
         lifts |= {name: axis.unless_constant(mean, axis.low), f"{name}_rest": axis.unless_constant(rest, "0")}
@@ -64,7 +64,7 @@ def comoments(x: str, y: str) -> Field:
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """SQL about one of the two: `near` its mean, to rounding; `far`, how far `v` lies from that; `low`, the least."""
+    """SQL about one of the two: `near` its mean, to rounding; `far`, how far `EACH` lies from that; `low`, the least."""
 
     double: str
     name: str
@@ -76,7 +76,7 @@ class _Axis:
 
     @property
     def far(self) -> str:
-        return f"(v.{self.name} - {self.near})"
+        return f"({EACH}.{self.name} - {self.near})"
 
     @property
     def low(self) -> str:

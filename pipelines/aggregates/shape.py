@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+EACH = "muntin_each"  # what lambdas call an item: no column may be named so
+
+
 def _pebay(x, i, y, j, out, k):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     n, m, a, rest = x[i, 0], y[j, 0], x[i, 1], x[i, 2]
     two, three, four = x[i, 3] + y[j, 3], x[i, 4] + y[j, 4], x[i, 5] + y[j, 5]
@@ -46,7 +49,7 @@ def shape(x: str) -> Field:
     double = f"({x})::DOUBLE"
     finite, n = f"FILTER (WHERE isfinite({double}))", f"count({x})"
     near, low = f"(favg({double}) {finite})", f"(min({double}) {finite})"
-    s1, s2, s3, s4 = (list_sum(f"list({double}) {finite}", " * ".join([f"(v - {near})"] * k)) for k in (1, 2, 3, 4))
+    s1, s2, s3, s4 = (list_sum(f"list({double}) {finite}", " * ".join([f"({EACH} - {near})"] * k)) for k in (1, 2, 3, 4))
     r = f"({s1} / {n})"
     powers = {
         "m2": f"greatest({s2} - {s1} * {r}, 0)",
@@ -63,8 +66,8 @@ def shape(x: str) -> Field:
 
 
 def list_sum(rows: str, term: str) -> str:
-    """SQL for the sum of a term in `v` over a list."""
-    return f"list_sum(list_transform({rows}, lambda v: {term}))"
+    """SQL for the sum of a term in `EACH` over a list."""
+    return f"list_sum(list_transform({rows}, lambda {EACH}: {term}))"
 
 
 def two_sum(one: str, other: str) -> tuple[str, str]:

@@ -30,12 +30,12 @@ def lift(aggregate: Aggregate, rows: Sequence[Row], kinds: Kinds) -> pa.Table:
     return lifted(pa.Table.from_pylist(found, schema), columns)
 
 
-def lifted(muntin_rows: pa.Table, columns: Mapping[str, str]) -> pa.Table:
-    """In the types that states are stored with."""
+def lifted(muntin_rows: pa.Table, columns: Mapping[str, str], groups: Sequence[str] = ()) -> pa.Table:
+    """In the types that states are stored with; one row, or one for each group."""
     chosen = ", ".join(f"{sql} AS {quoted(name)}" for name, sql in columns.items())
     session = duck()
     session.register("muntin_rows", muntin_rows)
-    query = f"SELECT {chosen} FROM muntin_rows"
+    query = f"SELECT {chosen} FROM muntin_rows" + (f" GROUP BY {', '.join(groups)}" if groups else "")
     cast = ", ".join(f"{quoted(name)}::{kind} AS {quoted(name)}" for name, kind in kinds_of(query, muntin_rows.schema).items())
     return storable(session.sql(f"SELECT {cast} FROM ({query})").to_arrow_table())
 
