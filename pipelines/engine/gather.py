@@ -25,7 +25,7 @@ def members(windows: Assignment) -> tuple[Ints, Ints]:
     if not len(windows.late_row):
         return window, row
     window, row = np.append(window, windows.late_window), np.append(row, windows.late_row)
-    order = np.argsort(window, kind="stable")
+    order = np.lexsort((row, window))
     return window[order], row[order]
 
 

@@ -24,10 +24,23 @@ WINDOW_US = 20_000_000  # how long the window is that `finish` sees
 
 def lift(aggregate: Aggregate, rows: Sequence[Row], kinds: Kinds) -> pa.Table:
     """One state of these rows, in order of arrival; of none, the empty state. Each row has a `time`."""
+    return lifted(staged(rows, kinds), columns_of(aggregate))
+
+
+def pieces(aggregate: Aggregate, rows: Sequence[Row], kinds: Kinds, size: int) -> pa.Table:
+    """A state for every `size` rows."""
+    table, piece = staged(rows, kinds), f"(({ORDINAL}) // {size})"
+    return lifted(table, {"piece": piece, **columns_of(aggregate)}, [piece]).sort_by("piece").drop_columns(["piece"])
+
+
+def columns_of(aggregate: Aggregate) -> dict[str, str]:
+    return {name: lift for field in aggregate.fields for name, lift in field.columns.items()}
+
+
+def staged(rows: Sequence[Row], kinds: Kinds) -> pa.Table:
+    """Rows as a lift sees them."""
     found = [{**row, TIME: row["time"], ORDER: row["time"], ORDINAL: place} for place, row in enumerate(rows)]
-    schema = pa.schema([*kinds.items(), ("time", pa.int64()), (TIME, pa.int64()), (ORDER, pa.int64()), (ORDINAL, pa.int64())])
-    columns = {name: lift for field in aggregate.fields for name, lift in field.columns.items()}
-    return lifted(pa.Table.from_pylist(found, schema), columns)
+    return pa.Table.from_pylist(found, pa.schema([*kinds.items(), *((name, pa.int64()) for name in ("time", TIME, ORDER, ORDINAL))]))
 
 
 def lifted(muntin_rows: pa.Table, columns: Mapping[str, str], groups: Sequence[str] = ()) -> pa.Table:

@@ -58,7 +58,7 @@ CATALOGUE: dict[str, tuple[Aggregate, tuple[str, ...]]] = {
     "candlestick": (agg.candlestick("x", "y"), ("float", "decimal")),
     "variance": (agg.variance("x"), FLOATS),
     "stddev": (agg.stddev("x", population=True), FLOATS),
-    "skewness": (agg.skewness("x"), FLOATS),
+    "skewness": (agg.skewness("x"), ("offset", "absurd")),
     "kurtosis": (agg.kurtosis("x"), ("float",)),
     "covariance": (agg.covariance("x", "y"), ("offset", "absurd")),
     "correlation": (agg.correlation("x", "y"), ("absurd",)),

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from pipelines.aggregates import Aggregate
 from tests.core.values import alike
-from tests.laws.states import combine, finish, lift
+from tests.laws.states import combine, finish, lift, pieces
 
 SECOND = 1_000_000
 
@@ -20,8 +20,7 @@ def over(aggregate: Aggregate, kind: pa.DataType, x: Sequence[Any], y: Sequence[
     kinds = {"x": kind, "y": pa.infer_type(paired) if y is not None else pa.int64()}
     whole = finish(aggregate, lift(aggregate, rows, kinds))
     for size in (1, max(1, len(rows) // 2)):
-        pieces = [lift(aggregate, rows[at : at + size], kinds) for at in range(0, len(rows), size)]
-        if pieces:
-            apart = finish(aggregate, combine(aggregate, *pieces, mid=1 if len(pieces) > 1 else None))
-            assert alike(apart, whole), f"{aggregate} of states of {size}: {apart!r}, at once: {whole!r}"
+        states = pieces(aggregate, rows, kinds, size)
+        apart = finish(aggregate, combine(aggregate, states, mid=1 if len(states) > 1 else None)) if rows else whole
+        assert alike(apart, whole), f"{aggregate} of states of {size}: {apart!r}, at once: {whole!r}"
     return whole
