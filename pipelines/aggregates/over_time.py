@@ -4,7 +4,6 @@ late ones do, combine exactly; rows in which the value is null are left out.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Literal, get_args
 
 from pipelines.aggregates.aggregate import ORDINAL, TIME, Aggregate, Field, expression
@@ -26,10 +25,16 @@ def points(x: str) -> Field:
     return Field("points", x, parts, Gather("points", by="time"), uses_order=True)
 
 
-def _weighted(time: pa.Array, value: pa.Array, *, linear: bool) -> pa.Array:
+def _held(time: pa.Array, value: pa.Array) -> pa.Array:
     from pipelines.engine.neighbours import time_weighted
 
-    return time_weighted(time, value, linear=linear)
+    return time_weighted(time, value, linear=False)
+
+
+def _joined(time: pa.Array, value: pa.Array) -> pa.Array:
+    from pipelines.engine.neighbours import time_weighted
+
+    return time_weighted(time, value, linear=True)
 
 
 def _rate(time: pa.Array, value: pa.Array) -> pa.Array:
@@ -66,7 +71,7 @@ def time_weighted_mean(x: str, method: Method = "locf", *, where: str | None = N
     x = expression(x, "time_weighted_mean")
     if method not in get_args(Method):
         raise DefinitionError(f'time_weighted_mean: method={method!r} is not possible; say "locf" or "linear"')
-    return Aggregate("time_weighted_mean", x, (points(x),), partial(_weighted, linear=method == "linear")).only(where)
+    return Aggregate("time_weighted_mean", x, (points(x),), _joined if method == "linear" else _held).only(where)
 
 
 def counter_rate(x: str, *, where: str | None = None) -> Aggregate:

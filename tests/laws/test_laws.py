@@ -2,7 +2,8 @@
 
 import inspect
 import math
-from datetime import UTC
+import pickle
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -11,8 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from pipelines import Pipeline, sources, windows
 from pipelines import aggregates as agg
 from pipelines.aggregates import Aggregate, Field, Fold, Select
+from pipelines.definition.frame_sets import derivation
 from tests.core.values import alike
 from tests.laws import laws
 from tests.laws.states import combine, finish, lift
@@ -76,6 +79,22 @@ PAIRS = [pytest.param(aggregate, kind, id=f"{name}-{kind}") for name, (aggregate
 def test_no_aggregate_is_forgotten() -> None:
     public = {name for name in agg.__all__ if inspect.isfunction(getattr(agg, name))}
     assert public == set(CATALOGUE)
+
+
+def test_a_pipeline_takes_the_whole_catalogue() -> None:
+    source = sources.files("{start:%Y}.csv", event_time="t")
+    whole = Pipeline(
+        name="whole",
+        source=source,
+        schedule="1h",
+        start=datetime(2024, 1, 1, tzinfo=UTC),
+        windows={"hours": windows.tumbling("1h")},
+        aggregates={f"a_{name}": aggregate for name, (aggregate, _) in CATALOGUE.items()},
+    )
+    again = pickle.loads(pickle.dumps(whole))  # noqa: S301 - as Spark's tasks get it
+    assert again == whole
+    assert derivation(again, "hours") == derivation(whole, "hours")
+    assert len({column.lower() for field in whole.fields for column in field.columns}) == sum(len(field.columns) for field in whole.fields)
 
 
 def parts(values: Any) -> Any:
