@@ -132,8 +132,11 @@ def results(states: pa.Table, assignment: Assignment, aggregates: Mapping[str, A
         for field in aggregate.fields:
             if field.stem not in reduced:
                 reduced[field.stem] = _reduced(states, assignment, field)
+    bounds = [pa.array(instants).view(INSTANT) for instants in (assignment.start, assignment.end)]
     return {
-        name: aggregate.finish(*(column for field in aggregate.fields for column in reduced[field.stem]))
+        name: aggregate.finish(
+            *(column for field in aggregate.fields for column in reduced[field.stem]), *(bounds if aggregate.uses_window else ())
+        )
         for name, aggregate in aggregates.items()
     }
 

@@ -34,6 +34,8 @@ _WIDER = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE")
 
 def stored_type(kind: str) -> str:
     """The SQL type a column is stored as."""
+    if kind.endswith("[]"):
+        return f"{stored_type(kind[:-2])}[]"
     return "VARCHAR" if kind.startswith("ENUM") else _STORED.get(kind, kind)
 
 
@@ -57,6 +59,8 @@ def targets_of(natural: Mapping[str, str], targets: Mapping[str, str], paths: Se
 def _fits(kind: str, target: str) -> bool:
     if kind in (target, '"NULL"') or stored_type(kind) == target:
         return True
+    if kind.endswith("[]") and target.endswith("[]"):
+        return _fits(kind[:-2], target[:-2])
     if kind in _WIDER and target in _WIDER:
         return _WIDER.index(kind) <= _WIDER.index(target)
     return kind in ("HUGEINT", *_WIDER[:4]) and (target in ("BIGINT", "DOUBLE") or target.startswith("DECIMAL"))
@@ -74,4 +78,6 @@ def _storable(kind: pa.DataType) -> pa.DataType:
         return pa.string()
     if pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind):
         return pa.binary()
+    if pa.types.is_list(kind):
+        return pa.list_(_storable(kind.value_type))
     return kind

@@ -82,7 +82,9 @@ def agree(law: str, ours: pa.Table, theirs: pa.Table) -> None:
 
 
 def close(one: object, other: object) -> bool:
-    """NaN is NaN; -0.0 is 0.0; floats to nine digits, or to what is left of numbers of 1e9."""
+    """NaN is NaN; -0.0 is 0.0; floats to nine digits, or to what is left of numbers of 1e9; so in lists."""
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(close, one, other))
     if isinstance(one, float) and isinstance(other, float):
         return (math.isnan(one) and math.isnan(other)) or math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-5)
     return type(one) is type(other) and one == other

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from pipelines.aggregates import Aggregate, Field
 from pipelines.aggregates.aggregate import ORDER, ORDINAL, TIME
+from pipelines.engine.combine import INSTANT
 from pipelines.engine.keys import contiguous
 from pipelines.jobs.accumulate_task import connect, described
 from pipelines.jobs.sql_types import storable, stored_type
@@ -18,22 +19,36 @@ from pipelines.windows.kind import Assignment
 
 Row = Mapping[str, Any]
 Kinds = Mapping[str, pa.DataType]
+WINDOW_US = 20_000_000  # how long the window is that `finish` sees
 
 
 def lift(aggregate: Aggregate, rows: Sequence[Row], kinds: Kinds) -> pa.Table:
     """One state of these rows, in order of arrival; of none, the empty state. Each row has a `time`."""
+    return lifted(staged(rows, kinds), columns_of(aggregate))
+
+
+def pieces(aggregate: Aggregate, rows: Sequence[Row], kinds: Kinds, size: int) -> pa.Table:
+    """A state for every `size` rows."""
+    table, piece = staged(rows, kinds), f"(({ORDINAL}) // {size})"
+    return lifted(table, {"piece": piece, **columns_of(aggregate)}, [piece]).sort_by("piece").drop_columns(["piece"])
+
+
+def columns_of(aggregate: Aggregate) -> dict[str, str]:
+    return {name: lift for field in aggregate.fields for name, lift in field.columns.items()}
+
+
+def staged(rows: Sequence[Row], kinds: Kinds) -> pa.Table:
+    """Rows as a lift sees them."""
     found = [{**row, TIME: row["time"], ORDER: row["time"], ORDINAL: place} for place, row in enumerate(rows)]
-    schema = pa.schema([*kinds.items(), ("time", pa.int64()), (TIME, pa.int64()), (ORDER, pa.int64()), (ORDINAL, pa.int64())])
-    columns = {name: lift for field in aggregate.fields for name, lift in field.columns.items()}
-    return lifted(pa.Table.from_pylist(found, schema), columns)
+    return pa.Table.from_pylist(found, pa.schema([*kinds.items(), *((name, pa.int64()) for name in ("time", TIME, ORDER, ORDINAL))]))
 
 
-def lifted(muntin_rows: pa.Table, columns: Mapping[str, str]) -> pa.Table:
-    """In the types that states are stored with."""
+def lifted(muntin_rows: pa.Table, columns: Mapping[str, str], groups: Sequence[str] = ()) -> pa.Table:
+    """In the types that states are stored with; one row, or one for each group."""
     chosen = ", ".join(f"{sql} AS {quoted(name)}" for name, sql in columns.items())
     session = duck()
     session.register("muntin_rows", muntin_rows)
-    query = f"SELECT {chosen} FROM muntin_rows"
+    query = f"SELECT {chosen} FROM muntin_rows" + (f" GROUP BY {', '.join(groups)}" if groups else "")
     cast = ", ".join(f"{quoted(name)}::{kind} AS {quoted(name)}" for name, kind in kinds_of(query, muntin_rows.schema).items())
     return storable(session.sql(f"SELECT {cast} FROM ({query})").to_arrow_table())
 
@@ -79,4 +94,5 @@ def assigned(rows: int, windows: Sequence[tuple[int, int, int]]) -> Assignment:
 def finish(aggregate: Aggregate, state: pa.Table) -> Any:
     """What a user sees of one state."""
     columns = [contiguous(state[column]) for field in aggregate.fields for column in field.columns]
-    return aggregate.finish(*columns)[0].as_py()
+    bounds = [pa.array([at] * len(state), INSTANT) for at in (0, WINDOW_US)] if aggregate.uses_window else []
+    return aggregate.finish(*columns, *bounds)[0].as_py()
