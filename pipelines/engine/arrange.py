@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipelines.engine.frames import POSITION, Arrived, Frames, sorted_order
+from pipelines.engine.frames import POSITION, Arrived, Frames, run_numbers, run_starts, sorted_order
 from pipelines.engine.keys import contiguous, key_codes
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from pipelines.windows.kind import Held, Ints
 
+NEVER = 2**62
+BLANK = {3: np.array((0, NEVER, 0)), 8: np.zeros(8, np.int64)}  # counters of a new partition: tumbling; sliding
 COUNTERS, BASE = "muntin_counters", "muntin_base"  # columns of what is carried over
 
 
@@ -75,40 +77,37 @@ def arrange_by_arrival(states: pa.Table, carried: pa.Table | None, keys: Sequenc
         keys: names of the key columns.
         batches: the history.
     """
-    counted = pa.array([], pa.int64())
+    partitions, before = None, 0
     if carried is not None:
         own = pc.is_valid(carried[COUNTERS])
         partitions, held = carried.filter(own), carried.filter(pc.invert(own))
+        before = len(held)
         states = pa.concat_tables([held.select(states.column_names), states, partitions.select(states.column_names)])
-        counted = partitions
-    count = len(states) - len(counted)
+    count = len(states) - (len(partitions) if partitions else 0)
     codes = key_codes([contiguous(states[key]) for key in keys], len(states))
-    groups = int(codes.max()) + 1 if len(codes) else 0
-    heads = np.zeros(groups, np.int64)
-    heads[codes] = np.arange(len(codes))
-    order = np.argsort(codes[:count], kind="stable")
-    whole = states.select(list(keys)).take(pa.array(heads))
+    order = sorted_order(codes)
+    group = run_numbers(codes[order])
+    keyed = states.select(list(keys)).take(pa.array(order[run_starts(group)]))
+    rows = order < count
+    counters, bases = _left(partitions, group[~rows], order[~rows] - count, len(keyed) if keys else min(1, len(states)))
+    order, group = order[rows], group[rows]
     states = states.take(pa.array(order))
     start, batch = _instants(states["frame"]), states[POSITION].to_numpy()
-    counters, bases = _left(counted, codes[count:], groups)
-    held_before = order < (0 if carried is None else len(carried) - len(counted))
     columns = {name: contiguous(states[name]) for name in states.column_names}
-    arrived = Arrived(order, columns, batches.starts, batches.ends, batches.origin, held_before, counters, bases, batches.snaps)
-    return Arranged(states, Frames(codes[order], start, batch, start, start, 1, arrived), whole)
+    arrived = Arrived(order, columns, batches.starts, batches.ends, batches.origin, order < before, counters, bases, batches.snaps)
+    return Arranged(states, Frames(group, start, batch, start, start, 1, arrived), keyed)
 
 
-def _left(counted: pa.Table | pa.Array, codes: Ints, groups: int) -> tuple[np.ndarray, np.ndarray]:
-    """Counters and bases of every group; blank ones for those that are new."""
-    if not len(counted):
+def _left(partitions: pa.Table | None, group: Ints, rows: Ints, groups: int) -> tuple[np.ndarray, np.ndarray]:
+    """Counters and bases of every group, from the rows that say those of some; blank ones for groups that are new."""
+    if not partitions:
         return np.empty((groups, 0), np.int64), np.zeros(groups)
-    known = np.array(counted[COUNTERS].to_pylist(), np.int64)
-    counters = np.zeros((groups, known.shape[1]), np.int64)
-    if known.shape[1] == 3:  # noqa: PLR2004 - tumbling windows: no time window yet
-        counters[:, 1] = 2**62
-    counters[codes] = known
-    base = contiguous(counted[BASE]).to_numpy(zero_copy_only=False)
+    known = np.array(partitions[COUNTERS].to_pylist(), np.int64)
+    counters = np.tile(BLANK[known.shape[1]], (groups, 1))
+    counters[group] = known[rows]
+    base = contiguous(partitions[BASE]).to_numpy(zero_copy_only=False)
     bases = np.zeros(groups, base.dtype)
-    bases[codes] = base
+    bases[group] = base[rows]
     return counters, bases
 
 

@@ -8,13 +8,14 @@ import numpy as np
 import pyarrow as pa
 from numba import njit
 
+from pipelines.definition.expressions import stem
+from pipelines.engine.arrange import BLANK
 from pipelines.engine.frames import FILE, run_numbers, run_starts
 from pipelines.engine.select import extent, sort_keys
 from pipelines.engine.slide import COUNT, DELTA, TIME, slid
 from pipelines.engine.spread import spread
-from pipelines.engine.tumble import NEVER, tumbled
+from pipelines.engine.tumble import tumbled
 from pipelines.windows import policies
-from pipelines.windows.arrival import lifted
 from pipelines.windows.kind import Assignment, Held
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from pipelines.windows.kind import Ints
 
 _NOTHING = np.empty(0, np.int64)
-_BLANK_TUMBLING = (0, NEVER, 0)  # index, end of the last time window, last access
 
 
 def arrived(window: Arrival, frames: Frames, batches: int) -> Assignment:
@@ -46,7 +46,9 @@ def arrived(window: Arrival, frames: Frames, batches: int) -> Assignment:
         closed = np.minimum(closed, batches - 1)
     bounds = (found[:, 5], found[:, 6]) if window.dense else (group * 0, group * 0)
     none = np.zeros(len(frames), np.int64)
-    plain = Assignment(order, block, group, bounds[0], bounds[1], lo, mid, hi, _NOTHING, _NOTHING, none, closed, {"window_index": index}, held)
+    plain = Assignment(
+        order, block, group, bounds[0], bounds[1], lo, mid, hi, _NOTHING, _NOTHING, none, closed, {"window_index": index}, held
+    )
     return _bounded(_grouped(plain, window, rows) if window.group_by else plain, frames, dense=window.dense)
 
 
@@ -70,7 +72,7 @@ def _delta(policy: policies.Policy | None, rows: Arrived, count: int) -> tuple[n
     """What a delta compares, where it is known, and by how much it may grow."""
     if not isinstance(policy, policies.Delta):
         return np.zeros(count), np.zeros(count, np.bool_), -1.0
-    column = rows.columns[lifted("delta", f"{policy.of} in time" if policy.in_time else policy.of)]
+    column = rows.columns[stem("delta", f"{policy.of} in time" if policy.in_time else policy.of)]
     known = column.is_valid().to_numpy(zero_copy_only=False)
     if pa.types.is_integer(column.type) and float(policy.size).is_integer():
         return column.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False), known, int(policy.size)
@@ -84,11 +86,11 @@ def _tumble(window: Arrival, frames: Frames, rows: Arrived, clock: Ints) -> tupl
     tick = evict.size_us if isinstance(evict, policies.Time) else evict.or_time_us if isinstance(evict, policies.Count) else 0
     at = evict.at if isinstance(evict, policies.Punctuation) else None
     sectioned = at in policies.BORDERS
-    marker = np.zeros(len(frames), np.bool_) if at is None or sectioned else rows.columns[lifted("marker", at)].to_numpy(zero_copy_only=False)
+    marker = np.zeros(len(frames), np.bool_) if at is None or sectioned else rows.columns[stem("marker", at)].to_numpy(zero_copy_only=False)
     marked = np.flatnonzero(marker)[np.argsort(rows.rank[np.flatnonzero(marker)])]
     limits = window.partitions or policies.Keep()
     absolute = isinstance(evict, policies.Delta) and evict.absolute
-    counters = rows.counters if rows.counters.shape[1] else np.tile(np.array(_BLANK_TUMBLING), (len(rows.counters), 1))
+    counters = _counters(rows, 3)
     found, notes = tumbled(
         frames.group, frames.batch, rows.rank, clock, value, known, _sections(rows, frames, at), marker,
         rows.rank[marked], frames.batch[marked], rows.ends,
@@ -98,7 +100,12 @@ def _tumble(window: Arrival, frames: Frames, rows: Arrived, clock: Ints) -> tupl
     block[found[:, 2]] = 1
     block[found[:, 3]] = 1
     note, row = _held_rows(notes[:, 5], notes[:, 6])
-    return found, np.cumsum(block[:-1]), np.empty((0, 2), np.int64), Held(notes[:, 0], notes[:, 1], notes[:, 2:5], notes[:, 0] * 0, note, row)
+    return (
+        found,
+        np.cumsum(block[:-1]),
+        np.empty((0, 2), np.int64),
+        Held(notes[:, 0], notes[:, 1], notes[:, 2:5], notes[:, 0] * 0, note, row),
+    )
 
 
 def _sections(rows: Arrived, frames: Frames, at: str | None) -> Ints:
@@ -115,15 +122,18 @@ def _slide(window: Arrival, frames: Frames, rows: Arrived, clock: Ints) -> tuple
     (evict, size, falls), (trigger, every, trigger_falls) = (_rule(policy) for policy in window.policies)
     leaving, triggering = (_delta(policy, rows, len(frames)) for policy in window.policies)
     limits = window.partitions or policies.Keep()
-    counters = rows.counters if rows.counters.shape[1] else np.zeros((len(rows.counters), 8), np.int64)
     found, scattered, place, notes, bases, kept = slid(
         frames.group, frames.batch, clock, leaving, triggering, rows.held, rows.ends,
         (evict, size, falls, trigger, every, trigger_falls, rows.origin, window.incomplete, limits.age_us),
-        counters, rows.bases.astype(triggering[0].dtype), rows.snaps,
+        _counters(rows, 8), rows.bases.astype(triggering[0].dtype), rows.snaps,
     )  # fmt: skip
     block = _blocks(evict, size, place, clock, leaving)
     explicit = scattered if len(scattered) else np.empty((0, 2), np.int64)
     return found, block, explicit, Held(notes[:, 0], notes[:, 1], notes[:, 2:], bases, kept[:, 0], kept[:, 1])
+
+
+def _counters(rows: Arrived, width: int) -> np.ndarray:
+    return rows.counters if rows.counters.shape[1] else np.tile(BLANK[width], (len(rows.counters), 1))
 
 
 def _rule(policy: policies.Policy | None) -> tuple[int, int, bool]:
@@ -149,7 +159,7 @@ def _blocks(evict: int, size: int, place: Ints, clock: Ints, leaving: tuple[np.n
 def _ranges(group: Ints, block: Ints, lo: Ints, hi: Ints, scattered: np.ndarray) -> tuple[Ints, Ints, Ints, Ints, Ints]:
     """Order, blocks, and the range of each window; one that is no union of a suffix and a prefix of two blocks gets rows of its own."""
     begins = run_starts(group, block)
-    changes = np.cumsum(begins)
+    changes: Ints = np.cumsum(begins)
     head = np.flatnonzero(begins)
     if not len(block):
         return block, block, lo, lo, hi
@@ -178,19 +188,34 @@ def _grouped(windows: Assignment, definition: Arrival, rows: Arrived) -> Assignm
     """Each window cut by the values of columns: one for each that there is among its rows."""
     window, within = spread(np.arange(len(windows.lo)), windows.hi - windows.lo)
     row = windows.order[windows.lo[window] + within]
-    columns = {name: rows.columns[lifted("group", name)] for name in definition.group_by}
+    columns = {name: rows.columns[stem("group", name)] for name in definition.group_by}
     codes = [_codes(column)[row] for column in columns.values()]
     sort = np.lexsort((*codes[::-1], window))
     window, row, codes = window[sort], row[sort], [code[sort] for code in codes]
     begins = run_starts(window, *codes)
     heads = np.flatnonzero(begins)
     tails, owner = np.append(heads[1:], len(row))[: len(heads)], window[heads]
-    more = {"window_index": windows.more["window_index"][owner]} | {name: column.take(pa.array(row[heads])) for name, column in columns.items()}
+    more = {"window_index": windows.more["window_index"][owner]} | {
+        name: column.take(pa.array(row[heads])) for name, column in columns.items()
+    }
     closed = windows.closed[owner] if windows.closed is not None else None
     start, end = windows.start[owner], windows.end[owner]
     none = _NOTHING
     return Assignment(
-        row, np.cumsum(begins) - 1, windows.group[owner], start, end, heads, heads, tails, none, none, windows.missed, closed, more, windows.held
+        row,
+        np.cumsum(begins) - 1,
+        windows.group[owner],
+        start,
+        end,
+        heads,
+        heads,
+        tails,
+        none,
+        none,
+        windows.missed,
+        closed,
+        more,
+        windows.held,
     )
 
 

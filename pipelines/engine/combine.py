@@ -107,7 +107,10 @@ def _only(assignment: Assignment, closed: Ints, chosen: np.ndarray) -> tuple[Ass
             assignment,
             **{name: getattr(assignment, name)[kept] for name in names},
             closed=None if assignment.closed is None else assignment.closed[kept],
-            more={name: column.take(pa.array(kept)) if isinstance(column, pa.Array) else column[kept] for name, column in assignment.more.items()},
+            more={
+                name: column.take(pa.array(kept)) if isinstance(column, pa.Array) else column[kept]
+                for name, column in assignment.more.items()
+            },
             late_window=number[assignment.late_window[pairs]],
             late_row=assignment.late_row[pairs],
         ),

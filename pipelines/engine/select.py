@@ -36,7 +36,8 @@ def extent(values: Ints, windows: Assignment) -> tuple[Ints, Ints]:
     if not len(values):
         return windows.lo * 0, windows.lo * 0
     places = (windows.order, windows.block, windows.lo, windows.mid, windows.hi, windows.late_window, windows.late_row)
-    least, most = (_winners(ranks, np.arange(len(values)), *places, False) for ranks in (-1 - values, values))
+    newest = False
+    least, most = (_winners(ranks, np.arange(len(values)), *places, newest) for ranks in (-1 - values, values))
     return np.where(least < 0, 0, values[least]), np.where(most < 0, 0, values[most])
 
 

@@ -58,7 +58,25 @@ def slid(group, batch, clock, leaving, triggering, held_before, ends, rules, cou
                 until = ends[snaps[snap]] if snap < len(snaps) else ends[-1]
                 if row > head and trigger == TIME and held > 0:
                     windows, w, scattered, x, lo, held, index, fresh, ticked = _ticks(
-                        windows, w, scattered, x, g, lo, row, held, index, fresh, ticked, until, clock, gone, ends, evict, size, every, origin, full == 1 or incomplete
+                        windows,
+                        w,
+                        scattered,
+                        x,
+                        g,
+                        lo,
+                        row,
+                        held,
+                        index,
+                        fresh,
+                        ticked,
+                        until,
+                        clock,
+                        gone,
+                        ends,
+                        evict,
+                        size,
+                        every,
+                        full == 1 or incomplete,
                     )
                 if row > head and snap < len(snaps):
                     k_now = k
@@ -75,7 +93,25 @@ def slid(group, batch, clock, leaving, triggering, held_before, ends, rules, cou
             if trigger == TIME:
                 if held > 0:
                     windows, w, scattered, x, lo, held, index, fresh, ticked = _ticks(
-                        windows, w, scattered, x, g, lo, row, held, index, fresh, ticked, now, clock, gone, ends, evict, size, every, origin, full == 1 or incomplete
+                        windows,
+                        w,
+                        scattered,
+                        x,
+                        g,
+                        lo,
+                        row,
+                        held,
+                        index,
+                        fresh,
+                        ticked,
+                        now,
+                        clock,
+                        gone,
+                        ends,
+                        evict,
+                        size,
+                        every,
+                        full == 1 or incomplete,
                     )
                 if held == 0:
                     since, based, fresh = 0, 0, 0
@@ -148,7 +184,7 @@ def _fire(windows, w, scattered, x, g, index, lo, hi, held, fired, gone):  # typ
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _ticks(windows, w, scattered, x, g, lo, row, held, index, fresh, ticked, until, clock, gone, ends, evict, size, every, origin, ready):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _ticks(windows, w, scattered, x, g, lo, row, held, index, fresh, ticked, until, clock, gone, ends, evict, size, every, ready):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Fire at each tick after the last one up to an instant, as long as rows are held."""
     tick = ticked + every
     while tick <= until and held > 0:

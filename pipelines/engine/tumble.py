@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pipelines.engine.growing import added, grown
+from pipelines.engine.growing import added
 
 NEVER = 2**62
 
@@ -30,6 +30,7 @@ def tumbled(group, batch, rank, clock, value, known, section, marker, marks, mar
         notes: (batch, group, index, end, access, lo, hi) a row. Open windows have the position one past the last.
     """
     count, delta, absolute, tick, origin, sectioned, dense, age, emit = rules
+    border = (tick, origin, marks, marks_batch, ends)
     windows, notes = np.empty((1024, 7), np.int64), np.empty((1024, 7), np.int64)
     w = k = head = 0
     while head < len(group):
@@ -42,7 +43,8 @@ def tumbled(group, batch, rank, clock, value, known, section, marker, marks, mar
             there = row < tail
             while snap < len(snaps) and (not there or snaps[snap] < batch[row]):
                 if row > head:
-                    fired, until = _over(s, held, clock, rank, batch, tick, origin, sectioned, marks, marks_batch, ends, ends[snaps[snap]], NEVER, snaps[snap])
+                    fired, until = _over(s, held, clock, rank, border, ends[snaps[snap]], NEVER, snaps[snap])
+                    fired = batch[s] if sectioned and held > 0 else fired
                     if fired >= 0:
                         windows, w, index, past = _tumble(windows, w, g, index, past, s, s + held, fired, until, tick, dense)
                         held = 0
@@ -51,7 +53,7 @@ def tumbled(group, batch, rank, clock, value, known, section, marker, marks, mar
             if not there:
                 break
             if held > 0:
-                fired, until = _over(s, held, clock, rank, batch, tick, origin, False, marks, marks_batch, ends, clock[row], rank[row], len(ends))
+                fired, until = _over(s, held, clock, rank, border, clock[row], rank[row], len(ends))
                 if sectioned and section[row] != section[s]:
                     fired = batch[s]
                 if fired >= 0:
@@ -59,7 +61,7 @@ def tumbled(group, batch, rank, clock, value, known, section, marker, marks, mar
                     held = 0
             if age > 0 and row > head and held > 0 and clock[row] - seen > age:
                 if emit:
-                    windows, w, index, past = _tumble(windows, w, g, index, past, s, s + held, batch[row], NEVER, 0, False)
+                    windows, w, index, past = _tumble(windows, w, g, index, past, s, s + held, batch[row], NEVER, tick, dense)
                 held = 0
             seen = clock[row]
             if marker[row]:
@@ -67,28 +69,28 @@ def tumbled(group, batch, rank, clock, value, known, section, marker, marks, mar
             if held > 0 and delta >= 0 and known[row] and known[s]:
                 rise = value[row] - value[s]
                 if rise > delta or (absolute and -rise > delta):
-                    windows, w, index, past = _tumble(windows, w, g, index, past, s, s + held, batch[row], NEVER, 0, False)
+                    windows, w, index, past = _tumble(windows, w, g, index, past, s, s + held, batch[row], NEVER, tick, dense)
                     held = 0
             if held == 0:
                 s = row
             held += 1
             if held == count:
-                windows, w, index, past = _tumble(windows, w, g, index, past, s, s + held, batch[row], NEVER, 0, False)
+                windows, w, index, past = _tumble(windows, w, g, index, past, s, s + held, batch[row], NEVER, tick, dense)
                 held = 0
         if held > 0:
-            fired, until = _over(s, held, clock, rank, batch, tick, origin, sectioned, marks, marks_batch, ends, ends[-1], NEVER, len(ends))
-            windows, w, index, past = _tumble(windows, w, g, index, past, s, s + held, fired if fired >= 0 else len(ends), until, tick, dense)
+            fired, until = _over(s, held, clock, rank, border, ends[-1], NEVER, len(ends))
+            fired = batch[s] if sectioned else fired if fired >= 0 else len(ends)
+            windows, w, index, past = _tumble(windows, w, g, index, past, s, s + held, fired, until, tick, dense)
         head = tail
     return windows[:w], notes[:k]
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _over(s, held, clock, rank, batch, tick, origin, sectioned, marks, marks_batch, ends, now, before, latest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _over(s, held, clock, rank, border, now, before, latest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """The batch in which a window ended that holds rows from `s` on, up to an instant, a place and a batch; -1: none yet."""
+    tick, origin, marks, marks_batch, ends = border
     if held == 0:
         return -1, NEVER
-    if sectioned:
-        return batch[s], NEVER
     if tick > 0:
         until = origin + ((clock[s] - origin) // tick + 1) * tick
         if until <= now:

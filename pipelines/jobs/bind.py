@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
+from pipelines.aggregates.aggregate import ORDINAL
 from pipelines.definition.frame_sets import frame_sets
 from pipelines.errors import DefinitionError, SourceError
 from pipelines.jobs.accumulate_task import described, explained, kept_session, said
@@ -37,6 +38,7 @@ def bound_types(pipeline: Pipeline, known: Mapping[str, pa.Schema | None], piece
     _check_keys(pipeline, columns)
     _check_where(session, pipeline, rows, columns)
     _check_aggregates(session, pipeline, rows, columns)
+    _check_windows(session, pipeline, rows, columns)
     return {frames.table: _types(session, pipeline, frames, rows, columns, known.get(frames.table)) for frames in frame_sets(pipeline)}
 
 
@@ -55,7 +57,9 @@ def _types(
         return here
     session.register("muntin_known", known.empty_table())
     before = described(session, "FROM muntin_known")
-    return {name: before.get(name, kind) if name not in ("frame", "first_event", "last_event") else kind for name, kind in here.items()}
+    return {
+        name: before.get(name, kind) if name not in ("frame", "first_event", "last_event", ORDINAL) else kind for name, kind in here.items()
+    }
 
 
 def _check_keys(pipeline: Pipeline, columns: Mapping[str, str]) -> None:
@@ -74,6 +78,12 @@ def _check_aggregates(session: duckdb.DuckDBPyConnection, pipeline: Pipeline, ro
         for field in aggregate.fields:
             for lift in field.columns.values():
                 _try(session, f"SELECT {lift} AS {quoted(name)} FROM {rows}", f"aggregates[{name!r}]: {aggregate}", columns)
+
+
+def _check_windows(session: duckdb.DuckDBPyConnection, pipeline: Pipeline, rows: str, columns: Mapping[str, str]) -> None:
+    for name, window in pipeline.windows.items():
+        for lift in window.lifts.values():
+            _try(session, f"SELECT {lift} AS {quoted(name)} FROM {rows}", f"windows[{name!r}]", columns)
 
 
 def _try(session: duckdb.DuckDBPyConnection, query: str, what: str, columns: Mapping[str, str]) -> None:

@@ -4,7 +4,7 @@ from pipelines.windows.all_time import AllTime, all_time
 from pipelines.windows.arrival import Arrival, arrival
 from pipelines.windows.calendar import Calendar
 from pipelines.windows.cumulating import Cumulating, cumulating
-from pipelines.windows.kind import Assignment, Window
+from pipelines.windows.kind import Assignment, Gridded, Window
 from pipelines.windows.policies import by_count, by_delta, by_punctuation, by_time, keep
 from pipelines.windows.session import LimitedSession, Session, session
 from pipelines.windows.sliding import Sliding, sliding
@@ -17,6 +17,7 @@ __all__ = [
     "Assignment",
     "Calendar",
     "Cumulating",
+    "Gridded",
     "LimitedSession",
     "Session",
     "Sliding",

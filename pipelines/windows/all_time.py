@@ -20,6 +20,8 @@ class AllTime:
     grace_us = 0
     inside_us = 0
     by_arrival = False
+    flushes = together = False
+    lifts = NONE
     event_times = True
     reach_us = 0
     margin_us = 0

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pipelines.aggregates.aggregate import Field
-from pipelines.aggregates.algebra import SUM
+from pipelines.definition.expressions import stem
 from pipelines.errors import DefinitionError
 from pipelines.windows.policies import BORDERS, Count, Delta, Keep, Policy, Punctuation, Time
 
@@ -55,6 +54,10 @@ class Arrival:
         return {"window_index": "int64", **dict.fromkeys(self.group_by, "")}
 
     @property
+    def flushes(self) -> bool:
+        return self.flush
+
+    @property
     def uses_clock(self) -> bool:
         """Whether rows need a time of arrival."""
         return bool(self.partitions) or any(isinstance(p, Time) or (isinstance(p, Count) and p.or_time_us) for p in self.policies)
@@ -71,10 +74,10 @@ class Arrival:
         for policy in self.policies:
             if isinstance(policy, Delta):
                 value = f"epoch_us(({policy.of})::TIMESTAMPTZ)" if policy.in_time else policy.of
-                out[lifted("delta", f"{policy.of} in time" if policy.in_time else policy.of)] = f"any_value({value})"
+                out[stem("delta", f"{policy.of} in time" if policy.in_time else policy.of)] = f"any_value({value})"
             elif isinstance(policy, Punctuation) and policy.at not in BORDERS:
-                out[lifted("marker", policy.at)] = f"coalesce(bool_or({policy.at}), false)"
-        return out | {lifted("group", name): f'any_value("{name}")' for name in self.group_by}
+                out[stem("marker", policy.at)] = f"coalesce(bool_or({policy.at}), false)"
+        return out | {stem("group", name): f'any_value("{name}")' for name in self.group_by}
 
     def frame_us(self, grid_us: int) -> int:  # noqa: ARG002 - each row is a state of its own
         return 1
@@ -89,11 +92,6 @@ class Arrival:
 
     def ends(self, low_us: int, high_us: int) -> tuple[int, int]:
         return low_us, high_us
-
-
-def lifted(what: str, of: str) -> str:
-    """The column of a state that holds something about an expression."""
-    return Field(what, of, (), SUM).stem
 
 
 def arrival(
@@ -134,13 +132,17 @@ def _check(window: Arrival) -> None:
     evict, trigger = window.evict, window.trigger
     for what, policy in (("evict", evict), ("trigger", trigger)):
         if not isinstance(policy, Policy) and not (what == "trigger" and policy is None):
-            raise DefinitionError(f"{what}: {policy!r} is no policy; give by_count(100), by_time('5m'), by_delta('x', 1.5) or by_punctuation(...)")
+            raise DefinitionError(
+                f"{what}: {policy!r} is no policy; give by_count(100), by_time('5m'), by_delta('x', 1.5) or by_punctuation(...)"
+            )
     if trigger is not None and (isinstance(evict, Punctuation) or isinstance(trigger, Punctuation)):
         raise DefinitionError("punctuation only ends tumbling windows; leave out the trigger, or evict and trigger by count, time or delta")
     if trigger is not None and any(isinstance(p, Count) and p.or_time_us for p in window.policies):
         raise DefinitionError("or_time= is for tumbling windows; leave out the trigger, or or_time=")
     if trigger is None and window.incomplete:
-        raise DefinitionError("incomplete=True is for sliding windows, which have a trigger; a tumbling one is complete when it tumbles; flush=True gives the rest")
+        raise DefinitionError(
+            "incomplete=True is for sliding windows, which have a trigger; tumbling ones come out full; flush=True gives the rest"
+        )
     if window.dense and (trigger is not None or not isinstance(evict, Time)):
         raise DefinitionError("dense=True is for tumbling windows by_time: other windows are never empty")
     if window.partitions and window.partitions.emit and trigger is not None:

@@ -27,6 +27,8 @@ class Cumulating:
 
     inside_us = 0
     by_arrival = False
+    flushes = together = False
+    lifts = NONE
     event_times = False
     margin_us = 0
     columns = NONE

@@ -18,6 +18,8 @@ class Gapless:
 
     inside_us = 0
     by_arrival = False
+    flushes = together = False
+    lifts = NONE
     event_times = False
     margin_us = 0
     columns = NONE
@@ -53,6 +55,6 @@ class Gapless:
         """Start and end of every window in `[start_us, end_us)`, which begins with one."""
         import numpy as np
 
-        start, end = self.bounds(np.arange(start_us, end_us, self.least_us, np.int64))
+        start, end = self.bounds(np.arange(start_us, end_us, self.least_us, dtype=np.int64))
         first = np.unique(start, return_index=True)[1]
         return start[first], end[first]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -90,6 +90,21 @@ class Window(Protocol):
         ...
 
     @property
+    def flushes(self) -> bool:
+        """Whether what is open after the last batch comes out with it."""
+        ...
+
+    @property
+    def together(self) -> bool:
+        """Whether windows of different keys depend on each other, so that one task must work on them all."""
+        ...
+
+    @property
+    def lifts(self) -> Mapping[str, str]:
+        """Of windows by arrival: column of a state -> SQL aggregate that fills it from a row, beside the fields."""
+        ...
+
+    @property
     def event_times(self) -> bool:
         """Whether states must carry the times of their first and last event."""
         ...
@@ -123,4 +138,13 @@ class Window(Protocol):
 
     def ends(self, low_us: int, high_us: int) -> tuple[int, int]:
         """The ends of the first and the last window that a change of events between two instants may touch."""
+        ...
+
+
+@runtime_checkable
+class Gridded(Protocol):
+    """A kind whose windows lie on a grid, whether they hold events or not."""
+
+    def every(self, start_us: int, end_us: int) -> tuple[Ints, Ints]:
+        """Start and end of every window from one that begins at an instant to one that ends at another."""
         ...

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
-from pipelines.aggregates.aggregate import expression
-from pipelines.definition.durations import Duration, microseconds, not_negative, positive
+from pipelines.definition.durations import Duration, not_negative, positive
+from pipelines.definition.expressions import expression
 from pipelines.errors import DefinitionError
 
 BORDERS = ("file", "batch", "upstream")
@@ -113,4 +113,4 @@ def keep(*, age: Duration, emit: bool = False) -> Keep:
     Raises:
         DefinitionError: an age that is not positive.
     """
-    return Keep(microseconds(positive(age, "age"), "age"), emit)
+    return Keep(positive(age, "age"), emit)

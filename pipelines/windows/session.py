@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, get_args
 
 from pipelines.definition.durations import Duration, not_negative, positive, spell
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from pipelines.windows.kind import Assignment, Ints
 
 Touching = Literal["merge", "split"]
+CUT: Mapping[str, str] = MappingProxyType({"cut": "bool"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,8 @@ class Session:
     grace_us: int = 0
 
     by_arrival = False
+    flushes = together = False
+    lifts = NONE
     event_times = True
     reach_us = None
     columns = NONE
@@ -69,9 +73,7 @@ class LimitedSession(Session):
 
     max_length_us: int = 0
 
-    @property
-    def columns(self) -> Mapping[str, str]:
-        return {"cut": "bool"}
+    columns = CUT
 
     def frame_us(self, grid_us: int) -> int:  # noqa: ARG002 - a cut may fall between any two instants
         return 1

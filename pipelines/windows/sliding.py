@@ -28,6 +28,8 @@ class Sliding:
 
     inside_us = 0
     by_arrival = False
+    flushes = together = False
+    lifts = NONE
     event_times = False
     margin_us = 0
     columns = NONE
@@ -55,7 +57,7 @@ class Sliding:
     def every(self, start_us: int, end_us: int) -> tuple[Ints, Ints]:
         import numpy as np
 
-        start = np.arange(start_us, end_us - self.size_us + 1, self.step_us, np.int64)
+        start = np.arange(start_us, end_us - self.size_us + 1, self.step_us, dtype=np.int64)
         return start, start + self.size_us
 
 

@@ -26,6 +26,8 @@ class Unique:
     grace_us: int = 0
 
     by_arrival = False
+    flushes = together = False
+    lifts = NONE
     event_times = False
     margin_us = 0
     columns = NONE
