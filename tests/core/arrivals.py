@@ -115,6 +115,6 @@ def arriving(dice: random.Random, start: int) -> list[dict[str, Any]]:
     cut = dice.randint(0, len(found))
     for n, one in enumerate(found):
         one["v"], one["x"] = one["v"] or 0, dice.choice([0.0, 3.5, 1000.0, -7.25, dice.gauss(0, 1e3)])
-        one["a"] = came[n] if dice.random() < 0.9 else dice.choice([None, start - MINUTE, start + 2 * LENGTH, came[0]])
+        one["a"] = came[n] if dice.random() < 0.9 else dice.choice([start - MINUTE, start + 2 * LENGTH, came[0]])
         one["file"] = "one" if n < cut else "two"
     return found
