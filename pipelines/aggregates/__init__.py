@@ -2,7 +2,9 @@
 
 from pipelines.aggregates.aggregate import Aggregate, Field
 from pipelines.aggregates.algebra import SUM, Fold, Monoid, Select, Sum
+from pipelines.aggregates.collecting import collect, collect_distinct, collect_sorted, concat, to_map
 from pipelines.aggregates.counting import count, count_if
+from pipelines.aggregates.distribution import count_by, count_distinct, histogram, median, mode, percentile
 from pipelines.aggregates.extremes import max, min  # noqa: A004 - the names in SQL and in the contract
 from pipelines.aggregates.moments import stddev, variance
 from pipelines.aggregates.order import first, last
@@ -16,14 +18,25 @@ __all__ = [
     "Monoid",
     "Select",
     "Sum",
+    "collect",
+    "collect_distinct",
+    "collect_sorted",
+    "concat",
     "count",
+    "count_by",
+    "count_distinct",
     "count_if",
     "first",
+    "histogram",
     "last",
     "max",
     "mean",
+    "median",
     "min",
+    "mode",
+    "percentile",
     "stddev",
     "sum",
+    "to_map",
     "variance",
 ]

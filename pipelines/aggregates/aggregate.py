@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pipelines.errors import DefinitionError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     import pyarrow as pa
 
@@ -31,6 +31,7 @@ class Field:
         parts: (part, SQL aggregate that lifts rows to it), in order. A part without a name is the field itself.
         monoid: how parts combine.
         uses_order: whether the lift reads `ORDINAL`, the position of a row in its batch.
+        seal: what Python makes of a lifted column before it is stored, as a list of values becomes a sketch.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Field:
     parts: tuple[tuple[str, str], ...]
     monoid: Monoid
     uses_order: bool = False
+    seal: Callable[[pa.Array], pa.Array] | None = None
 
     @property
     def stem(self) -> str:
@@ -76,6 +78,15 @@ class Aggregate:
 
     def __str__(self) -> str:
         return f"{self.name}({self.of})"
+
+
+def sealed(states: pa.Table, fields: Iterable[Field]) -> pa.Table:
+    """States with the columns of fields that have a seal as they are stored."""
+    for field in fields:
+        if field.seal is not None:
+            for column in field.columns:
+                states = states.set_column(states.column_names.index(column), column, field.seal(states[column].combine_chunks()))
+    return states
 
 
 def expression(text: object, name: str) -> str:

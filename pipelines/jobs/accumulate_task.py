@@ -10,6 +10,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pipelines.aggregates.aggregate import sealed
 from pipelines.definition.frame_sets import frame_sets
 from pipelines.engine.frames import sorted_order
 from pipelines.engine.keys import buckets, contiguous, key_codes
@@ -154,7 +155,7 @@ def _write_states(
     query = states(share.pipeline, frames, rows, latest, columns)
     kinds = targets_of(described(session, query), share.targets[frames.table], split.paths)
     chosen = ", ".join(f"{quoted(name)}::{kind} AS {quoted(name)}" for name, kind in kinds.items())
-    table = storable(session.sql(f"SELECT {chosen} FROM ({query})").to_arrow_table())
+    table = sealed(storable(session.sql(f"SELECT {chosen} FROM ({query})").to_arrow_table()), share.pipeline.fields)
     table, taken = arranged(table, share.pipeline.keys, split.batch_us, frames.width_us), int(table["rows"].to_numpy().sum())
     name = StatesPath(split.batch_us, split.number, newest, *frame_range(table)).named
     dictionary = [*share.pipeline.keys, "batch", "bucket", FRAME]

@@ -55,7 +55,8 @@ def _types(
         return here
     session.register("muntin_known", known.empty_table())
     before = described(session, "FROM muntin_known")
-    return {name: before.get(name, kind) if name not in ("frame", "first_event", "last_event") else kind for name, kind in here.items()}
+    ours = {"frame", "first_event", "last_event", *(column for each in pipeline.fields if each.seal for column in each.columns)}
+    return {name: kind if name in ours else before.get(name, kind) for name, kind in here.items()}
 
 
 def _check_keys(pipeline: Pipeline, columns: Mapping[str, str]) -> None:

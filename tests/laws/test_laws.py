@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from pipelines import aggregates as agg
 from pipelines.aggregates import Aggregate, Field, Fold, Select
 from tests.laws import laws
+from tests.laws.keeping import KEEPING, VARIANTS
 from tests.laws.states import combine, finish, lift
 
 VALUES: dict[str, tuple[pa.DataType, Any]] = {
@@ -39,8 +40,11 @@ CATALOGUE: dict[str, tuple[Aggregate, tuple[str, ...]]] = {
     "last": (agg.last("x"), ORDERED),
     "variance": (agg.variance("x"), ("float", "offset", "absurd")),
     "stddev": (agg.stddev("x", population=True), ("float", "offset", "absurd")),
+    **KEEPING,
 }
-PAIRS = [pytest.param(aggregate, kind, id=f"{name}-{kind}") for name, (aggregate, kinds) in CATALOGUE.items() for kind in kinds]
+PAIRS = [
+    pytest.param(aggregate, kind, id=f"{name}-{kind}") for name, (aggregate, kinds) in (CATALOGUE | VARIANTS).items() for kind in kinds
+]
 
 
 def test_no_aggregate_is_forgotten() -> None:
