@@ -6,8 +6,11 @@ from pipelines.aggregates.collecting import collect, collect_distinct, collect_s
 from pipelines.aggregates.counting import count, count_if
 from pipelines.aggregates.distribution import count_by, count_distinct, histogram, median, mode, percentile
 from pipelines.aggregates.extremes import max, min  # noqa: A004 - the names in SQL and in the contract
+from pipelines.aggregates.grouping import by
 from pipelines.aggregates.moments import stddev, variance
 from pipelines.aggregates.order import first, last
+from pipelines.aggregates.own import apply, own
+from pipelines.aggregates.sketches import approx_count_distinct, approx_quantiles, approx_top_k, theta
 from pipelines.aggregates.sums import mean, sum  # noqa: A004 - the names in SQL and in the contract
 
 __all__ = [
@@ -18,6 +21,11 @@ __all__ = [
     "Monoid",
     "Select",
     "Sum",
+    "apply",
+    "approx_count_distinct",
+    "approx_quantiles",
+    "approx_top_k",
+    "by",
     "collect",
     "collect_distinct",
     "collect_sorted",
@@ -34,9 +42,11 @@ __all__ = [
     "median",
     "min",
     "mode",
+    "own",
     "percentile",
     "stddev",
     "sum",
+    "theta",
     "to_map",
     "variance",
 ]

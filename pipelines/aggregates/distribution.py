@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from pipelines.aggregates.aggregate import Aggregate, Field, expression
@@ -115,7 +116,7 @@ def histogram(x: str, edges: Sequence[float]) -> Aggregate:
         DefinitionError: fewer than two edges, or some that do not ascend.
     """
     x, edges = expression(x, "histogram"), _ascending(edges)
-    bounds = list(zip(edges[:-1], edges[1:], strict=True))
+    bounds = list(pairwise(edges))
     lifts = tuple((str(at), _between(x, low, high, last=at == len(bounds) - 1)) for at, (low, high) in enumerate(bounds))
     said = f"{x}, {edges!r}"
     return Aggregate("histogram", said, (Field("histogram", said, lifts, SUM),), _side_by_side)
@@ -132,7 +133,7 @@ def _number(edge: float) -> str:
 def _ascending(edges: object) -> list[float]:
     found = list(edges) if isinstance(edges, list | tuple | range) else []
     numbers = all(isinstance(edge, int | float) and not isinstance(edge, bool) and not math.isnan(edge) for edge in found)
-    if len(found) < 2 or not numbers or any(low >= high for low, high in zip(found[:-1], found[1:], strict=True)):  # noqa: PLR2004 - two edges make an interval
+    if len(found) < 2 or not numbers or any(low >= high for low, high in pairwise(found)):  # noqa: PLR2004 - two edges make an interval
         raise DefinitionError(f"histogram: edges {edges!r} are not possible; give at least two numbers that ascend, as [0, 10, 20]")
     return found
 

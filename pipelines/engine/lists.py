@@ -34,7 +34,8 @@ def listed(counts: Ints, items: pa.Array) -> pa.Array:
     offsets = np.append(0, np.cumsum(counts))
     if offsets[-1] > _MOST:
         raise SourceError(
-            f"the windows of one task hold {offsets[-1]} items in lists, {_MOST} is the most; ask for fewer with limit=, or for shorter windows"
+            f"the windows of one task hold {offsets[-1]} items in lists and a column can number {_MOST}; "
+            "ask for fewer items, as collect(x, limit=100), or for shorter windows"
         )
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), items)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
+from pipelines.aggregates.grouping import ROWS
 from pipelines.definition.frame_sets import frame_sets
 from pipelines.errors import DefinitionError, SourceError
 from pipelines.jobs.accumulate_task import described, explained, kept_session, said
@@ -74,7 +75,7 @@ def _check_aggregates(session: duckdb.DuckDBPyConnection, pipeline: Pipeline, ro
     for name, aggregate in pipeline.aggregates.items():
         for field in aggregate.fields:
             for lift in field.columns.values():
-                _try(session, f"SELECT {lift} AS {quoted(name)} FROM {rows}", f"aggregates[{name!r}]: {aggregate}", columns)
+                _try(session, f"SELECT {lift} AS {quoted(name)} FROM {rows} AS {ROWS}", f"aggregates[{name!r}]: {aggregate}", columns)
 
 
 def _try(session: duckdb.DuckDBPyConnection, query: str, what: str, columns: Mapping[str, str]) -> None:

@@ -43,22 +43,22 @@ def stored_type(kind: str) -> str:
     if kind.endswith("[]"):
         return f"{stored_type(kind[:-2])}[]"
     if kind.startswith("STRUCT("):
-        members = (_MEMBER.fullmatch(member) for member in _divided(kind[len("STRUCT(") : -1]))
-        return "STRUCT(" + ", ".join(f"{each[1]} {stored_type(each[2])}" for each in members if each) + ")"
+        return "STRUCT(" + ", ".join(f"{name} {stored_type(member)}" for name, member in _members(kind)) + ")"
     return "VARCHAR" if kind.startswith("ENUM") else _STORED.get(kind, kind)
 
 
-def _divided(members: str) -> list[str]:
-    """The members of a struct's type, cut at the commas that are its own."""
+def _members(kind: str) -> list[tuple[str, str]]:
+    """Names and types of a struct's members: its type cut at the commas that are its own."""
     found, depth, quotes = [""], 0, False
-    for letter in members:
+    for letter in kind[len("STRUCT(") : -1]:
         quotes ^= letter == '"'
         depth += 0 if quotes else (letter == "(") - (letter == ")")
         if letter == "," and not depth and not quotes:
             found.append("")
         else:
             found[-1] += letter
-    return [member.strip() for member in found]
+    matches = (_MEMBER.fullmatch(member.strip()) for member in found)
+    return [(each[1], each[2]) for each in matches if each]
 
 
 def targets_of(natural: Mapping[str, str], targets: Mapping[str, str], paths: Sequence[str]) -> dict[str, str]:
@@ -83,6 +83,9 @@ def _fits(kind: str, target: str) -> bool:
         return True
     if kind.endswith("[]") and target.endswith("[]"):
         return _fits(kind[:-2], target[:-2])
+    if kind.startswith("STRUCT(") and target.startswith("STRUCT("):
+        here, there = _members(kind), dict(_members(target))
+        return [name for name, _ in here] == list(there) and all(_fits(member, there[name]) for name, member in here)
     if kind in _WIDER and target in _WIDER:
         return _WIDER.index(kind) <= _WIDER.index(target)
     return kind in ("HUGEINT", *_WIDER[:4]) and (target in ("BIGINT", "DOUBLE") or target.startswith("DECIMAL"))

@@ -64,7 +64,8 @@ def prove(aggregate: Aggregate, cases: Sequence[Triple], kinds: Kinds) -> None:
     breaches = [found for found in _breaches(aggregate, cases, kinds) if found]
     if breaches:
         worst = min(breaches, key=lambda breach: breach.case)
-        raise LawError(_told(aggregate, worst, cases[worst.case]))
+        others = sorted({breach.law.split(":")[0] for breach in breaches} - {worst.law.split(":")[0]})
+        raise LawError(_told(aggregate, worst, cases[worst.case]) + (f" Other laws that it breaks: {', '.join(others)}." if others else ""))
 
 
 def _breaches(aggregate: Aggregate, cases: Sequence[Triple], kinds: Kinds) -> Iterator[Breach | None]:
