@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pipelines.aggregates.aggregate import Aggregate, Field, expression
 from pipelines.errors import DefinitionError
@@ -35,6 +35,14 @@ class Grouped:
         from pipelines.engine.groups import combined_groups
 
         return {part: combined_groups(lists, windows, self.fields) for part, lists in parts.items()}
+
+    def shown(self, lists: pa.Array) -> list[Any]:
+        """Each state as something that can be compared and printed: of each group its parts."""
+        group, *parts = lists.flatten().flatten()
+        monoids = [field.monoid for field in self.fields for _ in field.parts]
+        columns = [each.shown(part) if hasattr(each, "shown") else part.to_pylist() for each, part in zip(monoids, parts, strict=True)]
+        items = iter(list(zip(group.to_pylist(), *columns, strict=True)))
+        return [[next(items) for _ in range(count)] for count in lists.value_lengths().to_pylist()]
 
 
 def by(group: str, aggregate: Aggregate) -> Aggregate:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from pipelines.aggregates.objects import Objects
+from pipelines.errors import SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -48,17 +50,25 @@ class SketchState:
             from pipelines.engine.lists import lengths_of
 
             bounds, items = np.append(0, np.cumsum(lengths_of(lists))).tolist(), self.items(lists.flatten())
-            parts = (items[start:stop] for start, stop in zip(bounds[:-1], bounds[1:], strict=True))
+            parts = (items[start:stop] for start, stop in pairwise(bounds))
             return pa.array([self.write(self.made(size, part)) for part in parts], pa.binary())
 
         return sketches
 
 
 def _hashed(values: pa.Array) -> list[Any]:
-    """Values as the library hashes them: whole numbers, floats, texts; moments and dates as numbers of their unit."""
+    """Values as the library hashes them: whole numbers, floats, texts; moments and dates as numbers of their unit.
+
+    The library passes over empty texts, which are values too: they go in as a zero byte.
+
+    Raises:
+        SourceError: values that have no such form.
+    """
     import pyarrow as pa
 
     kind = values.type
+    if pa.types.is_nested(kind):
+        raise SourceError(f'values of type {kind} do not go into a sketch; ask for a text of them, as "x::VARCHAR"')
     if pa.types.is_temporal(kind):
         values = values.cast(pa.int32() if kind.bit_width == 32 else pa.int64())  # noqa: PLR2004 - dates are 32 bits wide
     elif pa.types.is_boolean(kind):
@@ -66,7 +76,9 @@ def _hashed(values: pa.Array) -> list[Any]:
     elif pa.types.is_decimal(kind):
         values = values.cast(pa.string())
     found: list[Any] = values.to_pylist()
-    return [value.hex() for value in found] if pa.types.is_binary(kind) else found
+    if pa.types.is_binary(kind):
+        found = [value.hex() for value in found]
+    return [value if value != "" else "\x00" for value in found]
 
 
 def _hll(size: int, values: Sequence[Any]) -> Any:  # noqa: ANN401 - the library's classes
@@ -143,8 +155,8 @@ def _frequencies(size: int, counts: Sequence[Any]) -> Any:  # noqa: ANN401 - the
     from datasketches import frequent_strings_sketch
 
     sketch = frequent_strings_sketch(size)
-    for each in counts:
-        sketch.update(each["key"], each["value"])
+    for text, count in counts:
+        sketch.update(text, count)
     return sketch
 
 
@@ -167,19 +179,59 @@ def _five(digest: Any) -> list[float]:  # noqa: ANN401 - the library's classes
     return [float(digest.get_total_weight()), *map(digest.get_quantile, places)]
 
 
-HLL = SketchState(
-    "hll", _hashed, _hll, _read_hll, lambda sketch: sketch.serialize_compact(), _hll_union, lambda sketch: sketch.get_estimate()
-)
-THETA = SketchState("theta", _hashed, _theta, _read_theta, lambda sketch: sketch.serialize(), _theta_union, lambda sketch: sorted(sketch))
-TDIGEST = SketchState(
-    "tdigest",
-    lambda values: values.to_numpy(zero_copy_only=False).copy(),  # the library refuses arrays that may not be written
-    _digest,
-    _read_digest,
-    lambda digest: digest.serialize(),
-    _merged,
-    _five,
-)
-FREQUENT = SketchState(
-    "frequent", lambda values: values.to_pylist(), _frequencies, _read_frequencies, lambda sketch: sketch.serialize(), _merged, top
-)
+def _bytes(sketch: Any) -> bytes:  # noqa: ANN401 - the library's classes
+    found: bytes = sketch.serialize()
+    return found
+
+
+def _compact_bytes(sketch: Any) -> bytes:  # noqa: ANN401 - the library's classes
+    found: bytes = sketch.serialize_compact()
+    return found
+
+
+def _estimate(sketch: Any) -> float:  # noqa: ANN401 - the library's classes
+    return float(sketch.get_estimate())
+
+
+def _doubles(values: pa.Array) -> Any:  # noqa: ANN401 - numpy's array
+    """Numbers, zeros without a sign, that may be written: the library refuses others."""
+    return values.to_numpy(zero_copy_only=False) + 0.0
+
+
+def _pairs(values: pa.Array) -> list[Any]:
+    """(text, count) of structs of a value and its count."""
+    from pipelines.engine.lists import settled
+
+    keys, counts = values.flatten()
+    return list(zip(texts(settled(keys)), counts.to_pylist(), strict=True))
+
+
+def texts(values: pa.Array) -> list[str]:
+    """Values as texts that `values_of` reads again; bytes in hexadecimal.
+
+    Raises:
+        SourceError: values that cannot be text.
+    """
+    import pyarrow as pa
+
+    if pa.types.is_nested(values.type):
+        raise SourceError(f'values of type {values.type} do not go into a sketch; ask for a text of them, as "x::VARCHAR"')
+    if pa.types.is_binary(values.type):
+        return [value.hex() for value in values.to_pylist()]
+    found: list[str] = values.cast(pa.string()).to_pylist()
+    return found
+
+
+def values_of(found: Sequence[str], kind: pa.DataType) -> pa.Array:
+    """Values of this type again."""
+    import pyarrow as pa
+
+    if pa.types.is_binary(kind):
+        return pa.array([bytes.fromhex(text) for text in found], kind)
+    return pa.array(found, pa.string()).cast(kind)
+
+
+HLL = SketchState("hll", _hashed, _hll, _read_hll, _compact_bytes, _hll_union, _estimate)
+THETA = SketchState("theta", _hashed, _theta, _read_theta, _bytes, _theta_union, sorted)
+TDIGEST = SketchState("tdigest", _doubles, _digest, _read_digest, _bytes, _merged, _five)
+FREQUENT = SketchState("frequent", _pairs, _frequencies, _read_frequencies, _bytes, _merged, top)

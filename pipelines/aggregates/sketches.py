@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pipelines.aggregates.aggregate import Aggregate, Field, expression
 from pipelines.aggregates.distribution import fraction
 from pipelines.aggregates.extremes import min as least
-from pipelines.aggregates.sketch_states import FREQUENT, HLL, TDIGEST, THETA, SketchState, top
+from pipelines.aggregates.sketch_states import FREQUENT, HLL, TDIGEST, THETA, SketchState, top, values_of
 from pipelines.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -68,7 +68,8 @@ def approx_top_k(x: str, k: int = 10) -> Aggregate:
     """
     x, k = expression(x, "approx_top_k"), _size("approx_top_k", k, 1, 1_000, "k")
     lg_size = max(10, (8 * k - 1).bit_length())
-    lift = f'coalesce(map_entries(histogram(({x})::VARCHAR)), [])::STRUCT("key" VARCHAR, "value" BIGINT)[]'
+    counts = f"map_entries(histogram({x}))"
+    lift = f"coalesce(list_transform({counts}, lambda each: {{'key': each.key, 'value': each.value::BIGINT}}), [])"
     return Aggregate("approx_top_k", f"{x}, {k}", (_field("frequent", x, lift, FREQUENT, lg_size), *least(x).fields), _most_frequent(k))
 
 
@@ -122,7 +123,7 @@ def _most_frequent(k: int) -> Callable[[pa.Array, pa.Array], pa.Array]:
         from pipelines.engine.lists import listed
 
         rows = [top(FREQUENT.read(sketch), k) for sketch in sketches.to_pylist()]
-        values = pa.array([value for row in rows for value, _, _ in row], pa.string()).cast(like.type)
+        values = values_of([value for row in rows for value, _, _ in row], like.type)
         numbers = [pa.array([each[at] for row in rows for each in row], pa.int64()) for at in (1, 2)]
         return listed(
             np.array([len(row) for row in rows], np.int64), pa.StructArray.from_arrays([values, *numbers], ["value", "count", "error"])

@@ -8,15 +8,14 @@ import numpy as np
 import pyarrow as pa
 
 from pipelines.engine.frames import run_starts, sorted_order
-from pipelines.engine.lists import lengths_of, listed, ranks
-from pipelines.engine.members import pieces
-from pipelines.windows.kind import Assignment
+from pipelines.engine.lists import lengths_of, listed, ranks, settled
+from pipelines.engine.members import in_runs, pieces
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pipelines.aggregates import Field
-    from pipelines.windows.kind import Ints
+    from pipelines.windows.kind import Assignment
 
     Change = Callable[[list[pa.Array]], list[pa.Array]]
 
@@ -30,25 +29,17 @@ def combined_groups(lists: pa.Array, windows: Assignment, fields: Sequence[Field
         fields: whose monoids combine the parts.
     """
     group, *parts = lists.flatten().flatten()
-    rank = ranks(group)
+    group, rank = settled(group), ranks(group)
     counts, found = np.zeros(len(windows.lo), np.int64), [pa.concat_arrays([each.slice(0, 0)]) for each in (group, *parts)]
     pieces_found: list[list[pa.Array]] = [found]
     for window, item in pieces(windows, lengths_of(lists)):
         order = sorted_order(window, rank[item])
         heads = np.flatnonzero(run_starts(window[order], rank[item[order]]))
-        apart = _apart(item[order], heads, len(group))
+        apart = in_runs(item[order], np.append(heads, len(order)), len(group))
         pieces_found.append([group.take(pa.array(item[order][heads])), *_reduced(parts, fields, apart)])
         counts += np.bincount(window[order][heads], minlength=len(counts))
     columns = [pa.concat_arrays(column) for column in zip(*pieces_found, strict=True)]
     return listed(counts, pa.StructArray.from_arrays(columns, fields=list(lists.type.value_type)))
-
-
-def _apart(items: Ints, heads: Ints, rows: int) -> Assignment:
-    """Each group of each window as a window of its own, in one block."""
-    stops = np.append(heads, len(items))[1:]
-    block = np.repeat(np.arange(len(heads)), stops - heads)
-    none, zeros = np.empty(0, np.int64), np.zeros(len(heads), np.int64)
-    return Assignment(items, block, zeros, heads, stops, heads, heads, stops, none, none, np.zeros(rows, np.int64))
 
 
 def _reduced(parts: Sequence[pa.Array], fields: Sequence[Field], windows: Assignment) -> list[pa.Array]:

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from pipelines.engine.exact import exact_sums
 from pipelines.engine.frames import run_starts, sorted_order
-from pipelines.engine.members import pieces
+from pipelines.engine.members import in_runs, pieces
 from pipelines.engine.select import sort_keys
 from pipelines.errors import SourceError
 
@@ -44,17 +46,23 @@ def ranks(values: pa.Array, *, falling: bool = False) -> Ints:
     """Dense numbers from 0, equal for equal values and ordered as they are, or the other way round; nulls behind all.
 
     All zeros are one value, and all NaNs, which are greater than any number.
+
+    Raises:
+        SourceError: values that have no order.
     """
-    if pa.types.is_floating(values.type):
-        plain = values.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False) + 0.0
-        keys = sort_keys(pa.array(plain))
-    else:
-        keys = sort_keys(values)
+    if pa.types.is_nested(values.type):
+        raise SourceError(f'values of type {values.type} have no order; ask for a text of them, as "x::VARCHAR", or for collect("x")')
+    keys = sort_keys(settled(values))
     valid = values.is_valid().to_numpy(zero_copy_only=False)
     known, found = np.unique(keys[valid], return_inverse=True)
     rank = np.full(len(keys), len(known), np.int64)
     rank[valid] = len(known) - 1 - found if falling else found
     return rank
+
+
+def settled(values: pa.Array) -> pa.Array:
+    """The values, zeros without a sign: which of two equal zeros came first is nobody's business."""
+    return pc.add(values, pa.scalar(0, values.type)) if pa.types.is_floating(values.type) else values
 
 
 def put_together(lists: Sequence[pa.Array], windows: Assignment, by: Sequence[tuple[pa.Array, bool]], limit: int | None) -> list[pa.Array]:
@@ -83,7 +91,7 @@ def counted(values: pa.Array, counts: pa.Array, windows: Assignment) -> tuple[pa
         values, counts: parallel columns of lists, int64 the counts; no nulls in them.
         windows: over the states.
     """
-    flat, often = values.flatten(), counts.flatten().to_numpy(zero_copy_only=False)
+    flat, often = settled(values.flatten()), counts.flatten().to_numpy(zero_copy_only=False)
     rank = ranks(flat)
     lengths, chosen, sums = np.zeros(len(windows.lo), np.int64), [], []
     for window, item in _sorted(windows, lengths_of(values), rank):
@@ -141,6 +149,23 @@ def mapped(keys: pa.Array, values: pa.Array) -> pa.Array:
     """Maps from parallel columns of lists; keys of a map are told apart already."""
     offsets = np.append(0, np.cumsum(lengths_of(keys)))
     return pa.MapArray.from_arrays(pa.array(offsets, pa.int32()), keys.flatten(), values.flatten())
+
+
+def summed(values: pa.Array) -> pa.Array:
+    """The sum of each list, from left to right; null of an empty one. Integers and decimals are exact.
+
+    Raises:
+        SourceError: a sum does not fit the values' type.
+    """
+    flat = values.flatten()
+    bounds = np.append(0, np.cumsum(lengths_of(values)))
+    if pa.types.is_floating(flat.type):
+        numbers = flat.cast(pa.float64()).to_numpy(zero_copy_only=False)
+        sums = pa.array(np.add.reduceat(np.append(numbers, 0.0), bounds[:-1]) if len(values) else numbers)
+    else:
+        exact = flat if pa.types.is_decimal(flat.type) else flat.cast(pa.int64())
+        sums = exact_sums(exact, in_runs(np.arange(len(flat)), bounds, len(flat)))
+    return pc.if_else(pa.array(np.diff(bounds) > 0), sums, pa.scalar(None, sums.type))
 
 
 def most_frequent(values: pa.Array, counts: pa.Array) -> pa.Array:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pipelines.engine.frames import sorted_order
+from pipelines.windows.kind import Assignment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pipelines.windows.kind import Assignment, Ints
+    from pipelines.windows.kind import Ints
 
 _PIECE = 1 << 22  # items that are held at once: a window's items are never divided
 
@@ -67,3 +68,11 @@ def sizes_of(windows: Assignment, lengths: Ints) -> Ints:
     sizes = total[windows.hi] - total[windows.lo]
     np.add.at(sizes, windows.late_window, lengths[windows.late_row])
     return sizes
+
+
+def in_runs(rows: Ints, bounds: Ints, count: int) -> Assignment:
+    """Windows over `rows[bounds[0]:bounds[1]]` and so on, each in one block; there are `count` rows in all."""
+    lo, hi = bounds[:-1], bounds[1:]
+    block = np.repeat(np.arange(len(lo)), hi - lo)
+    none, zeros = np.empty(0, np.int64), np.zeros(len(lo), np.int64)
+    return Assignment(rows, block, zeros, lo, hi, lo, lo, hi, none, none, np.zeros(count, np.int64))

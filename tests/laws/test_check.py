@@ -52,7 +52,7 @@ BROKEN = {
     "deduct": total(deduct=lambda one, other: one - other - 1),
     "commutative": listed(accumulate=lambda state, value: [*state, value], combine=appended),
     "finish leaves the state alone": listed(finish=lambda state: state.pop() if state else None),
-    "finish twice": listed(finish=lambda state, seen=[]: seen.append(1) or len(seen)),  # noqa: B006 - what the test is about
+    "finish twice": listed(finish=lambda _state, seen=[]: seen.append(1) or len(seen)),
     "accumulate == combine": total(combine=lambda one, other: one + other + 1 if one and other else one + other, deduct=None),
     "associative": total(accumulate=lambda _state, value: value, combine=lambda one, other: (one + other) / 2, deduct=None),
     "identity": total(create=lambda: 1, deduct=None),

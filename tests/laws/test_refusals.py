@@ -9,7 +9,7 @@ from pipelines.errors import DefinitionError
 
 WRONG: dict[str, tuple[Any, str]] = {
     "limit 0": (lambda: agg.collect("x", 0), "whole number from 1"),
-    "limit True": (lambda: agg.collect("x", True), "whole number from 1"),  # noqa: FBT003
+    "limit True": (lambda: agg.collect("x", True), "whole number from 1"),
     "limit 2.5": (lambda: agg.collect("x", 2.5), "whole number from 1"),
     "no expression": (lambda: agg.collect(""), "not a SQL expression"),
     "by no expression": (lambda: agg.collect_sorted("x", by=" "), "not a SQL expression"),
