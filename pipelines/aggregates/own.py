@@ -100,7 +100,7 @@ def _finishing(name: str, finish: Callable[[Any], Any], returns: pa.DataType | N
             finish(state)
         return found
 
-    finished.__qualname__ = f"{name}_{mark(finish)}"  # what results are derived by: a changed function derives them anew
+    finished.__qualname__ = f"{name}_{mark(finish)}_{returns}"  # what results are derived by: a changed function derives them anew
     finished.touched = touched  # type: ignore[attr-defined]
     return finished
 
@@ -136,5 +136,5 @@ def _applying(function: Callable[..., Any], returns: pa.DataType | None) -> Call
         columns = [each.to_pylist() for each in lists]
         return pa.array([function(*row) for row in zip(*columns, strict=True)], returns or pa.float64())
 
-    applied.__qualname__ = f"apply_{mark(function)}"
+    applied.__qualname__ = f"apply_{mark(function)}_{returns}"
     return applied
