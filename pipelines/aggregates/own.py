@@ -126,7 +126,7 @@ def apply(function: Callable[..., Any], *columns: str, returns: pa.DataType | No
     parts = (("times", items(ORDER, "true")), *((str(at), items(f"({x})", "true")) for at, x in enumerate(of)))
     field = Field("apply", ", ".join(of), parts, Listed("apply", by=("times",)), uses_order=True)
     name = getattr(function, "__name__", "function")
-    return Aggregate("apply", f"{name}, {', '.join(of)}", (field,), _applying(function, returns))
+    return Aggregate(f"apply {name}", ", ".join(of), (field,), _applying(function, returns))
 
 
 def _applying(function: Callable[..., Any], returns: pa.DataType | None) -> Callable[..., pa.Array]:

@@ -6,11 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 
 from pipelines.aggregates import Sum
-from pipelines.errors import LawError
+from pipelines.errors import DefinitionError, LawError
+from pipelines.jobs.accumulate_task import said
 from pipelines.laws.examples import rows_of, triples
 from pipelines.laws.states import combined, finished, lifted, ranges
 
@@ -44,7 +46,7 @@ def check(aggregate: Aggregate, example_values: Sequence[Any], *, types: Kinds |
 
     Raises:
         LawError: a law is broken; says which, by which rows, and what that means. The rows are the fewest that were found.
-        DefinitionError: there are no examples, or they do not say which column is meant.
+        DefinitionError: there are no examples, or the aggregate's SQL does not fit them.
     """
     rows, kinds = rows_of(aggregate, example_values, types)
     prove(aggregate, triples(rows), kinds)
@@ -60,6 +62,7 @@ def prove(aggregate: Aggregate, cases: Sequence[Triple], kinds: Kinds) -> None:
 
     Raises:
         LawError: the first case that breaks a law, and the law.
+        DefinitionError: the aggregate's SQL does not fit the rows.
     """
     breaches = [found for found in _breaches(aggregate, cases, kinds) if found]
     if breaches:
@@ -90,7 +93,13 @@ def _states(aggregate: Aggregate, cases: Sequence[Triple], kinds: Kinds) -> list
     """The states of each case's parts, of its rows at once, and of no rows."""
     lists = [case[part] for part in range(3) for case in cases]
     lists += [[row for rows in case for row in rows] for case in cases] + [[] for _ in cases]
-    states = lifted(aggregate, lists, kinds)
+    try:
+        states = lifted(aggregate, lists, kinds)
+    except duckdb.Error as wrong:
+        found = ", ".join(f"{name} {kind}" for name, kind in kinds.items())
+        raise DefinitionError(
+            f"laws: {aggregate} does not fit the examples, which have {found}: {said(wrong)}; give rows with its columns, or say types="
+        ) from wrong
     return [states.slice(at * len(cases), len(cases)) for at in range(5)]
 
 

@@ -100,6 +100,13 @@ def test_rows_of_several_columns() -> None:
         laws.check(dot, [1, 2])
 
 
+def test_examples_that_do_not_fit_are_refused_in_words() -> None:
+    with pytest.raises(DefinitionError, match="does not fit the examples, which have x int64"):
+        laws.check(agg.to_map("x", "y"), [1, 2])
+    with pytest.raises(DefinitionError, match="does not fit the examples"):
+        laws.check(agg.median("x"), ["many"])
+
+
 def test_types_are_said_where_examples_do_not_say_them() -> None:
     laws.check(agg.mode("x"), [None, 1, 2], types={"x": pa.decimal128(38, 2)})
 
