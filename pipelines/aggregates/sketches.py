@@ -37,8 +37,8 @@ def approx_count_distinct(x: str, lg_k: int = 12) -> Aggregate:
 def approx_quantiles(x: str, quantiles: Sequence[float], k: int = 500) -> Aggregate:
     """About the quantiles of `x`, as a list of doubles in the order asked: a t-digest. Null where there is no value.
 
-    Measured on a million values: the rank is off by less than 1 % in the middle and 0.1 % at 0.01 and 0.99; half that
-    at twice the `k`. Null, NaN and infinite values are left out.
+    Measured on a million values in a thousand states: the rank is off by up to 1 % in the middle, by 0.04 % at 0.01 and
+    0.99; at twice the `k` by 0.4 % and 0.02 %. Null, NaN and infinite values are left out.
 
     Args:
         x: SQL expression, a number.

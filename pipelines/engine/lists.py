@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from pipelines.windows.kind import Assignment, Ints
 
-_MOST = 2**31 - 1  # items that an Arrow list column can number
+_MOST = 2**31 - 1  # items of an Arrow column of lists, bytes of one of texts
 
 
 def lengths_of(lists: pa.Array) -> Ints:
@@ -34,12 +34,28 @@ def listed(counts: Ints, items: pa.Array) -> pa.Array:
         SourceError: more items than a column of lists can hold.
     """
     offsets = np.append(0, np.cumsum(counts))
-    if offsets[-1] > _MOST:
-        raise SourceError(
-            f"the windows of one task hold {offsets[-1]} items in lists and a column can number {_MOST}; "
-            "ask for fewer items, as collect(x, limit=100), or for shorter windows"
-        )
+    _check_size(int(offsets[-1]), "items in lists")
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), items)
+
+
+def taken(values: pa.Array, at: Ints) -> pa.Array:
+    """The values at these places.
+
+    Raises:
+        SourceError: texts longer together than a column of texts can be.
+    """
+    if pa.types.is_string(values.type) or pa.types.is_binary(values.type):
+        lengths = pc.binary_length(values).fill_null(0).to_numpy(zero_copy_only=False)
+        _check_size(int(lengths[at].sum(dtype=np.int64)), "bytes of text in lists")
+    return values.take(pa.array(at))
+
+
+def _check_size(size: int, what: str) -> None:
+    if size > _MOST:
+        raise SourceError(
+            f"the windows of one task hold {size} {what}, and a column takes {_MOST}; "
+            'ask for fewer items, as collect("x", limit=100), or for shorter windows'
+        )
 
 
 def ranks(values: pa.Array, *, falling: bool = False) -> Ints:
@@ -81,7 +97,7 @@ def put_together(lists: Sequence[pa.Array], windows: Assignment, by: Sequence[tu
         kept = slice(None) if limit is None else _places(window) < limit
         chosen.append(item[kept])
         counts += np.bincount(window[kept], minlength=len(counts))
-    return [listed(counts, column.flatten().take(pa.array(_joined(chosen)))) for column in lists]
+    return [listed(counts, taken(column.flatten(), _joined(chosen))) for column in lists]
 
 
 def counted(values: pa.Array, counts: pa.Array, windows: Assignment) -> tuple[pa.Array, pa.Array]:
@@ -99,7 +115,7 @@ def counted(values: pa.Array, counts: pa.Array, windows: Assignment) -> tuple[pa
         chosen.append(item[heads])
         sums.append(np.add.reduceat(often[item], heads) if len(heads) else often[:0])
         lengths += np.bincount(window[heads], minlength=len(lengths))
-    return listed(lengths, flat.take(pa.array(_joined(chosen)))), listed(lengths, pa.array(_joined(sums)))
+    return listed(lengths, taken(flat, _joined(chosen))), listed(lengths, pa.array(_joined(sums)))
 
 
 def newest(keys: pa.Array, times: pa.Array, lists: Sequence[pa.Array], windows: Assignment) -> list[pa.Array]:
@@ -116,7 +132,7 @@ def newest(keys: pa.Array, times: pa.Array, lists: Sequence[pa.Array], windows: 
         tails = np.flatnonzero(np.append(run_starts(window, rank[item])[1:], True)[: len(item)])
         chosen.append(item[tails])
         lengths += np.bincount(window[tails], minlength=len(lengths))
-    return [listed(lengths, column.flatten().take(pa.array(_joined(chosen)))) for column in lists]
+    return [listed(lengths, taken(column.flatten(), _joined(chosen))) for column in lists]
 
 
 def once(lists: pa.Array, limit: int | None) -> pa.Array:
@@ -126,7 +142,7 @@ def once(lists: pa.Array, limit: int | None) -> pa.Array:
     kept = np.sort(order[run_starts(window[order], rank[order])])
     if limit is not None:
         kept = kept[_places(window[kept]) < limit]
-    return listed(np.bincount(window[kept], minlength=len(lists)), lists.flatten().take(pa.array(kept)))
+    return listed(np.bincount(window[kept], minlength=len(lists)), taken(lists.flatten(), kept))
 
 
 def _sorted(windows: Assignment, lengths: Ints, *keys: Ints) -> Iterator[tuple[Ints, Ints]]:

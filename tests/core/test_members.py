@@ -7,9 +7,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pipelines.engine.lists import counted, put_together
+from pipelines.engine.lists import counted, put_together, taken
 from pipelines.engine.members import members, pieces, sizes_of
 from pipelines.engine.objects import Algebra, combinations
+from pipelines.errors import SourceError
 from pipelines.windows.kind import Assignment
 
 
@@ -117,3 +118,9 @@ def test_objects_may_be_changed_by_their_combine() -> None:
     algebra = Algebra(list, bytes, grown)
     found = combinations(pa.array([b"a", b"b", b"c", b"d", b"e"], pa.binary()), drawn(), algebra, b"")
     assert found.to_pylist() == [b"acb", b"ccd", b"b"]
+
+
+def test_more_text_than_a_column_takes_is_refused_in_words() -> None:
+    megabyte = pa.array(["x" * 1_000_000])
+    with pytest.raises(SourceError, match=r"2148000000 bytes of text.*limit=100"):
+        taken(megabyte, np.zeros(2_148, np.int64))
