@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from pipelines.errors import DefinitionError
+from pipelines.definition.expressions import expression, stem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -15,6 +13,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from pipelines.aggregates.algebra import Monoid
+
+__all__ = ["ORDER", "ORDINAL", "TIME", "Aggregate", "Field", "expression", "sealed"]
 
 # What a lift may use beside the source's columns: the event time, what rows are ordered by before arrival decides (the
 # event time, or a constant where windows go by arrival), and a row's place in its batch.
@@ -48,11 +48,7 @@ class Field:
         >>> Field("sum", "dep_delay", (), None).stem
         'sum_dep_delay'
         """
-        if not self.of:
-            return self.name
-        plain = re.sub(r"\W+", "_", self.of).strip("_")[:40]
-        exact = plain == self.of and plain.lower() == plain
-        return f"{self.name}_{plain}" if exact else f"{self.name}_{plain}_{sha256(self.of.encode()).hexdigest()[:6]}"
+        return stem(self.name, self.of)
 
     @property
     def columns(self) -> dict[str, str]:
@@ -87,16 +83,3 @@ def sealed(states: pa.Table, fields: Iterable[Field]) -> pa.Table:
             for column in field.columns:
                 states = states.set_column(states.column_names.index(column), column, field.seal(states[column].combine_chunks()))
     return states
-
-
-def expression(text: object, name: str) -> str:
-    """A SQL expression as users give it to an aggregate.
-
-    Raises:
-        DefinitionError: not a text, or an empty one.
-    """
-    if not isinstance(text, str) or not text.strip():
-        raise DefinitionError(
-            f'{name}: {text!r} is not a SQL expression over the source\'s columns; write one, as {name}("price * quantity")'
-        )
-    return text.strip()

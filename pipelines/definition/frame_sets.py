@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from pipelines.definition.durations import spell
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from pipelines.definition.pipeline import Pipeline
 
@@ -21,28 +21,43 @@ FORMAT = 1  # of the state directory
 class FrameSet:
     """Frames of one width, and the windows made of them.
 
-    `event_times`: whether its states carry the times of their first and last event.
+    Attributes:
+        width_us: how wide a frame is.
+        windows: the names of the windows made of them.
+        event_times: whether states carry the times of their first and last event.
+        by_arrival: whether each row is a state of its own, for windows that go by the order of arrival.
+        lifts: column of a state -> SQL aggregate, beside the fields: what windows by arrival read of their rows.
     """
 
     width_us: int
     windows: tuple[str, ...]
     event_times: bool
+    by_arrival: bool = False
+    lifts: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def table(self) -> str:
         """Where its states are, below the pipeline's state folder."""
-        return f"frames/{spell(self.width_us)}"
+        return "frames/rows" if self.by_arrival else f"frames/{spell(self.width_us)}"
 
 
 def frame_sets(pipeline: Pipeline) -> list[FrameSet]:
     """The frame sets of a pipeline, finest first. A set serves every window whose natural width it divides."""
-    grid = [w.frame_us(0) for w in pipeline.windows.values() if w.reach_us is not None]
-    widths = {name: w.frame_us(min(grid, default=0)) for name, w in pipeline.windows.items()}
+    grid = [w.frame_us(0) for w in pipeline.windows.values() if w.reach_us]
+    widths = {name: w.frame_us(min(grid, default=0)) for name, w in pipeline.windows.items() if not w.by_arrival}
     served: dict[int, list[str]] = {}
     for name, width in sorted(widths.items(), key=lambda item: item[1]):
         finest = next((w for w in served if width % w == 0), width)
         served.setdefault(finest, []).append(name)
-    return [FrameSet(width, tuple(names), any(pipeline.windows[name].event_times for name in names)) for width, names in served.items()]
+    by_time = [FrameSet(width, tuple(names), any(pipeline.windows[name].event_times for name in names)) for width, names in served.items()]
+    return by_time + _rows(pipeline)
+
+
+def _rows(pipeline: Pipeline) -> list[FrameSet]:
+    """The set of rows for all windows that go by arrival."""
+    found = {name: window for name, window in pipeline.windows.items() if window.by_arrival}
+    lifts = {column: lift for window in found.values() for column, lift in window.lifts.items()}
+    return [FrameSet(1, tuple(found), event_times=False, by_arrival=True, lifts=lifts)] if found else []
 
 
 def frame_set_of(pipeline: Pipeline, window: str) -> FrameSet:
@@ -57,10 +72,10 @@ def fingerprint(pipeline: Pipeline) -> str:
         "format": FORMAT,
         "keys": pipeline.keys,
         "where": pipeline.where,
-        "time": [source.event_time, source.unit, source.timezone, source.arrival_order],
+        "time": [source.event_time, source.unit, source.timezone, source.arrival_order, source.arrival_time],
         "schedule": [schedule.cron, schedule.step_us, schedule.anchor_us],
         "max_ahead": pipeline.max_ahead_us,
-        "frames": [[frames.width_us, frames.event_times] for frames in frame_sets(pipeline)],
+        "frames": [[frames.table, frames.event_times, sorted(frames.lifts.items())] for frames in frame_sets(pipeline)],
         "fields": sorted(each.columns.items().__repr__() for each in pipeline.fields),
     }
     return sha256(json.dumps(facts, sort_keys=True, default=str).encode()).hexdigest()[:12]

@@ -26,11 +26,12 @@ def chains(frames: Frames, reach: int, gap: int, floor: Ints) -> tuple[Ints, Int
         group and start; and of each chain the first and the last event time.
     """
     label, first, last = _chains(frames.group, frames.start, frames.batch, frames.first, frames.last, reach, gap, floor)
-    return _numbered(label, first, last, frames.group)
+    chain, start, newest = numbered(label, first, last, frames.group)
+    return chain, start, newest
 
 
-def _numbered(label: Ints, first: Ints, last: Ints, group: Ints) -> tuple[Ints, Ints, Ints]:
-    """Renumber the chains that there are 0, 1, 2... by (group, start, end)."""
+def numbered(label: Ints, first: Ints, last: Ints, group: Ints, *more: Ints) -> tuple[Ints, ...]:
+    """Renumber the chains that there are 0, 1, 2... by (group, start, end), and with them whatever is known of each."""
     member = np.zeros(len(first), np.int64)
     kept = np.flatnonzero(label >= 0)
     member[label[kept]] = kept
@@ -38,7 +39,7 @@ def _numbered(label: Ints, first: Ints, last: Ints, group: Ints) -> tuple[Ints, 
     order = used[np.lexsort((last[used], first[used], group[member[used]]))]
     number = np.full(len(first) + 1, -1)
     number[order] = np.arange(len(order))
-    return number[label], first[order], last[order]
+    return number[label], *(column[order] for column in (first, last, *more))
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from pipelines.engine.frames import POSITION, Frames, sorted_order
-from pipelines.engine.keys import contiguous, key_codes
+from pipelines.engine.arrange import Arranged, arrange
+from pipelines.engine.keys import contiguous
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pipelines.aggregates import Aggregate, Field
+    from pipelines.engine.frames import Frames
     from pipelines.timeline.closing import Closing
     from pipelines.windows.kind import Assignment, Ints, Window
 
@@ -40,31 +41,6 @@ class Combined:
     assignment: Assignment
     found: Assignment
     found_closed: Ints
-
-
-@dataclass(frozen=True, slots=True)
-class Arranged:
-    """States sorted by (key, frame, batch, order of arrival), and the same as frames."""
-
-    states: pa.Table
-    frames: Frames
-
-
-def arrange(states: pa.Table, keys: Sequence[str], width_us: int) -> Arranged:
-    """Sort states.
-
-    Args:
-        states: key columns, `frame` (timestamp us UTC), `first_event` and `last_event` if a window asks for them, the
-            fields' columns, and `POSITION`: the place of the state's batch in the history; in order of arrival.
-        keys: names of the key columns.
-        width_us: of the frames.
-    """
-    codes = key_codes([contiguous(states[key]) for key in keys], len(states))
-    start, batch = _instants(states["frame"]), states[POSITION].to_numpy()
-    order = sorted_order(codes, start // width_us, batch)
-    states = states.take(pa.array(order))
-    first, last = (_instants(states[name]) if name in states.column_names else start[order] for name in ("first_event", "last_event"))
-    return Arranged(states, Frames(codes[order], start[order], batch[order], first, last, width_us))
 
 
 def combine(
@@ -102,7 +78,7 @@ def combine_arranged(
     """
     states, frames = arranged.states, arranged.frames
     found = window.assign(frames, when.floor)
-    found_closed = when.batch_of(found.end)
+    found_closed = when.batch_of(found.end) if found.closed is None else found.closed
     assignment, closed = found, found_closed
     if wanted is not None and not bool(np.all(chosen := np.isin(closed, wanted))):
         assignment, closed = _only(found, closed, chosen)
@@ -110,12 +86,9 @@ def combine_arranged(
     columns = {key: states[key].combine_chunks().take(heads) for key in keys}
     columns["window_start"] = pa.array(assignment.start).view(INSTANT)
     columns["window_end"] = pa.array(assignment.end).view(INSTANT)
+    columns |= {name: pa.array(assignment.more[name], kind or None) for name, kind in window.columns.items()}
     columns |= results(states, assignment, aggregates)
     return Combined(pa.table(columns), closed, states, frames, assignment, found, found_closed)
-
-
-def _instants(column: pa.ChunkedArray) -> Ints:
-    return contiguous(column).view(pa.int64()).to_numpy(zero_copy_only=False)
 
 
 def _heads(frames: Frames, assignment: Assignment) -> pa.Array:
@@ -133,6 +106,11 @@ def _only(assignment: Assignment, closed: Ints, chosen: np.ndarray) -> tuple[Ass
         replace(
             assignment,
             **{name: getattr(assignment, name)[kept] for name in names},
+            closed=None if assignment.closed is None else assignment.closed[kept],
+            more={
+                name: column.take(pa.array(kept)) if isinstance(column, pa.Array) else column[kept]
+                for name, column in assignment.more.items()
+            },
             late_window=number[assignment.late_window[pairs]],
             late_row=assignment.late_row[pairs],
         ),

@@ -26,7 +26,9 @@ def exact_sums(column: pa.Array, windows: Assignment) -> pa.Array:
         SourceError: a window's sum does not fit the column's type.
     """
     places = (windows.lo, windows.hi, windows.late_window, windows.late_row)
-    if pa.types.is_integer(column.type) and _surely_fits(values := column.to_numpy(zero_copy_only=False).astype(np.int64, copy=False)):
+    if pa.types.is_integer(column.type) and _surely_fits(
+        values := column.to_numpy(zero_copy_only=False).astype(np.int64, copy=False), len(windows.order) + len(windows.late_row)
+    ):
         return pa.array(_running_small(values[windows.order], values, *places))
     low, high = _limbs(column)
     sums = _running(low[windows.order], high[windows.order], low, high, *places)
@@ -36,9 +38,9 @@ def exact_sums(column: pa.Array, windows: Assignment) -> pa.Array:
     return _decimals(sums[0], sums[1], size, column.type)
 
 
-def _surely_fits(values: Ints) -> bool:
-    """Whether no sum of these values, each as often as there are values, can leave 64 bits."""
-    return not len(values) or max(-int(values.min()), int(values.max())) * 2 * len(values) < 2**63
+def _surely_fits(values: Ints, count: int) -> bool:
+    """Whether no sum of so many of these values can leave 64 bits."""
+    return not len(values) or max(-int(values.min()), int(values.max())) * (count + len(values)) < 2**63
 
 
 def _limbs(column: pa.Array) -> tuple[np.ndarray, np.ndarray]:

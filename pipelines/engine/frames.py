@@ -8,10 +8,47 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pyarrow as pa
+
     from pipelines.windows.kind import Ints
 
 
+ARRIVAL_TIME, FILE = "muntin_arrival", "muntin_file"  # columns of states that are rows: time of arrival, number of the file
 POSITION = "muntin_position"  # the column of a table of states that says which batch each came with
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """Rows in order of arrival, and how their partitions were left by the batches before them.
+
+    Attributes:
+        rank: place of each row by arrival, over all partitions.
+        columns: of the states: what windows read of their rows.
+        starts, ends: of each batch's interval, microseconds.
+        origin: the pipeline's start, from which stretches of arrival time are counted.
+        held: whether each row is one that was held before; these come first in their partition.
+        counters, bases: of each group, as left; `counters` has no columns at the beginning of history.
+        snaps: positions of the batches after which to note what is held.
+    """
+
+    rank: Ints
+    columns: Mapping[str, pa.Array]
+    starts: Ints
+    ends: Ints
+    origin: int
+    held: np.ndarray
+    counters: np.ndarray
+    bases: np.ndarray
+    snaps: Ints
+
+    @property
+    def clock(self) -> Ints | None:
+        """The times of arrival, if the source says any; before every instant where it does not."""
+        if ARRIVAL_TIME not in self.columns:
+            return None
+        return self.columns[ARRIVAL_TIME].fill_null(-(2**62)).to_numpy(zero_copy_only=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +61,7 @@ class Frames:
         batch: position of the batch in the history.
         first, last: times of the first and last event, microseconds; equal to `start` where no window asks for them.
         width: the frames' width, microseconds.
+        arrival: what arrival windows need beside; rows are then sorted by (group, order of arrival).
     """
 
     group: Ints
@@ -32,6 +70,7 @@ class Frames:
     first: Ints
     last: Ints
     width: int
+    arrival: Arrived | None = None
 
     def __len__(self) -> int:
         return len(self.group)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import njit
 
-from pipelines.engine.frames import run_numbers, run_starts, sorted_order
+from pipelines.engine.frames import run_numbers, run_starts
+from pipelines.engine.spread import joined, spread
 from pipelines.windows.kind import Assignment
 
 if TYPE_CHECKING:
@@ -33,11 +34,13 @@ def sliding_ranges(frames: Frames, first_end: Ints, size: int, step: int, floor:
     on_time = np.flatnonzero(missed == 0)
     group, end, lo, mid, hi = _ranges(frames.group[on_time], frames.start[on_time], first_end[on_time], size, step)
     late = np.flatnonzero((missed > 0) & (open_from <= last_end))
-    pair_row, pair_end = _spread(late, open_from[late], (last_end[late] - open_from[late]) // step + 1, step)
+    pair_row, within = spread(late, (last_end[late] - open_from[late]) // step + 1)
     block = run_numbers(frames.group[on_time], frames.start[on_time] // size)
+    plain = Assignment(on_time, block, group, end - size, end, lo, mid, hi, pair_row[:0], pair_row[:0], missed)
     if not len(pair_row):
-        return Assignment(on_time, block, group, end - size, end, lo, mid, hi, pair_row, pair_row, missed)
-    return _with_late(frames, on_time, block, (group, end, lo, mid, hi), pair_row, pair_end, size, missed)
+        return plain
+    pair_end = open_from[pair_row] + within * step
+    return joined(plain, frames.group, pair_row, pair_end - size, pair_end)
 
 
 def _ranges(group: Ints, start: Ints, first_end: Ints, size: int, step: int) -> tuple[Ints, Ints, Ints, Ints, Ints]:
@@ -73,31 +76,3 @@ def _two_pointers(group, start, first_end, heads, tails, counts, total, size, st
             lo[window], mid[window], hi[window] = trailing, border, tail
             window += 1
     return owner, end, lo, mid, hi
-
-
-def _spread(rows: Ints, first: Ints, counts: Ints, step: int) -> tuple[Ints, Ints]:
-    """Each row beside every window end it still reaches."""
-    within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
-    return np.repeat(rows, counts), np.repeat(first, counts) + within * step
-
-
-def _with_late(
-    frames: Frames, on_time: Ints, block: Ints, ranges: tuple[Ints, ...], pair_row: Ints, pair_end: Ints, size: int, missed: Ints
-) -> Assignment:
-    """Join the late pairs to their windows; a window may exist by late states alone."""
-    group, end, lo, mid, hi = ranges
-    every_group, every_end = np.append(group, frames.group[pair_row]), np.append(end, pair_end)
-    order = sorted_order(every_group, every_end)
-    head = run_starts(every_group[order], every_end[order])
-    number = np.empty(len(order), np.int64)
-    number[order] = np.cumsum(head) - 1
-    firsts = order[head]
-    lows, mids, highs = np.zeros((3, len(firsts)), np.int64)
-    own = number[: len(group)]
-    lows[own], mids[own], highs[own] = lo, mid, hi
-    late_window = number[len(group) :]
-    pairs = np.lexsort((pair_row, late_window))
-    ends = every_end[firsts]
-    return Assignment(
-        on_time, block, every_group[firsts], ends - size, ends, lows, mids, highs, late_window[pairs], pair_row[pairs], missed
-    )

@@ -10,10 +10,13 @@ from pipelines.engine.frames import run_numbers, run_starts
 from pipelines.windows.kind import Assignment
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pipelines.engine.frames import Frames
     from pipelines.windows.kind import Ints
 
 _NONE = np.empty(0, np.int64)
+_NOTHING: Mapping[str, np.ndarray] = {}
 
 
 def disjoint(frames: Frames, start: Ints, end: Ints, late: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Assignment:
@@ -25,7 +28,9 @@ def disjoint(frames: Frames, start: Ints, end: Ints, late: np.ndarray[tuple[int]
     return labelled(frames, label, start[heads], end[heads])
 
 
-def labelled(frames: Frames, label: Ints, start: Ints, end: Ints) -> Assignment:
+def labelled(
+    frames: Frames, label: Ints, start: Ints, end: Ints, *, closed: Ints | None = None, more: Mapping[str, np.ndarray] = _NOTHING
+) -> Assignment:
     """Windows from a label per row: window `label` is `[start[label], end[label])`; -1 is no window: the row came too late.
 
     Labels ascend with (group, start), so that sorting rows by label keeps each window's rows in arrival order.
@@ -37,4 +42,4 @@ def labelled(frames: Frames, label: Ints, start: Ints, end: Ints) -> Assignment:
         own = label[kept]
     lo = np.searchsorted(own, np.arange(len(start)), side="left")
     hi = np.searchsorted(own, np.arange(len(start)), side="right")
-    return Assignment(kept, own, frames.group[kept[lo]], start, end, lo, lo, hi, _NONE, _NONE, (label < 0).astype(np.int64))
+    return Assignment(kept, own, frames.group[kept[lo]], start, end, lo, lo, hi, _NONE, _NONE, (label < 0).astype(np.int64), closed, more)

@@ -31,6 +31,16 @@ def winners(order_by: pa.Array, windows: Assignment, *, least: bool, newest: boo
     )  # type: ignore[no-any-return]
 
 
+def extent(values: Ints, windows: Assignment) -> tuple[Ints, Ints]:
+    """The least and the greatest of some integers in each window; 0 where it is empty."""
+    if not len(values):
+        return windows.lo * 0, windows.lo * 0
+    places = (windows.order, windows.block, windows.lo, windows.mid, windows.hi, windows.late_window, windows.late_row)
+    newest = False
+    least, most = (_winners(ranks, np.arange(len(values)), *places, newest) for ranks in (-1 - values, values))
+    return np.where(least < 0, 0, values[least]), np.where(most < 0, 0, values[most])
+
+
 def sort_keys(values: pa.Array) -> Ints:
     """Integers that are ordered as the values are; 0 for nulls."""
     kind = values.type

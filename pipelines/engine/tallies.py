@@ -34,7 +34,7 @@ def tallies(combined: Combined, batches: int, *, chained: bool, late_any: np.nda
         "late": _sums(batch, rows * late, batches),
         "missed": _sums(batch, rows * missed, batches),
         "late_any": _sums(batch, rows * (late if late_any is None else late_any), batches),
-        "open": _left_open(combined, batches).tolist() if chained else None,
+        "open": _left_open(combined, batches).tolist() if chained else _held(combined, batches),
     }
 
 
@@ -49,6 +49,15 @@ def _left_open(combined: Combined, batches: int) -> Ints:
         first = np.minimum.reduceat(combined.frames.batch[windows.order], windows.lo)
         _lower(earliest, first, combined.found_closed, windows.start)
     return earliest
+
+
+def _held(combined: Combined, batches: int) -> list[int] | None:
+    """The earliest event that windows by arrival held after a batch, where that was noted."""
+    if (held := combined.found.held) is None:
+        return None
+    earliest: Ints = np.full(batches, NONE)
+    np.minimum.at(earliest, held.position[held.note], combined.frames.start[held.row])
+    return earliest.tolist()
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]

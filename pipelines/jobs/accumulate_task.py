@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipelines.aggregates.aggregate import sealed
+from pipelines.aggregates.aggregate import ORDINAL, sealed
 from pipelines.definition.frame_sets import frame_sets
-from pipelines.engine.frames import sorted_order
+from pipelines.engine.frames import FILE, sorted_order
 from pipelines.engine.keys import buckets, contiguous, key_codes
 from pipelines.errors import MuntinError, SourceError
 from pipelines.jobs.sql_types import storable, targets_of
@@ -108,7 +109,7 @@ def explained(wrong: duckdb.Error, paths: Sequence[str]) -> SourceError:
 def _accumulate(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> dict[str, Any]:
     pipeline, source = share.pipeline, share.pipeline.source
     sets = frame_sets(pipeline)
-    ordinal = any(each.uses_order for each in pipeline.fields)
+    ordinal = any(each.uses_order for each in pipeline.fields) or any(frames.by_arrival for frames in sets)
     columns = described(session, f"FROM {scan(source, split.paths)}")
     rows = f"({staged(source, split.paths, columns, ordinal=ordinal)})"
     if source.format != "parquet":
@@ -119,7 +120,7 @@ def _accumulate(session: duckdb.DuckDBPyConnection, share: Share, split: Split) 
     done: dict[str, Any] = {"batch": split.batch_us, "split": split.number, "read": read, "taken": 0, "newest": newest, "states": {}}
     done["rows"] = _rows_by_file(session, source, split.paths, read)
     for frames in sets:
-        done["states"][frames.table] = written = _write_states(session, share, split, frames, rows, latest, newest, columns)
+        done["states"][frames.table] = written = _write_states(session, share, split, frames, rows, latest, newest, columns, done["rows"])
         done["taken"] = written.pop("taken")
     done["refused"] = None
     if read > accepted:
@@ -151,15 +152,24 @@ def _write_states(
     latest: int,
     newest: int | None,
     columns: Mapping[str, str],
+    rows_by_file: Sequence[int],
 ) -> dict[str, Any]:
     query = states(share.pipeline, frames, rows, latest, columns)
     kinds = targets_of(described(session, query), share.targets[frames.table], split.paths)
     chosen = ", ".join(f"{quoted(name)}::{kind} AS {quoted(name)}" for name, kind in kinds.items())
     table = sealed(storable(session.sql(f"SELECT {chosen} FROM ({query})").to_arrow_table()), share.pipeline.fields)
+    if frames.by_arrival:
+        table = numbered(table, rows_by_file)
     table, taken = arranged(table, share.pipeline.keys, split.batch_us, frames.width_us), int(table["rows"].to_numpy().sum())
     name = StatesPath(split.batch_us, split.number, newest, *frame_range(table)).named
     dictionary = [*share.pipeline.keys, "batch", "bucket", FRAME]
     return {**write_named(table, f"{share.root}/{frames.table}", name, dictionary=dictionary), "taken": taken}
+
+
+def numbered(table: pa.Table, rows_by_file: Sequence[int]) -> pa.Table:
+    """Rows with the number of their file in the split."""
+    place = table[ORDINAL].to_numpy() - 1
+    return table.append_column(FILE, pa.array(np.searchsorted(np.cumsum(rows_by_file), place, side="right")))
 
 
 def frame_range(table: pa.Table) -> tuple[int | None, int | None]:
@@ -169,10 +179,16 @@ def frame_range(table: pa.Table) -> tuple[int | None, int | None]:
 
 
 def arranged(table: pa.Table, keys: Sequence[str], batch_us: int, width_us: int) -> pa.Table:
-    """States with their batch and bucket, sorted by (bucket, key, frame): what finalize reads by row group."""
+    """States with their batch and bucket, sorted by (bucket, key, frame): what finalize reads by row group.
+
+    Rows by arrival are sorted by (bucket, key, place) and lose their place.
+    """
     columns = [contiguous(table[key]) for key in keys]
-    bucket, frame = buckets(columns, len(table)), table[FRAME].to_numpy()
-    order = pa.array(sorted_order(bucket.astype("int64"), key_codes(columns, len(table)), frame // width_us, unique=True))
+    place = table[ORDINAL if ORDINAL in table.column_names else FRAME].to_numpy() // width_us
+    bucket = buckets(columns, len(table))
+    order = pa.array(sorted_order(bucket.astype("int64"), key_codes(columns, len(table)), place, unique=True))
+    if ORDINAL in table.column_names:
+        table = table.drop_columns([ORDINAL])
     for name in (FRAME, FIRST, LAST):
         if name in table.column_names:
             table = table.set_column(table.column_names.index(name), name, contiguous(table[name]).view(INSTANT))

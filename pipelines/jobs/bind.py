@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
+from pipelines.aggregates.aggregate import ORDINAL
 from pipelines.aggregates.grouping import ROWS
 from pipelines.definition.frame_sets import frame_sets
 from pipelines.errors import DefinitionError, SourceError
@@ -38,6 +39,7 @@ def bound_types(pipeline: Pipeline, known: Mapping[str, pa.Schema | None], piece
     _check_keys(pipeline, columns)
     _check_where(session, pipeline, rows, columns)
     _check_aggregates(session, pipeline, rows, columns)
+    _check_windows(session, pipeline, rows, columns)
     return {frames.table: _types(session, pipeline, frames, rows, columns, known.get(frames.table)) for frames in frame_sets(pipeline)}
 
 
@@ -56,7 +58,7 @@ def _types(
         return here
     session.register("muntin_known", known.empty_table())
     before = described(session, "FROM muntin_known")
-    ours = {"frame", "first_event", "last_event", *(column for each in pipeline.fields if each.seal for column in each.columns)}
+    ours = {"frame", "first_event", "last_event", ORDINAL, *(column for each in pipeline.fields if each.seal for column in each.columns)}
     return {name: kind if name in ours else before.get(name, kind) for name, kind in here.items()}
 
 
@@ -76,6 +78,12 @@ def _check_aggregates(session: duckdb.DuckDBPyConnection, pipeline: Pipeline, ro
         for field in aggregate.fields:
             for lift in field.columns.values():
                 _try(session, f"SELECT {lift} AS {quoted(name)} FROM {rows} AS {ROWS}", f"aggregates[{name!r}]: {aggregate}", columns)
+
+
+def _check_windows(session: duckdb.DuckDBPyConnection, pipeline: Pipeline, rows: str, columns: Mapping[str, str]) -> None:
+    for name, window in pipeline.windows.items():
+        for lift in window.lifts.values():
+            _try(session, f"SELECT {lift} AS {quoted(name)} FROM {rows}", f"windows[{name!r}]", columns)
 
 
 def _try(session: duckdb.DuckDBPyConnection, query: str, what: str, columns: Mapping[str, str]) -> None:

@@ -8,20 +8,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 
 from pipelines.definition.frame_sets import frame_set_of
-from pipelines.engine.combine import INSTANT, arrange, combine_arranged
+from pipelines.definition.instants import instant_us
+from pipelines.engine.arrange import Batches, arrange, arrange_by_arrival, carried
+from pipelines.engine.combine import INSTANT, combine_arranged
 from pipelines.engine.frames import POSITION
+from pipelines.engine.keys import BUCKETS, buckets, contiguous
 from pipelines.engine.tallies import tallies
 from pipelines.store.parquet import write_named
 from pipelines.store.paths import windows_path
 from pipelines.timeline.closing import closing
 
+CARRY = "carry"  # folder below the state: what windows by arrival held after some batches; the ledgers say which files count
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pipelines.engine.combine import Arranged, Combined
+    from pipelines.engine.arrange import Arranged
+    from pipelines.engine.combine import Combined
     from pipelines.jobs.shards import Shard
     from pipelines.windows import Window
 
@@ -36,10 +44,16 @@ def finalize_shards(shards: Sequence[Shard]) -> list[dict[str, Any]]:
             "window": shard.window,
             "schema": base64.b64encode(_labelled(combined.windows, 0).schema.serialize()).decode(),
             "files": _stage(shard, combined),
-            "tallies": tallies(combined, len(shard.marks), chained=_window(shard).reach_us is None, late_any=late_any),
+            "carry": _carry(shard, arranged, combined),
+            "tallies": tallies(combined, len(shard.marks), chained=_is_chained(_window(shard)), late_any=late_any),
         }
         for shard, combined in found
     ]
+
+
+def _is_chained(window: Window) -> bool:
+    """Whether windows reach back as far as the data say."""
+    return window.reach_us is None and not window.by_arrival
 
 
 def combined_shard(shard: Shard) -> Combined:
@@ -52,8 +66,13 @@ def _window(shard: Shard) -> Window:
 
 
 def _arranged(shard: Shard) -> Arranged:
-    frames = frame_set_of(shard.pipeline, shard.window)
-    return arrange(read_states(shard, f"{shard.root}/{frames.table}"), shard.pipeline.keys, frames.width_us)
+    frames, keys = frame_set_of(shard.pipeline, shard.window), shard.pipeline.keys
+    states = read_states(shard, f"{shard.root}/{frames.table}", keep=("bucket",) if frames.by_arrival else ())
+    if not frames.by_arrival:
+        return arrange(states, keys, frames.width_us)
+    starts = np.array(shard.starts, np.int64)
+    batches = Batches(starts[:-1], starts[1:], instant_us(shard.pipeline.start, "start"), np.array(shard.snaps, np.int64))
+    return arrange_by_arrival(states, read_carry(shard), keys, batches)
 
 
 def _combined(shard: Shard, arranged: Arranged) -> Combined:
@@ -67,7 +86,29 @@ def _combined(shard: Shard, arranged: Arranged) -> Combined:
     )
 
 
-def read_states(shard: Shard, folder: str) -> pa.Table:
+def read_carry(shard: Shard) -> pa.Table | None:
+    """What windows by arrival held of the shard's partitions before its first batch; None at the beginning of history."""
+    if not shard.since:
+        return None
+    kept = pa.concat_tables(pq.read_table(f"{shard.root}/{CARRY}/{path}") for path in shard.carry) if shard.carry else None
+    return kept.filter(_own(shard)) if kept and shard.count > 1 else kept
+
+
+def _carry(shard: Shard, arranged: Arranged, combined: Combined) -> dict[str, str]:
+    """Position -> file with what is held after that batch."""
+    held, paths = combined.found.held, {}
+    if held is not None:
+        for at in shard.snaps:
+            table = carried(arranged, held, at)
+            columns = [contiguous(table[key]) for key in shard.pipeline.keys]
+            place = table.column_names.index("bucket")
+            table = table.set_column(place, "bucket", pa.array(buckets(columns, len(table))))
+            name = partial(windows_path, shard.starts[at], shard.number)
+            paths[str(at)] = f"{shard.window}/{write_named(table, f'{shard.root}/{CARRY}/{shard.window}', name)['path']}"
+    return paths
+
+
+def read_states(shard: Shard, folder: str, keep: Sequence[str] = ()) -> pa.Table:
     """The shard's states with `POSITION`, in order of arrival. Row groups of other buckets and times are skipped."""
     form, disk = ds.ParquetFileFormat(), pa.fs.LocalFileSystem()
     fragments = [
@@ -79,16 +120,18 @@ def read_states(shard: Shard, folder: str) -> pa.Table:
         (ds.field("frame") >= _instant(shard.low_us)) | (ds.field(POSITION) >= shard.since)
     )
     if shard.count > 1:
-        condition &= (ds.field("bucket") >= _share(shard.number, shard.count)) & (
-            ds.field("bucket") < _share(shard.number + 1, shard.count)
-        )
-    columns = [name for name in schema.names if name not in ("batch", "bucket")]
+        condition &= _own(shard)
+    columns = [name for name in schema.names if name not in ("batch", "bucket") or name in keep]
     return ds.FileSystemDataset(fragments, schema, form, disk).to_table(columns=columns, filter=condition, use_threads=False)
 
 
-def _share(number: int, count: int) -> pa.Scalar:
-    from pipelines.engine.keys import BUCKETS
+def _own(shard: Shard) -> pc.Expression:
+    """The buckets of a shard."""
+    bucket = ds.field("bucket")
+    return (bucket >= _share(shard.number, shard.count)) & (bucket < _share(shard.number + 1, shard.count))
 
+
+def _share(number: int, count: int) -> pa.Scalar:
     return pa.scalar(number * BUCKETS // count, pa.int16())
 
 

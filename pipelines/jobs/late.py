@@ -17,7 +17,7 @@ from pipelines.jobs.shards import shards
 from pipelines.jobs.todo import published, to_do
 from pipelines.store.delta import DeltaStore
 from pipelines.timeline.closing import NEVER
-from pipelines.timeline.reconcile import FOREVER, Work
+from pipelines.timeline.work import FOREVER, Work
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -69,13 +69,20 @@ def late_states(pipeline: Pipeline, window: str, *, root: str | Path) -> pa.Tabl
     """
     _windows(pipeline, window)
     store = DeltaStore(str(existing_folder(pipeline, root)))
+    if pipeline.windows[window].by_arrival:
+        return _none(pipeline)
     todo = next(one for one in to_do(pipeline, store, []) if one.window == window)
     names = [*pipeline.keys, "frame", "batch", "rows", "windows"]
     found = [_late_of(pipeline, todo, shard) for shard in shards(pipeline, store.root, _everything(todo), "")]
     if not found:
-        return pa.table({name: pa.array([], _INSTANT if name in ("frame", "batch") else pa.int64()) for name in names})
+        return _none(pipeline)
     table = pa.concat_tables(found).select(names)
     return table.sort_by([(name, "ascending") for name in ("batch", *pipeline.keys, "frame")])
+
+
+def _none(pipeline: Pipeline) -> pa.Table:
+    names = [*pipeline.keys, "frame", "batch", "rows", "windows"]
+    return pa.table({name: pa.array([], _INSTANT if name in ("frame", "batch") else pa.int64()) for name in names})
 
 
 def _windows(pipeline: Pipeline, window: str | None) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.definition.frame_sets import frame_set_of
 from pipelines.store.paths import parse_states_path
-from pipelines.timeline.reconcile import Work
+from pipelines.timeline.work import Work
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,6 +33,8 @@ class Shard:
         marks: the watermark after each batch of the history, microseconds.
         wanted: position -> start of the batch, for the batches whose windows are asked for.
         low_us, high_us, since: states between `low_us` and `high_us` matter; of batches from position `since` on earlier ones too.
+        starts: of the intervals of all batches of the history, microseconds, and the end of the last.
+        carry, snaps: of windows by arrival: files with what they held before `since`, and the positions after which to note that.
         number, count: of this shard, and how many there are.
         staging: folder below the root for the files.
     """
@@ -47,6 +49,9 @@ class Shard:
     low_us: int
     high_us: int
     since: int
+    starts: Sequence[int]
+    carry: Sequence[str]
+    snaps: Sequence[int]
     number: int
     count: int
     staging: str
@@ -62,22 +67,43 @@ def shards_together(pipeline: Pipeline, root: str, todos: Sequence[Todo], folder
     groups = defaultdict(list)
     for todo in todos:
         if todo.work.positions:
-            groups[frame_set_of(pipeline, todo.window).table, todo.history.batches, todo.marks].append(todo)
+            groups[frame_set_of(pipeline, todo.window).table, todo.history.batches, todo.marks, todo.work.carry].append(todo)
     return [shards for group in groups.values() for shards in _of_group(pipeline, root, group, folder)]
 
 
 def _of_group(pipeline: Pipeline, root: str, group: Sequence[Todo], folder: str) -> list[list[Shard]]:
     works = [todo.work for todo in group]
     positions = tuple(sorted({at for work in works for at in work.positions}))
-    whole = replace(group[0], work=Work(positions, min(work.low_us for work in works), max(work.high_us for work in works)))
+    since = min(work.since for work in works)
+    whole = replace(group[0], work=Work(positions, min(work.low_us for work in works), max(work.high_us for work in works), since))
     files, rows = _needed(whole)
     schema = whole.states.schema
-    if schema is None or not files or not set(pipeline.keys) <= set(schema.names):
+    if schema is None or not (files or works[0].carry) or not set(pipeline.keys) <= set(schema.names):
         return []
-    count = max(1, round(rows / SHARD_ROWS)) if pipeline.keys else 1
-    bounds = (whole.work.low_us, whole.work.high_us, positions[0])
+    together = not pipeline.keys or any(pipeline.windows[todo.window].together for todo in group)
+    count = 1 if together else max(1, round(rows / SHARD_ROWS))
+    batches = whole.history.batches
+    starts = [batch.interval.start_us for batch in batches] + [batch.interval.end_us for batch in batches[-1:]]
+    bounds = (whole.work.low_us, whole.work.high_us, since, starts)
     return [
-        [Shard(pipeline, todo.window, root, files, schema, todo.marks, _wanted(todo), *bounds, number, count, folder) for todo in group]
+        [
+            Shard(
+                pipeline,
+                todo.window,
+                root,
+                files,
+                schema,
+                todo.marks,
+                _wanted(todo),
+                *bounds,
+                todo.work.carry,
+                todo.work.snaps,
+                number,
+                count,
+                folder,
+            )
+            for todo in group
+        ]
         for number in range(count)
     ]
 
@@ -97,7 +123,7 @@ def _needed(todo: Todo) -> tuple[list[tuple[str, int]], int]:
         at = position.get(said.batch_us, -1)
         if at < 0 or at > work.positions[-1] or said.low_us is None or said.high_us is None:
             continue
-        if said.low_us < work.high_us and (at >= work.positions[0] or said.high_us >= work.low_us):
+        if said.low_us < work.high_us and (at >= work.since or said.high_us >= work.low_us):
             files.append((file.path, at))
             rows += file.rows
     return files, rows

@@ -70,7 +70,9 @@ def staged_window(pipeline: Pipeline, todo: Todo, results: Sequence[dict[str, An
         [file for result in results for file in result["files"]],
         [todo.history.batches[at].interval.start_us for at in todo.work.positions],
         todo.published.ledger_path,
-        next_ledger(derivation(pipeline, todo.window), todo, [result["tallies"] for result in results]).dumps(),
+        next_ledger(
+            derivation(pipeline, todo.window), todo, [result["tallies"] | {"carry": result["carry"]} for result in results]
+        ).dumps(),
     )
 
 
@@ -86,12 +88,14 @@ def next_ledger(definition: str, todo: Todo, found: Sequence[dict[str, Any]]) ->
     entries = []
     for at, batch in enumerate(todo.history.batches):
         entry = before.get(batch.interval.start_us)
-        entries.append(_entry(at, batch, todo.marks[at], found) if at in anew or entry is None else entry)
+        entries.append(_entry(at, batch, todo, found) if at in anew or entry is None else entry)
     return Ledger(definition, tuple(entries))
 
 
-def _entry(at: int, batch: Batch, mark_us: int, found: Sequence[dict[str, Any]]) -> Entry:
+def _entry(at: int, batch: Batch, todo: Todo, found: Sequence[dict[str, Any]]) -> Entry:
     opened = min((one["open"][at] for one in found if one["open"] is not None), default=NONE)
     windows, late, missed, late_any = (sum(one[name][at] for one in found) for name in ("windows", "late", "missed", "late_any"))
     left = None if opened == NONE else opened
-    return Entry(batch.interval.start_us, batch.version, mark_us, batch.low_us, batch.high_us, windows, late, missed, left, late_any)
+    carry = tuple(one["carry"][str(at)] for one in found if str(at) in one["carry"]) if at in todo.work.snaps else None
+    start, mark = batch.interval.start_us, todo.marks[at]
+    return Entry(start, batch.version, mark, batch.low_us, batch.high_us, windows, late, missed, left, late_any, carry)

@@ -11,13 +11,14 @@ from pipelines.store.paths import parse_states_path, version_of
 from pipelines.timeline.closing import watermarks
 from pipelines.timeline.history import Batch, History, history
 from pipelines.timeline.ledger import Ledger
-from pipelines.timeline.reconcile import Work, reconcile
+from pipelines.timeline.reconcile import reconcile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pipelines.definition.pipeline import Pipeline
     from pipelines.store.store import File, Snapshot, Store
+    from pipelines.timeline.work import Work
 
 LEDGER = "muntin.ledger"
 

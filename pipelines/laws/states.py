@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from pipelines.aggregates.aggregate import ORDER, ORDINAL, TIME, sealed
+from pipelines.aggregates.grouping import ROWS
 from pipelines.engine.keys import contiguous
 from pipelines.jobs.accumulate_task import connect, described
 from pipelines.jobs.sql_types import storable, stored_type
@@ -48,20 +49,21 @@ def lifted(aggregate: Aggregate, lists: Sequence[Rows], kinds: Kinds) -> pa.Tabl
     return sealed(states, aggregate.fields).take(pa.array(where))
 
 
-def _queried(aggregate: Aggregate, muntin_rows: pa.Table) -> tuple[pa.Table, np.ndarray]:
+def _queried(aggregate: Aggregate, rows: pa.Table) -> tuple[pa.Table, np.ndarray]:
     """A state of each list that has rows, the empty state behind them; and the lists' numbers."""
     columns = {name: lift for field in aggregate.fields for name, lift in field.columns.items()}
+    grouped = queried(rows, columns | {_LIST: _LIST}, f"GROUP BY {_LIST} ORDER BY {_LIST}")
+    states = pa.concat_tables([grouped.drop_columns([_LIST]), queried(rows, columns, "WHERE false")])
+    return states, grouped[_LIST].to_numpy()
+
+
+def queried(muntin_rows: pa.Table, columns: Mapping[str, str], rest: str = "") -> pa.Table:
+    """Columns of SQL over these rows, in the types that states are stored with; `rest`: what stands behind the FROM."""
     chosen = ", ".join(f"{sql} AS {quoted(name)}" for name, sql in columns.items())
     session = _session()
-    session.register("muntin_rows", muntin_rows)
-    numbers = session.sql(f"SELECT DISTINCT {_LIST} FROM muntin_rows ORDER BY 1").to_arrow_table()[_LIST].to_numpy()
-    grouped = f"SELECT {_LIST}, {chosen} FROM muntin_rows GROUP BY {_LIST} ORDER BY {_LIST}"
-    tables = [_stored(session, query, muntin_rows.schema) for query in (grouped, f"SELECT {chosen} FROM muntin_rows WHERE false")]
-    return pa.concat_tables([tables[0].select(list(columns)), tables[1]]), numbers
-
-
-def _stored(session: duckdb.DuckDBPyConnection, query: str, schema: pa.Schema) -> pa.Table:
-    cast = ", ".join(f"{quoted(name)}::{kind} AS {quoted(name)}" for name, kind in _kinds(query, schema).items())
+    session.register(ROWS, muntin_rows)
+    query = f"SELECT {chosen} FROM {ROWS} {rest}"
+    cast = ", ".join(f"{quoted(name)}::{kind} AS {quoted(name)}" for name, kind in _kinds(query, muntin_rows.schema).items())
     return storable(session.sql(f"SELECT {cast} FROM ({query})").to_arrow_table())
 
 

@@ -42,6 +42,7 @@ class FileSource:
     format: Format = "parquet"
     types: Mapping[str, str] = field(default_factory=dict)
     arrival_order: str | None = None
+    arrival_time: str | None = None
 
     def patterns(self, interval: Interval) -> str:
         """The path or glob of an interval's files."""
@@ -58,6 +59,7 @@ def files(
     format: Format | None = None,  # noqa: A002 - the word users know
     types: Mapping[str, str] | None = None,
     arrival_order: str | None = None,
+    arrival_time: str | None = None,
 ) -> FileSource:
     """Files of Parquet, CSV (with a header) or JSON lines, plain or compressed (.gz, .zst).
 
@@ -72,6 +74,8 @@ def files(
         types: column -> SQL type, where a file's own content would say otherwise from day to day, as in CSV and JSON.
         arrival_order: a column that orders the rows of a batch by arrival; file path and position in the file unless
             said. A batch is then read by one task.
+        arrival_time: the column that says when a row arrived, in the same unit and zone as event times, for windows
+            that go by the clock; rows are ordered by it unless `arrival_order` says otherwise.
 
     Raises:
         DefinitionError: a template with other fields, an unknown format, unit, zone or word for `missing`.
@@ -88,7 +92,17 @@ def files(
     if timezone is not None:
         zone(timezone)
     _check_template(path)
-    return FileSource(str(path), event_time, unit, timezone, missing, format or _format_of(str(path)), dict(types or {}), arrival_order)
+    return FileSource(
+        str(path),
+        event_time,
+        unit,
+        timezone,
+        missing,
+        format or _format_of(str(path)),
+        dict(types or {}),
+        arrival_order or arrival_time,
+        arrival_time,
+    )
 
 
 def _check_template(path: object) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.aggregates.aggregate import TIME
+from pipelines.aggregates.aggregate import ORDER, ORDINAL, TIME
 from pipelines.aggregates.grouping import ROWS
-from pipelines.sources.scan import EARLIEST, accepted, quoted
+from pipelines.sources.scan import ARRIVAL_TIME, EARLIEST, accepted, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,6 +32,8 @@ def _key(name: str, kind: str) -> str:
 def states(pipeline: Pipeline, frames: FrameSet, rows: str, latest_us: int, columns: Mapping[str, str]) -> str:
     """One row per key and frame: the keys, the frame's start in microseconds, and the fields' columns.
 
+    Of frames by arrival one row per row of the source, and beside its time its place in the split, `ORDINAL`.
+
     Args:
         pipeline: its keys, filter and fields.
         frames: the frame set; says how wide frames are and whether event times are kept.
@@ -39,12 +41,17 @@ def states(pipeline: Pipeline, frames: FrameSet, rows: str, latest_us: int, colu
         latest_us: rows later than this are refused.
         columns: name -> SQL type of the source's columns.
     """
+    if frames.by_arrival:
+        rows = f"(SELECT * REPLACE (0::BIGINT AS {ORDER}) FROM {rows})"
     keys = [f"{_key(key, columns.get(key, ''))} AS {quoted(key)}" for key in pipeline.keys]
     times = [f"min({TIME}) AS {FIRST}", f"max({TIME}) AS {LAST}"] if frames.event_times else []
     fields = [f"{lift} AS {quoted(column)}" for each in pipeline.fields for column, lift in each.columns.items()]
-    chosen = ", ".join([*keys, f"{frame_start(frames.width_us)} AS {FRAME}", *times, *fields])
+    lifts = [f"{lift} AS {quoted(column)}" for column, lift in frames.lifts.items()]
+    each = [TIME + f" AS {FRAME}", ORDINAL] if frames.by_arrival else [f"{frame_start(frames.width_us)} AS {FRAME}"]
+    clock = [f"any_value({ARRIVAL_TIME}) AS {ARRIVAL_TIME}"] if frames.by_arrival and pipeline.source.arrival_time else []
+    chosen = ", ".join([*keys, *each, *times, *clock, *lifts, *fields])
     condition = f"{accepted(latest_us)}" + (f" AND ({pipeline.where})" if pipeline.where else "")
-    groups = ", ".join(str(at + 1) for at in range(len(keys) + 1))
+    groups = ", ".join(str(at + 1) for at in range(len(keys) + len(each)))
     return f"SELECT {chosen} FROM {rows} AS {ROWS} WHERE {condition} GROUP BY {groups}"
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from pipelines.sources.files import FileSource
 
-POSITION = "muntin_position"
+POSITION, ARRIVAL_TIME = "muntin_position", "muntin_arrival"
 EARLIEST, _LATEST = -62_135_596_800_000_000, 253_402_300_800_000_000  # the years 1 to 9999
 _SCALES = {"s": "* 1000000", "ms": "* 1000", "us": "", "ns": "// 1000"}
 _INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
@@ -49,18 +49,29 @@ def _typed(source: FileSource, table: str) -> str:
 def event_time(source: FileSource, columns: Mapping[str, str]) -> str:
     """SQL for the event time in microseconds since 1970 UTC; null where it cannot be read.
 
+    Raises:
+        SourceError: as `instant`.
+    """
+    return instant(source, source.event_time, "event_time", columns)
+
+
+def instant(source: FileSource, name: str, what: str, columns: Mapping[str, str]) -> str:
+    """SQL for a column that is a time, in microseconds since 1970 UTC; null where it cannot be read.
+
     Args:
-        source: says which column, unit and zone.
+        source: says which unit and zone.
+        name: of the column.
+        what: names it in errors.
         columns: name -> SQL type of the columns that there are.
 
     Raises:
         SourceError: no such column, or one of a type that is no time.
     """
-    if taken := [name for name in columns if name.lower().startswith("muntin_")]:
+    if taken := [each for each in columns if each.lower().startswith("muntin_")]:
         raise SourceError(f"column {taken[0]!r}: names that begin with muntin_ are Muntin's own; rename it in the source")
-    if source.event_time not in columns:
-        raise SourceError(f"event_time: no column {source.event_time!r}; there are {', '.join(columns)}")
-    column, kind = quoted(source.event_time), columns[source.event_time]
+    if name not in columns:
+        raise SourceError(f"{what}: no column {name!r}; there are {', '.join(columns)}")
+    column, kind = quoted(name), columns[name]
     if kind.startswith("TIMESTAMP") or kind == "DATE":
         return _of_timestamp(column, kind, source.timezone)
     if kind in _INTEGERS and source.unit:
@@ -72,7 +83,7 @@ def event_time(source: FileSource, columns: Mapping[str, str]) -> str:
     mend = (
         'say unit="s", "ms", "us" or "ns" in sources.files(...)' if kind in _INTEGERS else "name a timestamp, an integer or a text column"
     )
-    raise SourceError(f"event_time: column {source.event_time!r} is {kind}; {mend}")
+    raise SourceError(f"{what}: column {name!r} is {kind}; {mend}")
 
 
 def _of_timestamp(column: str, kind: str, timezone: str | None) -> str:
@@ -92,6 +103,8 @@ def staged(source: FileSource, paths: Sequence[str], columns: Mapping[str, str],
         rows = f"(SELECT *, row_number() OVER () AS {POSITION} FROM {rows})"
         order = f"ORDER BY {quoted(source.arrival_order)}, {POSITION}" if source.arrival_order else ""
         place = f", row_number() OVER ({order}) AS {ORDINAL}"
+    if source.arrival_time:
+        place += f", {instant(source, source.arrival_time, 'arrival_time', columns)} AS {ARRIVAL_TIME}"
     return f"SELECT *, {event_time(source, columns)} AS {TIME}, {TIME} AS {ORDER}{place} FROM {rows}"
 
 

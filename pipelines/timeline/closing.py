@@ -49,5 +49,5 @@ class Closing:
 
 
 def closing(window: Window, marks: Ints) -> Closing:
-    """The closing of a window's definition: grace, and one microsecond more where the end itself belongs to the window."""
-    return Closing(marks, window.grace_us + (1 if window.ends_inside else 0))
+    """The closing of a window's definition: grace, and what of the end itself may still belong to the window."""
+    return Closing(marks, window.grace_us + window.inside_us)

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +23,7 @@ class Entry:
         late: how many of its rows came too late for at least one window.
         missed: how many windows its rows missed, summed over the rows.
         late_any: how many of its rows came too late for a window of any definition over the same frames.
+        carry: files with what windows by arrival held after it; None where that was not noted.
         open_us: the earliest start of a window left open after it; None where none was, or nobody needs to know.
     """
 
@@ -32,6 +37,7 @@ class Entry:
     missed: int = 0
     open_us: int | None = None
     late_any: int = 0
+    carry: Sequence[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pipelines.timeline.carry import by_arrival
 from pipelines.timeline.closing import NEVER, closing
+from pipelines.timeline.work import FOREVER, Work
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,23 +17,6 @@ if TYPE_CHECKING:
     from pipelines.timeline.history import Batch
     from pipelines.timeline.ledger import Entry, Ledger
     from pipelines.windows.kind import Ints, Window
-
-FOREVER = 2**62  # after every instant
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """What must be recomputed of one window.
-
-    Attributes:
-        positions: the batches whose windows are derived anew, ascending.
-        low_us: states before it matter only where their batch is `positions[0]` or later.
-        high_us: states from it on matter to no window of these positions.
-    """
-
-    positions: tuple[int, ...]
-    low_us: int
-    high_us: int
 
 
 def reconcile(window: Window, width_us: int, batches: Sequence[Batch], marks: Ints, ledger: Ledger | None, definition: str) -> Work:
@@ -46,6 +30,8 @@ def reconcile(window: Window, width_us: int, batches: Sequence[Batch], marks: In
         ledger: what was derived before; None if nothing.
         definition: names what the window is now; under another one everything is derived anew.
     """
+    if window.by_arrival:
+        return by_arrival(window, batches, ledger if ledger and ledger.definition == definition else None)
     when = closing(window, marks)
     if ledger is None or ledger.definition != definition:
         return _work(window, width_us, range(len(batches)), when, {}, batches)
@@ -104,8 +90,7 @@ def _touched_grid(window: Window, count: int, when: Closing, frames: tuple[int, 
     still_open = max(frames[0], int(when.floor[at]))
     if window.reach_us is None or still_open > frames[1] + window.reach_us:
         return set()
-    ends = (window.windows_for(still_open)[0][1], window.windows_for(frames[1])[-1][1])
-    first, last = when.batch_of(np.array(ends))
+    first, last = when.batch_of(np.array(window.ends(still_open, frames[1])))
     return set(range(max(int(first), at), min(int(last) + 1, count)))
 
 
@@ -134,10 +119,10 @@ def _work(
     if not positions:
         return Work((), FOREVER, FOREVER)
     first, last = positions[0], positions[-1]
-    high = int(when.floor[last + 1]) if window.reach_us is not None else FOREVER
+    high = int(when.floor[last + 1]) + window.inside_us if window.reach_us is not None else FOREVER
     if first == 0:
         return Work(tuple(positions), NEVER, high)
     if window.reach_us is not None:
-        return Work(tuple(positions), int(when.floor[first]) - window.reach_us - width_us, high)
+        return Work(tuple(positions), int(when.floor[first]) - window.reach_us - width_us, high, first)
     opened = before[batches[first - 1].interval.start_us].open_us
-    return Work(tuple(positions), FOREVER if opened is None else opened // width_us * width_us, high)
+    return Work(tuple(positions), FOREVER if opened is None else opened // width_us * width_us, high, first)

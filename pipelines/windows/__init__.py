@@ -1,8 +1,39 @@
 """Window kinds, one a file: parameters, checks, and the assigner that turns sorted frames into ranges."""
 
-from pipelines.windows.kind import Assignment, Window
-from pipelines.windows.session import Session, session
+from pipelines.windows.all_time import AllTime, all_time
+from pipelines.windows.arrival import Arrival, arrival
+from pipelines.windows.calendar import Calendar
+from pipelines.windows.cumulating import Cumulating, cumulating
+from pipelines.windows.kind import Assignment, Gridded, Window
+from pipelines.windows.policies import by_count, by_delta, by_punctuation, by_time, keep
+from pipelines.windows.session import LimitedSession, Session, session
 from pipelines.windows.sliding import Sliding, sliding
 from pipelines.windows.tumbling import Tumbling, tumbling
+from pipelines.windows.unique import Unique, unique_sliding
 
-__all__ = ["Assignment", "Session", "Sliding", "Tumbling", "Window", "session", "sliding", "tumbling"]
+__all__ = [
+    "AllTime",
+    "Arrival",
+    "Assignment",
+    "Calendar",
+    "Cumulating",
+    "Gridded",
+    "LimitedSession",
+    "Session",
+    "Sliding",
+    "Tumbling",
+    "Unique",
+    "Window",
+    "all_time",
+    "arrival",
+    "by_count",
+    "by_delta",
+    "by_punctuation",
+    "by_time",
+    "cumulating",
+    "keep",
+    "session",
+    "sliding",
+    "tumbling",
+    "unique_sliding",
+]

@@ -2,15 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy as np
+    import pyarrow as pa
 
     from pipelines.engine.frames import Frames
 
     Ints = np.ndarray[tuple[int], np.dtype[np.int64]]
+
+
+NONE: Mapping[str, str] = MappingProxyType({})  # a kind whose results say no more than start and end
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a partition's windows hold after a batch: enough to go on from there.
+
+    Attributes:
+        position, group, counters, base: of each note: the batch after which it is made, the partition, what is counted
+            in it, and the value that a delta trigger compares with.
+        note, row: pairs: a note, and a row of the frames that is held.
+    """
+
+    position: Ints
+    group: Ints
+    counters: np.ndarray
+    base: np.ndarray
+    note: Ints
+    row: Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +50,9 @@ class Assignment:
         late_window, late_row: pairs (window, row of the frames) of states that count in some of their windows
             only, sorted; they are added to what the range gives.
         missed: for each row of the frames, the number of windows it came too late for.
+        closed: the position of the batch that closes each, where the end does not say; one past the last: none yet.
+        more: what the kind says of each window beside its bounds, a column each.
+        held: what arrival windows hold after some batches.
     """
 
     order: Ints
@@ -38,6 +66,9 @@ class Assignment:
     late_window: Ints
     late_row: Ints
     missed: Ints
+    closed: Ints | None = None
+    more: Mapping[str, np.ndarray | pa.Array] = field(default_factory=dict)
+    held: Held | None = None
 
 
 class Window(Protocol):
@@ -49,8 +80,28 @@ class Window(Protocol):
         ...
 
     @property
-    def ends_inside(self) -> bool:
-        """Whether an event at exactly `end` may still belong: the window then closes by `W > end + grace`, else `>=`."""
+    def inside_us(self) -> int:
+        """How far from its end on events may still belong: 0 for `[start, end)`; a window closes by `W >= end + inside + grace`."""
+        ...
+
+    @property
+    def by_arrival(self) -> bool:
+        """Whether windows go by the order in which rows came; states are then rows, and what is open is carried over."""
+        ...
+
+    @property
+    def flushes(self) -> bool:
+        """Whether what is open after the last batch comes out with it."""
+        ...
+
+    @property
+    def together(self) -> bool:
+        """Whether windows of different keys depend on each other, so that one task must work on them all."""
+        ...
+
+    @property
+    def lifts(self) -> Mapping[str, str]:
+        """Of windows by arrival: column of a state -> SQL aggregate that fills it from a row, beside the fields."""
         ...
 
     @property
@@ -60,12 +111,17 @@ class Window(Protocol):
 
     @property
     def reach_us(self) -> int | None:
-        """How long a window is at most; None where only the data say so."""
+        """How far back from its end a window may depend on events; None where only the data say so."""
         ...
 
     @property
     def margin_us(self) -> int:
         """How far beyond its last event a window may end."""
+        ...
+
+    @property
+    def columns(self) -> Mapping[str, str]:
+        """What results say beside window_start and window_end, in order: the names of `Assignment.more` and their types."""
         ...
 
     def frame_us(self, grid_us: int) -> int:
@@ -78,4 +134,17 @@ class Window(Protocol):
 
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
         """The windows `(start, end)` that an event at this instant belongs to by itself, in microseconds."""
+        ...
+
+    def ends(self, low_us: int, high_us: int) -> tuple[int, int]:
+        """The ends of the first and the last window that a change of events between two instants may touch."""
+        ...
+
+
+@runtime_checkable
+class Gridded(Protocol):
+    """A kind whose windows lie on a grid, whether they hold events or not."""
+
+    def every(self, start_us: int, end_us: int) -> tuple[Ints, Ints]:
+        """Start and end of every window from one that begins at an instant to one that ends at another."""
         ...

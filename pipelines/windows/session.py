@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, get_args
 
-from pipelines.definition.durations import Duration, not_negative, positive
+from pipelines.definition.durations import Duration, not_negative, positive, spell
 from pipelines.errors import DefinitionError
+from pipelines.windows.kind import NONE
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pipelines.engine.frames import Frames
     from pipelines.windows.kind import Assignment, Ints
 
 Touching = Literal["merge", "split"]
+CUT: Mapping[str, str] = MappingProxyType({"cut": "bool"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,16 +28,25 @@ class Session:
     touching: Touching = "merge"
     grace_us: int = 0
 
+    by_arrival = False
+    flushes = together = False
+    lifts = NONE
     event_times = True
     reach_us = None
+    columns = NONE
 
     @property
-    def ends_inside(self) -> bool:
-        return self.touching == "merge"
+    def inside_us(self) -> int:
+        return 1 if self.touching == "merge" else 0
 
     @property
     def margin_us(self) -> int:
         return self.gap_us
+
+    @property
+    def joins_us(self) -> int:
+        """The longest silence within a session."""
+        return self.gap_us - 1 + self.inside_us
 
     def frame_us(self, grid_us: int) -> int:
         """The widest frame no longer than the gap that divides the grid: its events always belong together."""
@@ -43,26 +57,57 @@ class Session:
         from pipelines.engine.chains import chains
         from pipelines.engine.labels import labelled
 
-        reach = self.gap_us if self.touching == "merge" else self.gap_us - 1
-        label, start, last = chains(frames, reach, self.gap_us, floor)
+        label, start, last = chains(frames, self.joins_us, self.gap_us, floor)
         return labelled(frames, label, start, last + self.gap_us)
 
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
         return [(instant_us, instant_us + self.gap_us)]
 
+    def ends(self, low_us: int, high_us: int) -> tuple[int, int]:
+        return low_us, high_us + self.gap_us
 
-def session(gap: Duration, *, touching: Touching = "merge", grace: Duration = 0) -> Session:
+
+@dataclass(frozen=True, slots=True)
+class LimitedSession(Session):
+    """A session cut where it would grow longer than `max_length_us`; what follows begins the next one."""
+
+    max_length_us: int = 0
+
+    columns = CUT
+
+    def frame_us(self, grid_us: int) -> int:  # noqa: ARG002 - a cut may fall between any two instants
+        return 1
+
+    def assign(self, frames: Frames, floor: Ints) -> Assignment:
+        from pipelines.engine.cuts import cut_chains
+        from pipelines.engine.labels import labelled
+
+        label, start, end, cut, closed = cut_chains(frames, self.joins_us, self.gap_us, self.max_length_us, floor, self.inside_us)
+        return labelled(frames, label, start, end, closed=closed, more={"cut": cut})
+
+
+def session(gap: Duration, *, touching: Touching = "merge", max_length: Duration | None = None, grace: Duration = 0) -> Session:
     """Activity of a key between silences longer than `gap`.
 
     Args:
         gap: the silence that ends a session.
         touching: whether events exactly `gap` apart belong together: "merge" (Kafka, Flink, Spark, and Jet's
             documentation) or "split" (Jet's code).
+        max_length: how long a session may be. A longer one is cut `max_length` after its first event; the column `cut`
+            says so, and the next event begins another session. States are then kept by event time, a microsecond wide.
         grace: how long after its end a session waits for late events.
 
     Raises:
-        DefinitionError: a gap that is not positive, a negative grace, another word for `touching`.
+        DefinitionError: a gap that is not positive or longer than `max_length`, a negative grace, another word for `touching`.
     """
     if touching not in get_args(Touching):
         raise DefinitionError(f'touching: {touching!r} is not understood; say "merge" or "split"')
-    return Session(positive(gap, "gap"), touching, not_negative(grace, "grace"))
+    gap_us, grace_us = positive(gap, "gap"), not_negative(grace, "grace")
+    if max_length is None:
+        return Session(gap_us, touching, grace_us)
+    longest = positive(max_length, "max_length")
+    if longest < gap_us:
+        raise DefinitionError(
+            f"max_length: {spell(longest)} is shorter than the gap, {spell(gap_us)}: every session would be cut; give at least that"
+        )
+    return LimitedSession(gap_us, touching, grace_us, longest)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pipelines.definition.durations import UNITS, Duration, not_negative, positive, spell
 from pipelines.errors import DefinitionError
 from pipelines.windows.alignment import Alignment, alignment_us
+from pipelines.windows.kind import NONE
 
 if TYPE_CHECKING:
     from pipelines.engine.frames import Frames
@@ -23,10 +24,15 @@ class Sliding:
     step_us: int
     align_us: int = 0
     grace_us: int = 0
+    dense: bool = False
 
-    ends_inside = False
+    inside_us = 0
+    by_arrival = False
+    flushes = together = False
+    lifts = NONE
     event_times = False
     margin_us = 0
+    columns = NONE
 
     @property
     def reach_us(self) -> int:
@@ -45,8 +51,17 @@ class Sliding:
         first = (instant_us - self.align_us) // self.step_us * self.step_us + self.align_us + self.step_us
         return [(end - self.size_us, end) for end in range(first, first + self.size_us, self.step_us)]
 
+    def ends(self, low_us: int, high_us: int) -> tuple[int, int]:
+        return self.windows_for(low_us)[0][1], self.windows_for(high_us)[-1][1]
 
-def sliding(size: Duration, *, step: Duration, align_to: Alignment = None, grace: Duration = 0) -> Sliding:
+    def every(self, start_us: int, end_us: int) -> tuple[Ints, Ints]:
+        import numpy as np
+
+        start = np.arange(start_us, end_us - self.size_us + 1, self.step_us, dtype=np.int64)
+        return start, start + self.size_us
+
+
+def sliding(size: Duration, *, step: Duration, align_to: Alignment = None, grace: Duration = 0, dense: bool = False) -> Sliding:
     """A window of `size` every `step`; an event belongs to size / step of them.
 
     Args:
@@ -54,6 +69,7 @@ def sliding(size: Duration, *, step: Duration, align_to: Alignment = None, grace
         step: how far apart windows begin.
         align_to: a border of the grid of steps (see `tumbling`).
         grace: how long after its end a window waits for late events.
+        dense: whether `read` adds the empty windows between a key's first and last one, unless told otherwise.
 
     Raises:
         DefinitionError: a size that is not a whole number of steps, a step or size that is not positive, a negative grace.
@@ -65,7 +81,7 @@ def sliding(size: Duration, *, step: Duration, align_to: Alignment = None, grace
         raise DefinitionError(
             f"size must be a whole number of steps: {spell(size_us)} / {spell(step_us)} = {size_us / step_us:.4g}; try step {legal}"
         )
-    return Sliding(size_us, step_us, alignment_us(align_to) % step_us, not_negative(grace, "grace"))
+    return Sliding(size_us, step_us, alignment_us(align_to) % step_us, not_negative(grace, "grace"), dense)
 
 
 def _steps_near(size_us: int, step_us: int) -> list[int]:

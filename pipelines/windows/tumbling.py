@@ -8,25 +8,27 @@ from typing import TYPE_CHECKING
 
 from pipelines.definition.durations import DAY_US, Duration, not_negative, positive
 from pipelines.windows.alignment import Alignment, alignment_us
-from pipelines.windows.zones import Zone, local_windows, zone
+from pipelines.windows.calendar import Calendar, calendar, months_of
+from pipelines.windows.gapless import Gapless
+from pipelines.windows.zones import Zone, local_windows, shifted_windows, zone
 
 if TYPE_CHECKING:
-    from pipelines.engine.frames import Frames
-    from pipelines.windows.kind import Assignment, Ints
+    from pipelines.windows.kind import Ints
 
 
 @dataclass(frozen=True, slots=True)
-class Tumbling:
+class Tumbling(Gapless):
     """`[start, start + size)`; days and longer follow the zone's calendar (a day may have 23 or 25 hours)."""
 
     size_us: int
     align_us: int = 0
     zone: Zone | None = None
     grace_us: int = 0
+    dense: bool = False
 
-    ends_inside = False
-    event_times = False
-    margin_us = 0
+    @property
+    def least_us(self) -> int:
+        return self.frame_us(0) if self.zone and self.zone.shift % self.size_us else self.size_us
 
     @property
     def reach_us(self) -> int:
@@ -37,36 +39,34 @@ class Tumbling:
 
     def bounds(self, instants: Ints) -> tuple[Ints, Ints]:
         """Start and end of the window that holds each instant."""
-        if self.zone:
-            return local_windows(instants, self.size_us, self.align_us, self.zone)
-        start = (instants - self.align_us) // self.size_us * self.size_us + self.align_us
+        if not self.zone:
+            return self._cut(instants)
+        windows = shifted_windows if self.zone.shift % self.size_us == 0 else local_windows
+        return windows(instants, self._cut, self.zone)
+
+    def _cut(self, clock: Ints) -> tuple[Ints, Ints]:
+        start = (clock - self.align_us) // self.size_us * self.size_us + self.align_us
         return start, start + self.size_us
 
-    def assign(self, frames: Frames, floor: Ints) -> Assignment:
-        from pipelines.engine.labels import disjoint
 
-        start, end = self.bounds(frames.start)
-        return disjoint(frames, start, end, late=end <= floor[frames.batch])
-
-    def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
-        import numpy as np
-
-        start, end = self.bounds(np.array([instant_us], np.int64))
-        return [(int(start[0]), int(end[0]))]
-
-
-def tumbling(size: Duration, *, align_to: Alignment = None, timezone: str | None = None, grace: Duration = 0) -> Tumbling:
+def tumbling(
+    size: Duration, *, align_to: Alignment = None, timezone: str | None = None, grace: Duration = 0, dense: bool = False
+) -> Tumbling | Calendar:
     """Windows of one size, side by side.
 
     Args:
-        size: how long a window is, as "15m" or "1d".
+        size: how long a window is, as "15m" or "1d"; by the calendar "1mo", "1q" or "1y".
         align_to: a border of the grid: a time of day ("23:59"), a weekday ("monday") or an aware datetime;
             midnight of 1970-01-01, a Thursday, unless said.
         timezone: the IANA name of the zone whose clock cuts the windows; UTC unless said.
         grace: how long after its end a window waits for late events.
+        dense: whether `read` adds the empty windows between a key's first and last one, unless told otherwise.
 
     Raises:
         DefinitionError: a size that is not positive, a negative grace, an unknown zone or alignment.
     """
+    where, grace_us = zone(timezone) if timezone else None, not_negative(grace, "grace")
+    if months := months_of(size):
+        return calendar(months, align_to, where, grace_us, dense=dense)
     size_us = positive(size, "size")
-    return Tumbling(size_us, alignment_us(align_to) % size_us, zone(timezone) if timezone else None, not_negative(grace, "grace"))
+    return Tumbling(size_us, alignment_us(align_to, where) % size_us, where, grace_us, dense)

@@ -6,6 +6,7 @@ force frames of seconds on everyone.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -18,7 +19,11 @@ from pipelines.definition.instants import from_us, instant_us
 from pipelines.errors import DefinitionError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pipelines.windows.kind import Ints
+
+    Cut = Callable[[Ints], tuple[Ints, Ints]]
 
 _FIRST, _LAST = instant_us(datetime(1970, 1, 1, tzinfo=UTC), "zone"), instant_us(datetime(2150, 1, 1, tzinfo=UTC), "zone")
 _STRIDE = 5 * 86_400_000_000  # no zone changed its clocks twice within five days since 1970
@@ -37,6 +42,10 @@ class Zone:
     def grain(self) -> int:
         """The greatest common divisor of the zone's offsets and of the instants at which they changed."""
         return gcd(*self.offsets, *self.changes[1:])
+
+    def local(self, instant_us: int) -> int:
+        """What the local clock shows at an instant, in microseconds of its own."""
+        return instant_us + self.offsets[bisect_right(self.changes, instant_us) - 1]
 
     @property
     def shift(self) -> int:
@@ -75,24 +84,34 @@ def _change(info: ZoneInfo, low: int, high: int) -> int:
     return high
 
 
-def local_windows(instants: Ints, size: int, anchor: int, where: Zone) -> tuple[Ints, Ints]:
+def local_windows(instants: Ints, cut: Cut, where: Zone) -> tuple[Ints, Ints]:
     """Start and end, in UTC, of the local window that holds each instant.
 
+    Args:
+        instants: microseconds.
+        cut: from times of the local clock to the borders before and after them.
+        where: the zone whose clock it is.
+
     A border is the first instant at which the local clock shows it or a later time, so that a day on which clocks
-    change has 23 or 25 hours. Where every change of the clocks is a whole number of windows (15 minutes, an hour),
-    windows simply keep their length.
+    change has 23 or 25 hours.
     """
     import numpy as np
 
     changes, offsets = np.array(where.changes, np.int64), np.array(where.offsets, np.int64)
-    offset = offsets[np.searchsorted(changes, instants, side="right") - 1]
-    border = (instants + offset - anchor) // size * size + anchor
-    if where.shift % size == 0:
-        return border - offset, border - offset + size
-    start, end = _first_shown(border, changes, offsets), _first_shown(border + size, changes, offsets)
+    before, after = cut(instants + offsets[np.searchsorted(changes, instants, side="right") - 1])
+    start, end = _first_shown(before, changes, offsets), _first_shown(after, changes, offsets)
     passed = instants >= end  # the clock was put back over a border that it had shown already
-    border = border + passed * size
-    return np.where(passed, end, start), np.where(passed, _first_shown(border + size, changes, offsets), end)
+    return np.where(passed, end, start), np.where(passed, _first_shown(cut(after)[1], changes, offsets), end)
+
+
+def shifted_windows(instants: Ints, cut: Cut, where: Zone) -> tuple[Ints, Ints]:
+    """As `local_windows`, where every change of the clocks is a whole number of windows: these simply keep their length."""
+    import numpy as np
+
+    changes, offsets = np.array(where.changes, np.int64), np.array(where.offsets, np.int64)
+    offset = offsets[np.searchsorted(changes, instants, side="right") - 1]
+    before, after = cut(instants + offset)
+    return before - offset, after - offset
 
 
 def _first_shown(local: Ints, changes: Ints, offsets: Ints) -> Ints:

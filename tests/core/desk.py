@@ -18,7 +18,8 @@ from pipelines.store.store import Snapshot
 from pipelines.timeline.closing import closing, watermarks
 from pipelines.timeline.history import Batch, history
 from pipelines.timeline.ledger import Ledger
-from pipelines.timeline.reconcile import Work, reconcile
+from pipelines.timeline.reconcile import reconcile
+from pipelines.timeline.work import Work
 from tests.core.cases import Case
 from tests.core.lift import AGGREGATES, Rows, positioned, states
 from tests.core.values import bitwise

@@ -37,7 +37,7 @@ def test_the_naive_lift_is_the_sql(seed: int) -> None:
     with duckdb.connect() as session:
         session.execute("SET threads = 1")
         session.register("given", table)
-        numbered = "(SELECT *, t AS muntin_time, row_number() OVER () AS muntin_ordinal FROM given)"
+        numbered = "(SELECT *, t AS muntin_time, t AS muntin_order, row_number() OVER () AS muntin_ordinal FROM given)"
         frames = FrameSet(given.width, ("w",), event_times=True)
         query = lift_sql(pipeline({"w": windows.tumbling(given.width)}, AGGREGATES), frames, numbered, 2**62, {})
         told = session.execute(f"FROM ({query}) ORDER BY k NULLS LAST, frame")

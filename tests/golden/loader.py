@@ -4,8 +4,9 @@ import csv
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from tests.oracle import SECOND, Agg, Batch, Session, Sliding
+from tests.oracle import SECOND, Agg, Batch, Cumulating, Session, Sliding, Unique, Window
 
 CASES = Path(__file__).parent / "cases"
 MS = 1_000
@@ -37,16 +38,16 @@ class Golden:
     """One case: its windows by another system, batch `n` = second `n` from the first event's."""
 
     name: str
-    window: Sliding | Session
+    window: Window
     late_events: bool
     waits: bool
     batches: tuple[Batch, ...]
     lines: tuple[Line, ...]
 
 
-def names() -> list[str]:
-    """The cases of the kinds that the oracle knows."""
-    return sorted(path.stem for path in CASES.glob("*.json") if kind(path.stem) in {"sliding", "session"})
+def names(*kinds: str) -> list[str]:
+    """The cases of these kinds, or all."""
+    return sorted(path.stem for path in CASES.glob("*.json") if not kinds or kind(path.stem) in kinds)
 
 
 def kind(name: str) -> str:
@@ -57,14 +58,23 @@ def kind(name: str) -> str:
 def load(name: str) -> Golden:
     """Read the three files of a case."""
     said = json.loads((CASES / f"{name}.json").read_text())
-    window = (
-        Sliding(said["size"] * MS, said["step"] * MS, said["grace"] * MS)
-        if said["kind"] == "sliding"
-        else Session(said["gap"] * MS, said["grace"] * MS, said["touching"])
-    )
     lines = tuple(map(line, table(f"{name}.windows.csv")))
     waits = said.get("touching") == "split" and said["closes"] == ">"
-    return Golden(name, window, said["late_events"], waits, batches(name), lines)
+    return Golden(name, window(said), said["late_events"], waits, batches(name), lines)
+
+
+def window(said: dict[str, Any]) -> Window:
+    """The definition, in microseconds."""
+    grace = said["grace"] * MS
+    match said["kind"]:
+        case "sliding":
+            return Sliding(said["size"] * MS, said["step"] * MS, grace)
+        case "cumulating":
+            return Cumulating(said["max_size"] * MS, said["step"] * MS, grace)
+        case "unique":
+            return Unique(said["size"] * MS, said["resolution_ms"] * MS, grace=grace)
+        case _:
+            return Session(said["gap"] * MS, grace, said["touching"])
 
 
 def batches(name: str) -> tuple[Batch, ...]:

@@ -9,15 +9,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipelines import Pipeline, read, sources, windows
+from pipelines import Pipeline, read, sources
 from pipelines import aggregates as agg
-from tests.oracle import Agg, Batch, Session, Sliding, Tumbling
+from tests.judge.asked import span, window
+from tests.oracle import Agg, Batch, Window
 from tests.oracle.kinds import SECOND, micros
 
-__all__ = ["SECOND"]
+__all__ = ["SECOND", "Window", "micros", "span", "window"]
 NAME = "%Y%m%dT%H%M%S"
 TIME = pa.timestamp("us", tz="UTC")
-Window = Sliding | Tumbling | Session
 Rows = list[dict[str, Any]]
 
 
@@ -47,26 +47,6 @@ def measure(name: str, column: str | None = None, *, population: bool = False) -
 def instant(at: int) -> datetime:
     """Microseconds since 1970 as an aware datetime."""
     return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=at)
-
-
-def span(us: int) -> timedelta:
-    """Microseconds as a duration."""
-    return timedelta(microseconds=us)
-
-
-def window(asked: Window) -> object:
-    """The oracle's window as a user writes it."""
-    grace = span(asked.grace)
-    match asked:
-        case Session(gap=gap, touching=touching):
-            return windows.session(span(gap), touching=touching, grace=grace)
-        case Sliding(size=size, step=step, align_to=at):
-            more = {} if at == "00:00" else {"align_to": at}
-            return windows.sliding(span(size), step=span(step), grace=grace, **more)
-        case Tumbling(size=size, align_to=at, timezone=zone):
-            more = {} if at == "00:00" else {"align_to": at}
-            more |= {} if zone == "UTC" else {"timezone": zone}
-            return windows.tumbling(span(size), grace=grace, **more)
 
 
 def define(

@@ -7,11 +7,14 @@ import pyarrow as pa
 import pytest
 
 from pipelines import Pipeline, run, windows
+from pipelines.errors import DefinitionError
 from tests.judge import face
-from tests.oracle import SECOND, Batch
-from tests.oracle.examples import BASE, BY_BATCH, ONE_BATCH, Example, batches, summary
+from tests.oracle import SECOND, Batch, examples, more_examples
+from tests.oracle.examples import BASE, Example, batches, summary
 
 DAY = 86_400
+ONE_BATCH = examples.ONE_BATCH + more_examples.ONE_BATCH_MORE
+BY_BATCH = examples.BY_BATCH + more_examples.BY_BATCH_MORE
 TYPES = {"key": pa.string(), "v": pa.int64()}
 MEASURES = {name: face.measure(name, "v") for name in ("sum", "min", "max", "first", "last")}
 MEASURES = {"count": face.measure("count")} | MEASURES
@@ -73,3 +76,15 @@ def test_batch_by_batch(example: Example, tmp_path: Path, spark: object) -> None
 def test_a_step_that_does_not_divide_is_refused_with_the_mend() -> None:
     with pytest.raises(Exception, match=r"whole number of steps.*1\.5.*3h"):
         windows.sliding("6h", step="4h")
+
+
+# A1: a window of no length, or of less, is refused; R5: what cannot be meant cannot be said.
+@pytest.mark.parametrize("wrong", [{"size": "0s"}, {"size": "-1s"}, {"size": "10s", "grace": "-1s"}, {"size": "10s", "resolution": "3s"}])
+def test_a_unique_window_that_makes_no_sense_is_refused(wrong: dict[str, str]) -> None:
+    with pytest.raises(DefinitionError):
+        windows.unique_sliding(**wrong)  # type: ignore[arg-type]
+
+
+def test_unique_windows_have_no_step() -> None:
+    with pytest.raises(TypeError, match="step"):
+        windows.unique_sliding("10s", step="1s")  # type: ignore[call-arg]

@@ -1,24 +1,40 @@
-"""One state at a time, as tests speak of them."""
+"""States as tests speak of them: one at a time, or lifted by SQL of their own."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from pipelines.aggregates import Aggregate
-from pipelines.laws.states import Kinds, Row, combined, finished, lifted
+from pipelines.laws import states
+from pipelines.laws.states import Kinds, Row
+from pipelines.windows.kind import Assignment
 
 
 def lift(aggregate: Aggregate, rows: Sequence[Row], kinds: Kinds) -> pa.Table:
     """The state of these rows, in order of arrival; of none, the empty state. Each row has a `time`."""
-    return lifted(aggregate, [rows], kinds)
+    return states.lifted(aggregate, [rows], kinds)
 
 
-def combine(aggregate: Aggregate, *states: pa.Table, mid: int | None = None) -> pa.Table:
+def lifted(muntin_rows: pa.Table, columns: Mapping[str, str], groups: Sequence[str] = ()) -> pa.Table:
+    """In the types that states are stored with; one row, or one for each group."""
+    return states.queried(muntin_rows, columns, f"GROUP BY {', '.join(groups)}" if groups else "")
+
+
+def combine(aggregate: Aggregate, *parts: pa.Table, mid: int | None = None) -> pa.Table:
     """One state of several, in order; `mid`: where the window's second block begins."""
-    return combined(aggregate, *states, mid=mid or 0)
+    return states.combined(aggregate, *parts, mid=mid or 0)
+
+
+def assigned(rows: int, windows: Sequence[tuple[int, int, int]]) -> Assignment:
+    """Windows over rows in their order; blocks change where a window says so."""
+    lo, mid, hi = np.array(windows, np.int64).T
+    block = np.isin(np.arange(rows), mid[mid > lo]).cumsum()
+    none, zeros = np.empty(0, np.int64), np.zeros(len(lo), np.int64)
+    return Assignment(np.arange(rows), block, zeros, lo, hi, lo, mid, hi, none, none, np.zeros(rows, np.int64))
 
 
 def finish(aggregate: Aggregate, state: pa.Table) -> Any:
     """What a user sees of one state."""
-    return finished(aggregate, state)[0].as_py()
+    return states.finished(aggregate, state)[0].as_py()

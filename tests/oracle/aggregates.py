@@ -11,17 +11,17 @@ from tests.oracle.time import Row
 
 @dataclass(frozen=True)
 class Agg:
-    """`name` of `of(row)`, over rows ordered by (event time, arrival)."""
+    """`name` of `of(row)`, over rows ordered by (event time, arrival), or in windows by arrival by arrival alone."""
 
     name: str
     of: Callable[[Row], Any] = lambda _: 1
     population: bool = False
 
     def __call__(self, rows: Sequence[Row]) -> Any:
-        """The aggregate of at least one row."""
+        """The aggregate of a window's rows; an empty window counts 0, all else is null."""
         every = [self.of(row) for row in rows]
         if self.name in {"first", "last"}:
-            return every[0 if self.name == "first" else -1]
+            return next(iter(every if self.name == "first" else reversed(every)), None)
         values = [value for value in every if value is not None]
         if self.name == "count":
             return len(values)

@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from tests.oracle.judge import Window
 from tests.oracle.kinds import SECOND, Session, Sliding, Tumbling
 from tests.oracle.time import Batch
 
@@ -19,7 +20,7 @@ class Example:
     """`arrivals[n]`: the times in batch n, in order of arrival. `held`: (start, end) -> times."""
 
     name: str
-    window: Sliding | Tumbling | Session
+    window: Window
     arrivals: Sequence[Sequence[int]]
     held: dict[tuple[int, int], list[int]]
     closed: dict[int, int] = field(default_factory=dict)
@@ -41,7 +42,7 @@ def session(gap: int, touching: str = "merge", grace: int = 0) -> Session:
     return Session(gap * SECOND, grace * SECOND, touching)
 
 
-def each_order(name: str, window: Session | Sliding, times: list[int], held: dict[tuple[int, int], list[int]]) -> list[Example]:
+def each_order(name: str, window: Window, times: list[int], held: dict[tuple[int, int], list[int]]) -> list[Example]:
     """The same events in every order."""
     orders = enumerate(itertools.permutations(times))
     return [Example(f"{name}-{n}", window, [order], held) for n, order in orders]

@@ -1,30 +1,23 @@
 """The oracle: every window from raw events, batch by batch, by the rules of the design alone."""
 
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
 
 from tests.oracle.aggregates import Agg
-from tests.oracle.kinds import DAY, Session, Sliding, Tumbling
-from tests.oracle.time import NEVER, Batch, Event, Row, events, watermarks
+from tests.oracle.calendar import Calendar
+from tests.oracle.cumulating import Cumulating
+from tests.oracle.found import Found, Held, Judgement
+from tests.oracle.kinds import DAY, AllTime, Session, Sliding, Tumbling
+from tests.oracle.pieces import sessions
+from tests.oracle.time import Batch, Event, Row, events, watermarks
+from tests.oracle.unique import Unique, unique
 
-Found = dict[tuple[tuple[Any, ...], int, int], tuple[int | None, list[Event]]]
-"""(key, start, end) -> (number of the closing batch, events)."""
-
-
-@dataclass
-class Judgement:
-    """What must come out. `late[n]`: positions in batch n of rows that missed a window."""
-
-    marks: list[float]
-    published: list[dict[str, Any]] = field(default_factory=list)
-    still_open: list[dict[str, Any]] = field(default_factory=list)
-    late: dict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
+Fixed = Sliding | Tumbling | Cumulating | Calendar
+"""A window of these is there by the clock, whatever else happens."""
+Window = Fixed | Session | Unique | AllTime
 
 
 def judge(
-    window: Sliding | Tumbling | Session,
+    window: Window,
     batches: Sequence[Batch],
     aggregates: Mapping[str, Agg],
     *,
@@ -36,47 +29,45 @@ def judge(
     """All windows of one definition over adjacent batches, from the first to the last."""
     said = Judgement(watermarks(batches, watermark, max_ahead))
     admitted = events(batches, keys, max_ahead, where)
-    find = sessions if isinstance(window, Session) else fixed
-    for (key, start, end), (closing, held) in find(window, admitted, said).items():
-        rows = [event.row for event in sorted(held, key=lambda event: event.order)]
-        row = dict(zip(keys, key, strict=True)) | {"window_start": start, "window_end": end}
+    for (key, start, end), held in find(window, admitted, said).items():
+        rows = [event.row for event in sorted(held.events, key=lambda event: event.order)]
+        row = dict(zip(keys, key, strict=True)) | {"window_start": start, "window_end": end} | held.more
         row |= {name: aggregate(rows) for name, aggregate in aggregates.items()}
-        row["batch"] = closing
-        (said.still_open if closing is None else said.published).append(row)
+        row["batch"] = held.closing
+        (said.still_open if held.closing is None else said.published).append(row)
     return said
 
 
-def fixed(window: Sliding | Tumbling, admitted: Sequence[Event], said: Judgement) -> Found:
+def find(window: Window, admitted: Sequence[Event], said: Judgement) -> Found:
+    """Each family has its own program."""
+    match window:
+        case Session():
+            return sessions(window, admitted, said)
+        case Unique():
+            return unique(window, admitted, said)
+        case AllTime():
+            return all_time(admitted)
+        case _:
+            return fixed(window, admitted, said)
+
+
+def fixed(window: Fixed, admitted: Sequence[Event], said: Judgement) -> Found:
     """A window closes with the first batch whose mark has passed it; what comes later is late."""
     found: Found = {}
     for event in admitted:
         for start, end in window.windows_for(event.t):
-            passed = (n for n, mark in enumerate(said.marks) if window.closed(end, mark))
-            closing = next(passed, None)
+            closing = said.closing(window, end)
             if closing is None or event.batch <= closing:
-                found.setdefault((event.key, start, end), (closing, []))[1].append(event)
+                found.setdefault((event.key, start, end), Held(closing)).events.append(event)
             else:
                 said.late[event.batch].add(event.arrival)
     return found
 
 
-def sessions(window: Session, admitted: Sequence[Event], said: Judgement) -> Found:
-    """Batch by batch: open sessions and new events form chains, late ones go, closed ones leave."""
+def all_time(admitted: Sequence[Event]) -> Found:
+    """One window for each key, from its first event to its last; nothing closes it."""
     found: Found = {}
     for key in {event.key for event in admitted}:
-        still: list[Event] = []
-        for n, mark in enumerate(said.marks):
-            before = said.marks[n - 1] if n else NEVER
-            pool = still + [e for e in admitted if e.key == key and e.batch == n]
-            still = []
-            for chain in window.chains(pool):
-                end = chain[-1].t + window.gap
-                if window.closed(end, before) and all(event.batch == n for event in chain):
-                    said.late[n] |= {event.arrival for event in chain}
-                elif window.closed(end, mark):
-                    found[key, chain[0].t, end] = (n, chain)
-                else:
-                    still += chain
-        for chain in window.chains(still):
-            found[key, chain[0].t, chain[-1].t + window.gap] = (None, chain)
+        own = [event for event in admitted if event.key == key]
+        found[key, min(event.t for event in own), max(event.t for event in own)] = Held(None, own)
     return found

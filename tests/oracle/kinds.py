@@ -1,8 +1,9 @@
-"""Which windows an event lies in (tumbling, sliding), which events a window holds (session)."""
+"""Which windows an event lies in (tumbling, sliding), which events are neighbours (session)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, datetime, timedelta
+from functools import cache
 from itertools import pairwise
 from zoneinfo import ZoneInfo
 
@@ -45,9 +46,29 @@ class Sliding:
         return mark >= end + self.grace
 
 
+@cache
+def moment(shown: datetime, zone: str) -> int:
+    """When clocks of the zone show this for the first time; what they skip is the moment of the change."""
+    at = micros(shown.replace(tzinfo=ZoneInfo(zone), fold=0))
+    skipped = change(shown, zone)
+    return at if skipped <= 0 else next(n for n in range(at - skipped, at + 1, SECOND) if offset(n, zone) == offset(at, zone))
+
+
+@cache
+def change(shown: datetime, zone: str) -> int:
+    """By how much clocks go forward over this time (it is never shown), or back (below 0: it is shown twice); else 0."""
+    first, second = (micros(shown.replace(tzinfo=ZoneInfo(zone), fold=fold)) for fold in (0, 1))
+    return first - second
+
+
+def offset(at: int, zone: str) -> timedelta:
+    """How far clocks of the zone are ahead of UTC."""
+    return (EPOCH + timedelta(microseconds=at)).astimezone(ZoneInfo(zone)).utcoffset() or timedelta(0)
+
+
 @dataclass(frozen=True)
 class Tumbling:
-    """Sliding by its own size; with a zone, `days` local days from `align_to` to `align_to`."""
+    """Sliding by its own size; in a zone, from one time on its clocks to the next, the first of them on 1970-01-01 at `align_to`."""
 
     size: int
     grace: int = 0
@@ -59,23 +80,19 @@ class Tumbling:
         if self.timezone == "UTC":
             yield from Sliding(self.size, self.size, align_to=self.align_to).windows_for(t)
             return
-        first = (EPOCH + timedelta(microseconds=t)).date().toordinal() - self.days - 2
-        borders = [self.border(n) for n in range(first, first + 2 * self.days + 6) if self.begins(n)]
+        shown = t + offset(t, self.timezone) // timedelta(microseconds=1)
+        near, wide = shown // self.size, DAY // self.size + 2
+        borders = sorted({border for n in range(near - wide, near + wide + 1) for border in self.borders(n)})
         yield next((a, b) for a, b in pairwise(borders) if a <= t < b)
 
-    @property
-    def days(self) -> int:
-        """Local windows are counted in whole days."""
-        return self.size // DAY
-
-    def begins(self, day: int) -> bool:
-        """Whether a window begins on this local date; one does on 1970-01-01."""
-        return (day - EPOCH.toordinal()) % self.days == 0
-
-    def border(self, day: int) -> int:
-        """`align_to` on that local date, the first one where clocks go back over it."""
-        at = time.fromisoformat(self.align_to)
-        return micros(datetime.combine(date.fromordinal(day), at, ZoneInfo(self.timezone)))
+    def borders(self, n: int) -> Iterator[int]:
+        """Where window `n` since 1970 begins; a size that divides a change of the clocks is as long as ever during it."""
+        shown = datetime(1970, 1, 1) + timedelta(microseconds=n * self.size + clock(self.align_to))  # noqa: DTZ001
+        by = change(shown, self.timezone)
+        if by <= 0 or by % self.size:
+            yield moment(shown, self.timezone)
+        if by < 0 and by % self.size == 0:
+            yield moment(shown, self.timezone) - by
 
     def closed(self, end: int, mark: float) -> bool:
         """As sliding."""
@@ -84,11 +101,15 @@ class Tumbling:
 
 @dataclass(frozen=True)
 class Session:
-    """`[first, last + gap)`: neighbours no farther than `gap`, or with `touching="split"` nearer."""
+    """`[first, last + gap)`: neighbours no farther than `gap`, or with `touching="split"` nearer.
+
+    With `max_length` a session ends that long after its first event at the latest, and another begins.
+    """
 
     gap: int
     grace: int = 0
     touching: str = "merge"
+    max_length: int | None = None
 
     def chains(self, events: Sequence[Event]) -> list[list[Event]]:
         """One key's events, cut where they are too far apart."""
@@ -108,3 +129,10 @@ class Session:
         """With merge an event at exactly `end` would still belong."""
         close = end + self.grace
         return mark > close if self.touching == "merge" else mark >= close
+
+
+@dataclass(frozen=True)
+class AllTime:
+    """All events of a key; open for ever."""
+
+    grace: int = 0

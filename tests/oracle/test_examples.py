@@ -6,6 +6,7 @@ import pytest
 
 from tests.oracle import SECOND, Agg, judge
 from tests.oracle.examples import BASE, BY_BATCH, ONE_BATCH, Example, batches, summary
+from tests.oracle.more_examples import BY_BATCH_MORE, ONE_BATCH_MORE
 
 MEASURES = {name: Agg(name, lambda row: row["v"]) for name in ("count", "sum", "min", "max", "first", "last")}
 
@@ -17,14 +18,14 @@ def drawn(rows: list[dict[str, Any]]) -> dict[tuple[int, int], tuple[int, ...]]:
     }
 
 
-@pytest.mark.parametrize("example", ONE_BATCH, ids=lambda example: example.name)
+@pytest.mark.parametrize("example", ONE_BATCH + ONE_BATCH_MORE, ids=lambda example: example.name)
 def test_all_in_one_batch(example: Example) -> None:
     """One day's batch; its end closes everything."""
     said = judge(example.window, batches(example, "a", 86_400), MEASURES)
     assert drawn(said.published) == summary(example.held)
 
 
-@pytest.mark.parametrize("example", BY_BATCH, ids=lambda example: example.name)
+@pytest.mark.parametrize("example", BY_BATCH + BY_BATCH_MORE, ids=lambda example: example.name)
 def test_batch_by_batch(example: Example) -> None:
     """Time is the largest event; what is open at the end is flushed."""
     said = judge(example.window, batches(example, "a", 1), MEASURES, watermark="events")

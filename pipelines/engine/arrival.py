@@ -1,0 +1,236 @@
+"""Arrival windows: from rows in order of arrival, and what was held before them, to ranges of rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+from numba import njit
+
+from pipelines.definition.expressions import stem
+from pipelines.engine.arrange import BLANK
+from pipelines.engine.frames import FILE, run_numbers, run_starts
+from pipelines.engine.select import extent, sort_keys
+from pipelines.engine.slide import COUNT, DELTA, TIME, slid
+from pipelines.engine.spread import spread
+from pipelines.engine.tumble import tumbled
+from pipelines.windows import policies
+from pipelines.windows.kind import Assignment, Held
+
+if TYPE_CHECKING:
+    from pipelines.engine.frames import Arrived, Frames
+    from pipelines.windows.arrival import Arrival
+    from pipelines.windows.kind import Ints
+
+_NOTHING = np.empty(0, np.int64)
+
+
+def arrived(window: Arrival, frames: Frames, batches: int) -> Assignment:
+    """The windows of rows in order of arrival.
+
+    Args:
+        window: the definition.
+        frames: the rows, sorted by partition and arrival; what was held before comes first.
+        batches: how many there are; windows that are open have that position.
+    """
+    rows = frames.arrival
+    if rows is None:
+        raise ValueError("arrival windows need rows in order of arrival")
+    clock = _clock(rows, frames)
+    fire = _tumble if window.trigger is None else _slide
+    found, block, scattered, held = fire(window, frames, rows, clock)
+    group, index, lo, hi, closed = found[:, 0], found[:, 1], found[:, 2], found[:, 3], found[:, 4]
+    order, block, lo, mid, hi = _ranges(frames.group, block, lo, hi, scattered)
+    if window.flush:
+        closed = np.minimum(closed, batches - 1)
+    bounds = (found[:, 5], found[:, 6]) if window.dense else (group * 0, group * 0)
+    none = np.zeros(len(frames), np.int64)
+    plain = Assignment(
+        order, block, group, bounds[0], bounds[1], lo, mid, hi, _NOTHING, _NOTHING, none, closed, {"window_index": index}, held
+    )
+    return _bounded(_grouped(plain, window, rows) if window.group_by else plain, frames, dense=window.dense)
+
+
+def _clock(rows: Arrived, frames: Frames) -> Ints:
+    """The time of arrival of each row: within its batch's interval, and never before that of the row before it."""
+    if rows.clock is None:
+        return np.zeros(len(frames), np.int64)
+    inside = np.clip(rows.clock, rows.starts[frames.batch], rows.ends[frames.batch] - 1)
+    _never_back(frames.group, inside)
+    return inside
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _never_back(group, clock):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    for row in range(1, len(clock)):
+        if group[row] == group[row - 1]:
+            clock[row] = max(clock[row], clock[row - 1])
+
+
+def _delta(policy: policies.Policy | None, rows: Arrived, count: int) -> tuple[np.ndarray, np.ndarray, float]:
+    """What a delta compares, where it is known, and by how much it may grow."""
+    if not isinstance(policy, policies.Delta):
+        return np.zeros(count), np.zeros(count, np.bool_), -1.0
+    column = rows.columns[stem("delta", f"{policy.of} in time" if policy.in_time else policy.of)]
+    known = column.is_valid().to_numpy(zero_copy_only=False)
+    if pa.types.is_integer(column.type) and float(policy.size).is_integer():
+        return column.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False), known, int(policy.size)
+    return column.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False), known, float(policy.size)
+
+
+def _tumble(window: Arrival, frames: Frames, rows: Arrived, clock: Ints) -> tuple[np.ndarray, Ints, np.ndarray, Held]:
+    evict = window.evict
+    value, known, delta = _delta(evict, rows, len(frames))
+    count = evict.rows if isinstance(evict, policies.Count) else 0
+    tick = evict.size_us if isinstance(evict, policies.Time) else evict.or_time_us if isinstance(evict, policies.Count) else 0
+    at = evict.at if isinstance(evict, policies.Punctuation) else None
+    sectioned = at in policies.BORDERS
+    marker = np.zeros(len(frames), np.bool_) if at is None or sectioned else rows.columns[stem("marker", at)].to_numpy(zero_copy_only=False)
+    marked = np.flatnonzero(marker)[np.argsort(rows.rank[np.flatnonzero(marker)])]
+    limits = window.partitions or policies.Keep()
+    absolute = isinstance(evict, policies.Delta) and evict.absolute
+    counters = _counters(rows, 3)
+    found, notes = tumbled(
+        frames.group, frames.batch, rows.rank, clock, value, known, _sections(rows, frames, at), marker,
+        rows.rank[marked], frames.batch[marked], rows.ends,
+        (count, delta, absolute, tick, rows.origin, sectioned, window.dense, limits.age_us, limits.emit), counters, rows.snaps,
+    )  # fmt: skip
+    block = np.zeros(len(frames) + 1, np.int64)
+    block[found[:, 2]] = 1
+    block[found[:, 3]] = 1
+    note, row = _held_rows(notes[:, 5], notes[:, 6])
+    return (
+        found,
+        np.cumsum(block[:-1]),
+        np.empty((0, 2), np.int64),
+        Held(notes[:, 0], notes[:, 1], notes[:, 2:5], notes[:, 0] * 0, note, row),
+    )
+
+
+def _sections(rows: Arrived, frames: Frames, at: str | None) -> Ints:
+    """A number that changes from row to row with the batch, and the file if windows end with files."""
+    return run_numbers(frames.batch, rows.columns[FILE].to_numpy(zero_copy_only=False)) if at == "file" else frames.batch
+
+
+def _held_rows(lo: Ints, hi: Ints) -> tuple[Ints, Ints]:
+    note, within = spread(np.arange(len(lo)), hi - lo)
+    return note, lo[note] + within
+
+
+def _slide(window: Arrival, frames: Frames, rows: Arrived, clock: Ints) -> tuple[np.ndarray, Ints, np.ndarray, Held]:
+    (evict, size, falls), (trigger, every, trigger_falls) = (_rule(policy) for policy in window.policies)
+    leaving, triggering = (_delta(policy, rows, len(frames)) for policy in window.policies)
+    limits = window.partitions or policies.Keep()
+    found, scattered, place, notes, bases, kept = slid(
+        frames.group, frames.batch, clock, leaving, triggering, rows.held, rows.ends,
+        (evict, size, falls, trigger, every, trigger_falls, rows.origin, window.incomplete, limits.age_us),
+        _counters(rows, 8), rows.bases.astype(triggering[0].dtype), rows.snaps,
+    )  # fmt: skip
+    block = _blocks(evict, size, place, clock, leaving)
+    explicit = scattered if len(scattered) else np.empty((0, 2), np.int64)
+    return found, block, explicit, Held(notes[:, 0], notes[:, 1], notes[:, 2:], bases, kept[:, 0], kept[:, 1])
+
+
+def _counters(rows: Arrived, width: int) -> np.ndarray:
+    return rows.counters if rows.counters.shape[1] else np.tile(BLANK[width], (len(rows.counters), 1))
+
+
+def _rule(policy: policies.Policy | None) -> tuple[int, int, bool]:
+    if isinstance(policy, policies.Count):
+        return COUNT, policy.rows, False
+    if isinstance(policy, policies.Time):
+        return TIME, policy.size_us, False
+    return DELTA, 0, isinstance(policy, policies.Delta) and policy.absolute
+
+
+def _blocks(evict: int, size: int, place: Ints, clock: Ints, leaving: tuple[np.ndarray, np.ndarray, float]) -> Ints:
+    """The block of each row, on multiples of the window's length: a window that lost rows at its old end only spans two."""
+    if evict == COUNT:
+        return place // size
+    if evict == TIME:
+        return clock // size
+    value, _, delta = leaving
+    with np.errstate(invalid="ignore"):
+        cut = np.floor_divide(value, delta) if delta else value
+    return run_numbers(np.nan_to_num(cut))
+
+
+def _ranges(group: Ints, block: Ints, lo: Ints, hi: Ints, scattered: np.ndarray) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+    """Order, blocks, and the range of each window; one that is no union of a suffix and a prefix of two blocks gets rows of its own."""
+    begins = run_starts(group, block)
+    changes: Ints = np.cumsum(begins)
+    head = np.flatnonzero(begins)
+    if not len(block):
+        return block, block, lo, lo, hi
+    last, empty = np.maximum(hi - 1, 0), hi <= lo
+    first = np.minimum(lo, len(block) - 1)
+    mid = head[changes[last] - 1]
+    plain = empty | (changes[last] - changes[first] == 1) | (mid == lo)
+    plain[np.unique(scattered[:, 0])] = False
+    mid = np.where(empty, lo, np.maximum(mid, lo))
+    if plain.all():
+        return np.arange(len(block)), changes, lo, mid, hi
+    alone = np.flatnonzero(~plain & ~np.isin(np.arange(len(lo)), scattered[:, 0]))
+    window, within = spread(alone, hi[alone] - lo[alone])
+    pairs = np.concatenate((scattered, np.column_stack((window, lo[window] + within))))
+    pairs = pairs[np.argsort(pairs[:, 0], kind="stable")]
+    odd = np.flatnonzero(~plain)
+    starts = np.searchsorted(pairs[:, 0], odd) + len(block)
+    ends = np.searchsorted(pairs[:, 0], odd, side="right") + len(block)
+    lo, mid, hi = lo.copy(), mid.copy(), hi.copy()
+    lo[odd], mid[odd], hi[odd] = starts, starts, ends
+    order = np.append(np.arange(len(block)), pairs[:, 1])
+    return order, np.append(changes, changes[-1] + 1 + run_numbers(pairs[:, 0])), lo, mid, hi
+
+
+def _grouped(windows: Assignment, definition: Arrival, rows: Arrived) -> Assignment:
+    """Each window cut by the values of columns: one for each that there is among its rows."""
+    window, within = spread(np.arange(len(windows.lo)), windows.hi - windows.lo)
+    row = windows.order[windows.lo[window] + within]
+    columns = {name: rows.columns[stem("group", name)] for name in definition.group_by}
+    codes = [_codes(column)[row] for column in columns.values()]
+    sort = np.lexsort((*codes[::-1], window))
+    window, row, codes = window[sort], row[sort], [code[sort] for code in codes]
+    begins = run_starts(window, *codes)
+    heads = np.flatnonzero(begins)
+    tails, owner = np.append(heads[1:], len(row))[: len(heads)], window[heads]
+    more = {"window_index": windows.more["window_index"][owner]} | {
+        name: column.take(pa.array(row[heads])) for name, column in columns.items()
+    }
+    closed = windows.closed[owner] if windows.closed is not None else None
+    start, end = windows.start[owner], windows.end[owner]
+    none = _NOTHING
+    return Assignment(
+        row,
+        np.cumsum(begins) - 1,
+        windows.group[owner],
+        start,
+        end,
+        heads,
+        heads,
+        tails,
+        none,
+        none,
+        windows.missed,
+        closed,
+        more,
+        windows.held,
+    )
+
+
+def _codes(column: pa.Array) -> Ints:
+    """Numbers ordered as the values; null is the last."""
+    keys = sort_keys(column)
+    return np.where(column.is_valid().to_numpy(zero_copy_only=False), keys, np.int64(2**63 - 1))
+
+
+def _bounded(windows: Assignment, frames: Frames, *, dense: bool) -> Assignment:
+    """The same with the least and the largest event time of the members as their bounds."""
+    from dataclasses import replace
+
+    start, end = extent(frames.start, windows)
+    if dense:
+        empty = windows.lo == windows.hi
+        start, end = np.where(empty, windows.start, start), np.where(empty, windows.end, end)
+    return replace(windows, start=start, end=end)

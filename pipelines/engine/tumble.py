@@ -1,0 +1,113 @@
+"""Tumbling arrival windows: the rows of a partition, cut where a rule says. IBM Streams, `*TumblingWindowImpl.h`."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from pipelines.engine.growing import added
+
+NEVER = 2**62
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def tumbled(group, batch, rank, clock, value, known, section, marker, marks, marks_batch, ends, rules, counters, snaps):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201, C901, PLR0912, PLR0915
+    """Cut each partition into windows.
+
+    Args:
+        group, batch, rank, clock: of each row: partition, position of its batch, place by arrival, arrival time.
+        value, known: what delta compares, and whether it is known.
+        section: number of the file or batch of each row; windows end with it if `rules` say so.
+        marker: whether a row is a marker, and no member.
+        marks, marks_batch: place and batch of every marker, ascending.
+        ends: end of each batch's interval.
+        rules: (count, delta, absolute, tick, origin, sectioned, dense, age, emit); 0 or -1 is none.
+        counters: per partition: next index, end of the last time window that was not empty, last access.
+        snaps: positions of the batches after which to note what is held.
+
+    Returns:
+        windows: (group, index, lo, hi, batch that fired it, start, end) a row, the last two of empty windows alone;
+        notes: (batch, group, index, end, access, lo, hi) a row. Open windows have the position one past the last.
+    """
+    count, delta, absolute, tick, origin, sectioned, dense, age, emit = rules
+    border = (tick, origin, marks, marks_batch, ends)
+    windows, notes = np.empty((1024, 7), np.int64), np.empty((1024, 7), np.int64)
+    w = k = head = 0
+    while head < len(group):
+        g, tail = group[head], head
+        while tail < len(group) and group[tail] == g:
+            tail += 1
+        index, past, seen = counters[g, 0], counters[g, 1], counters[g, 2]
+        s, held, snap = head, 0, 0
+        for row in range(head, tail + 1):
+            there = row < tail
+            while snap < len(snaps) and (not there or snaps[snap] < batch[row]):
+                if row > head:
+                    fired, until = _over(s, held, clock, rank, border, ends[snaps[snap]], NEVER, snaps[snap])
+                    fired = batch[s] if sectioned and held > 0 else fired
+                    if fired >= 0:
+                        windows, w, index, past = _tumble(windows, w, g, index, past, s, s + held, fired, until, tick, dense)
+                        held = 0
+                    k, notes = added(notes, k, (snaps[snap], g, index, past, seen, s, s + held))
+                snap += 1
+            if not there:
+                break
+            if held > 0:
+                fired, until = _over(s, held, clock, rank, border, clock[row], rank[row], len(ends))
+                if sectioned and section[row] != section[s]:
+                    fired = batch[s]
+                if fired >= 0:
+                    windows, w, index, past = _tumble(windows, w, g, index, past, s, s + held, fired, until, tick, dense)
+                    held = 0
+            if age > 0 and row > head and held > 0 and clock[row] - seen > age:
+                if emit:
+                    windows, w, index, past = _tumble(windows, w, g, index, past, s, s + held, batch[row], NEVER, tick, dense)
+                held = 0
+            seen = clock[row]
+            if marker[row]:
+                continue
+            if held > 0 and delta >= 0 and known[row] and known[s]:
+                rise = value[row] - value[s]
+                if rise > delta or (absolute and -rise > delta):
+                    windows, w, index, past = _tumble(windows, w, g, index, past, s, s + held, batch[row], NEVER, tick, dense)
+                    held = 0
+            if held == 0:
+                s = row
+            held += 1
+            if held == count:
+                windows, w, index, past = _tumble(windows, w, g, index, past, s, s + held, batch[row], NEVER, tick, dense)
+                held = 0
+        if held > 0:
+            fired, until = _over(s, held, clock, rank, border, ends[-1], NEVER, len(ends))
+            fired = batch[s] if sectioned else fired if fired >= 0 else len(ends)
+            windows, w, index, past = _tumble(windows, w, g, index, past, s, s + held, fired, until, tick, dense)
+        head = tail
+    return windows[:w], notes[:k]
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _over(s, held, clock, rank, border, now, before, latest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """The batch in which a window ended that holds rows from `s` on, up to an instant, a place and a batch; -1: none yet."""
+    tick, origin, marks, marks_batch, ends = border
+    if held == 0:
+        return -1, NEVER
+    if tick > 0:
+        until = origin + ((clock[s] - origin) // tick + 1) * tick
+        if until <= now:
+            return np.searchsorted(ends, until), until
+    if len(marks):
+        place = np.searchsorted(marks, rank[s])
+        if place < len(marks) and marks[place] < before and marks_batch[place] <= latest:
+            return marks_batch[place], NEVER
+    return -1, NEVER
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _tumble(windows, w, g, index, past, lo, hi, fired, until, tick, dense):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """Note a window, and before it the empty ones since the last."""
+    if dense and past < NEVER and until < NEVER:
+        for end in range(past + tick, until, tick):
+            w, windows = added(windows, w, (g, index, lo, lo, fired, end - tick, end))
+            index += 1
+    w, windows = added(windows, w, (g, index, lo, hi, fired, 0, 0))
+    return windows, w, index + 1, until if until < NEVER else past

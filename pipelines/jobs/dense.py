@@ -1,0 +1,77 @@
+"""Empty windows: the grid between a key's first and its last window, filled up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pipelines.definition.frame_sets import frame_set_of
+from pipelines.engine.combine import INSTANT, results
+from pipelines.engine.frames import run_starts
+from pipelines.engine.keys import contiguous, key_codes
+from pipelines.jobs.todo import published
+from pipelines.timeline.closing import closing
+from pipelines.windows import Assignment
+
+if TYPE_CHECKING:
+    from pipelines.definition.pipeline import Pipeline
+    from pipelines.store.store import Store
+    from pipelines.windows import Gridded
+    from pipelines.windows.kind import Ints
+
+
+def with_empty(pipeline: Pipeline, store: Store, grid: Gridded, window: str, table: pa.Table) -> pa.Table:
+    """The table and the windows that are missing between each key's first and last."""
+    schema = store.snapshot(frame_set_of(pipeline, window).table).schema
+    if not len(table) or schema is None:
+        return table
+    owner, start, end = _missing(pipeline, grid, table)
+    columns = {key: table[key].take(pa.array(owner)) for key in pipeline.keys}
+    columns |= {"window_start": pa.array(start).view(INSTANT), "window_end": pa.array(end).view(INSTANT)}
+    columns |= {name: _repeated(value, len(owner)) for name, value in _of_nothing(pipeline, schema).items()}
+    columns |= _closing(pipeline, store, window, end)
+    empty = pa.table({name: columns[name] for name in table.column_names})
+    return pa.concat_tables([table, empty], promote_options="permissive")
+
+
+def _missing(pipeline: Pipeline, grid: Gridded, table: pa.Table) -> tuple[Ints, Ints, Ints]:
+    """A row of the key, start and end of every window that is not there."""
+    codes = key_codes([contiguous(table[key]) for key in pipeline.keys], len(table))
+    start, end = (contiguous(table[name]).cast(INSTANT).view(pa.int64()).to_numpy() for name in ("window_start", "window_end"))
+    order = np.lexsort((end, start, codes))
+    heads = np.flatnonzero(run_starts(codes[order]))
+    found = []
+    for head, tail in zip(heads, np.append(heads[1:], len(order)), strict=True):
+        rows = order[head:tail]
+        starts, ends = grid.every(int(start[rows].min()), int(end[rows].max()))
+        there = {*zip(start[rows].tolist(), end[rows].tolist(), strict=True)}
+        holes = [at for at, bounds in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)) if bounds not in there]
+        found.append((np.full(len(holes), rows[0]), starts[holes], ends[holes]))
+    owner, starts, ends = (np.concatenate(parts).astype(np.int64) for parts in zip(*found, strict=True))
+    return owner, starts, ends
+
+
+def _of_nothing(pipeline: Pipeline, schema: pa.Schema) -> dict[str, pa.Array]:
+    """The aggregates of a window without rows."""
+    none, one = np.empty(0, np.int64), np.zeros(1, np.int64)
+    window = Assignment(none, none, one, one, one, one, one, one, none, none, none)
+    return results(schema.empty_table(), window, pipeline.aggregates)
+
+
+def _repeated(value: pa.Array, times: int) -> pa.Array:
+    return value.take(pa.array(np.zeros(times, np.int64)))
+
+
+def _closing(pipeline: Pipeline, store: Store, window: str, end: Ints) -> dict[str, pa.Array]:
+    """The batch that closes each window, as the ledger has the watermarks; and whether none has yet."""
+    ledger = published(store, window).ledger
+    entries = ledger.entries if ledger else ()
+    when = closing(pipeline.windows[window], np.array([entry.mark_us for entry in entries], np.int64))
+    closed = when.batch_of(end)
+    starts = np.array([*(entry.start_us for entry in entries), 0], np.int64)[closed]
+    still_open = pa.array(closed == len(entries))
+    batch = pc.if_else(still_open, pa.scalar(None, INSTANT), pa.array(starts).view(INSTANT))
+    return {"batch": batch, "provisional": still_open}

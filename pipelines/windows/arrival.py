@@ -1,0 +1,151 @@
+"""Arrival windows (IBM Streams SPL): rows in the order they came, apart for each key."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pipelines.definition.expressions import stem
+from pipelines.errors import DefinitionError
+from pipelines.windows.policies import BORDERS, Count, Delta, Keep, Policy, Punctuation, Time
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pipelines.engine.frames import Frames
+    from pipelines.windows.kind import Assignment, Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """Windows over the rows of a partition as they came; without a trigger they tumble, with one they slide.
+
+    Attributes:
+        evict: when a tumbling window is full, or which rows leave a sliding one.
+        trigger: when a sliding window gives a result.
+        incomplete: whether a sliding window gives results before it was full for the first time.
+        flush: whether what is open after the last batch gives a result.
+        dense: whether empty time windows between two that are not come out too.
+        partitions: which partitions are dropped.
+        group_by: columns; each window gives a row for each of their values in it.
+    """
+
+    evict: Policy
+    trigger: Policy | None = None
+    incomplete: bool = False
+    flush: bool = False
+    dense: bool = False
+    partitions: Keep | None = None
+    group_by: tuple[str, ...] = ()
+
+    grace_us = 0
+    inside_us = 0
+    event_times = False
+    reach_us = None
+    margin_us = 0
+    by_arrival = True
+
+    @property
+    def policies(self) -> list[Policy]:
+        return [self.evict] if self.trigger is None else [self.evict, self.trigger]
+
+    @property
+    def columns(self) -> Mapping[str, str]:
+        return {"window_index": "int64", **dict.fromkeys(self.group_by, "")}
+
+    @property
+    def flushes(self) -> bool:
+        return self.flush
+
+    @property
+    def uses_clock(self) -> bool:
+        """Whether rows need a time of arrival."""
+        return bool(self.partitions) or any(isinstance(p, Time) or (isinstance(p, Count) and p.or_time_us) for p in self.policies)
+
+    @property
+    def together(self) -> bool:
+        """Whether the partitions must be worked on together: a marker among the rows of one ends the windows of all."""
+        return isinstance(self.evict, Punctuation) and self.evict.at not in BORDERS
+
+    @property
+    def lifts(self) -> Mapping[str, str]:
+        """Column of a state -> what the assigner reads of its row."""
+        out = {}
+        for policy in self.policies:
+            if isinstance(policy, Delta):
+                value = f"epoch_us(({policy.of})::TIMESTAMPTZ)" if policy.in_time else policy.of
+                out[stem("delta", f"{policy.of} in time" if policy.in_time else policy.of)] = f"any_value({value})"
+            elif isinstance(policy, Punctuation) and policy.at not in BORDERS:
+                out[stem("marker", policy.at)] = f"coalesce(bool_or({policy.at}), false)"
+        return out | {stem("group", name): f'any_value("{name}")' for name in self.group_by}
+
+    def frame_us(self, grid_us: int) -> int:  # noqa: ARG002 - each row is a state of its own
+        return 1
+
+    def assign(self, frames: Frames, floor: Ints) -> Assignment:
+        from pipelines.engine.arrival import arrived
+
+        return arrived(self, frames, len(floor) - 1)
+
+    def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
+        return [(instant_us, instant_us)]
+
+    def ends(self, low_us: int, high_us: int) -> tuple[int, int]:
+        return low_us, high_us
+
+
+def arrival(
+    evict: Policy,
+    *,
+    trigger: Policy | None = None,
+    incomplete: bool = False,
+    flush: bool = False,
+    dense: bool = False,
+    partitions: Keep | None = None,
+    group_by: Sequence[str] = (),
+) -> Arrival:
+    """Windows of rows in order of arrival, apart for each key, across batches.
+
+    Args:
+        evict: when the window is full, and tumbles: `by_count`, `by_time`, `by_delta` or `by_punctuation`. With a
+            trigger it slides: which rows leave it, `by_count`, `by_time` or `by_delta`.
+        trigger: when a sliding window gives a result: `by_count` (SPL's default is `by_count(1)`), `by_time` or `by_delta`.
+        incomplete: whether a sliding window gives results before it was full for the first time.
+        flush: whether what is open after the last batch of the history gives a result too. It is taken back when
+            another batch follows.
+        dense: whether the empty time windows between two of a partition that are not empty come out too.
+        partitions: which partitions are dropped, as `keep(age="1d")`.
+        group_by: columns: the window fills over all rows of the partition and gives a row for each of their values.
+
+    Rows of the result have `window_index`, 0, 1, ... in each partition by order of firing; window_start and window_end
+    are the least and the largest event time of the members. Source: IBM Streams, `Runtime/Window` of OSStreams.
+
+    Raises:
+        DefinitionError: a mixture that SPL does not have.
+    """
+    window = Arrival(evict, trigger, incomplete, flush, dense, partitions, tuple(group_by))
+    _check(window)
+    return window
+
+
+def _check(window: Arrival) -> None:
+    evict, trigger = window.evict, window.trigger
+    for what, policy in (("evict", evict), ("trigger", trigger)):
+        if not isinstance(policy, Policy) and not (what == "trigger" and policy is None):
+            raise DefinitionError(
+                f"{what}: {policy!r} is no policy; give by_count(100), by_time('5m'), by_delta('x', 1.5) or by_punctuation(...)"
+            )
+    if trigger is not None and (isinstance(evict, Punctuation) or isinstance(trigger, Punctuation)):
+        raise DefinitionError("punctuation only ends tumbling windows; leave out the trigger, or evict and trigger by count, time or delta")
+    if trigger is not None and any(isinstance(p, Count) and p.or_time_us for p in window.policies):
+        raise DefinitionError("or_time= is for tumbling windows; leave out the trigger, or or_time=")
+    if trigger is None and window.incomplete:
+        raise DefinitionError(
+            "incomplete=True is for sliding windows, which have a trigger; tumbling ones come out full; flush=True gives the rest"
+        )
+    if window.dense and (trigger is not None or not isinstance(evict, Time)):
+        raise DefinitionError("dense=True is for tumbling windows by_time: other windows are never empty")
+    if window.partitions and window.partitions.emit and trigger is not None:
+        raise DefinitionError("keep(emit=True) is for tumbling windows; a sliding one has given its results already")
+    if isinstance(window.group_by, str) or not all(isinstance(name, str) and name for name in window.group_by):
+        raise DefinitionError(f'group_by: {window.group_by!r} is not a list of column names; write ["product"]')

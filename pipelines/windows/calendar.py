@@ -1,0 +1,97 @@
+"""Calendar windows: months, quarters and years of a time zone."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from math import gcd
+from typing import TYPE_CHECKING
+
+from pipelines.definition.durations import DAY_US, Duration
+from pipelines.definition.instants import from_us
+from pipelines.errors import DefinitionError
+from pipelines.windows.alignment import WEEKDAYS, Alignment, alignment_us
+from pipelines.windows.gapless import Gapless
+from pipelines.windows.zones import Zone, local_windows
+
+if TYPE_CHECKING:
+    from pipelines.windows.kind import Ints
+
+UNITS = {"mo": 1, "q": 3, "y": 12}
+_FORM = re.compile(r"\s*(\d+)\s*(mo|q|y)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Calendar(Gapless):
+    """`months` whole months from `clock_us` after the first midnight of one to the same of another.
+
+    `phase`: a month, counted from January 1970, in which a window begins.
+    """
+
+    months: int
+    phase: int = 0
+    clock_us: int = 0
+    zone: Zone | None = None
+    grace_us: int = 0
+    dense: bool = False
+
+    @property
+    def least_us(self) -> int:
+        return 14 * DAY_US
+
+    @property
+    def reach_us(self) -> int:
+        return (31 * self.months + 1) * DAY_US
+
+    def frame_us(self, grid_us: int) -> int:  # noqa: ARG002 - the width of a calendar is its own
+        return gcd(DAY_US, self.clock_us, self.zone.grain if self.zone else 0)
+
+    def bounds(self, instants: Ints) -> tuple[Ints, Ints]:
+        """Start and end of the window that holds each instant."""
+        return local_windows(instants, self._cut, self.zone) if self.zone else self._cut(instants)
+
+    def _cut(self, clock: Ints) -> tuple[Ints, Ints]:
+        import numpy as np
+
+        month = (clock - self.clock_us).astype("M8[us]").astype("M8[M]").astype(np.int64)
+        first = (month - self.phase) // self.months * self.months + self.phase
+        return self._border(first), self._border(first + self.months)
+
+    def _border(self, month: Ints) -> Ints:
+        import numpy as np
+
+        border: Ints = month.astype("M8[M]").astype("M8[us]").astype(np.int64) + self.clock_us
+        return border
+
+
+def months_of(size: Duration) -> int:
+    """The months in a size such as "1mo", "1q", "2y"; 0 for any other duration.
+
+    Raises:
+        DefinitionError: no month at all.
+    """
+    if not isinstance(size, str) or not (match := _FORM.fullmatch(size)):
+        return 0
+    if not int(match[1]):
+        raise DefinitionError(f"size: {size!r} must be longer than 0")
+    return int(match[1]) * UNITS[match[2]]
+
+
+def calendar(months: int, align_to: Alignment, where: Zone | None, grace_us: int, *, dense: bool) -> Calendar:
+    """Windows of whole months; see `tumbling`.
+
+    Raises:
+        DefinitionError: an alignment that no month begins at: neither a time of day nor the first day of a month.
+    """
+    us = alignment_us(align_to, where)
+    moment = from_us(us)
+    if isinstance(align_to, datetime):
+        if moment.day != 1:
+            raise DefinitionError(
+                f"align_to: {align_to} is no first day of a month; months begin with theirs, as datetime(2024, 4, 1, tzinfo=UTC)"
+            )
+        return Calendar(months, ((moment.year - 1970) * 12 + moment.month - 1) % months, us % DAY_US, where, grace_us, dense)
+    if isinstance(align_to, str) and align_to.lower() in WEEKDAYS:
+        raise DefinitionError(f'align_to: months do not begin on a {align_to}; give a time of day as "06:00", or the first day of a month')
+    return Calendar(months, 0, us, where, grace_us, dense)

@@ -1,0 +1,98 @@
+"""Cumulating windows (Flink's CUMULATE): the prefixes of a tumbling window, one more step each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import gcd
+from typing import TYPE_CHECKING
+
+from pipelines.definition.durations import DAY_US, Duration, spell
+from pipelines.errors import DefinitionError
+from pipelines.windows.calendar import Calendar
+from pipelines.windows.kind import NONE
+from pipelines.windows.tumbling import Tumbling, tumbling
+
+if TYPE_CHECKING:
+    from pipelines.engine.frames import Frames
+    from pipelines.windows.alignment import Alignment
+    from pipelines.windows.kind import Assignment, Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Cumulating:
+    """`[start, end)` for every window that begins with one of `whole` and ends with one of the `step`s in it."""
+
+    whole: Tumbling | Calendar
+    step: Tumbling | Calendar
+
+    inside_us = 0
+    by_arrival = False
+    flushes = together = False
+    lifts = NONE
+    event_times = False
+    margin_us = 0
+    columns = NONE
+
+    @property
+    def grace_us(self) -> int:
+        return self.whole.grace_us
+
+    @property
+    def reach_us(self) -> int:
+        return self.whole.reach_us
+
+    def frame_us(self, grid_us: int) -> int:
+        return gcd(self.whole.frame_us(grid_us), self.step.frame_us(grid_us))
+
+    def assign(self, frames: Frames, floor: Ints) -> Assignment:
+        from pipelines.engine.prefixes import prefixes
+
+        return prefixes(frames, self.whole.bounds, self.step.bounds, self.step.every, floor[frames.batch])
+
+    def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
+        [(start, end)] = self.whole.windows_for(instant_us)
+        [(first, _)] = self.step.windows_for(instant_us)
+        return [(start, int(border)) for border in self.step.every(first, end)[1]]
+
+    def ends(self, low_us: int, high_us: int) -> tuple[int, int]:
+        return self.windows_for(low_us)[0][1], self.windows_for(high_us)[-1][1]
+
+    def every(self, start_us: int, end_us: int) -> tuple[Ints, Ints]:
+        import numpy as np
+
+        step_start, step_end = self.step.every(start_us, end_us)
+        start, end = self.whole.bounds(step_start)[0], step_end
+        inside: Ints = np.flatnonzero((start >= start_us) & (end <= end_us))
+        return start[inside], end[inside]
+
+
+def cumulating(
+    max_size: Duration, *, step: Duration, align_to: Alignment = None, timezone: str | None = None, grace: Duration = 0
+) -> Cumulating:
+    """The day so far every hour, the month so far every day: windows that begin together and end a step apart.
+
+    Args:
+        max_size: the longest of them, as "1d" or "1mo".
+        step: how far apart they end; divides `max_size`.
+        align_to, timezone, grace: as in `tumbling`.
+
+    Raises:
+        DefinitionError: a step that does not divide `max_size`, and whatever `tumbling` refuses.
+    """
+    whole = tumbling(max_size, align_to=align_to, timezone=timezone, grace=grace)
+    part = tumbling(step, align_to=align_to, timezone=timezone)
+    if not _divides(part, whole):
+        raise DefinitionError(f"max_size must be a whole number of steps: {max_size} is not one of {step}; {_legal(whole)}")
+    return Cumulating(whole, part)
+
+
+def _divides(part: Tumbling | Calendar, whole: Tumbling | Calendar) -> bool:
+    if isinstance(part, Calendar):
+        return isinstance(whole, Calendar) and whole.months % part.months == 0
+    return (DAY_US if isinstance(whole, Calendar) else whole.size_us) % part.size_us == 0
+
+
+def _legal(whole: Tumbling | Calendar) -> str:
+    if isinstance(whole, Calendar):
+        return 'try a step of "1mo", "1d" or a part of a day'
+    return f"try {spell(whole.size_us // 2)}, {spell(whole.size_us // 4)} or {spell(whole.size_us // 12)}"

@@ -1,0 +1,116 @@
+"""Policies of arrival windows: by what a window is full, rows are evicted, or results are triggered (IBM Streams SPL)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from pipelines.definition.durations import Duration, not_negative, positive
+from pipelines.definition.expressions import expression
+from pipelines.errors import DefinitionError
+
+BORDERS = ("file", "batch", "upstream")
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """So many rows; or, whichever comes first, the next border of `or_time_us`."""
+
+    rows: int
+    or_time_us: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Time:
+    """A stretch of arrival time, counted from the pipeline's start."""
+
+    size_us: int
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """A value that has grown by more than `size` since the oldest row. `in_time`: the value is an instant, the size microseconds."""
+
+    of: str
+    size: float
+    absolute: bool = False
+    in_time: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Punctuation:
+    """A marker between rows: rows that a SQL condition is true of, or the end of each file or batch."""
+
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """How much of partitions is kept: those used least recently are dropped, `emit`: after a last result."""
+
+    age_us: int = 0
+    emit: bool = False
+
+
+Policy = Count | Time | Delta | Punctuation
+
+
+def by_count(n: int, *, or_time: Duration | None = None) -> Count:
+    """Every `n` rows; the nth is inside. `or_time`: or at the next border of that length, whichever comes first.
+
+    Raises:
+        DefinitionError: a count that is not a positive whole number.
+    """
+    if n == 0 and not isinstance(n, bool):
+        raise DefinitionError(
+            "by_count(0): in SPL such a window never holds anything and such a trigger never fires, so nothing would ever come out; "
+            "give 1 or more. For SPL's one-sided join with count(0) look the rows up in the source instead"
+        )
+    if not isinstance(n, int) or isinstance(n, bool) or n < 0:
+        raise DefinitionError(f"by_count: {n!r} is not a number of rows; give 1 or more")
+    return Count(n, positive(or_time, "or_time") if or_time is not None else 0)
+
+
+def by_time(size: Duration) -> Time:
+    """Every `size` of arrival time; needs `sources.files(..., arrival_time="column")`.
+
+    Raises:
+        DefinitionError: a size that is not positive.
+    """
+    return Time(positive(size, "by_time"))
+
+
+def by_delta(of: str, size: float | str | timedelta, *, absolute: bool = False) -> Delta:
+    """As soon as `of` has grown by more than `size` since the oldest row: `new - oldest > size`, strictly. A fall never counts.
+
+    Args:
+        of: a SQL expression: a number, or an instant, with a duration for `size`.
+        size: a number, or a duration as "60s".
+        absolute: whether a fall counts as well.
+
+    Raises:
+        DefinitionError: a negative size, or neither a number nor a duration.
+    """
+    of = expression(of, "by_delta")
+    if isinstance(size, str | timedelta):
+        return Delta(of, not_negative(size, "by_delta"), absolute, in_time=True)
+    if not isinstance(size, int | float) or isinstance(size, bool) or not 0 <= size < float("inf"):
+        raise DefinitionError(f'by_delta: {size!r} is no difference; give a number of 0 or more, or a duration as "60s" for instants')
+    return Delta(of, size, absolute)
+
+
+def by_punctuation(at: str) -> Punctuation:
+    """At each marker: a row that a SQL condition is true of, which is no member; or the end of each "file" or "batch".
+
+    A marker ends the windows of all partitions. "upstream" is the end of each window of an upstream pipeline.
+    """
+    return Punctuation(expression(at, "by_punctuation"))
+
+
+def keep(*, age: Duration, emit: bool = False) -> Keep:
+    """Drop a partition that no row came to for longer than `age` of arrival time; `emit`: with a last result.
+
+    Raises:
+        DefinitionError: an age that is not positive.
+    """
+    return Keep(positive(age, "age"), emit)

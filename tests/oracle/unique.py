@@ -1,0 +1,56 @@
+"""Unique sliding windows (KIP-450): one for each distinct set of records that lie within `size` of each other."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tests.oracle.found import Found, Held, Judgement
+from tests.oracle.time import Event
+
+
+@dataclass(frozen=True)
+class Unique:
+    """`[t - size, t]` for every time t of a key and, on change, `[t + r, t + r + size]` if it holds an event.
+
+    Both ends belong to the window. Times are whole multiples of `resolution`, r.
+    """
+
+    size: int
+    resolution: int = 1_000
+    on: str = "change"
+    grace: int = 0
+
+    def floor(self, t: int) -> int:
+        """The time that counts."""
+        return t // self.resolution * self.resolution
+
+    def defined_by(self, t: int) -> Iterator[tuple[int, int]]:
+        """The windows that an event at `t` makes, if they are not closed and, the second one, if it holds something."""
+        at = self.floor(t)
+        yield at - self.size, at
+        if self.on == "change":
+            yield at + self.resolution, at + self.resolution + self.size
+
+    def closed(self, end: int, mark: float) -> bool:
+        """An event one microsecond before `end + resolution` still counts as at `end`."""
+        return mark >= end + self.grace + self.resolution
+
+
+def unique(window: Unique, admitted: Sequence[Event], said: Judgement) -> Found:
+    """Each event makes its windows while they are open; what came by a window's closing and lies in it, it holds."""
+    found: Found = {}
+    for maker in admitted:
+        for start, end in window.defined_by(maker.t):
+            closing = said.closing(window, end)
+            if in_time(maker, closing):
+                own = [e for e in admitted if e.key == maker.key and start <= window.floor(e.t) <= end and in_time(e, closing)]
+                if own:
+                    found[maker.key, start, end] = Held(closing, own)
+        # no window that holds an event closes before the one that ends with it
+        if not in_time(maker, said.closing(window, window.floor(maker.t))):
+            said.late[maker.batch].add(maker.arrival)
+    return found
+
+
+def in_time(event: Event, closing: int | None) -> bool:
+    """The batch that closes a window is the last one to count in it."""
+    return closing is None or event.batch <= closing
