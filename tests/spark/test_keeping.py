@@ -40,7 +40,11 @@ def pipeline(folder: Path) -> Pipeline:
         source=sources.files(f"{folder}/{{start:%H%M}}.parquet", event_time="t"),
         schedule=STEP,
         start=START,
-        windows={"two": windows.tumbling("2m"), "quiet": windows.session("10s", grace="1m")},
+        windows={
+            "two": windows.tumbling("2m"),
+            "quiet": windows.session("10s", grace="1m"),
+            "three": windows.arrival(windows.by_count(3), trigger=windows.by_count(1)),
+        },
         aggregates={
             "all": agg.collect("x"),
             "texts": agg.concat("s", ""),
@@ -75,3 +79,8 @@ def test_what_is_kept_comes_back(spark, tmp_path: Path) -> None:
     }
     sessions = read(flow, "quiet", root=tmp_path / "state", provisional=True)
     assert [row["all"] for row in sessions.to_pylist()] == [[2, 3, 1], [], [2]]
+    arrived = read(flow, "three", root=tmp_path / "state").to_pylist()
+    assert [row["all"] for row in arrived] == [[1, 2, 3], [2, 3, 2], [3, 2]]
+    assert [row["least"] for row in arrived] == [[1, 2], [2, 2], [2, 3]]
+    assert [row["means"] for row in arrived] == [[("p", 2.0), ("q", 2.0)], [("p", 3.0), ("q", 2.0)], [("p", 3.0), ("q", 2.0), ("r", None)]]
+    assert [row["texts"] for row in arrived] == ["pqp", "qpq", "pqr"]
