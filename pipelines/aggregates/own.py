@@ -51,7 +51,8 @@ def own(
         returns: Arrow type of the result; float64 if left out.
 
     Raises:
-        DefinitionError: a name that cannot name a column, something that is not a function.
+        DefinitionError: a name that cannot name a column, something that is not a function, a type that Delta does not
+            have; when results come, one that is not of the type.
     """
     of = expression(of, "own")
     if not isinstance(name, str) or not name.isidentifier():
@@ -60,6 +61,7 @@ def own(
         _check_function("own", what, function)
     if deduct is not None:
         _check_function("own", "deduct", deduct)
+    _check_type("own", returns)
     lift = items(f"({of})", f"({of}) IS NOT NULL")
     monoid = Objects(name, pickle.loads, _DUMPED, combine, create, deduct)
     kind = f"{name}_{mark(create, accumulate, combine, deduct)}"
@@ -70,6 +72,25 @@ def own(
 def _check_function(name: str, what: str, function: object) -> None:
     if not callable(function):
         raise DefinitionError(f"{name}: {what} is {function!r}; give a function")
+
+
+def _check_type(name: str, returns: object) -> None:
+    """Refuse what is no Arrow type or cannot be stored in Delta, without importing Arrow."""
+    if returns is not None and (not hasattr(returns, "to_pandas_dtype") or any(word in str(returns) for word in ("uint", "large_"))):
+        raise DefinitionError(
+            f"{name}: returns={returns!r} cannot be stored; give a signed, plain Arrow type, as pa.int64() or pa.string()"
+        )
+
+
+def _typed(name: str, results: list[Any], kind: pa.DataType) -> pa.Array:
+    import pyarrow as pa
+
+    try:
+        return pa.array(results, kind)
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as wrong:
+        raise DefinitionError(
+            f"{name}: a result does not fit {kind}: {wrong}; say what the function gives, as returns=pa.string()"
+        ) from wrong
 
 
 def _accumulated(create: Callable[[], Any], accumulate: Callable[[Any, Any], Any]) -> Callable[[pa.Array], pa.Array]:
@@ -91,7 +112,7 @@ def _finishing(name: str, finish: Callable[[Any], Any], returns: pa.DataType | N
     def finished(states: pa.Array) -> pa.Array:
         import pyarrow as pa
 
-        return pa.array([finish(pickle.loads(state)) for state in states.to_pylist()], returns or pa.float64())  # noqa: S301 - states that this pipeline wrote
+        return _typed(name, [finish(pickle.loads(state)) for state in states.to_pylist()], returns or pa.float64())  # noqa: S301 - states that this pipeline wrote
 
     def touched(states: pa.Array) -> list[Any]:
         """The states as `finish` leaves them, for the laws."""
@@ -117,9 +138,11 @@ def apply(function: Callable[..., Any], *columns: str, returns: pa.DataType | No
         returns: Arrow type of the result; float64 if left out.
 
     Raises:
-        DefinitionError: not a function, or no columns.
+        DefinitionError: not a function, no columns, or a type that Delta does not have; when results come, one that is
+            not of the type.
     """
     _check_function("apply", "the function", function)
+    _check_type("apply", returns)
     if not columns:
         raise DefinitionError('apply: no columns; name what the function is over, as apply(function, "x", "y")')
     of = [expression(column, "apply") for column in columns]
@@ -134,7 +157,7 @@ def _applying(function: Callable[..., Any], returns: pa.DataType | None) -> Call
         import pyarrow as pa
 
         columns = [each.to_pylist() for each in lists]
-        return pa.array([function(*row) for row in zip(*columns, strict=True)], returns or pa.float64())
+        return _typed("apply", [function(*row) for row in zip(*columns, strict=True)], returns or pa.float64())
 
     applied.__qualname__ = f"apply_{mark(function)}_{returns}"
     return applied

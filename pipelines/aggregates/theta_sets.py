@@ -19,11 +19,11 @@ def bounds(sketch: bytes, deviations: int = 2) -> tuple[float, float]:
     return float(found.get_lower_bound(deviations)), float(found.get_upper_bound(deviations))
 
 
-def union(*sketches: bytes) -> bytes:
-    """The values that are in any of the sets."""
+def union(*sketches: bytes, lg_k: int = 12) -> bytes:
+    """The values that are in any of the sets; `lg_k`: how fine the result is, as `theta` has it."""
     from datasketches import theta_union
 
-    whole = theta_union()
+    whole = theta_union(lg_k)
     for sketch in sketches:
         whole.update(THETA.read(sketch))
     return THETA.write(whole.get_result())

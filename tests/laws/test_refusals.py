@@ -2,10 +2,12 @@
 
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from pipelines import aggregates as agg
 from pipelines.errors import DefinitionError
+from tests.laws.states import finish, lift
 
 WRONG: dict[str, tuple[Any, str]] = {
     "limit 0": (lambda: agg.collect("x", 0), "whole number from 1"),
@@ -34,6 +36,8 @@ WRONG: dict[str, tuple[Any, str]] = {
     "apply to what": (lambda: agg.apply(len), "no columns"),
     "own name": (lambda: agg.own("my own", "x", create=int, accumulate=max, combine=max, finish=float), "cannot name a column"),
     "own function": (lambda: agg.own("own", "x", create=int, accumulate=max, combine=None, finish=float), "combine is None"),
+    "own type": (lambda: agg.own("own", "x", create=int, accumulate=max, combine=max, finish=float, returns=float), "cannot be stored"),
+    "unsigned type": (lambda: agg.apply(len, "x", returns=pa.list_(pa.uint8())), "cannot be stored"),
     "own deduct": (lambda: agg.own("own", "x", create=int, accumulate=max, combine=max, finish=float, deduct=1), "deduct is 1"),
 }
 
@@ -43,3 +47,9 @@ def test_wrong_use_is_refused_when_built(name: str) -> None:
     build, said = WRONG[name]
     with pytest.raises(DefinitionError, match=said):
         build()
+
+
+def test_results_of_another_type_are_refused_in_words() -> None:
+    texts = agg.apply(lambda xs: str(len(xs)), "x")
+    with pytest.raises(DefinitionError, match=r"apply: a result does not fit double.*returns="):
+        finish(texts, lift(texts, [{"x": 1, "time": 0}], {"x": pa.int64()}))
