@@ -27,7 +27,7 @@ def mean_distinct(x: str) -> Aggregate:
 
 
 def _total(values: pa.Array, counts: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
-    from pipelines.engine.lists import summed
+    from pipelines.engine.counts import summed
 
     return summed(values)
 

@@ -55,7 +55,7 @@ def mode(x: str) -> Aggregate:
 
 
 def _most(values: pa.Array, counts: pa.Array) -> pa.Array:
-    from pipelines.engine.lists import most_frequent
+    from pipelines.engine.counts import most_frequent
 
     return most_frequent(values, counts)
 
@@ -95,7 +95,7 @@ def fraction(name: str, q: object) -> float:
 
 def _quantile(q: float) -> Callable[..., pa.Array]:
     def quantile(values: pa.Array, counts: pa.Array) -> pa.Array:
-        from pipelines.engine.lists import interpolated
+        from pipelines.engine.counts import interpolated
 
         return interpolated(values, counts, q)
 

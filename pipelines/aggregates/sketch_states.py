@@ -146,32 +146,10 @@ def _read_digest(state: bytes) -> Any:  # noqa: ANN401 - the library's classes
     return tdigest_double.deserialize(state)
 
 
-def _merged(_size: int, one: Any, other: Any) -> Any:  # noqa: ANN401 - the library's classes
+def merged(_size: int, one: Any, other: Any) -> Any:  # noqa: ANN401 - the library's classes
+    """The first sketch with the second in it."""
     one.merge(other)
     return one
-
-
-def _frequencies(size: int, counts: Sequence[Any]) -> Any:  # noqa: ANN401 - the library's classes
-    from datasketches import frequent_strings_sketch
-
-    sketch = frequent_strings_sketch(size)
-    for text, count in counts:
-        sketch.update(text, count)
-    return sketch
-
-
-def _read_frequencies(state: bytes) -> Any:  # noqa: ANN401 - the library's classes
-    from datasketches import frequent_strings_sketch
-
-    return frequent_strings_sketch.deserialize(state)
-
-
-def top(sketch: Any, k: int | None = None) -> list[tuple[str, int, int]]:  # noqa: ANN401 - the library's classes
-    """(value, count at most, count at most minus count at least), most frequent first."""
-    from datasketches import NO_FALSE_NEGATIVES
-
-    found = [(value, upper, upper - lower) for value, _, lower, upper in sketch.get_frequent_items(NO_FALSE_NEGATIVES)]
-    return sorted(found, key=lambda each: (-each[1], each[0]))[:k]
 
 
 def _five(digest: Any) -> list[float]:  # noqa: ANN401 - the library's classes
@@ -179,7 +157,8 @@ def _five(digest: Any) -> list[float]:  # noqa: ANN401 - the library's classes
     return [float(digest.get_total_weight()), *map(digest.get_quantile, places)]
 
 
-def _bytes(sketch: Any) -> bytes:  # noqa: ANN401 - the library's classes
+def written(sketch: Any) -> bytes:  # noqa: ANN401 - the library's classes
+    """The sketch as any DataSketches library reads it."""
     found: bytes = sketch.serialize()
     return found
 
@@ -198,40 +177,6 @@ def _doubles(values: pa.Array) -> Any:  # noqa: ANN401 - numpy's array
     return values.to_numpy(zero_copy_only=False) + 0.0
 
 
-def _pairs(values: pa.Array) -> list[Any]:
-    """(text, count) of structs of a value and its count."""
-    from pipelines.engine.lists import settled
-
-    keys, counts = values.flatten()
-    return list(zip(texts(settled(keys)), counts.to_pylist(), strict=True))
-
-
-def texts(values: pa.Array) -> list[str]:
-    """Values as texts that `values_of` reads again; bytes in hexadecimal.
-
-    Raises:
-        SourceError: values that cannot be text.
-    """
-    import pyarrow as pa
-
-    if pa.types.is_nested(values.type):
-        raise SourceError(f'values of type {values.type} do not go into a sketch; ask for a text of them, as "x::VARCHAR"')
-    if pa.types.is_binary(values.type):
-        return [value.hex() for value in values.to_pylist()]
-    found: list[str] = values.cast(pa.string()).to_pylist()
-    return found
-
-
-def values_of(found: Sequence[str], kind: pa.DataType) -> pa.Array:
-    """Values of this type again."""
-    import pyarrow as pa
-
-    if pa.types.is_binary(kind):
-        return pa.array([bytes.fromhex(text) for text in found], kind)
-    return pa.array(found, pa.string()).cast(kind)
-
-
 HLL = SketchState("hll", _hashed, _hll, _read_hll, _compact_bytes, _hll_union, _estimate)
-THETA = SketchState("theta", _hashed, _theta, _read_theta, _bytes, _theta_union, sorted)
-TDIGEST = SketchState("tdigest", _doubles, _digest, _read_digest, _bytes, _merged, _five)
-FREQUENT = SketchState("frequent", _pairs, _frequencies, _read_frequencies, _bytes, _merged, top)
+THETA = SketchState("theta", _hashed, _theta, _read_theta, written, _theta_union, sorted)
+TDIGEST = SketchState("tdigest", _doubles, _digest, _read_digest, written, merged, _five)

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from pipelines.aggregates.aggregate import Aggregate, Field, expression
 from pipelines.aggregates.distribution import fraction
 from pipelines.aggregates.extremes import min as least
-from pipelines.aggregates.sketch_states import FREQUENT, HLL, TDIGEST, THETA, SketchState, top, values_of
+from pipelines.aggregates.frequent import FREQUENT, top, values_of
+from pipelines.aggregates.sketch_states import HLL, TDIGEST, THETA, SketchState
 from pipelines.errors import DefinitionError
 
 if TYPE_CHECKING:
