@@ -11,13 +11,13 @@ from pipelines.definition.expressions import expression, stem
 from pipelines.errors import DefinitionError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     import pyarrow as pa
 
     from pipelines.aggregates.algebra import Monoid
 
-__all__ = ["ORDER", "ORDINAL", "TIME", "Aggregate", "Field", "expression"]
+__all__ = ["ORDER", "ORDINAL", "TIME", "Aggregate", "Field", "expression", "sealed"]
 
 # What a lift may use beside the source's columns: the event time, what rows are ordered by before arrival decides (the
 # event time, or a constant where windows go by arrival), and a row's place in its batch.
@@ -35,6 +35,7 @@ class Field:
         monoid: how parts combine.
         uses_order: whether the lift reads `ORDINAL`, the position of a row in its batch.
         where: SQL condition; the field is about the rows for which it is true. "": about all.
+        seal: what Python makes of a lifted column before it is stored, as a list of values becomes a sketch.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Field:
     monoid: Monoid
     uses_order: bool = False
     where: str = ""
+    seal: Callable[[pa.Array], pa.Array] | None = None
 
     @property
     def stem(self) -> str:
@@ -98,3 +100,12 @@ class Aggregate:
 
 def _both(one: str, other: str) -> str:
     return f"({one}) AND ({other})" if one else other
+
+
+def sealed(states: pa.Table, fields: Iterable[Field]) -> pa.Table:
+    """States with the columns of fields that have a seal as they are stored."""
+    for field in fields:
+        if field.seal is not None:
+            for column in field.columns:
+                states = states.set_column(states.column_names.index(column), column, field.seal(states[column].combine_chunks()))
+    return states

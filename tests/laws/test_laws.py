@@ -18,6 +18,7 @@ from pipelines.aggregates import Aggregate, Field, Fold, Select
 from pipelines.definition.frame_sets import derivation
 from tests.core.values import alike
 from tests.laws import laws
+from tests.laws.keeping import KEEPING, VARIANTS
 from tests.laws.states import combine, finish, lift
 
 VALUES: dict[str, tuple[pa.DataType, Any]] = {
@@ -72,8 +73,11 @@ CATALOGUE: dict[str, tuple[Aggregate, tuple[str, ...]]] = {
     "longest_silence": (agg.longest_silence(), ("int",)),
     "all_of": (agg.all_of("x > y"), ("int", "absurd", "text")),
     "any_of": (agg.any_of("x > y"), ("int", "absurd", "text")),
+    **KEEPING,
 }
-PAIRS = [pytest.param(aggregate, kind, id=f"{name}-{kind}") for name, (aggregate, kinds) in CATALOGUE.items() for kind in kinds]
+PAIRS = [
+    pytest.param(aggregate, kind, id=f"{name}-{kind}") for name, (aggregate, kinds) in (CATALOGUE | VARIANTS).items() for kind in kinds
+]
 
 
 def test_no_aggregate_is_forgotten() -> None:
