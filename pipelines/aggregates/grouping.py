@@ -70,7 +70,8 @@ def _lift(group: str, fields: Sequence[Field]) -> str:
     chosen = "".join(f", {lift} AS p{at}" for at, lift in enumerate(lifts))
     rows = f"(SELECT unnest(muntin_row) FROM (SELECT unnest(list({ROWS})) AS muntin_row)) AS {ROWS}"
     grouped = f"(SELECT ({group}) AS muntin_group{chosen} FROM {rows} WHERE ({group}) IS NOT NULL GROUP BY 1)"
-    return f"coalesce((SELECT list({{'group': muntin_group{names}}} ORDER BY muntin_group) FROM {grouped}), [])"
+    # ARRAY and not list(...): nothing outside the rows may be an aggregate, which a filter of aggregates would narrow
+    return f"ARRAY(SELECT {{'group': muntin_group{names}}} FROM {grouped} ORDER BY muntin_group)"
 
 
 def _sealing(fields: Sequence[Field]) -> Callable[[pa.Array], pa.Array] | None:
