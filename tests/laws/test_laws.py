@@ -2,7 +2,6 @@
 
 import inspect
 import math
-import pickle
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -11,6 +10,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pyspark import cloudpickle
 
 from pipelines import Pipeline, sources, windows
 from pipelines import aggregates as agg
@@ -95,7 +95,7 @@ def test_a_pipeline_takes_the_whole_catalogue() -> None:
         windows={"hours": windows.tumbling("1h")},
         aggregates={f"a_{name}": aggregate for name, (aggregate, _) in CATALOGUE.items()},
     )
-    again = pickle.loads(pickle.dumps(whole))  # noqa: S301 - as Spark's tasks get it
+    again = cloudpickle.loads(cloudpickle.dumps(whole))  # as Spark's tasks get it
     assert again == whole
     assert derivation(again, "hours") == derivation(whole, "hours")
     assert len({column.lower() for field in whole.fields for column in field.columns}) == sum(len(field.columns) for field in whole.fields)
