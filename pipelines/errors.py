@@ -29,3 +29,9 @@ class ExpectationsError(MuntinError):
     """A critical expectation failed: nothing was published."""
 
     exit_status = 1
+
+
+class LawError(MuntinError, AssertionError):
+    """An aggregate breaks a law that the engine counts on: its windows would depend on how batches were cut."""
+
+    exit_status = 2

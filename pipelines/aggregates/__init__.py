@@ -1,29 +1,89 @@
 """The catalogue of aggregates. One family a file; each aggregate is a value of fields, monoid and finish."""
 
 from pipelines.aggregates.aggregate import Aggregate, Field
-from pipelines.aggregates.algebra import SUM, Fold, Monoid, Select, Sum
-from pipelines.aggregates.counting import count, count_if
-from pipelines.aggregates.extremes import max, min  # noqa: A004 - the names in SQL and in the contract
+from pipelines.aggregates.algebra import SUM, AtExtreme, Fold, Gather, Monoid, Select, Sum
+from pipelines.aggregates.by_extremes import all_max_by, all_min_by, max_by, min_by
+from pipelines.aggregates.candles import candlestick
+from pipelines.aggregates.collecting import collect, collect_distinct, collect_sorted, concat, to_map
+from pipelines.aggregates.counting import count, count_if, max_count, min_count
+from pipelines.aggregates.distribution import count_by, count_distinct, histogram, median, mode, percentile
+from pipelines.aggregates.extremes import bottom_n, max, min, range, top_n  # noqa: A004 - the names in SQL and in the contract
+from pipelines.aggregates.grouping import by
+from pipelines.aggregates.logic import all_of, any_of
 from pipelines.aggregates.moments import stddev, variance
-from pipelines.aggregates.order import first, last
-from pipelines.aggregates.sums import mean, sum  # noqa: A004 - the names in SQL and in the contract
+from pipelines.aggregates.order import any_value, first, first_k, last, last_k
+from pipelines.aggregates.over_time import counter_rate, longest_silence, state_duration, time_weighted_mean
+from pipelines.aggregates.own import apply, own
+from pipelines.aggregates.pairs import correlation, covariance, linear_trend
+from pipelines.aggregates.products import geometric_mean, product
+from pipelines.aggregates.shape import kurtosis, skewness
+from pipelines.aggregates.sketches import approx_count_distinct, approx_quantiles, approx_top_k, theta
+from pipelines.aggregates.sums import mean, rate, sum, weighted_mean  # noqa: A004 - the names in SQL and in the contract
 
 __all__ = [
     "SUM",
     "Aggregate",
+    "AtExtreme",
     "Field",
     "Fold",
+    "Gather",
     "Monoid",
     "Select",
     "Sum",
+    "all_max_by",
+    "all_min_by",
+    "all_of",
+    "any_of",
+    "any_value",
+    "apply",
+    "approx_count_distinct",
+    "approx_quantiles",
+    "approx_top_k",
+    "bottom_n",
+    "by",
+    "candlestick",
+    "collect",
+    "collect_distinct",
+    "collect_sorted",
+    "concat",
+    "correlation",
     "count",
+    "count_by",
+    "count_distinct",
     "count_if",
+    "counter_rate",
+    "covariance",
     "first",
+    "first_k",
+    "geometric_mean",
+    "histogram",
+    "kurtosis",
     "last",
+    "last_k",
+    "linear_trend",
+    "longest_silence",
     "max",
+    "max_by",
+    "max_count",
     "mean",
+    "median",
     "min",
+    "min_by",
+    "min_count",
+    "mode",
+    "own",
+    "percentile",
+    "product",
+    "range",
+    "rate",
+    "skewness",
+    "state_duration",
     "stddev",
     "sum",
+    "theta",
+    "time_weighted_mean",
+    "to_map",
+    "top_n",
     "variance",
+    "weighted_mean",
 ]

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from pipelines.aggregates.filtered import filtered
 from pipelines.definition.expressions import expression, stem
+from pipelines.errors import DefinitionError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     import pyarrow as pa
 
     from pipelines.aggregates.algebra import Monoid
 
-__all__ = ["ORDER", "ORDINAL", "TIME", "Aggregate", "Field", "expression"]
+__all__ = ["ORDER", "ORDINAL", "TIME", "Aggregate", "Field", "expression", "sealed"]
 
 # What a lift may use beside the source's columns: the event time, what rows are ordered by before arrival decides (the
 # event time, or a constant where windows go by arrival), and a row's place in its batch.
@@ -31,6 +34,8 @@ class Field:
         parts: (part, SQL aggregate that lifts rows to it), in order. A part without a name is the field itself.
         monoid: how parts combine.
         uses_order: whether the lift reads `ORDINAL`, the position of a row in its batch.
+        where: SQL condition; the field is about the rows for which it is true. "": about all.
+        seal: what Python makes of a lifted column before it is stored, as a list of values becomes a sketch.
     """
 
     name: str
@@ -38,6 +43,8 @@ class Field:
     parts: tuple[tuple[str, str], ...]
     monoid: Monoid
     uses_order: bool = False
+    where: str = ""
+    seal: Callable[[pa.Array], pa.Array] | None = None
 
     @property
     def stem(self) -> str:
@@ -46,12 +53,14 @@ class Field:
         >>> Field("sum", "dep_delay", (), None).stem
         'sum_dep_delay'
         """
-        return stem(self.name, self.of)
+        plain = stem(self.name, self.of)
+        return f"{plain}_{sha256(self.where.encode()).hexdigest()[:6]}" if self.where else plain
 
     @property
     def columns(self) -> dict[str, str]:
         """Column of a states file -> the SQL aggregate that fills it."""
-        return {f"{self.stem}_{part}" if part else self.stem: lift for part, lift in self.parts}
+        lifts = {f"{self.stem}_{part}" if part else self.stem: lift for part, lift in self.parts}
+        return {column: filtered(lift, self.where) for column, lift in lifts.items()} if self.where else lifts
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +72,40 @@ class Aggregate:
         of: the SQL expression over the source's columns that it is about.
         fields: what is kept of the rows of a frame.
         finish: from the columns of the fields, in order, to the result: Arrow arrays in, one Arrow array out.
+        uses_window: whether finish gets two arrays more, the starts and the ends of the windows (timestamp[us, UTC]).
     """
 
     name: str
     of: str
     fields: tuple[Field, ...]
     finish: Callable[..., pa.Array]
+    uses_window: bool = False
 
     def __str__(self) -> str:
-        return f"{self.name}({self.of})"
+        where = next((field.where for field in self.fields), "")
+        return f"{self.name}({self.of})" + (f" where {where}" if where else "")
+
+    def only(self, where: str | None) -> Aggregate:
+        """The same aggregate of the rows for which a SQL condition is true; of all rows for None.
+
+        Raises:
+            DefinitionError: the condition is no text, or an empty one.
+        """
+        if where is None:
+            return self
+        if not isinstance(where, str) or not where.strip():
+            raise DefinitionError(f'{self.name}: where={where!r} is not a SQL condition; write one, as where="price > 0", or leave it out')
+        return replace(self, fields=tuple(replace(field, where=_both(field.where, where.strip())) for field in self.fields))
+
+
+def _both(one: str, other: str) -> str:
+    return f"({one}) AND ({other})" if one else other
+
+
+def sealed(states: pa.Table, fields: Iterable[Field]) -> pa.Table:
+    """States with the columns of fields that have a seal as they are stored."""
+    for field in fields:
+        if field.seal is not None:
+            for column in field.columns:
+                states = states.set_column(states.column_names.index(column), column, field.seal(states[column].combine_chunks()))
+    return states

@@ -1,4 +1,4 @@
-"""The three strengths an aggregate's fields can have. The reducer follows from the strength; nobody chooses it."""
+"""The strengths an aggregate's fields can have. The reducer follows from the strength; nobody chooses it."""
 
 from __future__ import annotations
 
@@ -72,9 +72,10 @@ class Sum:
 
         from pipelines.engine.exact import exact_sums
 
-        if any(pa.types.is_floating(part.type) for part in parts.values()):
-            return _FLOAT_SUM.reduce(parts, windows)
-        return {name: exact_sums(part, windows) for name, part in parts.items()}
+        sums = dict[str, pa.Array]()
+        for name, part in parts.items():
+            sums |= _FLOAT_SUM.reduce({name: part}, windows) if pa.types.is_floating(part.type) else {name: exact_sums(part, windows)}
+        return sums
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +83,14 @@ class Select:
     """One state of the window wins whole: the one whose `by` is least or greatest; a null never wins.
 
     `newest`: of equal ones the last to arrive wins, else the first.
+    `then`: a part; of equal ones the least by it wins before arrival decides.
     """
 
     name: str
     by: str
     least: bool
     newest: bool = False
+    then: str = ""
 
     @property
     def ordered(self) -> bool:
@@ -96,11 +99,57 @@ class Select:
     def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
         import pyarrow as pa
 
+        from pipelines.engine.gather import ranked
         from pipelines.engine.select import winners
 
-        rows = winners(parts[self.by], windows, least=self.least, newest=self.newest)
+        by = ranked(parts[self.by], parts[self.then], least=self.least) if self.then else parts[self.by]
+        rows = winners(by, windows, least=self.least, newest=self.newest)
         chosen = pa.array(rows, mask=rows < 0)
         return {name: part.take(chosen) for name, part in parts.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Gather:
+    """Lists in one, sorted by the items of `by`; parts are list columns of equal lengths, null being empty.
+
+    `greatest`: the greatest comes first, else the least. `most`: how many items are kept (0: all), the first ones, or
+    the last ones if `newest`. `ordered`: whether equal items can be told apart.
+    """
+
+    name: str
+    by: str
+    greatest: bool = False
+    newest: bool = False
+    most: int = 0
+    ordered: bool = True
+
+    def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
+        from pipelines.engine.gather import gathered
+
+        return gathered(parts, self.by, windows, greatest=self.greatest, newest=self.newest, most=self.most)
+
+
+@dataclass(frozen=True, slots=True)
+class AtExtreme:
+    """What belongs to the least or greatest `by`: other parts are added (integers) or united (lists) over its holders."""
+
+    name: str
+    by: str
+    least: bool
+    ordered = False
+
+    def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
+        import pyarrow as pa
+
+        from pipelines.engine.gather import added, holders, united
+
+        window, row, first = holders(parts[self.by], windows, least=self.least)
+        out = {self.by: parts[self.by].take(pa.array(first, mask=first < 0))}
+        for name, part in parts.items():
+            if name != self.by:
+                join = united if pa.types.is_list(part.type) else added
+                out[name] = join(part, window, row, len(first))
+        return {name: out[name] for name in parts}
 
 
 SUM = Sum()

@@ -1,11 +1,11 @@
-"""Counts: of all rows, and of rows for which something holds."""
+"""Counts: of all rows, of values, of rows for which something holds, of rows that hold an extreme."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from pipelines.aggregates.aggregate import Aggregate, Field, expression
-from pipelines.aggregates.algebra import SUM
+from pipelines.aggregates.algebra import SUM, AtExtreme
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -17,17 +17,43 @@ def _itself(n: pa.Array) -> pa.Array:
     return n
 
 
+def _holders(value: pa.Array, n: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
+    return n
+
+
 def present(x: str) -> Field:
     """The number of rows in which `x` is not null."""
     return Field("count", x, (("", f"count({x})"),), SUM)
 
 
-def count() -> Aggregate:
-    """The number of rows."""
-    return Aggregate("count", "", (ROWS,), _itself)
+def count(x: str | None = None, *, where: str | None = None) -> Aggregate:
+    """The number of rows, or of those in which `x` is not null."""
+    if x is None:
+        return Aggregate("count", "", (ROWS,), _itself).only(where)
+    x = expression(x, "count")
+    return Aggregate("count", x, (present(x),), _itself).only(where)
 
 
-def count_if(condition: str) -> Aggregate:
+def count_if(condition: str, *, where: str | None = None) -> Aggregate:
     """The number of rows for which a SQL condition is true."""
     condition = expression(condition, "count_if")
-    return Aggregate("count_if", condition, (Field("countif", condition, (("", f"count(*) FILTER (WHERE {condition})"),), SUM),), _itself)
+    field = Field("countif", condition, (("", f"count(*) FILTER (WHERE {condition})"),), SUM)
+    return Aggregate("count_if", condition, (field,), _itself).only(where)
+
+
+def _extreme_count(x: str, name: str, *, least: bool) -> Field:
+    extreme = f"{'min' if least else 'max'}({x})"
+    parts = (("value", extreme), ("n", f"coalesce(histogram({x})[{extreme}], 0)::BIGINT"))
+    return Field(name, x, parts, AtExtreme(name, by="value", least=least))
+
+
+def min_count(x: str, *, where: str | None = None) -> Aggregate:
+    """The number of rows that hold the least value of `x`; 0 where every value is null."""
+    x = expression(x, "min_count")
+    return Aggregate("min_count", x, (_extreme_count(x, "mincount", least=True),), _holders).only(where)
+
+
+def max_count(x: str, *, where: str | None = None) -> Aggregate:
+    """The number of rows that hold the greatest value of `x`; 0 where every value is null."""
+    x = expression(x, "max_count")
+    return Aggregate("max_count", x, (_extreme_count(x, "maxcount", least=False),), _holders).only(where)

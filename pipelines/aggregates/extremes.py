@@ -1,27 +1,97 @@
-"""The least and the greatest value. A NaN is greater than any number, as in DuckDB and Spark."""
+"""The least and the greatest: values, the rows that have them, several at once. A NaN is greater than any number, as
+in DuckDB and Spark.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from pipelines.aggregates.aggregate import Aggregate, Field, expression
-from pipelines.aggregates.algebra import Select
+from pipelines.aggregates.algebra import Gather, Select
+from pipelines.errors import DefinitionError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+_MOST = 1_000_000  # DuckDB's `max(x, n)` takes fewer
+
+
+def some(n: object, name: str) -> int:
+    """How many items a list may have.
+
+    Raises:
+        DefinitionError: no whole number from 1 to 999999.
+    """
+    if not isinstance(n, int) or isinstance(n, bool) or not 0 < n < _MOST:
+        raise DefinitionError(f'{name}: {n!r} is not possible; say how many, from 1 to {_MOST - 1}, as {name}("x", 3)')
+    return n
 
 
 def _itself(value: pa.Array) -> pa.Array:
     return value
 
 
-def min(x: str) -> Aggregate:  # noqa: A001 - the name in SQL and in the contract
+def _list(value: pa.Array) -> pa.Array:
+    from pipelines.engine.gather import filled
+
+    return filled(value)
+
+
+def _range(low: pa.Array, high: pa.Array) -> pa.Array:
+    from pipelines.engine.differences import difference
+
+    return difference(high, low)
+
+
+def least(x: str) -> Field:
+    """The least value."""
+    return Field("min", x, (("", f"min({x})"),), Select("min", by="", least=True))
+
+
+def greatest(x: str) -> Field:
+    """The greatest value."""
+    return Field("max", x, (("", f"max({x})"),), Select("max", by="", least=False))
+
+
+def min(x: str, *, where: str | None = None) -> Aggregate:  # noqa: A001 - the name in SQL and in the contract
     """The least value of `x`, of any type that has an order; null where every value is null."""
     x = expression(x, "min")
-    return Aggregate("min", x, (Field("min", x, (("", f"min({x})"),), Select("min", by="", least=True)),), _itself)
+    return Aggregate("min", x, (least(x),), _itself).only(where)
 
 
-def max(x: str) -> Aggregate:  # noqa: A001 - the name in SQL and in the contract
+def max(x: str, *, where: str | None = None) -> Aggregate:  # noqa: A001 - the name in SQL and in the contract
     """The greatest value of `x`, of any type that has an order; null where every value is null."""
     x = expression(x, "max")
-    return Aggregate("max", x, (Field("max", x, (("", f"max({x})"),), Select("max", by="", least=False)),), _itself)
+    return Aggregate("max", x, (greatest(x),), _itself).only(where)
+
+
+def range(x: str, *, where: str | None = None) -> Aggregate:  # noqa: A001 - the name in statistics and in the contract
+    """The greatest value of `x` less the least; null where every value is null.
+
+    Integers give int64, decimals one digit more, dates whole days, timestamps seconds as a double. Too wide a range is
+    an error, as is a type that has no difference.
+    """
+    x = expression(x, "range")
+    return Aggregate("range", x, (least(x), greatest(x)), _range).only(where)
+
+
+def top_n(x: str, n: int, *, where: str | None = None) -> Aggregate:
+    """The `n` greatest values of `x`, the greatest first; null where every value is null.
+
+    Raises:
+        DefinitionError: `n` is no number from 1 to 999999.
+    """
+    x, n = expression(x, "top_n"), some(n, "top_n")
+    monoid = Gather("top_n", by="", greatest=True, most=n, ordered=False)
+    return Aggregate("top_n", x, (Field(f"top{n}", x, (("", f"coalesce(max({x}, {n}), [])"),), monoid),), _list).only(where)
+
+
+def bottom_n(x: str, n: int, *, where: str | None = None) -> Aggregate:
+    """The `n` least values of `x`, the least first; null where every value is null.
+
+    Raises:
+        DefinitionError: `n` is no number from 1 to 999999.
+    """
+    x, n = expression(x, "bottom_n"), some(n, "bottom_n")
+    monoid = Gather("bottom_n", by="", most=n, ordered=False)
+    return Aggregate("bottom_n", x, (Field(f"bottom{n}", x, (("", f"coalesce(min({x}, {n}), [])"),), monoid),), _list).only(where)

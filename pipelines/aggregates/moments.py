@@ -71,13 +71,13 @@ def _population_root(n: pa.Array, mean: pa.Array, m2: pa.Array) -> pa.Array:
     return pc.sqrt(_population(n, mean, m2))
 
 
-def variance(x: str, *, population: bool = False) -> Aggregate:
+def variance(x: str, *, population: bool = False, where: str | None = None) -> Aggregate:
     """The variance of `x`: of a sample (null for fewer than two values), or of the population (null for none)."""
     x = expression(x, "variance")
-    return Aggregate("variance", x, (moments(x),), _population if population else _sample)
+    return Aggregate("variance", x, (moments(x),), _population if population else _sample).only(where)
 
 
-def stddev(x: str, *, population: bool = False) -> Aggregate:
+def stddev(x: str, *, population: bool = False, where: str | None = None) -> Aggregate:
     """The standard deviation of `x`: of a sample (null for fewer than two values), or of the population."""
     x = expression(x, "stddev")
-    return Aggregate("stddev", x, (moments(x),), _population_root if population else _sample_root)
+    return Aggregate("stddev", x, (moments(x),), _population_root if population else _sample_root).only(where)

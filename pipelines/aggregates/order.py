@@ -5,28 +5,81 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pipelines.aggregates.aggregate import ORDER, ORDINAL, Aggregate, Field, expression
-from pipelines.aggregates.algebra import Select
+from pipelines.aggregates.algebra import Gather, Select
+from pipelines.aggregates.extremes import some
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 # Event time and position in the batch in one number: DuckDB compares it far faster than a struct of the two.
-_PLACE = f"({ORDER}::HUGEINT * 1152921504606846976 + {ORDINAL})"
+PLACE = f"({ORDER}::HUGEINT * 1152921504606846976 + {ORDINAL})"
+
+_FIRST, _LAST = Select("first", by="time", least=True), Select("last", by="time", least=False, newest=True)
 
 
 def _value(time: pa.Array, value: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
     return value
 
 
-def first(x: str) -> Aggregate:
+def _list(time: pa.Array, value: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
+    from pipelines.engine.gather import filled
+
+    return filled(value)
+
+
+def first(x: str, *, where: str | None = None) -> Aggregate:
     """The value of `x` in the earliest row; of rows at one time the first to arrive."""
     x = expression(x, "first")
-    parts = (("time", f"min({ORDER})"), ("value", f"arg_min_null({x}, {_PLACE})"))
-    return Aggregate("first", x, (Field("first", x, parts, Select("first", by="time", least=True), uses_order=True),), _value)
+    parts = (("time", f"min({ORDER})"), ("value", f"arg_min_null({x}, {PLACE})"))
+    return Aggregate("first", x, (Field("first", x, parts, _FIRST, uses_order=True),), _value).only(where)
 
 
-def last(x: str) -> Aggregate:
+def last(x: str, *, where: str | None = None) -> Aggregate:
     """The value of `x` in the latest row; of rows at one time the last to arrive."""
     x = expression(x, "last")
-    parts = (("time", f"max({ORDER})"), ("value", f"arg_max_null({x}, {_PLACE})"))
-    return Aggregate("last", x, (Field("last", x, parts, Select("last", by="time", least=False, newest=True), uses_order=True),), _value)
+    parts = (("time", f"max({ORDER})"), ("value", f"arg_max_null({x}, {PLACE})"))
+    return Aggregate("last", x, (Field("last", x, parts, _LAST, uses_order=True),), _value).only(where)
+
+
+def earliest(x: str) -> Field:
+    """The first value of `x` that is not null."""
+    parts = (("time", f"min({ORDER}) FILTER (WHERE ({x}) IS NOT NULL)"), ("value", f"arg_min({x}, {PLACE})"))
+    return Field("earliest", x, parts, _FIRST, uses_order=True)
+
+
+def latest(x: str) -> Field:
+    """The last value of `x` that is not null."""
+    parts = (("time", f"max({ORDER}) FILTER (WHERE ({x}) IS NOT NULL)"), ("value", f"arg_max({x}, {PLACE})"))
+    return Field("latest", x, parts, _LAST, uses_order=True)
+
+
+def any_value(x: str, *, where: str | None = None) -> Aggregate:
+    """A value of `x` that is not null, the same in every run: the first."""
+    x = expression(x, "any_value")
+    return Aggregate("any_value", x, (earliest(x),), _value).only(where)
+
+
+def first_k(x: str, k: int, *, where: str | None = None) -> Aggregate:
+    """The values of `x` in the `k` earliest rows, nulls too: a list, earliest first; null where there is no row.
+
+    Raises:
+        DefinitionError: `k` is no number from 1 to 999999.
+    """
+    x, k = expression(x, "first_k"), some(k, "first_k")
+    value = f"list_transform(arg_min(struct_pack(value := {x}), {PLACE}, {k}), lambda muntin_row: muntin_row.value)"
+    parts = (("time", f"coalesce(min({ORDER}, {k}), [])"), ("value", f"coalesce({value}, [])"))
+    field = Field(f"first{k}", x, parts, Gather("first_k", by="time", most=k), uses_order=True)
+    return Aggregate("first_k", x, (field,), _list).only(where)
+
+
+def last_k(x: str, k: int, *, where: str | None = None) -> Aggregate:
+    """The values of `x` in the `k` latest rows, nulls too: a list, latest last; null where there is no row.
+
+    Raises:
+        DefinitionError: `k` is no number from 1 to 999999.
+    """
+    x, k = expression(x, "last_k"), some(k, "last_k")
+    value = f"list_transform(arg_max(struct_pack(value := {x}), {PLACE}, {k}), lambda muntin_row: muntin_row.value)"
+    parts = (("time", f"coalesce(list_reverse(max({ORDER}, {k})), [])"), ("value", f"coalesce(list_reverse({value}), [])"))
+    field = Field(f"last{k}", x, parts, Gather("last_k", by="time", newest=True, most=k), uses_order=True)
+    return Aggregate("last_k", x, (field,), _list).only(where)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.aggregates.aggregate import Aggregate, Field, expression
 from pipelines.aggregates.algebra import SUM
-from pipelines.aggregates.counting import present
+from pipelines.aggregates.counting import ROWS, present
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -15,6 +15,13 @@ if TYPE_CHECKING:
 def total(x: str) -> Field:
     """The sum of `x`, 0 where every value is null."""
     return Field("sum", x, (("", f"coalesce(sum({x}), 0)"),), SUM)
+
+
+def weighted(x: str, w: str) -> Field:
+    """The sums of `x * w` and of `w` as doubles over the rows in which neither is null."""
+    both = f"FILTER (WHERE ({x}) IS NOT NULL AND ({w}) IS NOT NULL)"
+    lifts = (("total", f"coalesce(sum(({x})::DOUBLE * ({w})::DOUBLE), 0)"), ("weight", f"coalesce(sum(({w})::DOUBLE) {both}, 0)"))
+    return Field("weighted", f"{x}, {w}", lifts, SUM)
 
 
 def _sum(n: pa.Array, total: pa.Array) -> pa.Array:
@@ -26,19 +33,57 @@ def _sum(n: pa.Array, total: pa.Array) -> pa.Array:
 
 def _mean(n: pa.Array, total: pa.Array) -> pa.Array:
     import pyarrow as pa
+
+    return quotient(total.cast(pa.float64(), safe=False), n.cast(pa.float64()))
+
+
+def quotient(above: pa.Array, below: pa.Array) -> pa.Array:
+    """The quotients of two columns of doubles; null where the divisor is 0."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
-    something = pc.if_else(pc.equal(n, 0), pa.scalar(None, pa.int64()), n)
-    return pc.divide(total.cast(pa.float64(), safe=False), something.cast(pa.float64()))
+    return pc.divide(above, pc.if_else(pc.equal(below, 0), pa.scalar(None, pa.float64()), below))
 
 
-def sum(x: str) -> Aggregate:  # noqa: A001 - the name in SQL and in the contract
+def sum(x: str, *, where: str | None = None) -> Aggregate:  # noqa: A001 - the name in SQL and in the contract
     """The sum of `x`; null where every value is null."""
     x = expression(x, "sum")
-    return Aggregate("sum", x, (present(x), total(x)), _sum)
+    return Aggregate("sum", x, (present(x), total(x)), _sum).only(where)
 
 
-def mean(x: str) -> Aggregate:
+def mean(x: str, *, where: str | None = None) -> Aggregate:
     """The arithmetic mean of `x` as a double; null where every value is null."""
     x = expression(x, "mean")
-    return Aggregate("mean", x, (present(x), total(x)), _mean)
+    return Aggregate("mean", x, (present(x), total(x)), _mean).only(where)
+
+
+def weighted_mean(x: str, w: str, *, where: str | None = None) -> Aggregate:
+    """The mean of `x` with weights `w` as a double: `sum(x * w) / sum(w)` over the rows in which neither is null.
+
+    Null where the weights add up to 0.
+    """
+    x, w = expression(x, "weighted_mean"), expression(w, "weighted_mean")
+    return Aggregate("weighted_mean", f"{x}, {w}", (weighted(x, w),), quotient).only(where)
+
+
+def _rate(n: pa.Array, start: pa.Array, end: pa.Array) -> pa.Array:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    length = pc.subtract(end.cast(pa.int64()), start.cast(pa.int64()))
+    return quotient(n.cast(pa.float64(), safe=False), pc.divide(length.cast(pa.float64()), 1e6))
+
+
+def _sum_rate(n: pa.Array, total: pa.Array, start: pa.Array, end: pa.Array) -> pa.Array:
+    return _rate(_sum(n, total), start, end)
+
+
+def rate(x: str | None = None, *, where: str | None = None) -> Aggregate:
+    """Rows per second of the window's own length, or the sum of `x` per second, as a double.
+
+    Null where every value of `x` is null, and for windows without a length.
+    """
+    if x is None:
+        return Aggregate("rate", "", (ROWS,), _rate, uses_window=True).only(where)
+    x = expression(x, "rate")
+    return Aggregate("rate", x, (present(x), total(x)), _sum_rate, uses_window=True).only(where)

@@ -91,6 +91,13 @@ def combine_arranged(
     return Combined(pa.table(columns), closed, states, frames, assignment, found, found_closed)
 
 
+def still_open(combined: Combined, position: int) -> pa.Table:
+    """The states of windows that were open after a batch; of kinds whose windows share no state."""
+    rows = combined.found.order
+    open_then = (combined.frames.batch[rows] <= position) & (combined.found_closed[combined.found.block] > position)
+    return combined.states.take(pa.array(rows[open_then]))
+
+
 def _heads(frames: Frames, assignment: Assignment) -> pa.Array:
     """A row of each window's group."""
     return pa.array(np.searchsorted(frames.group, assignment.group))
@@ -125,8 +132,11 @@ def results(states: pa.Table, assignment: Assignment, aggregates: Mapping[str, A
         for field in aggregate.fields:
             if field.stem not in reduced:
                 reduced[field.stem] = _reduced(states, assignment, field)
+    bounds = [pa.array(instants).view(INSTANT) for instants in (assignment.start, assignment.end)]
     return {
-        name: aggregate.finish(*(column for field in aggregate.fields for column in reduced[field.stem]))
+        name: aggregate.finish(
+            *(column for field in aggregate.fields for column in reduced[field.stem]), *(bounds if aggregate.uses_window else ())
+        )
         for name, aggregate in aggregates.items()
     }
 

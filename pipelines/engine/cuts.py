@@ -35,7 +35,7 @@ def cut_chains(
     label, first, last, due = _pieces(frames.group, frames.start, frames.batch, floor, limits)
     piece, start, newest, due = numbered(label, first, last, frames.group, due)
     end = np.minimum(newest + gap, start + longest)
-    return piece, start, end, newest + gap > start + longest, np.searchsorted(floor[1:], due)
+    return piece, start, end, newest + reach >= start + longest, np.searchsorted(floor[1:], due)
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
@@ -71,7 +71,7 @@ def _cut(rows, time, batch, floor, limits, label, first, last, due):  # type: ig
         came = max(came, floor[batch[row]])
         last[root] = time[row]
         whole, most = last[root] + gap, first[root] + longest
-        due[root] = max(came + 1, most - inside if whole > most else whole)
+        due[root] = max(came + 1, most - inside if last[root] + reach >= most else whole)
         label[row] = root
 
 
@@ -79,7 +79,7 @@ def _cut(rows, time, batch, floor, limits, label, first, last, due):  # type: ig
 def _close(first, last, limits):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """The end by which a piece closes."""
     whole, most = last + limits[1], first + limits[2]
-    return np.where(whole > most, most - limits[3], whole)
+    return np.where(last + limits[0] >= most, most - limits[3], whole)
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]

@@ -57,7 +57,7 @@ def sort_keys(values: pa.Array) -> Ints:
 
 
 def _float_keys(values: pa.Array) -> Ints:
-    plain = values.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False).copy()
+    plain = values.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False) + 0.0  # both zeros are one
     plain[np.isnan(plain)] = np.nan
     bits = plain.view(np.int64)
     return np.where(bits < 0, ~(bits & np.int64(2**63 - 1)), bits)

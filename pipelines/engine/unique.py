@@ -24,7 +24,7 @@ def unique_ranges(frames: Frames, size: int, resolution: int, leaving: int | Non
         size, resolution: of the windows, microseconds.
         leaving: how long after a time the window ends that begins when it has just left; None: these are not wanted.
         floor: for each state, the end up to which windows were closed before it came. A state neither counts in those
-            nor asks for them.
+            nor asks for them; of those that it would have asked for it has missed one or both.
     """
     late = frames.start <= floor
     on_time = np.flatnonzero(~late)
@@ -34,11 +34,10 @@ def unique_ranges(frames: Frames, size: int, resolution: int, leaving: int | Non
     rows = np.flatnonzero(late)
     reach_from = np.maximum(frames.start[rows], floor[rows] + 1)
     first, after = (_place(asked, frames.group[rows], ends) for ends in (reach_from, frames.start[rows] + size + 1))
-    pair_row, within = spread(rows, after - first)
-    pair_window = np.repeat(first, after - first) + within
-    missed = np.zeros(len(frames), np.int64)
-    if len(rows):
-        missed[rows] = _missed(frames, rows, floor, size, leaving)
+    reached = np.maximum(after - first, 0)
+    pair_row, within = spread(rows, reached)
+    pair_window = np.repeat(first, reached) + within
+    missed = late.astype(np.int64) + (0 if leaving is None else late & (frames.start + (leaving or 0) <= floor))
     holds = hi > lo
     holds[pair_window] = True
     number = np.cumsum(holds) - 1
@@ -80,15 +79,6 @@ def _place(asked, group, end):  # type: ignore[no-untyped-def]  # noqa: ANN001, 
                 high = middle
         places[at] = low
     return places
-
-
-def _missed(frames: Frames, rows: Ints, floor: Ints, size: int, leaving: int | None) -> Ints:
-    """For each late state the closed windows that would hold it, had it come in time."""
-    nothing = np.full(len(frames), -(2**62))
-    every = _ends(frames.group, frames.start, nothing, leaving)
-    until = np.minimum(frames.start[rows] + size, floor[rows]) + 1
-    missed: Ints = _place(every, frames.group[rows], until) - _place(every, frames.group[rows], frames.start[rows])
-    return missed
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]

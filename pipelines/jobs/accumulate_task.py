@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipelines.aggregates.aggregate import ORDINAL
+from pipelines.aggregates.aggregate import ORDINAL, sealed
 from pipelines.definition.frame_sets import frame_sets
 from pipelines.engine.frames import FILE, sorted_order
 from pipelines.engine.keys import buckets, contiguous, key_codes
@@ -157,7 +157,7 @@ def _write_states(
     query = states(share.pipeline, frames, rows, latest, columns)
     kinds = targets_of(described(session, query), share.targets[frames.table], split.paths)
     chosen = ", ".join(f"{quoted(name)}::{kind} AS {quoted(name)}" for name, kind in kinds.items())
-    table = storable(session.sql(f"SELECT {chosen} FROM ({query})").to_arrow_table())
+    table = sealed(storable(session.sql(f"SELECT {chosen} FROM ({query})").to_arrow_table()), share.pipeline.fields)
     if frames.by_arrival:
         table = numbered(table, rows_by_file)
     table, taken = arranged(table, share.pipeline.keys, split.batch_us, frames.width_us), int(table["rows"].to_numpy().sum())

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from pipelines.aggregates.aggregate import ORDINAL
+from pipelines.aggregates.grouping import ROWS
 from pipelines.definition.frame_sets import frame_sets
 from pipelines.errors import DefinitionError, SourceError
 from pipelines.jobs.accumulate_task import described, explained, kept_session, said
@@ -57,9 +58,8 @@ def _types(
         return here
     session.register("muntin_known", known.empty_table())
     before = described(session, "FROM muntin_known")
-    return {
-        name: before.get(name, kind) if name not in ("frame", "first_event", "last_event", ORDINAL) else kind for name, kind in here.items()
-    }
+    ours = {"frame", "first_event", "last_event", ORDINAL, *(column for each in pipeline.fields if each.seal for column in each.columns)}
+    return {name: kind if name in ours else before.get(name, kind) for name, kind in here.items()}
 
 
 def _check_keys(pipeline: Pipeline, columns: Mapping[str, str]) -> None:
@@ -77,7 +77,7 @@ def _check_aggregates(session: duckdb.DuckDBPyConnection, pipeline: Pipeline, ro
     for name, aggregate in pipeline.aggregates.items():
         for field in aggregate.fields:
             for lift in field.columns.values():
-                _try(session, f"SELECT {lift} AS {quoted(name)} FROM {rows}", f"aggregates[{name!r}]: {aggregate}", columns)
+                _try(session, f"SELECT {lift} AS {quoted(name)} FROM {rows} AS {ROWS}", f"aggregates[{name!r}]: {aggregate}", columns)
 
 
 def _check_windows(session: duckdb.DuckDBPyConnection, pipeline: Pipeline, rows: str, columns: Mapping[str, str]) -> None:

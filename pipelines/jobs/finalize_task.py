@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from pipelines.definition.frame_sets import frame_set_of
 from pipelines.definition.instants import instant_us
 from pipelines.engine.arrange import Batches, arrange, arrange_by_arrival, carried
-from pipelines.engine.combine import INSTANT, combine_arranged
+from pipelines.engine.combine import INSTANT, combine_arranged, still_open
 from pipelines.engine.frames import POSITION
 from pipelines.engine.keys import BUCKETS, buckets, contiguous
 from pipelines.engine.tallies import tallies
@@ -67,12 +67,14 @@ def _window(shard: Shard) -> Window:
 
 def _arranged(shard: Shard) -> Arranged:
     frames, keys = frame_set_of(shard.pipeline, shard.window), shard.pipeline.keys
-    states = read_states(shard, f"{shard.root}/{frames.table}", keep=("bucket",) if frames.by_arrival else ())
+    carries = _window(shard).carries
+    states = read_states(shard, f"{shard.root}/{frames.table}", keep=("bucket",) if carries else ())
+    before = read_carry(shard) if carries else None
     if not frames.by_arrival:
-        return arrange(states, keys, frames.width_us)
+        return arrange(pa.concat_tables([before.select(states.column_names), states]) if before else states, keys, frames.width_us)
     starts = np.array(shard.starts, np.int64)
     batches = Batches(starts[:-1], starts[1:], instant_us(shard.pipeline.start, "start"), np.array(shard.snaps, np.int64))
-    return arrange_by_arrival(states, read_carry(shard), keys, batches)
+    return arrange_by_arrival(states, before, keys, batches)
 
 
 def _combined(shard: Shard, arranged: Arranged) -> Combined:
@@ -87,7 +89,7 @@ def _combined(shard: Shard, arranged: Arranged) -> Combined:
 
 
 def read_carry(shard: Shard) -> pa.Table | None:
-    """What windows by arrival held of the shard's partitions before its first batch; None at the beginning of history."""
+    """What was open of the shard's partitions before its first batch; None at the beginning of history."""
     if not shard.since:
         return None
     kept = pa.concat_tables(pq.read_table(f"{shard.root}/{CARRY}/{path}") for path in shard.carry) if shard.carry else None
@@ -97,9 +99,9 @@ def read_carry(shard: Shard) -> pa.Table | None:
 def _carry(shard: Shard, arranged: Arranged, combined: Combined) -> dict[str, str]:
     """Position -> file with what is held after that batch."""
     held, paths = combined.found.held, {}
-    if held is not None:
+    if _window(shard).carries:
         for at in shard.snaps:
-            table = carried(arranged, held, at)
+            table = carried(arranged, held, at) if held else still_open(combined, at)
             columns = [contiguous(table[key]) for key in shard.pipeline.keys]
             place = table.column_names.index("bucket")
             table = table.set_column(place, "bucket", pa.array(buckets(columns, len(table))))

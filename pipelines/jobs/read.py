@@ -99,7 +99,7 @@ def _unpublished(pipeline: Pipeline, todo: Todo) -> Work:
     known = ledger.by_start() if ledger else {}
     fresh = [at for at, batch in enumerate(batches) if batch.interval.start_us not in known]
     positions = (*fresh, len(batches))
-    if not pipeline.windows[todo.window].by_arrival:
+    if not pipeline.windows[todo.window].carries:
         return Work(positions, NEVER, FOREVER)
     stale = todo.work.positions[0] if todo.work.positions else len(batches)
     return from_note(batches, ledger, positions, min(stale, positions[0]))

@@ -67,7 +67,9 @@ def shards_together(pipeline: Pipeline, root: str, todos: Sequence[Todo], folder
     groups = defaultdict(list)
     for todo in todos:
         if todo.work.positions:
-            groups[frame_set_of(pipeline, todo.window).table, todo.history.batches, todo.marks, todo.work.carry].append(todo)
+            carries = pipeline.windows[todo.window].carries
+            from_ = (todo.work.since, todo.work.carry) if carries else None
+            groups[frame_set_of(pipeline, todo.window).table, todo.history.batches, todo.marks, from_].append(todo)
     return [shards for group in groups.values() for shards in _of_group(pipeline, root, group, folder)]
 
 

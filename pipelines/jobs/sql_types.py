@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -29,12 +30,35 @@ _STORED = {
     "JSON": "VARCHAR",
     '"NULL"': "INTEGER",
 }
+_MEMBER = re.compile(r'("(?:[^"]|"")*"|\w+) (.*)')
 _WIDER = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE")
 
 
 def stored_type(kind: str) -> str:
-    """The SQL type a column is stored as."""
+    """The SQL type a column is stored as.
+
+    >>> stored_type("STRUCT(n UINTEGER, moments TIMESTAMP[])[]")
+    'STRUCT(n BIGINT, moments TIMESTAMP WITH TIME ZONE[])[]'
+    """
+    if kind.endswith("[]"):
+        return f"{stored_type(kind[:-2])}[]"
+    if kind.startswith("STRUCT("):
+        return "STRUCT(" + ", ".join(f"{name} {stored_type(member)}" for name, member in _members(kind)) + ")"
     return "VARCHAR" if kind.startswith("ENUM") else _STORED.get(kind, kind)
+
+
+def _members(kind: str) -> list[tuple[str, str]]:
+    """Names and types of a struct's members: its type cut at the commas that are its own."""
+    found, depth, quotes = [""], 0, False
+    for letter in kind[len("STRUCT(") : -1]:
+        quotes ^= letter == '"'
+        depth += 0 if quotes else (letter == "(") - (letter == ")")
+        if letter == "," and not depth and not quotes:
+            found.append("")
+        else:
+            found[-1] += letter
+    matches = (_MEMBER.fullmatch(member.strip()) for member in found)
+    return [(each[1], each[2]) for each in matches if each]
 
 
 def targets_of(natural: Mapping[str, str], targets: Mapping[str, str], paths: Sequence[str]) -> dict[str, str]:
@@ -57,6 +81,11 @@ def targets_of(natural: Mapping[str, str], targets: Mapping[str, str], paths: Se
 def _fits(kind: str, target: str) -> bool:
     if kind in (target, '"NULL"') or stored_type(kind) == target:
         return True
+    if kind.endswith("[]") and target.endswith("[]"):
+        return _fits(kind[:-2], target[:-2])
+    if kind.startswith("STRUCT(") and target.startswith("STRUCT("):
+        here, there = _members(kind), dict(_members(target))
+        return [name for name, _ in here] == list(there) and all(_fits(member, there[name]) for name, member in here)
     if kind in _WIDER and target in _WIDER:
         return _WIDER.index(kind) <= _WIDER.index(target)
     return kind in ("HUGEINT", *_WIDER[:4]) and (target in ("BIGINT", "DOUBLE") or target.startswith("DECIMAL"))
@@ -74,4 +103,8 @@ def _storable(kind: pa.DataType) -> pa.DataType:
         return pa.string()
     if pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind):
         return pa.binary()
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return pa.list_(_storable(kind.value_type))
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_storable(field.type)) for field in kind])
     return kind

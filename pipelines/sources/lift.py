@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pipelines.aggregates.aggregate import ORDER, ORDINAL, TIME
+from pipelines.aggregates.grouping import ROWS
 from pipelines.sources.scan import ARRIVAL_TIME, EARLIEST, accepted, quoted
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def states(pipeline: Pipeline, frames: FrameSet, rows: str, latest_us: int, colu
     chosen = ", ".join([*keys, *each, *times, *clock, *lifts, *fields])
     condition = f"{accepted(latest_us)}" + (f" AND ({pipeline.where})" if pipeline.where else "")
     groups = ", ".join(str(at + 1) for at in range(len(keys) + len(each)))
-    return f"SELECT {chosen} FROM {rows} WHERE {condition} GROUP BY {groups}"
+    return f"SELECT {chosen} FROM {rows} AS {ROWS} WHERE {condition} GROUP BY {groups}"
 
 
 def tally(rows: str, latest_us: int) -> str:

@@ -1,4 +1,4 @@
-"""Windows by arrival go on from what was held after an earlier batch: from the last note before the first change."""
+"""Windows that are carried over go on from what was open after an earlier batch: the last note before the first change."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 NOTES = 8  # how many notes a run over many batches leaves behind
 
 
-def by_arrival(window: Window, batches: Sequence[Batch], ledger: Ledger | None) -> Work:
+def carried_on(window: Window, batches: Sequence[Batch], ledger: Ledger | None) -> Work:
     """From the first batch on that is another one than when windows were derived last, everything."""
     same = unchanged(batches, ledger)
     entries = ledger.entries if ledger else ()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pipelines.timeline.carry import by_arrival
+from pipelines.timeline.carry import carried_on
 from pipelines.timeline.closing import NEVER, closing
 from pipelines.timeline.work import FOREVER, Work
 
@@ -30,8 +30,8 @@ def reconcile(window: Window, width_us: int, batches: Sequence[Batch], marks: In
         ledger: what was derived before; None if nothing.
         definition: names what the window is now; under another one everything is derived anew.
     """
-    if window.by_arrival:
-        return by_arrival(window, batches, ledger if ledger and ledger.definition == definition else None)
+    if window.carries:
+        return carried_on(window, batches, ledger if ledger and ledger.definition == definition else None)
     when = closing(window, marks)
     if ledger is None or ledger.definition != definition:
         return _work(window, width_us, range(len(batches)), when, {}, batches)

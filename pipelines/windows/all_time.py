@@ -19,7 +19,7 @@ class AllTime:
 
     grace_us = 0
     inside_us = 0
-    by_arrival = False
+    by_arrival = carries = False
     flushes = together = False
     lifts = NONE
     event_times = True

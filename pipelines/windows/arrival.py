@@ -43,7 +43,7 @@ class Arrival:
     event_times = False
     reach_us = None
     margin_us = 0
-    by_arrival = True
+    by_arrival = carries = True
 
     @property
     def policies(self) -> list[Policy]:

@@ -26,7 +26,7 @@ class Cumulating:
     step: Tumbling | Calendar
 
     inside_us = 0
-    by_arrival = False
+    by_arrival = carries = False
     flushes = together = False
     lifts = NONE
     event_times = False

@@ -17,7 +17,7 @@ class Gapless:
     __slots__ = ()
 
     inside_us = 0
-    by_arrival = False
+    by_arrival = carries = False
     flushes = together = False
     lifts = NONE
     event_times = False

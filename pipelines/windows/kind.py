@@ -86,7 +86,12 @@ class Window(Protocol):
 
     @property
     def by_arrival(self) -> bool:
-        """Whether windows go by the order in which rows came; states are then rows, and what is open is carried over."""
+        """Whether windows go by the order in which rows came; states are then rows."""
+        ...
+
+    @property
+    def carries(self) -> bool:
+        """Whether what is open is carried over from batch to batch, as no stretch of time says which states matter."""
         ...
 
     @property

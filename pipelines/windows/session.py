@@ -28,7 +28,7 @@ class Session:
     touching: Touching = "merge"
     grace_us: int = 0
 
-    by_arrival = False
+    by_arrival = carries = False
     flushes = together = False
     lifts = NONE
     event_times = True
@@ -73,6 +73,7 @@ class LimitedSession(Session):
 
     max_length_us: int = 0
 
+    carries = True
     columns = CUT
 
     def frame_us(self, grid_us: int) -> int:  # noqa: ARG002 - a cut may fall between any two instants

@@ -27,7 +27,7 @@ class Sliding:
     dense: bool = False
 
     inside_us = 0
-    by_arrival = False
+    by_arrival = carries = False
     flushes = together = False
     lifts = NONE
     event_times = False

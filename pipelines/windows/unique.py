@@ -25,7 +25,7 @@ class Unique:
     on: On = "change"
     grace_us: int = 0
 
-    by_arrival = False
+    by_arrival = carries = False
     flushes = together = False
     lifts = NONE
     event_times = False

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipelines.definition.schedule import Interval, Schedule
-from pipelines.engine.combine import Combined, combine
+from pipelines.engine.combine import Combined, combine, still_open
 from pipelines.engine.tallies import tallies
 from pipelines.jobs.staged import next_ledger
 from pipelines.jobs.todo import Published, Todo
@@ -25,7 +25,7 @@ from tests.core.lift import AGGREGATES, Rows, positioned, states
 from tests.core.values import bitwise
 
 NOTHING = Snapshot(-1, ())
-Tables = dict[int, pa.Table]
+Tables = dict[Any, pa.Table]
 DEFINITION = "d"
 FILTERED = 8  # rows with this `v` are left out, yet they move the watermark
 
@@ -39,6 +39,7 @@ class Desk:
     checkpoint: dict[int, tuple[Batch, pa.Table]] = field(default_factory=dict)
     published: Tables = field(default_factory=dict)
     ledger: Ledger | None = None
+    notes: Tables = field(default_factory=dict)
 
     @property
     def schedule(self) -> Schedule:
@@ -62,11 +63,19 @@ class Desk:
         if not todo.work.positions:
             return todo.work
         combined = self.combined(todo)
-        told = {"tallies": tallies(combined, len(todo.marks), chained=self.given.ours.reach_us is None)}
-        self.ledger = Ledger.loads(next_ledger(DEFINITION, todo, [told["tallies"]]).dumps())
+        told = tallies(combined, len(todo.marks), chained=self.given.ours.reach_us is None)
+        self.ledger = Ledger.loads(next_ledger(DEFINITION, todo, [told | {"carry": self.note(todo, combined)}]).dumps())
         for at in todo.work.positions:
             self.published[todo.history.batches[at].interval.start_us] = combined.windows.filter(pa.array(combined.closed == at))
         return todo.work
+
+    def note(self, todo: Todo, combined: Combined) -> dict[str, str]:
+        """What is open after some batches, for windows that go on from there."""
+        if not self.given.ours.carries:
+            return {}
+        notes = {f"note {len(self.notes) + place}": still_open(combined, at) for place, at in enumerate(todo.work.snaps)}
+        self.notes |= notes
+        return dict(zip(map(str, todo.work.snaps), notes, strict=True))
 
     def to_do(self, asked: Iterable[int]) -> Todo:
         batches = [batch for _, (batch, _) in sorted(self.checkpoint.items())]
@@ -93,8 +102,9 @@ class Desk:
         work, position = todo.work, todo.history.position()
         files = [(position[start], table) for start, (_, table) in sorted(self.checkpoint.items()) if start in position]
         table = positioned([(at, found) for at, found in files if at <= work.positions[-1]])
+        before = [self.notes[path].select(table.column_names) for path in work.carry]
         frame, at = table["frame"].combine_chunks().view("int64").to_numpy(), table["muntin_position"].to_numpy()
-        return table.filter(pa.array((frame < work.high_us) & ((frame >= work.low_us) | (at >= work.positions[0]))))
+        return pa.concat_tables([*before, table.filter(pa.array((frame < work.high_us) & ((frame >= work.low_us) | (at >= work.since))))])
 
     def wrong(self) -> list[str]:
         """What differs from a clean run over the same batches: windows by their bits, entries of the ledger."""
@@ -108,7 +118,9 @@ def compared(ours: Desk, clean: Desk) -> list[str]:
     had, have = ours.ledger or Ledger(DEFINITION), clean.ledger or Ledger(DEFINITION)
     if [entry.start_us for entry in had.entries] != [entry.start_us for entry in have.entries]:
         return [f"history {[e.start_us for e in had.entries]} not {[e.start_us for e in have.entries]}"]
-    pairs = [(replace(a, open_us=None), replace(b, open_us=None)) for a, b in zip(had.entries, have.entries, strict=True)]
+    pairs = [
+        (replace(a, open_us=None, carry=None), replace(b, open_us=None, carry=None)) for a, b in zip(had.entries, have.entries, strict=True)
+    ]
     lines = [f"entry {a} not {b}" for a, b in pairs if a != b]  # `open_us` is a bound: a clean run knows later batches
     starts = ours.published.keys() | clean.published.keys()
     return lines + [

@@ -8,8 +8,10 @@ import pyarrow.compute as pc
 
 
 def alike(ours: Any, theirs: Any) -> bool:
-    """Lists of values: floats to rounding, all else exactly; NaN is NaN."""
-    if isinstance(ours, list) and isinstance(theirs, list):
+    """Lists of values: floats to rounding, all else exactly; NaN is NaN. So within structs and maps."""
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        return list(ours) == list(theirs) and alike(list(ours.values()), list(theirs.values()))
+    if isinstance(ours, list | tuple) and isinstance(theirs, list | tuple):
         return len(ours) == len(theirs) and all(map(alike, ours, theirs))
     if isinstance(ours, float) and isinstance(theirs, float):
         return (math.isnan(ours) and math.isnan(theirs)) or math.isclose(ours, theirs, rel_tol=1e-9, abs_tol=1e-6)

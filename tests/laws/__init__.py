@@ -1,1 +1,1 @@
-"""What every aggregate must obey, by property. `laws.check(aggregate, rows)` runs the laws on any aggregate."""
+"""What every aggregate must obey, by property, values that hurt, and what is refused."""

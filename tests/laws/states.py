@@ -1,71 +1,35 @@
-"""States of an aggregate as the engine has them: lifted by DuckDB, combined by the monoids, a row a state."""
+"""States as tests speak of them: one at a time, or lifted by SQL of their own."""
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Any
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 
-from pipelines.aggregates import Aggregate, Field
-from pipelines.aggregates.aggregate import ORDER, ORDINAL, TIME
-from pipelines.engine.keys import contiguous
-from pipelines.jobs.accumulate_task import connect, described
-from pipelines.jobs.sql_types import storable, stored_type
-from pipelines.sources.scan import quoted
+from pipelines.aggregates import Aggregate
+from pipelines.laws import states
+from pipelines.laws.states import Kinds, Row
 from pipelines.windows.kind import Assignment
-
-Row = Mapping[str, Any]
-Kinds = Mapping[str, pa.DataType]
 
 
 def lift(aggregate: Aggregate, rows: Sequence[Row], kinds: Kinds) -> pa.Table:
-    """One state of these rows, in order of arrival; of none, the empty state. Each row has a `time`."""
-    found = [{**row, TIME: row["time"], ORDER: row["time"], ORDINAL: place} for place, row in enumerate(rows)]
-    schema = pa.schema([*kinds.items(), ("time", pa.int64()), (TIME, pa.int64()), (ORDER, pa.int64()), (ORDINAL, pa.int64())])
-    columns = {name: lift for field in aggregate.fields for name, lift in field.columns.items()}
-    return lifted(pa.Table.from_pylist(found, schema), columns)
+    """The state of these rows, in order of arrival; of none, the empty state. Each row has a `time`."""
+    return states.lifted(aggregate, [rows], kinds)
 
 
-def lifted(muntin_rows: pa.Table, columns: Mapping[str, str]) -> pa.Table:
-    """In the types that states are stored with."""
-    chosen = ", ".join(f"{sql} AS {quoted(name)}" for name, sql in columns.items())
-    session = duck()
-    session.register("muntin_rows", muntin_rows)
-    query = f"SELECT {chosen} FROM muntin_rows"
-    cast = ", ".join(f"{quoted(name)}::{kind} AS {quoted(name)}" for name, kind in kinds_of(query, muntin_rows.schema).items())
-    return storable(session.sql(f"SELECT {cast} FROM ({query})").to_arrow_table())
+def pieces(aggregate: Aggregate, rows: Sequence[Row], kinds: Kinds, size: int) -> pa.Table:
+    """A state for every `size` rows."""
+    return states.lifted(aggregate, [rows[at : at + size] for at in range(0, len(rows), size)], kinds)
 
 
-@cache
-def duck() -> duckdb.DuckDBPyConnection:
-    """One session for all laws: to open one takes longer than to prove a law."""
-    return connect()
+def lifted(muntin_rows: pa.Table, columns: Mapping[str, str], groups: Sequence[str] = ()) -> pa.Table:
+    """In the types that states are stored with; one row, or one for each group."""
+    return states.queried(muntin_rows, columns, f"GROUP BY {', '.join(groups)}" if groups else "")
 
 
-@cache
-def kinds_of(query: str, _schema: pa.Schema) -> dict[str, str]:
-    return {name: stored_type(kind) for name, kind in described(duck(), query).items()}
-
-
-def combine(aggregate: Aggregate, *states: pa.Table, mid: int | None = None) -> pa.Table:
+def combine(aggregate: Aggregate, *parts: pa.Table, mid: int | None = None) -> pa.Table:
     """One state of several, in order; `mid`: where the window's second block begins."""
-    return ranges(aggregate, pa.concat_tables(states), [(0, mid or 0, sum(map(len, states)))])
-
-
-def ranges(aggregate: Aggregate, states: pa.Table, windows: Sequence[tuple[int, int, int]]) -> pa.Table:
-    """A state of each `lo..hi`, whose second block begins at `mid`."""
-    assignment = assigned(len(states), windows)
-    columns: dict[str, pa.Array] = {}
-    for field in aggregate.fields:
-        columns |= dict(zip(field.columns, reduced(field, states, assignment), strict=True))
-    return pa.table(columns)
-
-
-def reduced(field: Field, states: pa.Table, windows: Assignment) -> list[pa.Array]:
-    parts = {part: contiguous(states[column]) for (part, _), column in zip(field.parts, field.columns, strict=True)}
-    return list(field.monoid.reduce(parts, windows).values())
+    return states.combined(aggregate, *parts, mid=mid or 0)
 
 
 def assigned(rows: int, windows: Sequence[tuple[int, int, int]]) -> Assignment:
@@ -78,5 +42,4 @@ def assigned(rows: int, windows: Sequence[tuple[int, int, int]]) -> Assignment:
 
 def finish(aggregate: Aggregate, state: pa.Table) -> Any:
     """What a user sees of one state."""
-    columns = [contiguous(state[column]) for field in aggregate.fields for column in field.columns]
-    return aggregate.finish(*columns)[0].as_py()
+    return states.finished(aggregate, state)[0].as_py()

@@ -2,7 +2,8 @@
 
 import inspect
 import math
-from datetime import UTC
+import pickle
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -11,9 +12,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from pipelines import Pipeline, sources, windows
 from pipelines import aggregates as agg
 from pipelines.aggregates import Aggregate, Field, Fold, Select
+from pipelines.definition.frame_sets import derivation
+from tests.core.values import alike
 from tests.laws import laws
+from tests.laws.keeping import KEEPING, VARIANTS
 from tests.laws.states import combine, finish, lift
 
 VALUES: dict[str, tuple[pa.DataType, Any]] = {
@@ -28,19 +33,51 @@ VALUES: dict[str, tuple[pa.DataType, Any]] = {
 }
 NUMBERS = ("int", "float", "offset", "absurd", "decimal")
 ORDERED = tuple(VALUES)
+FLOATS = ("float", "offset", "absurd")
 CATALOGUE: dict[str, tuple[Aggregate, tuple[str, ...]]] = {
-    "count": (agg.count(), ("int",)),
+    "count": (agg.count("x"), ORDERED),
     "count_if": (agg.count_if("x > 0"), ("int", "absurd", "decimal")),
+    "min_count": (agg.min_count("x"), ORDERED),
+    "max_count": (agg.max_count("x"), ORDERED),
     "sum": (agg.sum("x"), NUMBERS),
     "mean": (agg.mean("x"), NUMBERS),
+    "weighted_mean": (agg.weighted_mean("x", "y"), ("absurd", "decimal")),
+    "rate": (agg.rate("x"), NUMBERS),
+    "product": (agg.product("x"), ("float", "absurd")),
+    "geometric_mean": (agg.geometric_mean("x"), ("float", "absurd")),
     "min": (agg.min("x"), ORDERED),
     "max": (agg.max("x"), ORDERED),
+    "range": (agg.range("x"), (*NUMBERS, "moment")),
+    "min_by": (agg.min_by("y", "x"), ORDERED),
+    "max_by": (agg.max_by("y", "x"), ORDERED),
+    "all_min_by": (agg.all_min_by("y", "x"), ORDERED),
+    "all_max_by": (agg.all_max_by("y", "x"), ORDERED),
+    "top_n": (agg.top_n("x", 2), ORDERED),
+    "bottom_n": (agg.bottom_n("x", 2), ORDERED),
     "first": (agg.first("x"), ORDERED),
     "last": (agg.last("x"), ORDERED),
-    "variance": (agg.variance("x"), ("float", "offset", "absurd")),
-    "stddev": (agg.stddev("x", population=True), ("float", "offset", "absurd")),
+    "first_k": (agg.first_k("x", 3), ORDERED),
+    "last_k": (agg.last_k("x", 3), ORDERED),
+    "any_value": (agg.any_value("x"), ORDERED),
+    "candlestick": (agg.candlestick("x", "y"), ("float", "decimal")),
+    "variance": (agg.variance("x"), FLOATS),
+    "stddev": (agg.stddev("x", population=True), FLOATS),
+    "skewness": (agg.skewness("x"), ("offset", "absurd")),
+    "kurtosis": (agg.kurtosis("x"), ("float",)),
+    "covariance": (agg.covariance("x", "y"), ("offset", "absurd")),
+    "correlation": (agg.correlation("x", "y"), ("absurd",)),
+    "linear_trend": (agg.linear_trend("x", "y"), ("float",)),
+    "time_weighted_mean": (agg.time_weighted_mean("x"), NUMBERS),
+    "counter_rate": (agg.counter_rate("x"), NUMBERS),
+    "state_duration": (agg.state_duration("x"), ORDERED),
+    "longest_silence": (agg.longest_silence(), ("int",)),
+    "all_of": (agg.all_of("x > y"), ("int", "absurd", "text")),
+    "any_of": (agg.any_of("x > y"), ("int", "absurd", "text")),
+    **KEEPING,
 }
-PAIRS = [pytest.param(aggregate, kind, id=f"{name}-{kind}") for name, (aggregate, kinds) in CATALOGUE.items() for kind in kinds]
+PAIRS = [
+    pytest.param(aggregate, kind, id=f"{name}-{kind}") for name, (aggregate, kinds) in (CATALOGUE | VARIANTS).items() for kind in kinds
+]
 
 
 def test_no_aggregate_is_forgotten() -> None:
@@ -48,14 +85,30 @@ def test_no_aggregate_is_forgotten() -> None:
     assert public == set(CATALOGUE)
 
 
+def test_a_pipeline_takes_the_whole_catalogue() -> None:
+    source = sources.files("{start:%Y}.csv", event_time="t")
+    whole = Pipeline(
+        name="whole",
+        source=source,
+        schedule="1h",
+        start=datetime(2024, 1, 1, tzinfo=UTC),
+        windows={"hours": windows.tumbling("1h")},
+        aggregates={f"a_{name}": aggregate for name, (aggregate, _) in CATALOGUE.items()},
+    )
+    again = pickle.loads(pickle.dumps(whole))  # noqa: S301 - as Spark's tasks get it
+    assert again == whole
+    assert derivation(again, "hours") == derivation(whole, "hours")
+    assert len({column.lower() for field in whole.fields for column in field.columns}) == sum(len(field.columns) for field in whole.fields)
+
+
 def parts(values: Any) -> Any:
     """Three lists of rows whose times ascend, with ties within and between them; one may be empty."""
-    rows = st.lists(st.tuples(st.none() | values, st.integers(0, 2)), max_size=5)
+    rows = st.lists(st.tuples(st.none() | values, st.none() | values, st.integers(0, 2)), max_size=5)
     return st.tuples(rows, rows, rows).map(lambda lists: [timed(rows, place) for place, rows in enumerate(lists)])
 
 
-def timed(rows: list[tuple[Any, int]], place: int) -> list[dict[str, Any]]:
-    return [{"x": x, "time": 2 * place + t} for x, t in rows]
+def timed(rows: list[tuple[Any, Any, int]], place: int) -> list[dict[str, Any]]:
+    return [{"x": x, "y": y, "time": 2 * place + t} for x, y, t in rows]
 
 
 @pytest.mark.parametrize(("aggregate", "kind"), PAIRS)
@@ -65,9 +118,35 @@ def test_the_laws_hold(aggregate: Aggregate, kind: str) -> None:
     @settings(max_examples=12, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(parts(values))
     def hold(lists: list[list[dict[str, Any]]]) -> None:
-        laws.check(aggregate, *lists, {"x": type_})
+        laws.check(aggregate, *lists, {"x": type_, "y": type_})
 
     hold()
+
+
+@pytest.mark.parametrize(("aggregate", "kind"), [pytest.param(a, kinds[0], id=name) for name, (a, kinds) in CATALOGUE.items()])
+def test_where_leaves_rows_out(aggregate: Aggregate, kind: str) -> None:
+    type_, values = VALUES[kind]
+    some, kinds = aggregate.only("y IS NOT NULL"), {"x": type_, "y": type_}
+
+    @settings(max_examples=8, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @given(parts(values))
+    def hold(lists: list[list[dict[str, Any]]]) -> None:
+        rows = [row for part in lists for row in part]
+        whole = lift(aggregate, [row for row in rows if row["y"] is not None], kinds)
+        assert alike(finish(some, lift(some, rows, kinds)), finish(aggregate, whole))
+
+    hold()
+    laws.check(some, *([{"x": None, "y": None, "time": time}] for time in range(3)), kinds)
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_where_is_a_word_of_every_aggregate(name: str) -> None:
+    built, _ = CATALOGUE[name]
+    given = built.of.split(", ") if built.of else []
+    extra = [2] if name in {"top_n", "bottom_n", "first_k", "last_k"} else []
+    filtered = getattr(agg, name)(*given, *extra, where="y > 0")
+    assert {field.where for field in filtered.fields} == {"y > 0"}
+    assert {field.stem for field in filtered.fields}.isdisjoint(field.stem for field in built.fields)
 
 
 def test_a_combine_that_forgets_is_refused() -> None:

@@ -7,7 +7,7 @@ from tests.oracle.kinds import Session
 from tests.oracle.time import NEVER, Event
 
 Piece = tuple[list[Event], int, bool]
-"""Its events in order of time, its end, whether the chain goes on at or behind that end."""
+"""Its events in order of time, its end, whether it was cut: whether an event at its end would have belonged to it."""
 
 
 def pieces(window: Session, pool: Sequence[Event]) -> list[Piece]:
@@ -22,7 +22,7 @@ def cut(window: Session, chain: list[Event]) -> list[Piece]:
     limit = chain[0].t + window.max_length
     head = [event for event in chain if event.t < limit]
     rest = chain[len(head) :]
-    piece = (head, min(head[-1].t + window.gap, limit), bool(rest))
+    piece = (head, min(head[-1].t + window.gap, limit), window.reaches(limit - head[-1].t))
     return [piece, *(cut(window, rest) if rest else [])]
 
 
@@ -49,7 +49,7 @@ def sessions(window: Session, admitted: Sequence[Event], said: Judgement) -> Fou
                 held = piece[0]
                 if closed(window, piece, before) and all(event.batch == n for event in held):
                     said.late[n] |= {event.arrival for event in held}
-                elif closed(window, piece, mark):
+                elif closed(window, piece, mark) and mark > before:  # a late event may cut what was open at a time gone by
                     add(found, window, key, piece, n)
                 else:
                     still += held

@@ -1,0 +1,66 @@
+"""The value in the row where something else is least or greatest. Rows in which that something is null are left out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipelines.aggregates.aggregate import ORDER, Aggregate, Field, expression
+from pipelines.aggregates.algebra import AtExtreme, Select
+from pipelines.aggregates.order import PLACE
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def _value(by: pa.Array, time: pa.Array, value: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
+    return value
+
+
+def _values(by: pa.Array, values: pa.Array) -> pa.Array:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return pc.if_else(by.is_valid(), values, pa.scalar(None, values.type))
+
+
+def _one(value: str, order: str, name: str, *, least: bool) -> Field:
+    """Of rows at the extreme the first one: by time, then by arrival."""
+    extreme, sign = ("min", "") if least else ("max", "-")
+    there = f"FILTER (WHERE ({order}) IS NOT NULL)"
+    place = f"struct_pack(extreme := {order}, place := {sign}{PLACE})"
+    time = f"arg_{extreme}({ORDER}, {place}) {there}"
+    parts = (("by", f"{extreme}({order})"), ("time", time), ("value", f"arg_{extreme}_null({value}, {place}) {there}"))
+    monoid = Select(name, by="by", least=least, then="time")
+    return Field(name, f"{value}, {order}", parts, monoid, uses_order=True)
+
+
+def _all(value: str, order: str, name: str, *, least: bool) -> Field:
+    extreme = f"{'min' if least else 'max'}({order})"
+    rows = f"list(struct_pack(extreme := {order}, value := {value}))"
+    values = f"list_transform(list_filter({rows}, lambda muntin_row: muntin_row.extreme = {extreme}), lambda muntin_row: muntin_row.value)"
+    parts = (("by", extreme), ("values", f"coalesce(list_sort(list_distinct({values})), [])"))
+    return Field(name, f"{value}, {order}", parts, AtExtreme(name, by="by", least=least))
+
+
+def min_by(value: str, order: str, *, where: str | None = None) -> Aggregate:
+    """The `value` of the row with the least `order`, null included; of several such rows the first."""
+    value, order = expression(value, "min_by"), expression(order, "min_by")
+    return Aggregate("min_by", f"{value}, {order}", (_one(value, order, "minby", least=True),), _value).only(where)
+
+
+def max_by(value: str, order: str, *, where: str | None = None) -> Aggregate:
+    """The `value` of the row with the greatest `order`, null included; of several such rows the first."""
+    value, order = expression(value, "max_by"), expression(order, "max_by")
+    return Aggregate("max_by", f"{value}, {order}", (_one(value, order, "maxby", least=False),), _value).only(where)
+
+
+def all_min_by(value: str, order: str, *, where: str | None = None) -> Aggregate:
+    """The distinct `value`s, sorted and without null, of the rows with the least `order`; null where there is none."""
+    value, order = expression(value, "all_min_by"), expression(order, "all_min_by")
+    return Aggregate("all_min_by", f"{value}, {order}", (_all(value, order, "allminby", least=True),), _values).only(where)
+
+
+def all_max_by(value: str, order: str, *, where: str | None = None) -> Aggregate:
+    """The distinct `value`s, sorted and without null, of the rows with the greatest `order`; null where there is none."""
+    value, order = expression(value, "all_max_by"), expression(order, "all_max_by")
+    return Aggregate("all_max_by", f"{value}, {order}", (_all(value, order, "allmaxby", least=False),), _values).only(where)

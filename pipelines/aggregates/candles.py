@@ -1,0 +1,40 @@
+"""Candlesticks: what traders make of prices and volumes. Rows in which the price is null are left out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipelines.aggregates.aggregate import Aggregate, expression
+from pipelines.aggregates.extremes import greatest, least
+from pipelines.aggregates.order import earliest, latest
+from pipelines.aggregates.sums import quotient, weighted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def _candle(
+    opened: pa.Array,  # noqa: ARG001 - finish gets every part
+    first: pa.Array,
+    closed: pa.Array,  # noqa: ARG001 - finish gets every part
+    last: pa.Array,
+    low: pa.Array,
+    high: pa.Array,
+    paid: pa.Array,
+    volume: pa.Array,
+) -> pa.Array:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    columns = {"open": first, "high": high, "low": low, "close": last, "vwap": quotient(paid, volume)}
+    return pa.StructArray.from_arrays(list(columns.values()), list(columns), mask=pc.is_null(first))
+
+
+def candlestick(price: str, volume: str, *, where: str | None = None) -> Aggregate:
+    """A struct of open, high, low, close (in the price's type) and vwap, the mean price weighted by volume (a double).
+
+    Null where every price is null; vwap alone is null where the volumes add up to 0.
+    """
+    price, volume = expression(price, "candlestick"), expression(volume, "candlestick")
+    fields = (earliest(price), latest(price), least(price), greatest(price), weighted(price, volume))
+    return Aggregate("candlestick", f"{price}, {volume}", fields, _candle).only(where)

@@ -1,0 +1,128 @@
+"""Collections of a window's values: lists, texts put together, maps. What a window holds is what its states hold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipelines.aggregates.aggregate import ORDER, Aggregate, Field, expression
+from pipelines.aggregates.distribution import counts_of
+from pipelines.aggregates.listing import NEWEST, Listed, checked_limit, items
+from pipelines.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pyarrow as pa
+
+
+def collect(x: str, limit: int | None = None, *, distinct: bool = False) -> Aggregate:
+    """The values of `x` in the order of event time, then arrival, as a list; empty where every value is null.
+
+    Nulls are left out, as by every aggregate of SQL that has a FILTER.
+
+    Args:
+        x: SQL expression, of any type.
+        limit: at most so many, the first ones; states then keep no more.
+        distinct: each value once, where it came first.
+    """
+    x, limit = expression(x, "collect"), checked_limit("collect", limit)
+    kept = None if distinct else limit
+    parts = (("times", items(ORDER, f"({x}) IS NOT NULL", kept)), ("values", items(f"({x})", f"({x}) IS NOT NULL", kept)))
+    field = Field(f"collect{kept or ''}", x, parts, Listed("collect", by=("times",), limit=kept), uses_order=True)
+    said = f"{'DISTINCT ' if distinct else ''}{x}{f', {limit}' if limit else ''}"
+    return Aggregate("collect", said, (field,), _first_ones(limit) if distinct else _values)
+
+
+def _values(times: pa.Array, values: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
+    return values
+
+
+def _first_ones(limit: int | None) -> Callable[..., pa.Array]:
+    def once(times: pa.Array, values: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
+        from pipelines.engine import lists
+
+        return lists.once(values, limit)
+
+    return once
+
+
+def collect_sorted(x: str, by: str | None = None, descending: bool = False) -> Aggregate:  # noqa: FBT001, FBT002 - the contract
+    """The values of `x` sorted, as a list; equal ones by event time, then arrival. Nulls of `x` are left out.
+
+    Args:
+        x: SQL expression.
+        by: SQL expression to sort by instead; its nulls come last either way.
+        descending: the greatest first. A NaN is greater than any number.
+    """
+    x = expression(x, "collect_sorted")
+    by = expression(by, "collect_sorted") if by is not None else x
+    there = f"({x}) IS NOT NULL"
+    parts = (("by", items(f"({by})", there)), ("times", items(ORDER, there)), ("values", items(f"({x})", there)))
+    name, said = ("sorteddown", f"{x}, {by}, descending") if descending else ("sorted", f"{x}, {by}")
+    monoid = Listed(name, by=("by", "times"), falling=("by",) if descending else ())
+    return Aggregate("collect_sorted", said, (Field(name, f"{x}, {by}", parts, monoid, uses_order=True),), _last_part)
+
+
+def _last_part(*parts: pa.Array) -> pa.Array:
+    return parts[-1]
+
+
+def collect_distinct(x: str) -> Aggregate:
+    """The values of `x`, each once, ascending, as a list; nulls are left out."""
+    x = expression(x, "collect_distinct")
+    return Aggregate("collect_distinct", x, (counts_of(x),), _kinds)
+
+
+def _kinds(values: pa.Array, counts: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
+    return values
+
+
+def concat(x: str, separator: str = ", ", *, distinct: bool = False) -> Aggregate:
+    """The values of `x` as text, one after the other by event time, then arrival; null where every value is null.
+
+    Args:
+        x: SQL expression, of any type that can be text.
+        separator: between two values.
+        distinct: each text once, where it came first.
+
+    Raises:
+        DefinitionError: a separator that is no text.
+    """
+    x = expression(x, "concat")
+    if not isinstance(separator, str):
+        raise DefinitionError(f'concat: separator {separator!r} is not a text; give one, as concat("carrier", ", "), or "" for none')
+    text = f"({x})::VARCHAR"
+    parts = (("times", items(ORDER, f"({x}) IS NOT NULL")), ("values", items(text, f"({x}) IS NOT NULL")))
+    field = Field("concat", x, parts, Listed("concat", by=("times",)), uses_order=True)
+    return Aggregate("concat", f"{'DISTINCT ' if distinct else ''}{x}, {separator!r}", (field,), _between(separator, distinct=distinct))
+
+
+def _between(separator: str, *, distinct: bool) -> Callable[..., pa.Array]:
+    def joined(times: pa.Array, values: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        from pipelines.engine import lists
+
+        texts = lists.once(values, None) if distinct else values
+        some = pc.greater(texts.value_lengths(), 0)
+        return pc.if_else(some, pc.binary_join(texts, separator), pa.scalar(None, pa.string()))
+
+    return joined
+
+
+def to_map(key: str, value: str) -> Aggregate:
+    """A map from `key` to `value`, sorted by key; of rows with one key the last by event time, then arrival, counts.
+
+    Rows whose key is null are left out; a value may be null.
+    """
+    key, value = expression(key, "to_map"), expression(value, "to_map")
+    there = f"({key}) IS NOT NULL"
+    parts = (("keys", items(f"({key})", there)), ("times", items(ORDER, there)), ("values", items(f"({value})", there)))
+    return Aggregate("to_map", f"{key}, {value}", (Field("map", f"{key}, {value}", parts, NEWEST, uses_order=True),), _mapped)
+
+
+def _mapped(keys: pa.Array, times: pa.Array, values: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
+    from pipelines.engine.lists import mapped
+
+    return mapped(keys, values)

@@ -1,0 +1,39 @@
+"""Sums and means of different values: what `sum(x, distinct=True)` and `mean(x, distinct=True)` are made of.
+
+`count(x, distinct=True)` is `count_distinct`. All share the field that keeps each value once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipelines.aggregates.aggregate import Aggregate, expression
+from pipelines.aggregates.distribution import counts_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def sum_distinct(x: str) -> Aggregate:
+    """The sum of the different values of `x`; null where every value is null."""
+    x = expression(x, "sum")
+    return Aggregate("sum", f"DISTINCT {x}", (counts_of(x),), _total)
+
+
+def mean_distinct(x: str) -> Aggregate:
+    """The mean of the different values of `x` as a double; null where every value is null."""
+    x = expression(x, "mean")
+    return Aggregate("mean", f"DISTINCT {x}", (counts_of(x),), _middle)
+
+
+def _total(values: pa.Array, counts: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
+    from pipelines.engine.counts import summed
+
+    return summed(values)
+
+
+def _middle(values: pa.Array, counts: pa.Array) -> pa.Array:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return pc.divide(_total(values, counts).cast(pa.float64(), safe=False), values.value_lengths().cast(pa.float64()))

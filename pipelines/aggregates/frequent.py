@@ -1,0 +1,72 @@
+"""Sketches of frequent items: values go in as texts, so that one kind of sketch does for all types."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pipelines.aggregates.sketch_states import SketchState, merged, written
+from pipelines.errors import SourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+
+
+def _frequencies(size: int, counts: Sequence[Any]) -> Any:  # noqa: ANN401 - the library's classes
+    from datasketches import frequent_strings_sketch
+
+    sketch = frequent_strings_sketch(size)
+    for text, count in counts:
+        sketch.update(text, count)
+    return sketch
+
+
+def _read_frequencies(state: bytes) -> Any:  # noqa: ANN401 - the library's classes
+    from datasketches import frequent_strings_sketch
+
+    return frequent_strings_sketch.deserialize(state)
+
+
+def top(sketch: Any, k: int | None = None) -> list[tuple[str, int, int]]:  # noqa: ANN401 - the library's classes
+    """(value, count at most, count at most minus count at least), most frequent first."""
+    from datasketches import NO_FALSE_NEGATIVES
+
+    found = [(value, upper, upper - lower) for value, _, lower, upper in sketch.get_frequent_items(NO_FALSE_NEGATIVES)]
+    return sorted(found, key=lambda each: (-each[1], each[0]))[:k]
+
+
+def _pairs(values: pa.Array) -> list[Any]:
+    """(text, count) of structs of a value and its count."""
+    from pipelines.engine.lists import settled
+
+    keys, counts = values.flatten()
+    return list(zip(texts(settled(keys)), counts.to_pylist(), strict=True))
+
+
+def texts(values: pa.Array) -> list[str]:
+    """Values as texts that `values_of` reads again; bytes in hexadecimal.
+
+    Raises:
+        SourceError: values that cannot be text.
+    """
+    import pyarrow as pa
+
+    if pa.types.is_nested(values.type):
+        raise SourceError(f'values of type {values.type} do not go into a sketch; ask for a text of them, as "x::VARCHAR"')
+    if pa.types.is_binary(values.type):
+        return [value.hex() for value in values.to_pylist()]
+    found: list[str] = values.cast(pa.string()).to_pylist()
+    return found
+
+
+def values_of(found: Sequence[str], kind: pa.DataType) -> pa.Array:
+    """Values of this type again."""
+    import pyarrow as pa
+
+    if pa.types.is_binary(kind):
+        return pa.array([bytes.fromhex(text) for text in found], kind)
+    return pa.array(found, pa.string()).cast(kind)
+
+
+FREQUENT = SketchState("frequent", _pairs, _frequencies, _read_frequencies, written, merged, top)

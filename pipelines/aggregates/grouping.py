@@ -1,0 +1,97 @@
+"""An aggregate apart for each value of something inside a window: `by("carrier", mean("delay"))`, a map."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pipelines.aggregates.aggregate import Aggregate, Field, expression
+from pipelines.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import pyarrow as pa
+
+    from pipelines.aggregates.algebra import Columns
+    from pipelines.windows.kind import Assignment
+
+ROWS = "muntin_rows"  # what the relation that is lifted is called
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """Lists of (group, parts of the fields): the items of one group combine by the fields' own monoids."""
+
+    fields: tuple[Field, ...]
+
+    name = "grouped"
+
+    @property
+    def ordered(self) -> bool:
+        return any(field.monoid.ordered for field in self.fields)
+
+    def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
+        from pipelines.engine.groups import combined_groups
+
+        return {part: combined_groups(lists, windows, self.fields) for part, lists in parts.items()}
+
+    def shown(self, lists: pa.Array) -> list[Any]:
+        """Each state as something that can be compared and printed: of each group its parts."""
+        group, *parts = lists.flatten().flatten()
+        monoids = [field.monoid for field in self.fields for _ in field.parts]
+        columns = [each.shown(part) if hasattr(each, "shown") else part.to_pylist() for each, part in zip(monoids, parts, strict=True)]
+        items = iter(list(zip(group.to_pylist(), *columns, strict=True)))
+        return [[next(items) for _ in range(count)] for count in lists.value_lengths().to_pylist()]
+
+
+def by(group: str, aggregate: Aggregate) -> Aggregate:
+    """A map from each value of `group` to the aggregate of the rows that have it, sorted by group.
+
+    Rows whose group is null are left out. Any aggregate will do; its states are kept once a group.
+
+    Raises:
+        DefinitionError: the second argument is not an aggregate.
+    """
+    group = expression(group, "by")
+    if not isinstance(aggregate, Aggregate):
+        raise DefinitionError(f'by: {aggregate!r} is not an aggregate; give one, as by({group!r}, aggregates.mean("x"))')
+    fields = aggregate.fields
+    stems = ", ".join(field.stem for field in fields)
+    of = f"{group}: {stems}"
+    field = Field("by", of, (("", _lift(group, fields)),), Grouped(fields), any(each.uses_order for each in fields), seal=_sealing(fields))
+    return Aggregate("by", f"{group}, {aggregate}", (field,), _finishing(aggregate))
+
+
+def _lift(group: str, fields: Sequence[Field]) -> str:
+    """The rows of a state grouped once more, each group's parts in a struct."""
+    lifts = [lift for field in fields for lift in field.columns.values()]
+    names = "".join(f", 'p{at}': p{at}" for at in range(len(lifts)))
+    chosen = "".join(f", {lift} AS p{at}" for at, lift in enumerate(lifts))
+    rows = f"(SELECT unnest(muntin_row) FROM (SELECT unnest(list({ROWS})) AS muntin_row)) AS {ROWS}"
+    grouped = f"(SELECT ({group}) AS muntin_group{chosen} FROM {rows} WHERE ({group}) IS NOT NULL GROUP BY 1)"
+    # ARRAY and not list(...): nothing outside the rows may be an aggregate, which a filter of aggregates would narrow
+    return f"ARRAY(SELECT {{'group': muntin_group{names}}} FROM {grouped} ORDER BY muntin_group)"
+
+
+def _sealing(fields: Sequence[Field]) -> Callable[[pa.Array], pa.Array] | None:
+    if not any(field.seal for field in fields):
+        return None
+    seals = [field.seal for field in fields for _ in field.parts]
+
+    def sealed(lists: pa.Array) -> pa.Array:
+        from pipelines.engine.groups import changed
+
+        return changed(lists, lambda parts: [seal(part) if seal else part for seal, part in zip(seals, parts, strict=True)])
+
+    return sealed
+
+
+def _finishing(aggregate: Aggregate) -> Callable[[pa.Array], pa.Array]:
+    def finished(lists: pa.Array) -> pa.Array:
+        from pipelines.engine.groups import finished_groups
+
+        return finished_groups(lists, aggregate.finish)
+
+    finished.__qualname__ = f"by_{aggregate.finish.__qualname__}"
+    return finished

@@ -1,0 +1,83 @@
+"""Monoids over lists: items in an order, values with their counts, the newest item of each key."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pipelines.aggregates.aggregate import ORDER, ORDINAL
+from pipelines.errors import DefinitionError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from pipelines.aggregates.algebra import Columns
+    from pipelines.windows.kind import Assignment
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The items of all states in one list, sorted by the parts `by` and then by arrival; `limit` keeps the first ones.
+
+    `falling`: parts of `by` that descend. A null stands behind everything.
+    """
+
+    name: str
+    by: tuple[str, ...]
+    falling: tuple[str, ...] = ()
+    limit: int | None = None
+
+    ordered = True
+
+    def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
+        from pipelines.engine.lists import put_together
+
+        by = [(parts[part].flatten(), part in self.falling) for part in self.by]
+        return dict(zip(parts, put_together(list(parts.values()), windows, by, self.limit), strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Values, each once and sorted, and how often each came: parts `values` and `counts`."""
+
+    name = "counted"
+    ordered = False
+
+    def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
+        from pipelines.engine.lists import counted
+
+        return dict(zip(("values", "counts"), counted(parts["values"], parts["counts"], windows), strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Newest:
+    """Of each of the `keys` the item of the latest of the `times`; of equal ones the last to arrive."""
+
+    name = "newest"
+    ordered = True
+
+    def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
+        from pipelines.engine.lists import newest
+
+        return dict(zip(parts, newest(parts["keys"], parts["times"], list(parts.values()), windows), strict=True))
+
+
+COUNTED = Counted()
+NEWEST = Newest()
+
+
+def items(x: str, present: str, limit: int | None = None) -> str:
+    """The SQL aggregate that lists `x` by (event time, arrival) over the rows where the condition `present` holds."""
+    every = f"coalesce(list({x} ORDER BY {ORDER}, {ORDINAL}) FILTER (WHERE {present}), [])"
+    return every if limit is None else f"({every})[1:{limit}]"
+
+
+def checked_limit(name: str, limit: object) -> int | None:
+    """A limit as users give it.
+
+    Raises:
+        DefinitionError: neither None nor a whole number from 1.
+    """
+    if limit is None or (isinstance(limit, int) and not isinstance(limit, bool) and limit > 0):
+        return limit
+    raise DefinitionError(f"{name}: limit is {limit!r}; give a whole number from 1, or leave it out to keep every value")

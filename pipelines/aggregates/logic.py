@@ -1,0 +1,29 @@
+"""Whether a condition held in all rows, or in any. Rows in which it is null are left out, as SQL has it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipelines.aggregates.aggregate import Aggregate, Field, expression
+from pipelines.aggregates.algebra import Select
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def _itself(value: pa.Array) -> pa.Array:
+    return value
+
+
+def all_of(condition: str, *, where: str | None = None) -> Aggregate:
+    """Whether a SQL condition is true in every row in which it is not null; null where there is none."""
+    condition = expression(condition, "all_of")
+    field = Field("all", condition, (("", f"bool_and({condition})"),), Select("all", by="", least=True))
+    return Aggregate("all_of", condition, (field,), _itself).only(where)
+
+
+def any_of(condition: str, *, where: str | None = None) -> Aggregate:
+    """Whether a SQL condition is true in at least one row; null where it is null in every row."""
+    condition = expression(condition, "any_of")
+    field = Field("any", condition, (("", f"bool_or({condition})"),), Select("any", by="", least=False))
+    return Aggregate("any_of", condition, (field,), _itself).only(where)

@@ -1,0 +1,49 @@
+"""A monoid of objects: states are bytes that Python reads, combines and writes. What nothing faster can express."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pyarrow as pa
+
+    from pipelines.aggregates.algebra import Columns
+    from pipelines.windows.kind import Assignment
+
+
+@dataclass(frozen=True, slots=True)
+class Objects:
+    """States of bytes in one column.
+
+    Attributes:
+        name: of the kind of state, for people.
+        read, write: from bytes to an object that may be changed, and to bytes again.
+        combine: two objects to one; it may change the first and no other, and gives the result back.
+        empty: the object of no rows, made anew at each call.
+        deduct: takes the second object out of the first again; None: that cannot be, and nothing asks for it.
+        show: what of an object two equal ones have in common; the laws compare it. None: the object itself.
+    """
+
+    name: str
+    read: Callable[[bytes], Any]
+    write: Callable[[Any], bytes]
+    combine: Callable[[Any, Any], Any]
+    empty: Callable[[], Any]
+    deduct: Callable[[Any, Any], Any] | None = None
+    show: Callable[[Any], Any] | None = None
+
+    ordered = False
+
+    def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
+        from pipelines.engine.objects import Algebra, combinations
+
+        algebra = Algebra(self.read, self.write, self.combine, self.deduct)
+        return {part: combinations(column, windows, algebra, self.write(self.empty())) for part, column in parts.items()}
+
+    def shown(self, states: pa.Array) -> list[Any]:
+        """Each state as something that can be compared and printed."""
+        show = self.show or (lambda found: found)
+        return [show(self.read(state)) for state in states.to_pylist()]

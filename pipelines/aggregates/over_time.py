@@ -1,0 +1,98 @@
+"""What depends on the time between events. States keep every (time, value), so that states that overlap in time, as
+late ones do, combine exactly; rows in which the value is null are left out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, get_args
+
+from pipelines.aggregates.aggregate import ORDINAL, TIME, Aggregate, Field, expression
+from pipelines.aggregates.algebra import Gather
+from pipelines.errors import DefinitionError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Method = Literal["locf", "linear"]
+
+TIMES = Field("times", "", (("", f"coalesce(list({TIME} ORDER BY {TIME}), [])"),), Gather("times", by="", ordered=False))
+
+
+def points(x: str) -> Field:
+    """The times and values of `x` by (event time, arrival)."""
+    there = f"FILTER (WHERE ({x}) IS NOT NULL)"
+    parts = tuple((name, f"coalesce(list({what} ORDER BY {TIME}, {ORDINAL}) {there}, [])") for name, what in (("time", TIME), ("value", x)))
+    return Field("points", x, parts, Gather("points", by="time"), uses_order=True)
+
+
+def _held(time: pa.Array, value: pa.Array) -> pa.Array:
+    from pipelines.engine.neighbours import time_weighted
+
+    return time_weighted(time, value, linear=False)
+
+
+def _joined(time: pa.Array, value: pa.Array) -> pa.Array:
+    from pipelines.engine.neighbours import time_weighted
+
+    return time_weighted(time, value, linear=True)
+
+
+def _rate(time: pa.Array, value: pa.Array) -> pa.Array:
+    from pipelines.engine.neighbours import counter_rates
+
+    return counter_rates(time, value)
+
+
+def _durations(time: pa.Array, state: pa.Array) -> pa.Array:
+    from pipelines.engine.neighbours import durations
+
+    return durations(time, state)
+
+
+def _silence(times: pa.Array) -> pa.Array:
+    from pipelines.engine.neighbours import longest_silences
+
+    return longest_silences(times)
+
+
+def time_weighted_mean(x: str, method: Method = "locf", *, where: str | None = None) -> Aggregate:
+    """The mean of `x` over the time from the window's first event to its last, as a double.
+
+    Args:
+        x: a number.
+        method: how `x` goes between events: "locf", each value holds until the next; "linear", along straight lines.
+        where: SQL condition that rows must meet.
+
+    Where all events are at one time, the value of the last; null where every value is null.
+
+    Raises:
+        DefinitionError: another method.
+    """
+    x = expression(x, "time_weighted_mean")
+    if method not in get_args(Method):
+        raise DefinitionError(f'time_weighted_mean: method={method!r} is not possible; say "locf" or "linear"')
+    return Aggregate("time_weighted_mean", x, (points(x),), _joined if method == "linear" else _held).only(where)
+
+
+def counter_rate(x: str, *, where: str | None = None) -> Aggregate:
+    """How much a counter rose a second between the window's first event and its last, as a double.
+
+    A fall is a reset to 0, as in Prometheus' `rate`, but nothing is extrapolated to the window's borders. Null where
+    there are not two events at different times.
+    """
+    x = expression(x, "counter_rate")
+    return Aggregate("counter_rate", x, (points(x),), _rate).only(where)
+
+
+def state_duration(state: str, *, where: str | None = None) -> Aggregate:
+    """A map from each state of the window to the seconds it lasted, sorted by state; null where every state is null.
+
+    A state lasts until the next event; the window's last one, of which no end is known, for 0 seconds.
+    """
+    state = expression(state, "state_duration")
+    return Aggregate("state_duration", state, (points(state),), _durations).only(where)
+
+
+def longest_silence(*, where: str | None = None) -> Aggregate:
+    """The longest time between neighbouring events of the window, in seconds as a double; null for fewer than two."""
+    return Aggregate("longest_silence", "", (TIMES,), _silence).only(where)

@@ -1,0 +1,163 @@
+"""Aggregates out of Python functions: four over a state of one's own, or one over all rows of a window.
+
+Slower than the catalogue by a factor of a hundred or so, since Python sees every row.
+"""
+
+from __future__ import annotations
+
+import pickle
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from pipelines.aggregates.aggregate import ORDER, Aggregate, Field, expression
+from pipelines.aggregates.code import mark
+from pipelines.aggregates.listing import Listed, items
+from pipelines.aggregates.objects import Objects
+from pipelines.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pyarrow as pa
+
+_DUMPED = partial(pickle.dumps, protocol=5)
+
+
+def own(
+    name: str,
+    of: str,
+    *,
+    create: Callable[[], Any],
+    accumulate: Callable[[Any, Any], Any],
+    combine: Callable[[Any, Any], Any],
+    finish: Callable[[Any], Any],
+    deduct: Callable[[Any, Any], Any] | None = None,
+    returns: pa.DataType | None = None,
+) -> Aggregate:
+    """An aggregate of four functions, as Hazelcast Jet's AggregateOperation and SPL's Custom have them.
+
+    `pipelines.laws.check` says whether the functions fit each other. Try it before the first run.
+
+    Args:
+        name: of the aggregate, for people and for the column of the state; letters, digits and '_'.
+        of: SQL expression whose values are accumulated; nulls are left out. Several columns come as a struct:
+            "{'x': x, 'y': y}" arrives as a dict.
+        create: () -> the state of no rows; any object that pickles.
+        accumulate: (state, value) -> state, value by value in the order of event time, then arrival. May change the state.
+        combine: (state, state) -> state. Must give the same whichever comes first; may change its first argument only.
+        finish: (state) -> result. Must leave the state alone.
+        deduct: (state, state) -> state: takes the second out of the first again, exactly as it was before `combine`.
+            Saves a third of the combining; leave it out where it is not exact, as for floats.
+        returns: Arrow type of the result; float64 if left out.
+
+    Raises:
+        DefinitionError: a name that cannot name a column, something that is not a function, a type that Delta does not
+            have; when results come, one that is not of the type.
+    """
+    of = expression(of, "own")
+    if not isinstance(name, str) or not name.isidentifier():
+        raise DefinitionError(f'own: {name!r} cannot name a column; use letters, digits and "_"')
+    for what, function in (("create", create), ("accumulate", accumulate), ("combine", combine), ("finish", finish)):
+        _check_function("own", what, function)
+    if deduct is not None:
+        _check_function("own", "deduct", deduct)
+    _check_type("own", returns)
+    lift = items(f"({of})", f"({of}) IS NOT NULL")
+    monoid = Objects(name, pickle.loads, _DUMPED, combine, create, deduct)
+    kind = f"{name}_{mark(create, accumulate, combine, deduct)}"
+    field = Field(kind, of, (("", lift),), monoid, uses_order=True, seal=_accumulated(create, accumulate))
+    return Aggregate(name, of, (field,), _finishing(name, finish, returns))
+
+
+def _check_function(name: str, what: str, function: object) -> None:
+    if not callable(function):
+        raise DefinitionError(f"{name}: {what} is {function!r}; give a function")
+
+
+def _check_type(name: str, returns: object) -> None:
+    """Refuse what is no Arrow type or cannot be stored in Delta, without importing Arrow."""
+    if returns is not None and (not hasattr(returns, "to_pandas_dtype") or any(word in str(returns) for word in ("uint", "large_"))):
+        raise DefinitionError(
+            f"{name}: returns={returns!r} cannot be stored; give a signed, plain Arrow type, as pa.int64() or pa.string()"
+        )
+
+
+def _typed(name: str, results: list[Any], kind: pa.DataType) -> pa.Array:
+    import pyarrow as pa
+
+    try:
+        return pa.array(results, kind)
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as wrong:
+        raise DefinitionError(
+            f"{name}: a result does not fit {kind}: {wrong}; say what the function gives, as returns=pa.string()"
+        ) from wrong
+
+
+def _accumulated(create: Callable[[], Any], accumulate: Callable[[Any, Any], Any]) -> Callable[[pa.Array], pa.Array]:
+    def state(values: list[Any]) -> bytes:
+        found = create()
+        for value in values:
+            found = accumulate(found, value)
+        return _DUMPED(found)
+
+    def states(lists: pa.Array) -> pa.Array:
+        import pyarrow as pa
+
+        return pa.array([state(values or []) for values in lists.to_pylist()], pa.binary())
+
+    return states
+
+
+def _finishing(name: str, finish: Callable[[Any], Any], returns: pa.DataType | None) -> Callable[..., pa.Array]:
+    def finished(states: pa.Array) -> pa.Array:
+        import pyarrow as pa
+
+        return _typed(name, [finish(pickle.loads(state)) for state in states.to_pylist()], returns or pa.float64())  # noqa: S301 - states that this pipeline wrote
+
+    def touched(states: pa.Array) -> list[Any]:
+        """The states as `finish` leaves them, for the laws."""
+        found = [pickle.loads(state) for state in states.to_pylist()]  # noqa: S301 - states that this pipeline wrote
+        for state in found:
+            finish(state)
+        return found
+
+    finished.__qualname__ = f"{name}_{mark(finish)}_{returns}"  # what results are derived by: a changed function derives them anew
+    finished.touched = touched  # type: ignore[attr-defined]
+    return finished
+
+
+def apply(function: Callable[..., Any], *columns: str, returns: pa.DataType | None = None) -> Aggregate:
+    """A Python function over all rows of a window: (list, ...) -> result, a list of each column.
+
+    Lists are as long as the window has rows, in the order of event time, then arrival, with null as None. States hold
+    every value; where a state can be smaller, `own` is better.
+
+    Args:
+        function: takes as many lists as there are columns.
+        columns: SQL expressions.
+        returns: Arrow type of the result; float64 if left out.
+
+    Raises:
+        DefinitionError: not a function, no columns, or a type that Delta does not have; when results come, one that is
+            not of the type.
+    """
+    _check_function("apply", "the function", function)
+    _check_type("apply", returns)
+    if not columns:
+        raise DefinitionError('apply: no columns; name what the function is over, as apply(function, "x", "y")')
+    of = [expression(column, "apply") for column in columns]
+    parts = (("times", items(ORDER, "true")), *((str(at), items(f"({x})", "true")) for at, x in enumerate(of)))
+    field = Field("apply", ", ".join(of), parts, Listed("apply", by=("times",)), uses_order=True)
+    name = getattr(function, "__name__", "function")
+    return Aggregate(f"apply {name}", ", ".join(of), (field,), _applying(function, returns))
+
+
+def _applying(function: Callable[..., Any], returns: pa.DataType | None) -> Callable[..., pa.Array]:
+    def applied(times: pa.Array, *lists: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
+        import pyarrow as pa
+
+        columns = [each.to_pylist() for each in lists]
+        return _typed("apply", [function(*row) for row in zip(*columns, strict=True)], returns or pa.float64())
+
+    applied.__qualname__ = f"apply_{mark(function)}_{returns}"
+    return applied

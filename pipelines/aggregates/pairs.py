@@ -1,0 +1,152 @@
+"""Covariance, correlation and the line of least squares from co-moments: Pébay (2008), 3.1. Rows in which either value
+is null are left out. Means are kept in two doubles, as in `shape`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pipelines.aggregates.aggregate import Aggregate, Field, expression
+from pipelines.aggregates.algebra import Fold
+from pipelines.aggregates.shape import EACH, list_sum, two_sum
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def _pebay(x, i, y, j, out, k):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    n, m, a, a_rest, b, b_rest = x[i, 0], y[j, 0], x[i, 1], x[i, 2], x[i, 3], x[i, 4]
+    aa, bb, ab = x[i, 5] + y[j, 5], x[i, 6] + y[j, 6], x[i, 7] + y[j, 7]
+    if n == 0:
+        a, a_rest, b, b_rest = y[j, 1], y[j, 2], y[j, 3], y[j, 4]
+    elif m > 0:
+        share, along, across = n / (n + m) * m, (y[j, 1] - a) + (y[j, 2] - a_rest), (y[j, 3] - b) + (y[j, 4] - b_rest)
+        aa, bb, ab = aa + along * along * share, bb + across * across * share, ab + along * across * share
+        step = a_rest + along * m / (n + m)
+        mean = a + step
+        a_rest = (a - (mean - (mean - a))) + (step - (mean - a))
+        a = mean
+        step = b_rest + across * m / (n + m)
+        mean = b + step
+        b_rest = (b - (mean - (mean - b))) + (step - (mean - b))
+        b = mean
+    out[k, 0] = n + m
+    out[k, 1] = a
+    out[k, 2] = a_rest
+    out[k, 3] = b
+    out[k, 4] = b_rest
+    out[k, 5] = aa
+    out[k, 6] = bb
+    out[k, 7] = ab
+
+
+def comoments(x: str, y: str) -> Field:
+    """Count, both means with what rounding took off them, and the sums of products of the distances from the means;
+    NaN as soon as one value is not finite.
+    """
+    a, b = f"({x})::DOUBLE", f"({y})::DOUBLE"
+    both, finite = f"FILTER (WHERE ({a}) IS NOT NULL AND ({b}) IS NOT NULL)", f"FILTER (WHERE isfinite({a}) AND isfinite({b}))"
+    rows, n = f"list(struct_pack(a := {a}, b := {b})) {finite}", f"count(*) {both}"
+    axes = {"a": _Axis(a, "a", finite), "b": _Axis(b, "b", finite)}
+    lifts = dict[str, str]()
+    for name, axis in axes.items():
+        mean, rest = two_sum(axis.near, f"({list_sum(rows, axis.far)} / {n})")
+        lifts |= {name: axis.unless_constant(mean, axis.low), f"{name}_rest": axis.unless_constant(rest, "0")}
+    for one, other in ("aa", "bb", "ab"):
+        left, right = axes[one], axes[other]
+        product = f"{list_sum(rows, f'{left.far} * {right.far}')} - {list_sum(rows, left.far)} * {list_sum(rows, right.far)} / {n}"
+        lifts[one + other] = left.unless_constant(right.unless_constant(product if one != other else f"greatest({product}, 0)", "0"), "0")
+    whole = f"bool_and(isfinite({a}) AND isfinite({b})) {both}"
+    cases = ((name, f"CASE WHEN {whole} THEN {lift} WHEN {n} = 0 THEN 0 ELSE 'nan'::DOUBLE END") for name, lift in lifts.items())
+    return Field("comoments", f"{x}, {y}", (("n", n), *cases), Fold("comoments", _pebay))
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    """SQL about one of the two: `near` its mean, to rounding; `far`, how far `EACH` lies from that; `low`, the least."""
+
+    double: str
+    name: str
+    finite: str
+
+    @property
+    def near(self) -> str:
+        return f"(favg({self.double}) {self.finite})"
+
+    @property
+    def far(self) -> str:
+        return f"({EACH}.{self.name} - {self.near})"
+
+    @property
+    def low(self) -> str:
+        return f"(min({self.double}) {self.finite})"
+
+    def unless_constant(self, lift: str, same: str) -> str:
+        """The lift; `same` where all values are equal, which rounding must not make differ."""
+        return f"CASE WHEN {self.low} = max({self.double}) {self.finite} THEN {same} ELSE {lift} END"
+
+
+def _pair(x: str, y: str, name: str) -> tuple[str, Field]:
+    x, y = expression(x, name), expression(y, name)
+    return f"{x}, {y}", comoments(x, y)
+
+
+def _sample(*parts: pa.Array) -> pa.Array:
+    return _covariance(parts, 1)
+
+
+def _population(*parts: pa.Array) -> pa.Array:
+    return _covariance(parts, 0)
+
+
+def _covariance(parts: tuple[pa.Array, ...], fewer: int) -> pa.Array:
+    import pyarrow as pa
+
+    from pipelines.engine.differences import quotients
+
+    n, ab = parts[0].to_numpy(), parts[7].to_numpy()
+    return pa.array(quotients(ab, n - fewer), mask=n <= fewer)
+
+
+def _correlation(*parts: pa.Array) -> pa.Array:
+    import numpy as np
+    import pyarrow as pa
+
+    from pipelines.engine.differences import quotients
+
+    aa, bb, ab = (part.to_numpy() for part in parts[5:])
+    return pa.array(np.clip(quotients(ab, np.sqrt(aa) * np.sqrt(bb)), -1.0, 1.0), mask=(aa == 0) | (bb == 0))
+
+
+def _trend(*parts: pa.Array) -> pa.Array:
+    import numpy as np
+    import pyarrow as pa
+
+    from pipelines.engine.differences import quotients
+
+    a, a_rest, b, b_rest, aa, bb, ab = (part.to_numpy() for part in parts[1:])
+    slope = quotients(ab, aa)
+    r2 = np.where(bb == 0, 1.0, quotients(ab, np.sqrt(aa) * np.sqrt(bb)) ** 2)
+    columns = [slope, (b - slope * a) + (b_rest - slope * a_rest), np.minimum(r2, 1.0)]
+    return pa.StructArray.from_arrays([pa.array(column) for column in columns], ["slope", "intercept", "r2"], mask=pa.array(aa == 0))
+
+
+def covariance(x: str, y: str, *, population: bool = False, where: str | None = None) -> Aggregate:
+    """The covariance of `x` and `y`: of a sample (null for fewer than two rows), or of the population (null for none)."""
+    of, field = _pair(x, y, "covariance")
+    return Aggregate("covariance", of, (field,), _population if population else _sample).only(where)
+
+
+def correlation(x: str, y: str, *, where: str | None = None) -> Aggregate:
+    """Pearson's correlation of `x` and `y`, from -1 to 1; null where either does not vary."""
+    of, field = _pair(x, y, "correlation")
+    return Aggregate("correlation", of, (field,), _correlation).only(where)
+
+
+def linear_trend(x: str, y: str, *, where: str | None = None) -> Aggregate:
+    """The line of least squares of `y` over `x`: a struct of the doubles slope, intercept and r2; null where `x` does
+    not vary. `r2` is 1 where `y` does not.
+    """
+    of, field = _pair(x, y, "linear_trend")
+    return Aggregate("linear_trend", of, (field,), _trend).only(where)

@@ -1,0 +1,55 @@
+"""Products and geometric means, by logarithms: they neither overflow on the way nor depend on the order of large and small."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipelines.aggregates.aggregate import Aggregate, Field, expression
+from pipelines.aggregates.algebra import SUM
+from pipelines.aggregates.counting import present
+from pipelines.aggregates.sums import quotient
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def logarithms(x: str) -> Field:
+    """The sum of ln |x|, -inf for a zero."""
+    size = f"abs(({x})::DOUBLE)"
+    return Field("logs", x, (("", f"coalesce(sum(CASE WHEN {size} = 0 THEN '-inf'::DOUBLE ELSE ln({size}) END), 0)"),), SUM)
+
+
+def negatives(x: str) -> Field:
+    """The number of rows in which `x` is below 0."""
+    return Field("negatives", x, (("", f"count(*) FILTER (WHERE ({x}) < 0)"),), SUM)
+
+
+def _product(n: pa.Array, logs: pa.Array, negative: pa.Array) -> pa.Array:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    size = pc.exp(pc.if_else(pc.equal(n, 0), pa.scalar(None, pa.float64()), logs))
+    odd = pc.equal(pc.bit_wise_and(negative, 1), 1)
+    return pc.if_else(odd, pc.negate(size), size)
+
+
+def _geometric_mean(n: pa.Array, logs: pa.Array, negative: pa.Array) -> pa.Array:
+    import math
+
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    mean = pc.exp(quotient(logs, n.cast(pa.float64())))
+    return pc.if_else(pc.greater(negative, 0), pa.scalar(math.nan), mean)
+
+
+def product(x: str, *, where: str | None = None) -> Aggregate:
+    """The product of `x` as a double, from the sum of logarithms: right to rounding; null where every value is null."""
+    x = expression(x, "product")
+    return Aggregate("product", x, (present(x), logarithms(x), negatives(x)), _product).only(where)
+
+
+def geometric_mean(x: str, *, where: str | None = None) -> Aggregate:
+    """The geometric mean of `x`: 0 if a value is 0, NaN if one is negative, null where every value is null."""
+    x = expression(x, "geometric_mean")
+    return Aggregate("geometric_mean", x, (present(x), logarithms(x), negatives(x)), _geometric_mean).only(where)

@@ -1,0 +1,112 @@
+"""Skewness and kurtosis from central moments: Pébay, "Formulas for Robust, One-Pass Parallel Computation of Covariances
+and Arbitrary-Order Statistical Moments" (2008), 2.1. The mean is kept in two doubles (Knuth's two-sum), so that an
+offset of 1e15 costs no digit.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipelines.aggregates.aggregate import Aggregate, Field, expression
+from pipelines.aggregates.algebra import Fold
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+EACH = "muntin_each"  # what lambdas call an item: no column may be named so
+
+
+def _pebay(x, i, y, j, out, k):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    n, m, a, rest = x[i, 0], y[j, 0], x[i, 1], x[i, 2]
+    two, three, four = x[i, 3] + y[j, 3], x[i, 4] + y[j, 4], x[i, 5] + y[j, 5]
+    if n == 0:
+        a, rest = y[j, 1], y[j, 2]
+    elif m > 0:
+        delta = (y[j, 1] - a) + (y[j, 2] - rest)
+        p, q = delta * n / (n + m), delta * m / (n + m)
+        four += n * q**4 + m * p**4
+        four += 6 * (q * q * x[i, 3] + p * p * y[j, 3]) + 4 * (p * y[j, 4] - q * x[i, 4])
+        three += m * p**3 - n * q**3 + 3 * (p * y[j, 3] - q * x[i, 3])
+        two += n * q * q + m * p * p
+        step = rest + q
+        mean = a + step
+        back = mean - a
+        rest = (a - (mean - back)) + (step - back)
+        a = mean
+    out[k, 0] = n + m
+    out[k, 1] = a
+    out[k, 2] = rest
+    out[k, 3] = two
+    out[k, 4] = three
+    out[k, 5] = four
+
+
+def shape(x: str) -> Field:
+    """Count, mean, what rounding took off the mean, and the sums of second, third and fourth powers of the distances
+    from the mean; NaN as soon as one value is not finite.
+    """
+    double = f"({x})::DOUBLE"
+    finite, n = f"FILTER (WHERE isfinite({double}))", f"count({x})"
+    near, low = f"(favg({double}) {finite})", f"(min({double}) {finite})"
+    s1, s2, s3, s4 = (list_sum(f"list({double}) {finite}", " * ".join([f"({EACH} - {near})"] * k)) for k in (1, 2, 3, 4))
+    r = f"({s1} / {n})"
+    powers = {
+        "m2": f"greatest({s2} - {s1} * {r}, 0)",
+        "m3": f"{s3} - 3 * {r} * {s2} + 2 * {s1} * {r} * {r}",
+        "m4": f"greatest({s4} - 4 * {r} * {s3} + 6 * {r} * {r} * {s2} - 3 * {s1} * {r} * {r} * {r}, 0)",
+    }
+    mean, rest = two_sum(near, r)
+    varies = {"mean": (mean, low), "rest": (rest, "0"), **{name: (power, "0") for name, power in powers.items()}}
+    cases = (
+        (name, _finite(double, f"CASE WHEN {low} = max({double}) {finite} THEN {same} ELSE {lift} END"))
+        for name, (lift, same) in varies.items()
+    )
+    return Field("shape", x, (("n", n), *cases), Fold("shape", _pebay))
+
+
+def list_sum(rows: str, term: str) -> str:
+    """SQL for the sum of a term in `EACH` over a list."""
+    return f"list_sum(list_transform({rows}, lambda {EACH}: {term}))"
+
+
+def two_sum(one: str, other: str) -> tuple[str, str]:
+    """SQL for the sum of two doubles, and for what rounding took off it."""
+    total = f"({one} + {other})"
+    return total, f"(({one} - ({total} - ({total} - {one}))) + ({other} - ({total} - {one})))"
+
+
+def _finite(double: str, lift: str) -> str:
+    return f"CASE WHEN bool_and(isfinite({double})) THEN {lift} WHEN count({double}) = 0 THEN 0 ELSE 'nan'::DOUBLE END"
+
+
+def _skewness(n: pa.Array, mean: pa.Array, rest: pa.Array, m2: pa.Array, m3: pa.Array, m4: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
+    import numpy as np
+    import pyarrow as pa
+
+    count, two, three = (column.cast(pa.float64()).to_numpy() for column in (n, m2, m3))
+    with np.errstate(all="ignore"):
+        skew = count * np.sqrt(count - 1) / (count - 2) * (three / two) / np.sqrt(two)
+    return pa.array(skew, mask=(count <= 2) | (two == 0))  # noqa: PLR2004 - the formula divides by n - 2
+
+
+def _kurtosis(n: pa.Array, mean: pa.Array, rest: pa.Array, m2: pa.Array, m3: pa.Array, m4: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
+    import numpy as np
+    import pyarrow as pa
+
+    count, two, four = (column.cast(pa.float64()).to_numpy() for column in (n, m2, m4))
+    with np.errstate(all="ignore"):
+        excess = (count - 1) / ((count - 2) * (count - 3)) * ((count + 1) * count * (four / two / two) - 3 * (count - 1))
+    return pa.array(excess, mask=(count <= 3) | (two == 0))  # noqa: PLR2004 - the formula divides by n - 3
+
+
+def skewness(x: str, *, where: str | None = None) -> Aggregate:
+    """The skewness of a sample, G1 (adjusted Fisher-Pearson); null for fewer than three values and for equal ones."""
+    x = expression(x, "skewness")
+    return Aggregate("skewness", x, (shape(x),), _skewness).only(where)
+
+
+def kurtosis(x: str, *, where: str | None = None) -> Aggregate:
+    """The excess kurtosis of a sample, G2; null for fewer than four values and for equal ones."""
+    x = expression(x, "kurtosis")
+    return Aggregate("kurtosis", x, (shape(x),), _kurtosis).only(where)

@@ -1,0 +1,139 @@
+"""Sketches: small states for questions whose exact answer needs every value. Of the Apache DataSketches library.
+
+A state is what the library serialises, so that any of its languages reads it. Equal rows make equal states: values are
+counted and sorted before they go in, and no sketch here draws lots. For quantiles that rules out the library's KLL, REQ
+and classic sketches, which compact by random bits that cannot be seeded; the t-digest does not (Dunning, Ertl,
+"Computing Extremely Accurate Quantiles Using t-Digests", 2019).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipelines.aggregates.aggregate import Aggregate, Field, expression
+from pipelines.aggregates.distribution import fraction
+from pipelines.aggregates.extremes import min as least
+from pipelines.aggregates.frequent import FREQUENT, top, values_of
+from pipelines.aggregates.sketch_states import HLL, TDIGEST, THETA, SketchState
+from pipelines.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import pyarrow as pa
+
+
+def approx_count_distinct(x: str, lg_k: int = 12) -> Aggregate:
+    """About how many different values `x` has: HyperLogLog, standard error 1.04 / sqrt(2**lg_k), 1.6 % as it stands.
+
+    Exact for up to some dozens of values; nulls do not count. Flajolet et al., "HyperLogLog" (2007).
+
+    Raises:
+        DefinitionError: `lg_k` is no whole number from 7 to 21.
+    """
+    x, lg_k = expression(x, "approx_count_distinct"), _size("approx_count_distinct", lg_k, 7, 21)
+    return Aggregate("approx_count_distinct", f"{x}, {lg_k}", (_field("hll", x, _kinds(x), HLL, lg_k),), _estimates)
+
+
+def approx_quantiles(x: str, quantiles: Sequence[float], k: int = 500) -> Aggregate:
+    """About the quantiles of `x`, as a list of doubles in the order asked: a t-digest. Null where there is no value.
+
+    Measured on a million values in a thousand states: the rank is off by up to 1 % in the middle, by 0.04 % at 0.01 and
+    0.99; at twice the `k` by 0.4 % and 0.02 %. Null, NaN and infinite values are left out.
+
+    Args:
+        x: SQL expression, a number.
+        quantiles: from 0, the least value, to 1, the greatest.
+        k: how fine the digest is, from 10; a state is at most some 20 bytes times `k`.
+
+    Raises:
+        DefinitionError: no quantiles, some that are not from 0 to 1, a `k` that is too small or large.
+    """
+    x, k = expression(x, "approx_quantiles"), _size("approx_quantiles", k, 10, 65_535, "k")
+    if not isinstance(quantiles, list | tuple) or not quantiles:
+        raise DefinitionError(f"approx_quantiles: {quantiles!r} is not a list of quantiles; give some from 0 to 1, as [0.5, 0.99]")
+    found = [fraction("approx_quantiles", q) for q in quantiles]
+    double = f"({x})::DOUBLE"
+    lift = f"coalesce(list({double} ORDER BY {double}) FILTER (WHERE isfinite({double})), [])"
+    return Aggregate("approx_quantiles", f"{x}, {found!r}, {k}", (_field("tdigest", x, lift, TDIGEST, k),), _quantiles(found))
+
+
+def approx_top_k(x: str, k: int = 10) -> Aggregate:
+    """The `k` values of `x` that most rows have, with about how many: a list of (value, count, error), most frequent first.
+
+    The true count lies between `count - error` and `count`. Exact, with error 0, for up to some hundreds of values:
+    Misra and Gries, "Finding repeated elements" (1982). Of equal counts the least text comes first.
+
+    Raises:
+        DefinitionError: `k` is no whole number from 1 to 1,000.
+    """
+    x, k = expression(x, "approx_top_k"), _size("approx_top_k", k, 1, 1_000, "k")
+    lg_size = max(10, (8 * k - 1).bit_length())
+    counts = f"map_entries(histogram({x}))"
+    lift = f"coalesce(list_transform({counts}, lambda each: {{'key': each.key, 'value': each.value::BIGINT}}), [])"
+    return Aggregate("approx_top_k", f"{x}, {k}", (_field("frequent", x, lift, FREQUENT, lg_size), *least(x).fields), _most_frequent(k))
+
+
+def theta(x: str, lg_k: int = 12) -> Aggregate:
+    """The different values of `x` as a theta sketch, bytes: sets whose union, intersection and difference can be counted.
+
+    `pipelines.aggregates.theta_sets` does that with the bytes that are read. Nulls do not count. Dasgupta et al., "A
+    Framework for Estimating Stream Expression Cardinalities" (2016).
+
+    Raises:
+        DefinitionError: `lg_k` is no whole number from 5 to 26.
+    """
+    x, lg_k = expression(x, "theta"), _size("theta", lg_k, 5, 26)
+    return Aggregate("theta", f"{x}, {lg_k}", (_field("theta", x, _kinds(x), THETA, lg_k),), _itself)
+
+
+def _kinds(x: str) -> str:
+    return f"coalesce(list(DISTINCT {x} ORDER BY {x}) FILTER (WHERE ({x}) IS NOT NULL), [])"
+
+
+def _field(name: str, x: str, lift: str, state: SketchState, size: int) -> Field:
+    return Field(f"{name}{size}", x, (("", lift),), state.monoid(size), seal=state.seal(size))
+
+
+def _itself(sketch: pa.Array) -> pa.Array:
+    return sketch
+
+
+def _estimates(sketches: pa.Array) -> pa.Array:
+    import pyarrow as pa
+
+    return pa.array([round(HLL.read(sketch).get_estimate()) for sketch in sketches.to_pylist()], pa.int64())
+
+
+def _quantiles(quantiles: Sequence[float]) -> Callable[[pa.Array], pa.Array]:
+    def found(sketches: pa.Array) -> pa.Array:
+        import pyarrow as pa
+
+        digests = map(TDIGEST.read, sketches.to_pylist())
+        rows = [None if digest.is_empty() else [digest.get_quantile(q) for q in quantiles] for digest in digests]
+        return pa.array(rows, pa.list_(pa.float64()))
+
+    return found
+
+
+def _most_frequent(k: int) -> Callable[[pa.Array, pa.Array], pa.Array]:
+    def found(sketches: pa.Array, like: pa.Array) -> pa.Array:
+        import numpy as np
+        import pyarrow as pa
+
+        from pipelines.engine.lists import listed
+
+        rows = [top(FREQUENT.read(sketch), k) for sketch in sketches.to_pylist()]
+        values = values_of([value for row in rows for value, _, _ in row], like.type)
+        numbers = [pa.array([each[at] for row in rows for each in row], pa.int64()) for at in (1, 2)]
+        return listed(
+            np.array([len(row) for row in rows], np.int64), pa.StructArray.from_arrays([values, *numbers], ["value", "count", "error"])
+        )
+
+    return found
+
+
+def _size(name: str, size: object, low: int, high: int, what: str = "lg_k") -> int:
+    if isinstance(size, bool) or not isinstance(size, int) or not low <= size <= high:
+        raise DefinitionError(f"{name}: {what} is {size!r}; give a whole number from {low} to {high}")
+    return size

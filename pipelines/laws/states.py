@@ -1,0 +1,112 @@
+"""States of an aggregate as the engine has them: lifted by DuckDB, combined by the monoids, a row a state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from pipelines.aggregates.aggregate import ORDER, ORDINAL, TIME, sealed
+from pipelines.aggregates.grouping import ROWS
+from pipelines.engine.combine import INSTANT
+from pipelines.engine.keys import contiguous
+from pipelines.jobs.accumulate_task import connect, described
+from pipelines.jobs.sql_types import storable, stored_type
+from pipelines.sources.scan import quoted
+from pipelines.windows.kind import Assignment
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from pipelines.aggregates import Aggregate, Field
+
+Row = Mapping[str, Any]
+Rows = Sequence[Row]
+Kinds = Mapping[str, pa.DataType]
+
+WINDOW_US = 20_000_000  # how long the window is that `finish` sees
+_LIST = "muntin_list"
+
+
+def lifted(aggregate: Aggregate, lists: Sequence[Rows], kinds: Kinds) -> pa.Table:
+    """A state of each list of rows, in order of arrival, in the types that states are stored with.
+
+    Args:
+        aggregate: its fields' columns are lifted.
+        lists: rows with the columns of `kinds` and their `time` in microseconds. Of no rows: the empty state.
+        kinds: column -> Arrow type.
+    """
+    found = [
+        {**row, TIME: row["time"], ORDER: row["time"], ORDINAL: place, _LIST: at}
+        for at, rows in enumerate(lists)
+        for place, row in enumerate(rows)
+    ]
+    schema = pa.schema([*kinds.items(), *((name, pa.int64()) for name in ("time", TIME, ORDER, ORDINAL, _LIST))])
+    states, numbers = _queried(aggregate, pa.Table.from_pylist(found, schema))
+    where = np.full(len(lists), len(states) - 1)
+    where[numbers] = np.arange(len(numbers))
+    return sealed(states, aggregate.fields).take(pa.array(where))
+
+
+def _queried(aggregate: Aggregate, rows: pa.Table) -> tuple[pa.Table, np.ndarray]:
+    """A state of each list that has rows, the empty state behind them; and the lists' numbers."""
+    columns = {name: lift for field in aggregate.fields for name, lift in field.columns.items()}
+    grouped = queried(rows, columns | {_LIST: _LIST}, f"GROUP BY {_LIST} ORDER BY {_LIST}")
+    states = pa.concat_tables([grouped.drop_columns([_LIST]), queried(rows, columns, "WHERE false")])
+    return states, grouped[_LIST].to_numpy()
+
+
+def queried(muntin_rows: pa.Table, columns: Mapping[str, str], rest: str = "") -> pa.Table:
+    """Columns of SQL over these rows, in the types that states are stored with; `rest`: what stands behind the FROM."""
+    chosen = ", ".join(f"{sql} AS {quoted(name)}" for name, sql in columns.items())
+    session = _session()
+    session.register(ROWS, muntin_rows)
+    query = f"SELECT {chosen} FROM {ROWS} {rest}"
+    cast = ", ".join(f"{quoted(name)}::{kind} AS {quoted(name)}" for name, kind in _kinds(query, muntin_rows.schema).items())
+    return storable(session.sql(f"SELECT {cast} FROM ({query})").to_arrow_table())
+
+
+@cache
+def _session() -> duckdb.DuckDBPyConnection:
+    """One session for all laws: to open one takes longer than to prove a law."""
+    return connect()
+
+
+@cache
+def _kinds(query: str, _schema: pa.Schema) -> dict[str, str]:
+    return {name: stored_type(kind) for name, kind in described(_session(), query).items()}
+
+
+def combined(aggregate: Aggregate, *states: pa.Table, mid: int = 0) -> pa.Table:
+    """Row by row one state of several, in order; `mid`: where the windows' second block begins."""
+    rows, count = len(states[0]), len(states)
+    order = np.arange(rows * count).reshape(count, rows).T.ravel()
+    lo = np.arange(rows) * count
+    block = np.arange(rows * count) // count * 2 + (np.tile(np.arange(count), rows) >= max(mid, 1))
+    return ranges(aggregate, pa.concat_tables(states), order, block if mid else lo.repeat(count), (lo, lo + mid, lo + count))
+
+
+def ranges(aggregate: Aggregate, states: pa.Table, order: np.ndarray, block: np.ndarray, bounds: tuple[np.ndarray, ...]) -> pa.Table:
+    """A state of each `order[lo:hi]`, whose second block begins at `mid`; bounds are (lo, mid, hi)."""
+    lo, mid, hi = bounds
+    none, zeros = np.empty(0, np.int64), np.zeros(len(lo), np.int64)
+    windows = Assignment(order, block, zeros, lo, hi, lo, mid, hi, none, none, np.zeros(len(order), np.int64))
+    columns: dict[str, pa.Array] = {}
+    for field in aggregate.fields:
+        columns |= dict(zip(field.columns, _reduced(field, states, windows), strict=True))
+    return pa.table(columns)
+
+
+def _reduced(field: Field, states: pa.Table, windows: Assignment) -> list[pa.Array]:
+    parts = {part: contiguous(states[column]) for (part, _), column in zip(field.parts, field.columns, strict=True)}
+    return list(field.monoid.reduce(parts, windows).values())
+
+
+def finished(aggregate: Aggregate, states: pa.Table) -> pa.Array:
+    """What a user sees of each state."""
+    columns = [contiguous(states[column]) for field in aggregate.fields for column in field.columns]
+    bounds = [pa.array([at] * len(states), INSTANT) for at in (0, WINDOW_US)] if aggregate.uses_window else []
+    return contiguous(aggregate.finish(*columns, *bounds))

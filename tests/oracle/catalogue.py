@@ -1,0 +1,176 @@
+"""The aggregates of the catalogue over raw rows, by their definitions: exact fractions, no states, no care for speed.
+
+Each takes rows in the order (event time, arrival); `t` of a row is microseconds.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+from tests.oracle.aggregates import nan_greatest
+from tests.oracle.time import Row
+
+Rows = Sequence[Row]
+Of = Callable[[Row], Any]
+
+
+def column(name: str) -> Of:
+    return lambda row: row[name]
+
+
+def values(rows: Rows, *of: Of) -> list[Any]:
+    """The values where none is null: tuples of them, if there are several."""
+    found = [tuple(each(row) for each in of) for row in rows]
+    kept = [each for each in found if None not in each]
+    return kept if len(of) > 1 else [each[0] for each in kept]
+
+
+def extreme_count(rows: Rows, of: Of, pick: Callable[..., Any]) -> int:
+    found = [nan_greatest(value) for value in values(rows, of)]
+    return found.count(pick(found)) if found else 0
+
+
+def spread(rows: Rows, of: Of) -> Any:
+    found = sorted(values(rows, of), key=nan_greatest)
+    return found[-1] - found[0] if found else None
+
+
+def best(rows: Rows, value: Of, order: Of, sign: int) -> Any:
+    there = [row for row in rows if order(row) is not None]
+    place = (max if sign > 0 else min)((nan_greatest(order(row)) for row in there), default=None)
+    return next((value(row) for row in there if nan_greatest(order(row)) == place), None)
+
+
+def all_best(rows: Rows, value: Of, order: Of, sign: int) -> list[Any] | None:
+    pairs = [(nan_greatest(order(row)), value(row)) for row in rows if order(row) is not None]
+    if not pairs:
+        return None
+    place = (max if sign > 0 else min)(order for order, _ in pairs)
+    return sorted({value for order, value in pairs if order == place and value is not None})
+
+
+def greatest(rows: Rows, of: Of, n: int) -> list[Any] | None:
+    return sorted(values(rows, of), key=nan_greatest, reverse=True)[:n] or None
+
+
+def least(rows: Rows, of: Of, n: int) -> list[Any] | None:
+    return sorted(values(rows, of), key=nan_greatest)[:n] or None
+
+
+def weighted_mean(rows: Rows, x: Of, w: Of) -> float | None:
+    pairs = values(rows, x, w)
+    weight = math.fsum(w for _, w in pairs)
+    return math.fsum(x * w for x, w in pairs) / weight if weight else None
+
+
+def product(rows: Rows, of: Of) -> float | None:
+    found = values(rows, of)
+    return float(math.prod(found)) if found else None
+
+
+def geometric_mean(rows: Rows, of: Of) -> float | None:
+    found = values(rows, of)
+    return float(math.prod(found)) ** (1 / len(found)) if found else None
+
+
+def moment(found: Sequence[Any], power: int) -> Fraction:
+    """The mean of a power of the distances from the mean."""
+    middle = Fraction(sum(map(Fraction, found))) / len(found)
+    return sum((Fraction(value) - middle) ** power for value in found) / len(found)
+
+
+def skewness(rows: Rows, of: Of) -> float | None:
+    found = values(rows, of)
+    n = len(found)
+    if n < 3 or moment(found, 2) == 0:
+        return None
+    return math.sqrt(n * (n - 1)) / (n - 2) * float(moment(found, 3)) / float(moment(found, 2)) ** 1.5
+
+
+def kurtosis(rows: Rows, of: Of) -> float | None:
+    found = values(rows, of)
+    n = len(found)
+    if n < 4 or moment(found, 2) == 0:
+        return None
+    excess = (n + 1) * moment(found, 4) / moment(found, 2) ** 2 - 3 * (n - 1)
+    return float(Fraction(n - 1, (n - 2) * (n - 3)) * excess)
+
+
+def comoment(pairs: Sequence[tuple[Any, Any]]) -> Fraction:
+    """The mean of the products of the distances from the means."""
+    a, b = (Fraction(sum(map(Fraction, side))) / len(pairs) for side in zip(*pairs, strict=True))
+    return sum((Fraction(x) - a) * (Fraction(y) - b) for x, y in pairs) / len(pairs)
+
+
+def covariance(rows: Rows, x: Of, y: Of) -> float | None:
+    pairs = values(rows, x, y)
+    if len(pairs) < 2:
+        return None
+    return math.nan if odd(pairs) else float(comoment(pairs) * len(pairs) / (len(pairs) - 1))
+
+
+def correlation(rows: Rows, x: Of, y: Of) -> float | None:
+    pairs = values(rows, x, y)
+    if odd(pairs):
+        return math.nan
+    xs, ys = [x for x, _ in pairs], [y for _, y in pairs]
+    if not pairs or 0 in (moment(xs, 2), moment(ys, 2)):
+        return None
+    return float(comoment(pairs)) / math.sqrt(moment(xs, 2)) / math.sqrt(moment(ys, 2))
+
+
+def linear_trend(rows: Rows, x: Of, y: Of) -> dict[str, float] | None:
+    pairs = values(rows, x, y)
+    if odd(pairs):
+        return dict.fromkeys(("slope", "intercept", "r2"), math.nan)
+    xs, ys = [x for x, _ in pairs], [y for _, y in pairs]
+    if not pairs or moment(xs, 2) == 0:
+        return None
+    slope = comoment(pairs) / moment(xs, 2)
+    intercept = Fraction(sum(map(Fraction, ys))) / len(ys) - slope * Fraction(sum(map(Fraction, xs))) / len(xs)
+    r2 = comoment(pairs) ** 2 / moment(xs, 2) / moment(ys, 2) if moment(ys, 2) else 1
+    return {"slope": float(slope), "intercept": float(intercept), "r2": float(r2)}
+
+
+def odd(pairs: Sequence[tuple[Any, Any]]) -> bool:
+    return any(not math.isfinite(value) for pair in pairs for value in pair)
+
+
+def candlestick(rows: Rows, price: Of, volume: Of) -> dict[str, Any] | None:
+    prices = values(rows, price)
+    if not prices:
+        return None
+    high, low = max(prices, key=nan_greatest), min(prices, key=nan_greatest)
+    return {"open": prices[0], "high": high, "low": low, "close": prices[-1], "vwap": weighted_mean(rows, price, volume)}
+
+
+def time_weighted_mean(rows: Rows, of: Of, *, linear: bool = False) -> float | None:
+    points = values(rows, column("t"), of)
+    if not points:
+        return None
+    whole = points[-1][0] - points[0][0]
+    if not whole:
+        return float(points[-1][1])
+    areas = [((x + y) / 2 if linear else x) * (u - t) for (t, x), (u, y) in pairwise(points) if u > t]
+    return math.fsum(areas) / whole
+
+
+def counter_rate(rows: Rows, of: Of) -> float | None:
+    points = values(rows, column("t"), of)
+    if len(points) < 2 or points[0][0] == points[-1][0]:
+        return None
+    return sum(y if y < x else y - x for (_, x), (_, y) in pairwise(points)) / (points[-1][0] - points[0][0]) * 1e6
+
+
+def state_duration(rows: Rows, of: Of) -> list[tuple[Any, float]] | None:
+    points = values(rows, column("t"), of)
+    lasted = dict.fromkeys(sorted({state for _, state in points}), 0)
+    for (t, state), (u, _) in pairwise(points):
+        lasted[state] += u - t
+    return [(state, us / 1e6) for state, us in lasted.items()] or None
+
+
+def longest_silence(rows: Rows) -> float | None:
+    return max(((b["t"] - a["t"]) / 1e6 for a, b in pairwise(rows)), default=None)
