@@ -27,13 +27,9 @@ def cut(window: Session, chain: list[Event]) -> list[Piece]:
 
 
 def closed(window: Session, piece: Piece, mark: float) -> bool:
-    """An event at the end of a piece that is as long as it may be is of the next one, whatever `touching` says.
-
-    So such a piece closes at its end, cut or not; else a window that was cut could come out again, from one late event alone.
-    """
-    held, end, _ = piece
-    full = window.max_length is not None and end == held[0].t + window.max_length
-    return mark >= end + window.grace if full else window.closed(end, mark)
+    """An event at exactly the end of a cut piece is of the next one, whatever `touching` says."""
+    _, end, is_cut = piece
+    return mark >= end + window.grace if is_cut else window.closed(end, mark)
 
 
 def sessions(window: Session, admitted: Sequence[Event], said: Judgement) -> Found:
