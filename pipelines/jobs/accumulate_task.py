@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from pipelines.aggregates.aggregate import ORDINAL, sealed
 from pipelines.definition.frame_sets import frame_sets
-from pipelines.engine.frames import FILE, sorted_order
+from pipelines.engine.frames import FILE, PLACE, sorted_order
 from pipelines.engine.keys import buckets, contiguous, key_codes
 from pipelines.errors import MuntinError, SourceError
 from pipelines.jobs.sql_types import storable, targets_of
@@ -159,17 +159,18 @@ def _write_states(
     chosen = ", ".join(f"{quoted(name)}::{kind} AS {quoted(name)}" for name, kind in kinds.items())
     table = sealed(storable(session.sql(f"SELECT {chosen} FROM ({query})").to_arrow_table()), share.pipeline.fields)
     if frames.by_arrival:
-        table = numbered(table, rows_by_file)
+        table = numbered(table, rows_by_file, split.number)
     table, taken = arranged(table, share.pipeline.keys, split.batch_us, frames.width_us), int(table["rows"].to_numpy().sum())
     name = StatesPath(split.batch_us, split.number, newest, *frame_range(table)).named
     dictionary = [*share.pipeline.keys, "batch", "bucket", FRAME]
     return {**write_named(table, f"{share.root}/{frames.table}", name, dictionary=dictionary), "taken": taken}
 
 
-def numbered(table: pa.Table, rows_by_file: Sequence[int]) -> pa.Table:
-    """Rows with the number of their file in the split."""
+def numbered(table: pa.Table, rows_by_file: Sequence[int], split: int) -> pa.Table:
+    """Rows with the number of their file in the split, and their place in the batch."""
     place = table[ORDINAL].to_numpy() - 1
-    return table.append_column(FILE, pa.array(np.searchsorted(np.cumsum(rows_by_file), place, side="right")))
+    file = np.searchsorted(np.cumsum(rows_by_file), place, side="right")
+    return table.append_column(FILE, pa.array(file)).append_column(PLACE, pa.array(place + (split << 40)))
 
 
 def frame_range(table: pa.Table) -> tuple[int | None, int | None]:

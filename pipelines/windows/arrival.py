@@ -145,6 +145,10 @@ def _check(window: Arrival) -> None:
         )
     if window.dense and (trigger is not None or not isinstance(evict, Time)):
         raise DefinitionError("dense=True is for tumbling windows by_time: other windows are never empty")
+    if window.partitions and isinstance(evict, Punctuation):
+        raise DefinitionError(
+            "keep(...) is for windows by count, time or delta: punctuation ends those of all partitions, and nothing is kept for long"
+        )
     if window.partitions and window.partitions.emit and trigger is not None:
         raise DefinitionError("keep(emit=True) is for tumbling windows; a sliding one has given its results already")
     if isinstance(window.group_by, str) or not all(isinstance(name, str) and name for name in window.group_by):
