@@ -167,6 +167,8 @@ def _check_parts(pipeline: Pipeline) -> None:
             raise DefinitionError(
                 f'windows[{name!r}]: {window!r} is not a window; give windows.tumbling("1h"), windows.sliding(...), windows.session(...)'
             )
+        if problem := getattr(window, "misfit", lambda _: None)(pipeline.source):
+            raise DefinitionError(f"windows[{name!r}]: {problem}")
     for name, aggregate in pipeline.aggregates.items():
         if not isinstance(aggregate, Aggregate):
             raise DefinitionError(
@@ -178,11 +180,14 @@ def _check_columns(pipeline: Pipeline) -> None:
     seen = {column.lower(): "the states' own columns" for each in pipeline.fields for column in each.columns}
     for key in set(seen).intersection(key.lower() for key in pipeline.keys):
         raise DefinitionError(f"keys: {key!r} is the name of a column of the states; rename the key in the source")
+    reserved = {*RESERVED, *(column.lower() for window in pipeline.windows.values() for column in window.columns)}
     seen = {}
     for what, names in (("keys", pipeline.keys), ("aggregates", tuple(pipeline.aggregates))):
         for name in names:
-            if not isinstance(name, str) or not name or name.lower() in RESERVED:
-                raise DefinitionError(f"{what}: {name!r} is reserved or no name; every result has the columns {', '.join(RESERVED[:4])}")
+            if not isinstance(name, str) or not name or name.lower() in reserved:
+                raise DefinitionError(
+                    f"{what}: {name!r} is reserved or no name; results have columns of their own: {', '.join(sorted(reserved))}"
+                )
             if name.lower() in seen:
                 raise DefinitionError(
                     f"{what}: {name!r} stands twice (in {seen[name.lower()]}); columns need names of their own, upper and lower case alike"

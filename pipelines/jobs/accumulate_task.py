@@ -194,7 +194,9 @@ def numbered(table: pa.Table, rows_by_file: Sequence[int], split: int) -> pa.Tab
     """Rows with the number of their file in the split, and their place in the batch."""
     place = table[ORDINAL].to_numpy() - 1
     file = np.searchsorted(np.cumsum(rows_by_file), place, side="right")
-    return table.append_column(FILE, pa.array(file)).append_column(PLACE, pa.array(place + (split << 40)))
+    if FILE not in table.column_names:
+        table = table.append_column(FILE, pa.array(file))
+    return table.append_column(PLACE, pa.array(place + (split << 40)))
 
 
 def frame_range(table: pa.Table) -> tuple[int | None, int | None]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from pipelines.sources import Source
 
-POSITION, ARRIVAL_TIME = "muntin_position", "muntin_arrival"
+POSITION, ARRIVAL_TIME, SECTION = "muntin_position", "muntin_arrival", "muntin_file"
 EARLIEST, _LATEST = -62_135_596_800_000_000, 253_402_300_800_000_000  # the years 1 to 9999
 _SCALES = {"s": "* 1000000", "ms": "* 1000", "us": "", "ns": "// 1000"}
 _INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
@@ -105,6 +105,8 @@ def staged(source: Source, paths: Sequence[str], columns: Mapping[str, str], *, 
         place = f", row_number() OVER ({order}) AS {ORDINAL}"
     if source.arrival_time:
         place += f", {instant(source, source.arrival_time, 'arrival_time', columns)} AS {ARRIVAL_TIME}"
+    if section := getattr(source, "section", None):
+        place += f", dense_rank() OVER (ORDER BY {', '.join(map(quoted, section))}) AS {SECTION}"
     return f"SELECT *, {event_time(source, columns)} AS {TIME}, {TIME} AS {ORDER}{place} FROM {rows}"
 
 

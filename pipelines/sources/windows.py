@@ -40,9 +40,15 @@ class WindowSource:
 
     @property
     def order(self) -> tuple[str, ...]:
-        """What windows of a batch are ordered by, whatever files they lie in."""
+        """What windows of a batch are ordered by, whatever files they lie in; those of one window are together."""
         kind = self.upstream.windows[self.window]
-        return ("window_end", "window_start", *self.upstream.keys, *kind.columns)
+        return (*self.section, *dict.fromkeys(("window_end", "window_start", *self.upstream.keys, *kind.columns)))
+
+    @property
+    def section(self) -> tuple[str, ...]:
+        """The columns that tell one window of the upstream from another, all its keys or groups together."""
+        kind = self.upstream.windows[self.window]
+        return (*self.upstream.keys, "window_index") if kind.by_arrival else ("window_end", "window_start")
 
     @property
     def behind_us(self) -> int:
