@@ -72,6 +72,7 @@ class Pipeline:
         _check_choice("on_gap", self.on_gap, get_args(OnGap))
         _check_source(self.source)
         _check_upstream(self)
+        object.__setattr__(self, "windows", _tumbling(self.windows))
         _check_parts(self)
         _check_columns(self)
         for window in self.expectations:
@@ -131,6 +132,16 @@ def _check_source(source: object) -> None:
         raise DefinitionError(
             f'source: {source!r} is not a source; give sources.files("data/{{start:%Y-%m-%d}}.parquet", event_time="...")'
         )
+
+
+def _tumbling(windows: Any) -> Any:  # noqa: ANN401 - whatever the user gave
+    """A policy alone, as `by_count(100)`, is the arrival window that tumbles by it."""
+    from pipelines.windows.arrival import arrival
+    from pipelines.windows.policies import Policy
+
+    if not isinstance(windows, dict):
+        return windows
+    return {name: arrival(window) if isinstance(window, Policy) else window for name, window in windows.items()}
 
 
 def _check_upstream(pipeline: Pipeline) -> None:
