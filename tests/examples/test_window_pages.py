@@ -39,12 +39,6 @@ def test_every_constructor_is_used_on_a_page(name: str) -> None:
     assert [page.stem for page in PAGES if any(re.search(rf"\b{name}\(", block) for block in blocks(page, "python"))]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_links_lead_somewhere(page: Path) -> None:
-    linked = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
-    assert [path for path in linked if not (FOLDER / path).exists()] == []
-
-
 def sliding_outputs() -> list[tuple[str, ...]]:
     """The table of the page on windows by arrival: rows, policies, results, incomplete results."""
     table = (FOLDER / "arrival.md").read_text(encoding="utf-8")
