@@ -1,4 +1,4 @@
-"""The pages of docs/windows: their code runs as it stands there, and there is one for every constructor."""
+"""The pages of docs/windows: their code runs, every constructor is on one, and the engine does what tables say."""
 
 import doctest
 import inspect
@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from pipelines import windows
-from tests.core.arrivals import DEEP, LENGTH
+from tests.core.arrivals import DEEP
 from tests.core.test_arrival import ours
-from tests.oracle import Batch
+from tests.oracle import SECOND, Batch
 
 FOLDER = Path(__file__).parents[2] / "docs" / "windows"
 PAGES = sorted(FOLDER.glob("*.md"))
@@ -52,14 +52,15 @@ def sets(text: str) -> list[list[int]]:
 
 @pytest.mark.parametrize(("values", "evict", "trigger", "results", "more"), sliding_outputs())
 def test_the_engine_gives_what_the_table_of_sliding_windows_says(values: str, evict: str, trigger: str, results: str, more: str) -> None:
-    rows = [{"t": at, "k": "a", "v": int(v), "x": 0.0, "s": "", "a": DEEP, "file": ""} for at, v in enumerate(values.split())]
+    came = [(int(value), DEEP + int(value) * SECOND if "by_time" in evict + trigger else DEEP) for value in values.split()]
+    rows = [{"t": at, "k": "a", "v": value, "x": 0.0, "s": "", "a": when, "file": ""} for at, (value, when) in enumerate(came)]
     for incomplete, wanted in ((False, sets(results)), (True, sets(more) + sets(results))):
         policies = [eval(said, vars(windows)) for said in (evict, trigger)]  # noqa: S307 - our own page
         window = windows.arrival(policies[0], trigger=policies[1], incomplete=incomplete)
-        found = ours(window, (Batch(DEEP, DEEP + LENGTH, rows),))
+        found = ours(window, (Batch(DEEP, DEEP + 20 * SECOND, rows),))
         fired = [values for _, values in sorted(found.items()) if values[0] == 0]
         assert [(n, total) for _, _, _, n, _, total, *_ in fired] == [(len(each), sum(each)) for each in wanted]
 
 
-def test_the_table_of_sliding_windows_is_found() -> None:
-    assert len(sliding_outputs()) == 7
+def test_the_table_has_all_pairs_of_eviction_and_trigger() -> None:
+    assert len({(evict.split("(")[0], trigger.split("(")[0]) for _, evict, trigger, *_ in sliding_outputs()}) == 9
