@@ -84,7 +84,7 @@ def fingerprint(pipeline: Pipeline) -> str:
 def derivation(pipeline: Pipeline, window: str) -> str:
     """Names everything that, beside the states, determines a window's results."""
     results = {name: [str(each), each.finish.__qualname__, _code(each.finish)] for name, each in pipeline.aggregates.items()}
-    facts = [FORMAT, repr(pipeline.windows[window]), pipeline.watermark, pipeline.on_gap, results]
+    facts = [FORMAT, repr(pipeline.windows[window]), pipeline.marks_by, pipeline.on_gap, results, pipeline.keep_states]
     return sha256(json.dumps(facts).encode()).hexdigest()[:12]
 
 

@@ -118,7 +118,7 @@ def _rank(rows: Arrived, frames: Frames) -> Ints:
 
 def _sections(rows: Arrived, frames: Frames, at: str | None) -> Ints:
     """A number that changes from row to row with the batch, and the file if windows end with files."""
-    return run_numbers(frames.batch, rows.columns[FILE].to_numpy(zero_copy_only=False)) if at == "file" else frames.batch
+    return run_numbers(frames.batch, rows.columns[FILE].to_numpy(zero_copy_only=False)) if at in ("file", "upstream") else frames.batch
 
 
 def _held_rows(lo: Ints, hi: Ints) -> tuple[Ints, Ints]:

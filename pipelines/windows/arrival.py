@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pipelines.definition.expressions import stem
 from pipelines.errors import DefinitionError
@@ -56,6 +56,23 @@ class Arrival:
     @property
     def flushes(self) -> bool:
         return self.flush
+
+    def misfit(self, source: Any) -> str | None:  # noqa: ANN401 - a source of any kind
+        """Why these windows cannot be made of a source, and what to do; None: they can."""
+        at = self.evict.at if isinstance(self.evict, Punctuation) else None
+        if self.uses_clock and not source.arrival_time:
+            return (
+                'by_time goes by when rows arrived; say which column tells, as sources.files(..., arrival_time="received"), '
+                "or take windows.tumbling(...), which goes by event time"
+            )
+        if at == "upstream" and not hasattr(source, "upstream"):
+            return 'by_punctuation("upstream") needs the windows of another pipeline as source; give sources.windows(upstream, window)'
+        if at == "file" and source.arrival_order:
+            return (
+                'by_punctuation("file") goes by the order of files, and rows are ordered by a column here; '
+                'take by_punctuation("batch"), or leave out arrival_order and arrival_time'
+            )
+        return None
 
     @property
     def uses_clock(self) -> bool:
