@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def collect(x: str, limit: int | None = None, *, distinct: bool = False) -> Aggregate:
+def collect(x: str, limit: int | None = None, *, distinct: bool = False, where: str | None = None) -> Aggregate:
     """The values of `x` in the order of event time, then arrival, as a list; empty where every value is null.
 
     Nulls are left out, as by every aggregate of SQL that has a FILTER.
@@ -24,13 +24,14 @@ def collect(x: str, limit: int | None = None, *, distinct: bool = False) -> Aggr
         x: SQL expression, of any type.
         limit: at most so many, the first ones; states then keep no more.
         distinct: each value once, where it came first.
+        where: SQL condition that rows must meet.
     """
     x, limit = expression(x, "collect"), checked_limit("collect", limit)
     kept = None if distinct else limit
     parts = (("times", items(ORDER, f"({x}) IS NOT NULL", kept)), ("values", items(f"({x})", f"({x}) IS NOT NULL", kept)))
     field = Field(f"collect{kept or ''}", x, parts, Listed("collect", by=("times",), limit=kept), uses_order=True)
     said = f"{'DISTINCT ' if distinct else ''}{x}{f', {limit}' if limit else ''}"
-    return Aggregate("collect", said, (field,), _first_ones(limit) if distinct else _values)
+    return Aggregate("collect", said, (field,), _first_ones(limit) if distinct else _values).only(where)
 
 
 def _values(times: pa.Array, values: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
@@ -46,13 +47,20 @@ def _first_ones(limit: int | None) -> Callable[..., pa.Array]:
     return once
 
 
-def collect_sorted(x: str, by: str | None = None, descending: bool = False) -> Aggregate:  # noqa: FBT001, FBT002 - the contract
+def collect_sorted(
+    x: str,
+    by: str | None = None,
+    descending: bool = False,  # noqa: FBT001, FBT002 - the contract
+    *,
+    where: str | None = None,
+) -> Aggregate:
     """The values of `x` sorted, as a list; equal ones by event time, then arrival. Nulls of `x` are left out.
 
     Args:
         x: SQL expression.
         by: SQL expression to sort by instead; its nulls come last either way.
         descending: the greatest first. A NaN is greater than any number.
+        where: SQL condition that rows must meet.
     """
     x = expression(x, "collect_sorted")
     by = expression(by, "collect_sorted") if by is not None else x
@@ -60,30 +68,31 @@ def collect_sorted(x: str, by: str | None = None, descending: bool = False) -> A
     parts = (("by", items(f"({by})", there)), ("times", items(ORDER, there)), ("values", items(f"({x})", there)))
     name, said = ("sorteddown", f"{x}, {by}, descending") if descending else ("sorted", f"{x}, {by}")
     monoid = Listed(name, by=("by", "times"), falling=("by",) if descending else ())
-    return Aggregate("collect_sorted", said, (Field(name, f"{x}, {by}", parts, monoid, uses_order=True),), _last_part)
+    return Aggregate("collect_sorted", said, (Field(name, f"{x}, {by}", parts, monoid, uses_order=True),), _last_part).only(where)
 
 
 def _last_part(*parts: pa.Array) -> pa.Array:
     return parts[-1]
 
 
-def collect_distinct(x: str) -> Aggregate:
+def collect_distinct(x: str, *, where: str | None = None) -> Aggregate:
     """The values of `x`, each once, ascending, as a list; nulls are left out."""
     x = expression(x, "collect_distinct")
-    return Aggregate("collect_distinct", x, (counts_of(x),), _kinds)
+    return Aggregate("collect_distinct", x, (counts_of(x),), _kinds).only(where)
 
 
 def _kinds(values: pa.Array, counts: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
     return values
 
 
-def concat(x: str, separator: str = ", ", *, distinct: bool = False) -> Aggregate:
+def concat(x: str, separator: str = ", ", *, distinct: bool = False, where: str | None = None) -> Aggregate:
     """The values of `x` as text, one after the other by event time, then arrival; null where every value is null.
 
     Args:
         x: SQL expression, of any type that can be text.
         separator: between two values.
         distinct: each text once, where it came first.
+        where: SQL condition that rows must meet.
 
     Raises:
         DefinitionError: a separator that is no text.
@@ -94,7 +103,8 @@ def concat(x: str, separator: str = ", ", *, distinct: bool = False) -> Aggregat
     text = f"({x})::VARCHAR"
     parts = (("times", items(ORDER, f"({x}) IS NOT NULL")), ("values", items(text, f"({x}) IS NOT NULL")))
     field = Field("concat", x, parts, Listed("concat", by=("times",)), uses_order=True)
-    return Aggregate("concat", f"{'DISTINCT ' if distinct else ''}{x}, {separator!r}", (field,), _between(separator, distinct=distinct))
+    said = f"{'DISTINCT ' if distinct else ''}{x}, {separator!r}"
+    return Aggregate("concat", said, (field,), _between(separator, distinct=distinct)).only(where)
 
 
 def _between(separator: str, *, distinct: bool) -> Callable[..., pa.Array]:
@@ -111,7 +121,7 @@ def _between(separator: str, *, distinct: bool) -> Callable[..., pa.Array]:
     return joined
 
 
-def to_map(key: str, value: str) -> Aggregate:
+def to_map(key: str, value: str, *, where: str | None = None) -> Aggregate:
     """A map from `key` to `value`, sorted by key; of rows with one key the last by event time, then arrival, counts.
 
     Rows whose key is null are left out; a value may be null.
@@ -119,7 +129,8 @@ def to_map(key: str, value: str) -> Aggregate:
     key, value = expression(key, "to_map"), expression(value, "to_map")
     there = f"({key}) IS NOT NULL"
     parts = (("keys", items(f"({key})", there)), ("times", items(ORDER, there)), ("values", items(f"({value})", there)))
-    return Aggregate("to_map", f"{key}, {value}", (Field("map", f"{key}, {value}", parts, NEWEST, uses_order=True),), _mapped)
+    field = Field("map", f"{key}, {value}", parts, NEWEST, uses_order=True)
+    return Aggregate("to_map", f"{key}, {value}", (field,), _mapped).only(where)
 
 
 def _mapped(keys: pa.Array, times: pa.Array, values: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part

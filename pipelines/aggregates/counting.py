@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from pipelines.aggregates.aggregate import Aggregate, Field, expression
 from pipelines.aggregates.algebra import SUM, AtExtreme
+from pipelines.aggregates.distribution import count_distinct
+from pipelines.errors import DefinitionError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,12 +28,24 @@ def present(x: str) -> Field:
     return Field("count", x, (("", f"count({x})"),), SUM)
 
 
-def count(x: str | None = None, *, where: str | None = None) -> Aggregate:
-    """The number of rows, or of those in which `x` is not null."""
+def count(x: str | None = None, *, distinct: bool = False, where: str | None = None) -> Aggregate:
+    """The number of rows, or of those in which `x` is not null; `distinct`: of different values, as `count_distinct`.
+
+    Raises:
+        DefinitionError: distinct rows, which an expression must tell apart.
+    """
+    if distinct:
+        return count_distinct(_said(x), where=where)
     if x is None:
         return Aggregate("count", "", (ROWS,), _itself).only(where)
     x = expression(x, "count")
     return Aggregate("count", x, (present(x),), _itself).only(where)
+
+
+def _said(x: str | None) -> str:
+    if x is None:
+        raise DefinitionError('count: distinct=True without an expression; say what differs, as count("carrier", distinct=True)')
+    return x
 
 
 def count_if(condition: str, *, where: str | None = None) -> Aggregate:

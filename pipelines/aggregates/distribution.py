@@ -24,10 +24,10 @@ def counts_of(x: str) -> Field:
     return Field("counts", x, parts, COUNTED)
 
 
-def count_distinct(x: str) -> Aggregate:
+def count_distinct(x: str, *, where: str | None = None) -> Aggregate:
     """How many different values `x` has, exactly; nulls do not count."""
     x = expression(x, "count_distinct")
-    return Aggregate("count_distinct", x, (counts_of(x),), _how_many)
+    return Aggregate("count_distinct", x, (counts_of(x),), _how_many).only(where)
 
 
 def _how_many(values: pa.Array, counts: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
@@ -36,10 +36,10 @@ def _how_many(values: pa.Array, counts: pa.Array) -> pa.Array:  # noqa: ARG001 -
     return values.value_lengths().cast(pa.int64())
 
 
-def count_by(x: str) -> Aggregate:
+def count_by(x: str, *, where: str | None = None) -> Aggregate:
     """A map from each value of `x` to the number of rows that have it, sorted by value; nulls do not count."""
     x = expression(x, "count_by")
-    return Aggregate("count_by", x, (counts_of(x),), _map)
+    return Aggregate("count_by", x, (counts_of(x),), _map).only(where)
 
 
 def _map(values: pa.Array, counts: pa.Array) -> pa.Array:
@@ -48,10 +48,10 @@ def _map(values: pa.Array, counts: pa.Array) -> pa.Array:
     return mapped(values, counts)
 
 
-def mode(x: str) -> Aggregate:
+def mode(x: str, *, where: str | None = None) -> Aggregate:
     """The value of `x` that most rows have; of equally frequent ones the least; null where every value is null."""
     x = expression(x, "mode")
-    return Aggregate("mode", x, (counts_of(x),), _most)
+    return Aggregate("mode", x, (counts_of(x),), _most).only(where)
 
 
 def _most(values: pa.Array, counts: pa.Array) -> pa.Array:
@@ -60,13 +60,13 @@ def _most(values: pa.Array, counts: pa.Array) -> pa.Array:
     return most_frequent(values, counts)
 
 
-def median(x: str) -> Aggregate:
+def median(x: str, *, where: str | None = None) -> Aggregate:
     """The median of `x` as a double, of an even number of values the mean of the middle two; null where all are null."""
     x = expression(x, "median")
-    return Aggregate("median", x, (counts_of(f"({x})::DOUBLE"),), _quantile(0.5))
+    return Aggregate("median", x, (counts_of(f"({x})::DOUBLE"),), _quantile(0.5)).only(where)
 
 
-def percentile(x: str, q: float) -> Aggregate:
+def percentile(x: str, q: float, *, where: str | None = None) -> Aggregate:
     """The exact quantile of `x` as a double: linear between its neighbours, as SQL's percentile_cont.
 
     A NaN is greater than any number. Null where every value is null.
@@ -74,12 +74,13 @@ def percentile(x: str, q: float) -> Aggregate:
     Args:
         x: SQL expression, a number.
         q: from 0, the least value, to 1, the greatest.
+        where: SQL condition that rows must meet.
 
     Raises:
         DefinitionError: `q` is no number from 0 to 1.
     """
     x, q = expression(x, "percentile"), fraction("percentile", q)
-    return Aggregate("percentile", f"{x}, {q!r}", (counts_of(f"({x})::DOUBLE"),), _quantile(q))
+    return Aggregate("percentile", f"{x}, {q!r}", (counts_of(f"({x})::DOUBLE"),), _quantile(q)).only(where)
 
 
 def fraction(name: str, q: object) -> float:
@@ -102,7 +103,7 @@ def _quantile(q: float) -> Callable[..., pa.Array]:
     return quantile
 
 
-def histogram(x: str, edges: Sequence[float]) -> Aggregate:
+def histogram(x: str, edges: Sequence[float], *, where: str | None = None) -> Aggregate:
     """How many values of `x` lie between neighbouring edges, as a list of one count fewer than there are edges.
 
     An interval holds its lower edge, the last one also its upper, as numpy's histogram. Values outside the edges, NaN
@@ -111,6 +112,7 @@ def histogram(x: str, edges: Sequence[float]) -> Aggregate:
     Args:
         x: SQL expression, a number.
         edges: at least two numbers, ascending.
+        where: SQL condition that rows must meet.
 
     Raises:
         DefinitionError: fewer than two edges, or some that do not ascend.
@@ -119,7 +121,7 @@ def histogram(x: str, edges: Sequence[float]) -> Aggregate:
     bounds = list(pairwise(edges))
     lifts = tuple((str(at), _between(x, low, high, last=at == len(bounds) - 1)) for at, (low, high) in enumerate(bounds))
     said = f"{x}, {edges!r}"
-    return Aggregate("histogram", said, (Field("histogram", said, lifts, SUM),), _side_by_side)
+    return Aggregate("histogram", said, (Field("histogram", said, lifts, SUM),), _side_by_side).only(where)
 
 
 def _between(x: str, low: float, high: float, *, last: bool) -> str:

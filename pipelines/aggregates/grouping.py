@@ -45,10 +45,11 @@ class Grouped:
         return [[next(items) for _ in range(count)] for count in lists.value_lengths().to_pylist()]
 
 
-def by(group: str, aggregate: Aggregate) -> Aggregate:
+def by(group: str, aggregate: Aggregate, *, where: str | None = None) -> Aggregate:
     """A map from each value of `group` to the aggregate of the rows that have it, sorted by group.
 
-    Rows whose group is null are left out. Any aggregate will do; its states are kept once a group.
+    Rows whose group is null are left out. Any aggregate will do; its states are kept once a group. A group without rows
+    for which `where` is true is left out; one of whose rows the aggregate's own where= takes none is there, as empty.
 
     Raises:
         DefinitionError: the second argument is not an aggregate.
@@ -60,7 +61,7 @@ def by(group: str, aggregate: Aggregate) -> Aggregate:
     stems = ", ".join(field.stem for field in fields)
     of = f"{group}: {stems}"
     field = Field("by", of, (("", _lift(group, fields)),), Grouped(fields), any(each.uses_order for each in fields), seal=_sealing(fields))
-    return Aggregate("by", f"{group}, {aggregate}", (field,), _finishing(aggregate))
+    return Aggregate("by", f"{group}, {aggregate}", (field,), _finishing(aggregate)).only(where)
 
 
 def _lift(group: str, fields: Sequence[Field]) -> str:

@@ -33,6 +33,7 @@ def own(
     finish: Callable[[Any], Any],
     deduct: Callable[[Any, Any], Any] | None = None,
     returns: pa.DataType | None = None,
+    where: str | None = None,
 ) -> Aggregate:
     """An aggregate of four functions, as Hazelcast Jet's AggregateOperation and SPL's Custom have them.
 
@@ -49,6 +50,7 @@ def own(
         deduct: (state, state) -> state: takes the second out of the first again, exactly as it was before `combine`.
             Saves a third of the combining; leave it out where it is not exact, as for floats.
         returns: Arrow type of the result; float64 if left out.
+        where: SQL condition that rows must meet.
 
     Raises:
         DefinitionError: a name that cannot name a column, something that is not a function, a type that Delta does not
@@ -66,7 +68,7 @@ def own(
     monoid = Objects(name, pickle.loads, _DUMPED, combine, create, deduct)
     kind = f"{name}_{mark(create, accumulate, combine, deduct)}"
     field = Field(kind, of, (("", lift),), monoid, uses_order=True, seal=_accumulated(create, accumulate))
-    return Aggregate(name, of, (field,), _finishing(name, finish, returns))
+    return Aggregate(name, of, (field,), _finishing(name, finish, returns)).only(where)
 
 
 def _check_function(name: str, what: str, function: object) -> None:
@@ -126,7 +128,7 @@ def _finishing(name: str, finish: Callable[[Any], Any], returns: pa.DataType | N
     return finished
 
 
-def apply(function: Callable[..., Any], *columns: str, returns: pa.DataType | None = None) -> Aggregate:
+def apply(function: Callable[..., Any], *columns: str, returns: pa.DataType | None = None, where: str | None = None) -> Aggregate:
     """A Python function over all rows of a window: (list, ...) -> result, a list of each column.
 
     Lists are as long as the window has rows, in the order of event time, then arrival, with null as None. States hold
@@ -136,6 +138,7 @@ def apply(function: Callable[..., Any], *columns: str, returns: pa.DataType | No
         function: takes as many lists as there are columns.
         columns: SQL expressions.
         returns: Arrow type of the result; float64 if left out.
+        where: SQL condition that rows must meet.
 
     Raises:
         DefinitionError: not a function, no columns, or a type that Delta does not have; when results come, one that is
@@ -149,7 +152,7 @@ def apply(function: Callable[..., Any], *columns: str, returns: pa.DataType | No
     parts = (("times", items(ORDER, "true")), *((str(at), items(f"({x})", "true")) for at, x in enumerate(of)))
     field = Field("apply", ", ".join(of), parts, Listed("apply", by=("times",)), uses_order=True)
     name = getattr(function, "__name__", "function")
-    return Aggregate(f"apply {name}", ", ".join(of), (field,), _applying(function, returns))
+    return Aggregate(f"apply {name}", ", ".join(of), (field,), _applying(function, returns)).only(where)
 
 
 def _applying(function: Callable[..., Any], returns: pa.DataType | None) -> Callable[..., pa.Array]:

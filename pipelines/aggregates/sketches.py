@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def approx_count_distinct(x: str, lg_k: int = 12) -> Aggregate:
+def approx_count_distinct(x: str, lg_k: int = 12, *, where: str | None = None) -> Aggregate:
     """About how many different values `x` has: HyperLogLog, standard error 1.04 / sqrt(2**lg_k), 1.6 % as it stands.
 
     Exact for up to some dozens of values; nulls do not count. Flajolet et al., "HyperLogLog" (2007).
@@ -32,10 +32,10 @@ def approx_count_distinct(x: str, lg_k: int = 12) -> Aggregate:
         DefinitionError: `lg_k` is no whole number from 7 to 21.
     """
     x, lg_k = expression(x, "approx_count_distinct"), _size("approx_count_distinct", lg_k, 7, 21)
-    return Aggregate("approx_count_distinct", f"{x}, {lg_k}", (_field("hll", x, _kinds(x), HLL, lg_k),), _estimates)
+    return Aggregate("approx_count_distinct", f"{x}, {lg_k}", (_field("hll", x, _kinds(x), HLL, lg_k),), _estimates).only(where)
 
 
-def approx_quantiles(x: str, quantiles: Sequence[float], k: int = 500) -> Aggregate:
+def approx_quantiles(x: str, quantiles: Sequence[float], k: int = 500, *, where: str | None = None) -> Aggregate:
     """About the quantiles of `x`, as a list of doubles in the order asked: a t-digest. Null where there is no value.
 
     Measured on a million values in a thousand states: the rank is off by up to 1 % in the middle, by 0.04 % at 0.01 and
@@ -45,6 +45,7 @@ def approx_quantiles(x: str, quantiles: Sequence[float], k: int = 500) -> Aggreg
         x: SQL expression, a number.
         quantiles: from 0, the least value, to 1, the greatest.
         k: how fine the digest is, from 10; a state is at most some 20 bytes times `k`.
+        where: SQL condition that rows must meet.
 
     Raises:
         DefinitionError: no quantiles, some that are not from 0 to 1, a `k` that is too small or large.
@@ -55,10 +56,11 @@ def approx_quantiles(x: str, quantiles: Sequence[float], k: int = 500) -> Aggreg
     found = [fraction("approx_quantiles", q) for q in quantiles]
     double = f"({x})::DOUBLE"
     lift = f"coalesce(list({double} ORDER BY {double}) FILTER (WHERE isfinite({double})), [])"
-    return Aggregate("approx_quantiles", f"{x}, {found!r}, {k}", (_field("tdigest", x, lift, TDIGEST, k),), _quantiles(found))
+    said = f"{x}, {found!r}, {k}"
+    return Aggregate("approx_quantiles", said, (_field("tdigest", x, lift, TDIGEST, k),), _quantiles(found)).only(where)
 
 
-def approx_top_k(x: str, k: int = 10) -> Aggregate:
+def approx_top_k(x: str, k: int = 10, *, where: str | None = None) -> Aggregate:
     """The `k` values of `x` that most rows have, with about how many: a list of (value, count, error), most frequent first.
 
     The true count lies between `count - error` and `count`. Exact, with error 0, for up to some hundreds of values:
@@ -71,10 +73,11 @@ def approx_top_k(x: str, k: int = 10) -> Aggregate:
     lg_size = max(10, (8 * k - 1).bit_length())
     counts = f"map_entries(histogram({x}))"
     lift = f"coalesce(list_transform({counts}, lambda each: {{'key': each.key, 'value': each.value::BIGINT}}), [])"
-    return Aggregate("approx_top_k", f"{x}, {k}", (_field("frequent", x, lift, FREQUENT, lg_size), *least(x).fields), _most_frequent(k))
+    fields = (_field("frequent", x, lift, FREQUENT, lg_size), *least(x).fields)
+    return Aggregate("approx_top_k", f"{x}, {k}", fields, _most_frequent(k)).only(where)
 
 
-def theta(x: str, lg_k: int = 12) -> Aggregate:
+def theta(x: str, lg_k: int = 12, *, where: str | None = None) -> Aggregate:
     """The different values of `x` as a theta sketch, bytes: sets whose union, intersection and difference can be counted.
 
     `pipelines.aggregates.theta_sets` does that with the bytes that are read. Nulls do not count. Dasgupta et al., "A
@@ -84,7 +87,7 @@ def theta(x: str, lg_k: int = 12) -> Aggregate:
         DefinitionError: `lg_k` is no whole number from 5 to 26.
     """
     x, lg_k = expression(x, "theta"), _size("theta", lg_k, 5, 26)
-    return Aggregate("theta", f"{x}, {lg_k}", (_field("theta", x, _kinds(x), THETA, lg_k),), _itself)
+    return Aggregate("theta", f"{x}, {lg_k}", (_field("theta", x, _kinds(x), THETA, lg_k),), _itself).only(where)
 
 
 def _kinds(x: str) -> str:

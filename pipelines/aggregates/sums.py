@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pipelines.aggregates.aggregate import Aggregate, Field, expression
 from pipelines.aggregates.algebra import SUM
 from pipelines.aggregates.counting import ROWS, present
+from pipelines.aggregates.distinct import mean_distinct, sum_distinct
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,16 +46,16 @@ def quotient(above: pa.Array, below: pa.Array) -> pa.Array:
     return pc.divide(above, pc.if_else(pc.equal(below, 0), pa.scalar(None, pa.float64()), below))
 
 
-def sum(x: str, *, where: str | None = None) -> Aggregate:  # noqa: A001 - the name in SQL and in the contract
-    """The sum of `x`; null where every value is null."""
+def sum(x: str, *, distinct: bool = False, where: str | None = None) -> Aggregate:  # noqa: A001 - the name in SQL and in the contract
+    """The sum of `x`; null where every value is null. `distinct`: each value once."""
     x = expression(x, "sum")
-    return Aggregate("sum", x, (present(x), total(x)), _sum).only(where)
+    return (sum_distinct(x) if distinct else Aggregate("sum", x, (present(x), total(x)), _sum)).only(where)
 
 
-def mean(x: str, *, where: str | None = None) -> Aggregate:
-    """The arithmetic mean of `x` as a double; null where every value is null."""
+def mean(x: str, *, distinct: bool = False, where: str | None = None) -> Aggregate:
+    """The arithmetic mean of `x` as a double; null where every value is null. `distinct`: each value once."""
     x = expression(x, "mean")
-    return Aggregate("mean", x, (present(x), total(x)), _mean).only(where)
+    return (mean_distinct(x) if distinct else Aggregate("mean", x, (present(x), total(x)), _mean)).only(where)
 
 
 def weighted_mean(x: str, w: str, *, where: str | None = None) -> Aggregate:

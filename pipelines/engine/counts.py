@@ -26,7 +26,8 @@ def summed(values: pa.Array) -> pa.Array:
     bounds = np.append(0, np.cumsum(lengths_of(values)))
     if pa.types.is_floating(flat.type):
         numbers = flat.cast(pa.float64()).to_numpy(zero_copy_only=False)
-        sums = pa.array(np.add.reduceat(np.append(numbers, 0.0), bounds[:-1]) if len(values) else numbers)
+        with np.errstate(invalid="ignore"):
+            sums = pa.array(np.add.reduceat(np.append(numbers, 0.0), bounds[:-1]) if len(values) else numbers)
     else:
         exact = flat if pa.types.is_decimal(flat.type) else flat.cast(pa.int64())
         sums = exact_sums(exact, in_runs(np.arange(len(flat)), bounds, len(flat)))

@@ -45,18 +45,18 @@ def lifted(aggregate: Aggregate, lists: Sequence[Rows], kinds: Kinds) -> pa.Tabl
         for place, row in enumerate(rows)
     ]
     schema = pa.schema([*kinds.items(), *((name, pa.int64()) for name in ("time", TIME, ORDER, ORDINAL, _LIST))])
-    states, numbers = _queried(aggregate, pa.Table.from_pylist(found, schema))
+    states, numbers = _queried(aggregate, pa.Table.from_pylist(found, schema), empty=not all(lists))
     where = np.full(len(lists), len(states) - 1)
     where[numbers] = np.arange(len(numbers))
     return sealed(states, aggregate.fields).take(pa.array(where))
 
 
-def _queried(aggregate: Aggregate, rows: pa.Table) -> tuple[pa.Table, np.ndarray]:
-    """A state of each list that has rows, the empty state behind them; and the lists' numbers."""
+def _queried(aggregate: Aggregate, rows: pa.Table, *, empty: bool) -> tuple[pa.Table, np.ndarray]:
+    """A state of each list that has rows, if asked the empty state behind them; and the lists' numbers."""
     columns = {name: lift for field in aggregate.fields for name, lift in field.columns.items()}
     grouped = queried(rows, columns | {_LIST: _LIST}, f"GROUP BY {_LIST} ORDER BY {_LIST}")
-    states = pa.concat_tables([grouped.drop_columns([_LIST]), queried(rows, columns, "WHERE false")])
-    return states, grouped[_LIST].to_numpy()
+    states, numbers = grouped.drop_columns([_LIST]), grouped[_LIST].to_numpy()
+    return pa.concat_tables([states, queried(rows, columns, "WHERE false")]) if empty else states, numbers
 
 
 def queried(muntin_rows: pa.Table, columns: Mapping[str, str], rest: str = "") -> pa.Table:

@@ -17,9 +17,10 @@ def lift(aggregate: Aggregate, rows: Sequence[Row], kinds: Kinds) -> pa.Table:
     return states.lifted(aggregate, [rows], kinds)
 
 
-def pieces(aggregate: Aggregate, rows: Sequence[Row], kinds: Kinds, size: int) -> pa.Table:
+def pieces(aggregate: Aggregate, rows: Sequence[Row], kinds: Kinds, size: int) -> list[pa.Table]:
     """A state for every `size` rows."""
-    return states.lifted(aggregate, [rows[at : at + size] for at in range(0, len(rows), size)], kinds)
+    found = states.lifted(aggregate, [rows[at : at + size] for at in range(0, len(rows), size)], kinds)
+    return [found.slice(at, 1) for at in range(len(found))]
 
 
 def lifted(muntin_rows: pa.Table, columns: Mapping[str, str], groups: Sequence[str] = ()) -> pa.Table:

@@ -10,7 +10,6 @@ import pytest
 
 from pipelines import aggregates as agg
 from pipelines.aggregates import Aggregate
-from pipelines.aggregates.distinct import mean_distinct, sum_distinct
 from pipelines.errors import SourceError
 from pipelines.laws.states import combined, finished, lifted
 from tests.core.values import alike
@@ -115,6 +114,6 @@ def test_lists_of_structs_are_collected() -> None:
 def test_sums_of_distinct_values(kind: pa.DataType, values: list[Any], total: Any, middle: Any) -> None:
     if NINES in values:
         with pytest.raises(SourceError, match="does not fit"):
-            result(sum_distinct("x"), values, kind)
+            result(agg.sum("x", distinct=True), values, kind)
     else:
-        assert (result(sum_distinct("x"), values, kind), result(mean_distinct("x"), values, kind)) == (total, middle)
+        assert (result(agg.sum("x", distinct=True), values, kind), result(agg.mean("x", distinct=True), values, kind)) == (total, middle)

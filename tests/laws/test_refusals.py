@@ -11,6 +11,7 @@ from tests.laws.states import finish, lift
 
 WRONG: dict[str, tuple[Any, str]] = {
     "limit 0": (lambda: agg.collect("x", 0), "whole number from 1"),
+    "distinct rows": (lambda: agg.count(distinct=True), "say what differs"),
     "limit True": (lambda: agg.collect("x", True), "whole number from 1"),
     "limit 2.5": (lambda: agg.collect("x", 2.5), "whole number from 1"),
     "no expression": (lambda: agg.collect(""), "not a SQL expression"),

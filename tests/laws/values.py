@@ -21,6 +21,6 @@ def over(aggregate: Aggregate, kind: pa.DataType, x: Sequence[Any], y: Sequence[
     whole = finish(aggregate, lift(aggregate, rows, kinds))
     for size in (1, max(1, len(rows) // 2)):
         states = pieces(aggregate, rows, kinds, size)
-        apart = finish(aggregate, combine(aggregate, states, mid=1 if len(states) > 1 else None)) if rows else whole
+        apart = finish(aggregate, combine(aggregate, *states, mid=1 if len(states) > 1 else None)) if rows else whole
         assert alike(apart, whole), f"{aggregate} of states of {size}: {apart!r}, at once: {whole!r}"
     return whole
