@@ -180,6 +180,8 @@ def _check_parts(pipeline: Pipeline) -> None:
             )
         if problem := getattr(window, "misfit", lambda _: None)(pipeline.source):
             raise DefinitionError(f"windows[{name!r}]: {problem}")
+        if "position" in window.columns and not any(str(each).startswith("collect") for each in pipeline.aggregates.values()):
+            raise DefinitionError(f'windows[{name!r}]: output="rows" takes lists apart; add one, as aggregates.collect_sorted("x")')
     for name, aggregate in pipeline.aggregates.items():
         if not isinstance(aggregate, Aggregate):
             raise DefinitionError(

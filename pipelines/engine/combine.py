@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from pipelines.aggregates.merging import STATE
 from pipelines.engine.arrange import Arranged, arrange
+from pipelines.engine.explode import POSITION, exploded
 from pipelines.engine.keys import contiguous
 from pipelines.windows.kind import Assignment
 
@@ -30,7 +31,7 @@ class Combined:
 
     Attributes:
         windows: key columns, window_start, window_end, and the aggregates; a row a window.
-        closed: the position of the batch that closed each; the number of batches while none has.
+        closed: the position of the batch that closed each row's window; the number of batches while none has.
         states: the states, sorted as the frames are.
         frames, assignment: what the windows are ranges over.
         found, found_closed: the assignment of every window, wanted or not, and the batch that closes each.
@@ -90,9 +91,17 @@ def combine_arranged(
     columns = {key: states[key].combine_chunks().take(heads) for key in keys}
     columns["window_start"] = pa.array(assignment.start).view(INSTANT)
     columns["window_end"] = pa.array(assignment.end).view(INSTANT)
-    columns |= {name: pa.array(assignment.more[name], kind or None) for name, kind in window.columns.items()}
+    columns |= {name: _column(assignment, name, kind) for name, kind in window.columns.items()}
     columns |= results(states, assignment, aggregates, keep_states=keep_states)
-    return Combined(pa.table(columns), closed, states, frames, assignment, found, found_closed)
+    windows = pa.table(columns)
+    if POSITION in window.columns:
+        windows, closed = exploded(windows, closed)
+    return Combined(windows, closed, states, frames, assignment, found, found_closed)
+
+
+def _column(assignment: Assignment, name: str, kind: str) -> pa.Array:
+    """What the kind says of each window; the place of a row in a window is known when lists are taken apart."""
+    return pa.array(assignment.more.get(name, np.zeros(len(assignment.lo), np.int64)), kind or None)
 
 
 def still_open(combined: Combined, position: int) -> pa.Table:

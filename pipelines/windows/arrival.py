@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pipelines.definition.expressions import stem
 from pipelines.errors import DefinitionError
+from pipelines.windows.instants import at_any_instant
 from pipelines.windows.policies import BORDERS, Count, Delta, Keep, Policy, Punctuation, Time
 
 if TYPE_CHECKING:
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
 
     from pipelines.engine.frames import Frames
     from pipelines.windows.kind import Assignment, Ints
+
+
+Output = Literal["windows", "rows"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,7 @@ class Arrival:
         dense: whether empty time windows between two that are not come out too.
         partitions: which partitions are dropped.
         group_by: columns; each window gives a row for each of their values in it.
+        output: what comes out: a row for each of the "windows", or "rows": one for each item of its lists.
     """
 
     evict: Policy
@@ -37,6 +42,7 @@ class Arrival:
     dense: bool = False
     partitions: Keep | None = None
     group_by: tuple[str, ...] = ()
+    output: Output = "windows"
 
     grace_us = 0
     inside_us = 0
@@ -51,7 +57,8 @@ class Arrival:
 
     @property
     def columns(self) -> Mapping[str, str]:
-        return {"window_index": "int64", **dict.fromkeys(self.group_by, "")}
+        place = {"position": "int64"} if self.output == "rows" else {}
+        return {"window_index": "int64", **dict.fromkeys(self.group_by, ""), **place}
 
     @property
     def flushes(self) -> bool:
@@ -104,8 +111,9 @@ class Arrival:
 
         return arrived(self, frames, len(floor) - 1)
 
-    def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
-        return [(instant_us, instant_us)]
+    @at_any_instant
+    def windows_for(self, instant_us: int) -> list[tuple[int, int]]:  # noqa: ARG002 - no instant says
+        raise DefinitionError("windows_for: which arrival windows a row belongs to depends on the rows before it; see `muntin explain`")
 
     def ends(self, low_us: int, high_us: int) -> tuple[int, int]:
         return low_us, high_us
@@ -120,6 +128,7 @@ def arrival(
     dense: bool = False,
     partitions: Keep | None = None,
     group_by: Sequence[str] = (),
+    output: Output = "windows",
 ) -> Arrival:
     """Windows of rows in order of arrival, apart for each key, across batches.
 
@@ -134,13 +143,18 @@ def arrival(
         partitions: which partitions are dropped, as `keep(age="1d")`.
         group_by: columns: the window fills over all rows of the partition and gives a row for each of their values.
 
+        output: "windows": a row for each; "rows": a row for each item of the window's lists, with its `position`: with
+            `collect_sorted` this is SPL's Sort.
+
     Rows of the result have `window_index`, 0, 1, ... in each partition by order of firing; window_start and window_end
     are the least and the largest event time of the members. Source: IBM Streams, `Runtime/Window` of OSStreams.
 
     Raises:
         DefinitionError: a mixture that SPL does not have.
     """
-    window = Arrival(evict, trigger, incomplete, flush, dense, partitions, tuple(group_by))
+    if isinstance(group_by, str) or not all(isinstance(name, str) and name for name in group_by):
+        raise DefinitionError(f'group_by: {group_by!r} is not a list of column names; write ["product"]')
+    window = Arrival(evict, trigger, incomplete, flush, dense, partitions, tuple(group_by), output)
     _check(window)
     return window
 
@@ -168,5 +182,5 @@ def _check(window: Arrival) -> None:
         )
     if window.partitions and window.partitions.emit and trigger is not None:
         raise DefinitionError("keep(emit=True) is for tumbling windows; a sliding one has given its results already")
-    if isinstance(window.group_by, str) or not all(isinstance(name, str) and name for name in window.group_by):
-        raise DefinitionError(f'group_by: {window.group_by!r} is not a list of column names; write ["product"]')
+    if window.output not in get_args(Output):
+        raise DefinitionError(f'output: {window.output!r} is not understood; say "windows" or "rows"')

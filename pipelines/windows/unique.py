@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from pipelines.definition.durations import Duration, not_negative, positive, spell
 from pipelines.errors import DefinitionError
+from pipelines.windows.instants import at_any_instant
 from pipelines.windows.kind import NONE
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class Unique:
         told = replace(frames, start=frames.start // self.resolution_us * self.resolution_us)
         return unique_ranges(told, self.size_us, self.resolution_us, leaving, floor[frames.batch])
 
+    @at_any_instant
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
         t = instant_us // self.resolution_us * self.resolution_us
         return [(t - self.size_us, t)]
