@@ -9,7 +9,8 @@ import pyarrow as pa
 from numba import njit
 
 from pipelines.definition.expressions import stem
-from pipelines.engine.arrange import BLANK
+from pipelines.engine.adaptive import adapted
+from pipelines.engine.arrange import BLANK, NEVER
 from pipelines.engine.frames import FILE, PLACE, run_numbers, run_starts
 from pipelines.engine.select import extent, sort_keys
 from pipelines.engine.slide import COUNT, DELTA, TIME, slid
@@ -38,7 +39,7 @@ def arrived(window: Arrival, frames: Frames, batches: int) -> Assignment:
     if rows is None:
         raise ValueError("arrival windows need rows in order of arrival")
     clock = _clock(rows, frames)
-    fire = _tumble if window.trigger is None else _slide
+    fire = _slide if window.trigger else _adapt if isinstance(window.evict, policies.Delta) and window.evict.following else _tumble
     found, block, scattered, held = fire(window, frames, rows, clock)
     group, index, lo, hi, closed = found[:, 0], found[:, 1], found[:, 2], found[:, 3], found[:, 4]
     order, block, lo, mid, hi = _ranges(frames.group, block, lo, hi, scattered)
@@ -107,6 +108,26 @@ def _tumble(window: Arrival, frames: Frames, rows: Arrived, clock: Ints) -> tupl
         np.empty((0, 2), np.int64),
         Held(notes[:, 0], notes[:, 1], notes[:, 2:5], notes[:, 0] * 0, note, row),
     )
+
+
+def _adapt(window: Arrival, frames: Frames, rows: Arrived, clock: Ints) -> tuple[np.ndarray, Ints, np.ndarray, Held]:  # noqa: ARG001 - as its siblings
+    evict, evaluate = window.evict, rows.evaluate
+    if not isinstance(evict, policies.Delta) or evaluate is None:
+        raise ValueError("windows that set the difference for the next need a way to evaluate it")
+    value, known, _ = _delta(evict, rows, len(frames))
+    counters = _counters(rows, 3)
+    allowed = np.where(counters[:, 1] == NEVER, evict.size, rows.bases)  # a partition that is new begins with the first
+
+    def following(windows: Assignment) -> np.ndarray:
+        sizes = evaluate(windows, evict.following)
+        return np.where(np.isnan(sizes), evict.size, sizes)
+
+    values, limits = (value.astype(np.float64), known), (allowed, counters[:, 0])
+    found, notes, bases = adapted(frames, values, limits, following, rows.snaps, len(rows.ends), absolute=evict.absolute)
+    block = np.zeros(len(frames) + 1, np.int64)
+    block[found[:, 2]] = 1
+    note, row = _held_rows(notes[:, 5], notes[:, 6])
+    return found, np.cumsum(block[:-1]), np.empty((0, 2), np.int64), Held(notes[:, 0], notes[:, 1], notes[:, 2:5], bases, note, row)
 
 
 def _rank(rows: Arrived, frames: Frames) -> Ints:
