@@ -94,7 +94,7 @@ def follows(api: Api, home: Home) -> None:
         if found == wanted:
             break
         time.sleep(1)
-    assert found == wanted
+    assert found == wanted, api.get("dags/totals/dagRuns")
     assert {run["run_type"] for run in api.get("dags/totals/dagRuns")["dag_runs"]} == {"asset_triggered"}
 
 
