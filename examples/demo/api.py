@@ -25,6 +25,11 @@ class Api:
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
         return _ask(f"{self.url}/api/v2/{path}", headers=headers, body=json.dumps(body).encode())
 
+    def patch(self, path: str, body: dict[str, Any]) -> Any:  # noqa: ANN401 - whatever the API answers
+        """The answer to `PATCH /api/v2/<path>`."""
+        headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
+        return _ask(f"{self.url}/api/v2/{path}", headers=headers, body=json.dumps(body).encode(), method="PATCH")
+
 
 def sign_in(home: Home) -> Api:
     """A session of the user admin."""
@@ -50,7 +55,7 @@ def has_dag(api: Api, dag_id: str) -> bool:
         return False
 
 
-def _ask(url: str, *, headers: dict[str, str] | None = None, body: bytes | None = None) -> Any:  # noqa: ANN401 - JSON
-    request = urllib.request.Request(url, data=body, headers=headers or {})  # noqa: S310 - 127.0.0.1
+def _ask(url: str, *, headers: dict[str, str] | None = None, body: bytes | None = None, method: str | None = None) -> Any:  # noqa: ANN401 - JSON
+    request = urllib.request.Request(url, data=body, headers=headers or {}, method=method)  # noqa: S310 - 127.0.0.1
     with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310 - as above
         return json.load(answer)

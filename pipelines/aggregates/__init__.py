@@ -10,6 +10,7 @@ from pipelines.aggregates.distribution import count_by, count_distinct, histogra
 from pipelines.aggregates.extremes import bottom_n, max, min, range, top_n  # noqa: A004 - the names in SQL and in the contract
 from pipelines.aggregates.grouping import by
 from pipelines.aggregates.logic import all_of, any_of
+from pipelines.aggregates.merging import Merge, merge
 from pipelines.aggregates.moments import stddev, variance
 from pipelines.aggregates.order import any_value, first, first_k, last, last_k
 from pipelines.aggregates.over_time import counter_rate, longest_silence, state_duration, time_weighted_mean
@@ -27,6 +28,7 @@ __all__ = [
     "Field",
     "Fold",
     "Gather",
+    "Merge",
     "Monoid",
     "Select",
     "Sum",
@@ -67,6 +69,7 @@ __all__ = [
     "max_count",
     "mean",
     "median",
+    "merge",
     "min",
     "min_by",
     "min_count",

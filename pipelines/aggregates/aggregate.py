@@ -35,6 +35,7 @@ class Field:
         monoid: how parts combine.
         uses_order: whether the lift reads `ORDINAL`, the position of a row in its batch.
         where: SQL condition; the field is about the rows for which it is true. "": about all.
+        is_state: whether rows bring states already, so that those of a frame are combined and not lifted.
         seal: what Python makes of a lifted column before it is stored, as a list of values becomes a sketch.
     """
 
@@ -45,6 +46,7 @@ class Field:
     uses_order: bool = False
     where: str = ""
     seal: Callable[[pa.Array], pa.Array] | None = None
+    is_state: bool = False
 
     @property
     def stem(self) -> str:

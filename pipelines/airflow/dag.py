@@ -6,8 +6,10 @@ import sys
 from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
+from pipelines.airflow.assets import window_asset
 from pipelines.airflow.place import END, START
 from pipelines.airflow.spark import CONNECTION
+from pipelines.sources import WindowSource
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,6 +30,9 @@ def airflow_dag(
 ) -> DAG:
     """The DAG of a pipeline, named as it is. Give it a global name in a file of the DAG folder.
 
+    A pipeline over the windows of another runs when these are published: by their asset, so that nothing waits in a worker.
+    It reads every batch that was published since.
+
     Args:
         pipeline: the definition.
         root: of the state; None is `MUNTIN_ROOT`, else `state`. A relative one is below the project's folder.
@@ -42,11 +47,10 @@ def airflow_dag(
     from airflow.sdk import DAG
 
     from pipelines.airflow.tasks import add_tasks
-    from pipelines.airflow.timetable import timetable_of
 
     dag = DAG(
         dag_id=pipeline.name,
-        schedule=timetable_of(pipeline.intervals, catchup=catchup),
+        schedule=_schedule(pipeline, catchup=catchup),
         start_date=pipeline.start.astimezone(UTC),
         catchup=catchup,
         max_active_runs=max_active_runs,
@@ -55,6 +59,14 @@ def airflow_dag(
     dag.fileloc = sys._getframe(1).f_code.co_filename  # noqa: SLF001 - as airflow.sdk.dag does: the definition's file, not this one
     add_tasks(dag, pipeline, root=root, conn_id=conn_id)
     return dag
+
+
+def _schedule(pipeline: Pipeline, *, catchup: bool) -> Any:  # noqa: ANN401 - a timetable, or assets
+    if isinstance(pipeline.source, WindowSource):
+        return [window_asset(pipeline.source.upstream, pipeline.source.window)]
+    from pipelines.airflow.timetable import timetable_of
+
+    return timetable_of(pipeline.intervals, catchup=catchup)
 
 
 def _params() -> dict[str, Any]:

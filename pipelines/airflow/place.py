@@ -60,12 +60,12 @@ def root_of(home: Path, root: str | Path | None) -> Path:
 
 
 def interval_of(pipeline: Pipeline, context: Mapping[str, Any]) -> Interval:
-    """The interval a run is about: its parameters, else its data interval.
+    """The interval a run is about: its parameters, else the newest that the upstream published, else its data interval.
 
     Raises:
         DefinitionError: neither is there, or it is not one interval of the schedule.
     """
-    start_us, end_us = _asked(pipeline, context["params"]) or _scheduled(context["dag_run"])
+    start_us, end_us = _asked(pipeline, context["params"]) or _told(pipeline, context) or _scheduled(context["dag_run"])
     found = pipeline.intervals.intervals(start_us, end_us)
     if len(found) != 1:
         raise DefinitionError(
@@ -83,6 +83,18 @@ def _asked(pipeline: Pipeline, params: Mapping[str, Any]) -> tuple[int, int] | N
         return None
     start_us = instant_us(datetime.fromisoformat(start), START)
     return start_us, instant_us(datetime.fromisoformat(end), END) if end else pipeline.intervals.after(start_us)
+
+
+def _told(pipeline: Pipeline, context: Mapping[str, Any]) -> tuple[int, int] | None:
+    """The newest batch of the events that started the run, of a pipeline over the windows of another."""
+    if not hasattr(pipeline.source, "upstream"):
+        return None
+    events = [event for found in (context.get("triggering_asset_events") or {}).values() for event in found]
+    starts = [datetime.fromisoformat(start) for event in events for start in event.extra.get("published", ())]
+    if not starts:
+        return None
+    start_us = instant_us(max(starts), "published")
+    return start_us, pipeline.intervals.after(start_us)
 
 
 def _scheduled(run: Any) -> tuple[int, int]:  # noqa: ANN401 - Airflow's run

@@ -27,13 +27,15 @@ log = logging.getLogger("muntin")
 
 
 def accumulate(place: Place, spark: SparkSession) -> dict[str, Any]:
-    """Read the interval's events into states. Returns what was read."""
+    """Read the interval's events into states; of an upstream all that it published since. Returns what was read of the interval."""
     from pipelines.jobs.accumulate import accumulate as read
+    from pipelines.jobs.inputs import news_from_upstream
     from pipelines.jobs.reports import record_accumulated, utc_now
 
-    done = read(place.pipeline, place.store, spark, [place.interval])
+    news = news_from_upstream(place.pipeline, place.store, unread=True)
+    done = read(place.pipeline, place.store, spark, sorted({place.interval, *news}))
     changed = record_accumulated(place.store, done, utc_now())
-    batch = done[0]
+    batch = next(one for one in done if one.interval == place.interval)
     for line in wording.accumulated(batch, changed=changed[batch.interval.start_us]):
         log.info(line)
     return {

@@ -31,12 +31,20 @@ def load_pipeline(file: Path, name: str | None = None) -> Pipeline:
     known = {pipeline.name: pipeline for pipeline in found.values()}
     if not known:
         raise DefinitionError(f"{file} holds no Pipeline; assign one to a name, as flights = Pipeline(name=...)")
+    if name is None and len(known) > 1:
+        known = {each.name: each for each in known.values() if id(each) not in _imported()} or known
     if name is None and len(known) == 1:
         return next(iter(known.values()))
     if name in known:
         return known[name]
     asked = f"there is no {name!r}" if name else "say which with --pipeline NAME"
     raise DefinitionError(f"{file} holds {', '.join(sorted(known))}; {asked}")
+
+
+def _imported() -> set[int]:
+    """Pipelines of modules that were imported: a definition over another's windows imports that one."""
+    modules = [module for module in [*sys.modules.values()] if isinstance(module, ModuleType)]
+    return {id(value) for module in modules for value in [*vars(module).values()] if isinstance(value, Pipeline)}
 
 
 def _executed(file: Path) -> dict[str, Any]:

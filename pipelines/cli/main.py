@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from pipelines.cli import backfill, late, plan, plot, run, show, status, vacuum
+from pipelines.cli import backfill, explain, late, plan, plot, run, show, status, vacuum
 from pipelines.cli.failure import exit_status, tell
 from pipelines.cli.output import say
 
@@ -21,6 +21,7 @@ COMMANDS = (
     status.status,
     show.show,
     plot.plot,
+    explain.explain,
     late.late,
     vacuum.vacuum,
 )

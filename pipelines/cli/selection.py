@@ -46,6 +46,19 @@ def selected(
     return _between(table, low, high)
 
 
+def one_key(pipeline: "Pipeline", keys: Sequence[str]) -> list[str | None]:
+    """One value for each key column, in their order; None for an empty one.
+
+    Raises:
+        DefinitionError: a column without a value, or with several.
+    """
+    asked = _by_column(pipeline, keys)
+    for column in pipeline.keys:
+        if len(asked.get(column, ())) != 1:
+            raise DefinitionError(f"--key: give one value for {column}, as --key {column}=VALUE")
+    return [asked[column][0] or None for column in pipeline.keys]
+
+
 def _by_column(pipeline: "Pipeline", keys: Sequence[str]) -> dict[str, list[str]]:
     asked: dict[str, list[str]] = {}
     for text in keys:

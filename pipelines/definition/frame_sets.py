@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pipelines.definition.pipeline import Pipeline
 
 FORMAT = 1  # of the state directory
+FAR_APART = 10_000  # frames a window: from here on a second, coarser set is cheaper than reading the fine one
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +43,12 @@ class FrameSet:
 
 
 def frame_sets(pipeline: Pipeline) -> list[FrameSet]:
-    """The frame sets of a pipeline, finest first. A set serves every window whose natural width it divides."""
+    """The frame sets of a pipeline, finest first. A set serves the windows whose natural width it divides, unless these are far wider."""
     grid = [w.frame_us(0) for w in pipeline.windows.values() if w.reach_us]
     widths = {name: w.frame_us(min(grid, default=0)) for name, w in pipeline.windows.items() if not w.by_arrival}
     served: dict[int, list[str]] = {}
     for name, width in sorted(widths.items(), key=lambda item: item[1]):
-        finest = next((w for w in served if width % w == 0), width)
+        finest = next((w for w in served if width % w == 0 and width // w <= FAR_APART), width)
         served.setdefault(finest, []).append(name)
     by_time = [FrameSet(width, tuple(names), any(pipeline.windows[name].event_times for name in names)) for width, names in served.items()]
     return by_time + _rows(pipeline)
@@ -84,7 +85,7 @@ def fingerprint(pipeline: Pipeline) -> str:
 def derivation(pipeline: Pipeline, window: str) -> str:
     """Names everything that, beside the states, determines a window's results."""
     results = {name: [str(each), each.finish.__qualname__, _code(each.finish)] for name, each in pipeline.aggregates.items()}
-    facts = [FORMAT, repr(pipeline.windows[window]), pipeline.watermark, pipeline.on_gap, results]
+    facts = [FORMAT, repr(pipeline.windows[window]), pipeline.marks_by, pipeline.on_gap, results, pipeline.keep_states]
     return sha256(json.dumps(facts).encode()).hexdigest()[:12]
 
 

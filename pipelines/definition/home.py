@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pipelines.sources import FileSource
+
 if TYPE_CHECKING:
     from pipelines.definition.pipeline import Pipeline
 
@@ -17,7 +19,7 @@ def at_home(pipeline: Pipeline, home: str | Path) -> Pipeline:
     Absolute paths and addresses (`s3://...`) stay as they are. Paths are no part of a state's fingerprint.
     """
     source = pipeline.source
-    if hasattr(source, "path") and _is_relative(source.path):
+    if isinstance(source, FileSource) and _is_relative(source.path):
         source = replace(source, path=f"{_literal(home)}/{source.path}")
     suites = {name: Path(home, path) for name, path in pipeline.expectations.items()}
     return replace(pipeline, source=source, expectations=suites)

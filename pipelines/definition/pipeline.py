@@ -44,6 +44,8 @@ class Pipeline:
         max_ahead: rows further ahead of their interval's end are quarantined.
         expectations: window name -> JSON file of a Great Expectations suite.
         on_gap: what a missing interval is: "wait" until it comes, or an "empty" batch.
+        keep_states: whether published windows keep the states of their aggregates, in columns that begin with "state_", so
+            that a pipeline over them can `aggregates.merge` these.
 
     Raises:
         DefinitionError: what was asked cannot be; the text says what can.
@@ -61,6 +63,7 @@ class Pipeline:
     max_ahead: Duration = "1d"
     expectations: Mapping[str, str | Path] = field(default_factory=dict)
     on_gap: OnGap = "wait"
+    keep_states: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keys", _listed("keys", self.keys))
@@ -68,6 +71,8 @@ class Pipeline:
         _check_choice("watermark", self.watermark, get_args(Watermark))
         _check_choice("on_gap", self.on_gap, get_args(OnGap))
         _check_source(self.source)
+        _check_upstream(self)
+        object.__setattr__(self, "windows", _tumbling(self.windows))
         _check_parts(self)
         _check_columns(self)
         for window in self.expectations:
@@ -81,6 +86,11 @@ class Pipeline:
     def intervals(self) -> Schedule:
         """The data intervals of the batches."""
         return schedule_of(self.schedule, instant_us(self.start, "start"))
+
+    @property
+    def marks_by(self) -> Watermark:
+        """The policy of the watermark; windows of another pipeline bring theirs."""
+        return "events" if hasattr(self.source, "upstream") else self.watermark
 
     @property
     def max_ahead_us(self) -> int:
@@ -124,6 +134,38 @@ def _check_source(source: object) -> None:
         )
 
 
+def _tumbling(windows: Any) -> Any:  # noqa: ANN401 - whatever the user gave
+    """A policy alone, as `by_count(100)`, is the arrival window that tumbles by it."""
+    from pipelines.windows.arrival import arrival
+    from pipelines.windows.policies import Policy
+
+    if not isinstance(windows, dict):
+        return windows
+    return {name: arrival(window) if isinstance(window, Policy) else window for name, window in windows.items()}
+
+
+def _check_upstream(pipeline: Pipeline) -> None:
+    """Windows over windows: one schedule, and states where they are merged."""
+    from pipelines.aggregates import Merge
+
+    upstream = getattr(pipeline.source, "upstream", None)
+    given = pipeline.aggregates if isinstance(pipeline.aggregates, dict) else {}
+    merged = {name: each for name, each in given.items() if isinstance(each, Merge)}
+    if merged and not (upstream and upstream.keep_states):
+        where = f"say keep_states=True in {upstream.name!r}" if upstream else "give sources.windows(upstream, window) as source"
+        raise DefinitionError(f"aggregates[{next(iter(merged))!r}]: merge combines the states of upstream windows; {where}")
+    if upstream is None:
+        return
+    resolved = {name: each.of(upstream.aggregates) for name, each in merged.items()}
+    object.__setattr__(pipeline, "aggregates", {name: resolved.get(name, each) for name, each in given.items()} or pipeline.aggregates)
+    ours, theirs = schedule_of(pipeline.schedule, instant_us(pipeline.start, "start")), upstream.intervals
+    apart = (ours.anchor_us - theirs.anchor_us) % ours.step_us if ours.step_us else 0
+    if (ours.cron, ours.step_us) != (theirs.cron, theirs.step_us) or apart:
+        raise DefinitionError(
+            f"schedule: {ours} is not that of {upstream.name!r}, {theirs}; a batch is what the upstream's batch closed: give both the same"
+        )
+
+
 def _check_parts(pipeline: Pipeline) -> None:
     from pipelines.aggregates import Aggregate
 
@@ -136,6 +178,10 @@ def _check_parts(pipeline: Pipeline) -> None:
             raise DefinitionError(
                 f'windows[{name!r}]: {window!r} is not a window; give windows.tumbling("1h"), windows.sliding(...), windows.session(...)'
             )
+        if problem := getattr(window, "misfit", lambda _: None)(pipeline.source):
+            raise DefinitionError(f"windows[{name!r}]: {problem}")
+        if "position" in window.columns and not any(str(each).startswith("collect") for each in pipeline.aggregates.values()):
+            raise DefinitionError(f'windows[{name!r}]: output="rows" takes lists apart; add one, as aggregates.collect_sorted("x")')
     for name, aggregate in pipeline.aggregates.items():
         if not isinstance(aggregate, Aggregate):
             raise DefinitionError(
@@ -147,11 +193,14 @@ def _check_columns(pipeline: Pipeline) -> None:
     seen = {column.lower(): "the states' own columns" for each in pipeline.fields for column in each.columns}
     for key in set(seen).intersection(key.lower() for key in pipeline.keys):
         raise DefinitionError(f"keys: {key!r} is the name of a column of the states; rename the key in the source")
+    reserved = {*RESERVED, *(column.lower() for window in pipeline.windows.values() for column in window.columns)}
     seen = {}
     for what, names in (("keys", pipeline.keys), ("aggregates", tuple(pipeline.aggregates))):
         for name in names:
-            if not isinstance(name, str) or not name or name.lower() in RESERVED:
-                raise DefinitionError(f"{what}: {name!r} is reserved or no name; every result has the columns {', '.join(RESERVED[:4])}")
+            if not isinstance(name, str) or not name or name.lower() in reserved:
+                raise DefinitionError(
+                    f"{what}: {name!r} is reserved or no name; results have columns of their own: {', '.join(sorted(reserved))}"
+                )
             if name.lower() in seen:
                 raise DefinitionError(
                     f"{what}: {name!r} stands twice (in {seen[name.lower()]}); columns need names of their own, upper and lower case alike"

@@ -94,7 +94,7 @@ def arrange_by_arrival(states: pa.Table, carried: pa.Table | None, keys: Sequenc
     states = states.take(pa.array(order))
     start, batch = _instants(states["frame"]), states[POSITION].to_numpy()
     columns = {name: contiguous(states[name]) for name in states.column_names}
-    arrived = Arrived(order, columns, batches.starts, batches.ends, batches.origin, order < before, counters, bases, batches.snaps)
+    arrived = Arrived(columns, batches.starts, batches.ends, batches.origin, order < before, counters, bases, batches.snaps)
     return Arranged(states, Frames(group, start, batch, start, start, 1, arrived), keyed)
 
 

@@ -10,7 +10,7 @@ from numba import njit
 
 from pipelines.definition.expressions import stem
 from pipelines.engine.arrange import BLANK
-from pipelines.engine.frames import FILE, run_numbers, run_starts
+from pipelines.engine.frames import FILE, PLACE, run_numbers, run_starts
 from pipelines.engine.select import extent, sort_keys
 from pipelines.engine.slide import COUNT, DELTA, TIME, slid
 from pipelines.engine.spread import spread
@@ -87,13 +87,14 @@ def _tumble(window: Arrival, frames: Frames, rows: Arrived, clock: Ints) -> tupl
     at = evict.at if isinstance(evict, policies.Punctuation) else None
     sectioned = at in policies.BORDERS
     marker = np.zeros(len(frames), np.bool_) if at is None or sectioned else rows.columns[stem("marker", at)].to_numpy(zero_copy_only=False)
-    marked = np.flatnonzero(marker)[np.argsort(rows.rank[np.flatnonzero(marker)])]
+    rank = _rank(rows, frames) if marker.any() else np.zeros(len(frames), np.int64)
+    marked = np.flatnonzero(marker)[np.argsort(rank[marker])]
     limits = window.partitions or policies.Keep()
     absolute = isinstance(evict, policies.Delta) and evict.absolute
     counters = _counters(rows, 3)
     found, notes = tumbled(
-        frames.group, frames.batch, rows.rank, clock, value, known, _sections(rows, frames, at), marker,
-        rows.rank[marked], frames.batch[marked], rows.ends,
+        frames.group, frames.batch, rank, clock, value, known, _sections(rows, frames, at), marker,
+        rank[marked], frames.batch[marked], rows.ends,
         (count, delta, absolute, tick, rows.origin, sectioned, window.dense, limits.age_us, limits.emit), counters, rows.snaps,
     )  # fmt: skip
     block = np.zeros(len(frames) + 1, np.int64)
@@ -108,9 +109,16 @@ def _tumble(window: Arrival, frames: Frames, rows: Arrived, clock: Ints) -> tupl
     )
 
 
+def _rank(rows: Arrived, frames: Frames) -> Ints:
+    """The place of each row by arrival, over all partitions."""
+    rank = np.empty(len(frames), np.int64)
+    rank[np.lexsort((rows.columns[PLACE].to_numpy(zero_copy_only=False), frames.batch))] = np.arange(len(frames))
+    return rank
+
+
 def _sections(rows: Arrived, frames: Frames, at: str | None) -> Ints:
     """A number that changes from row to row with the batch, and the file if windows end with files."""
-    return run_numbers(frames.batch, rows.columns[FILE].to_numpy(zero_copy_only=False)) if at == "file" else frames.batch
+    return run_numbers(frames.batch, rows.columns[FILE].to_numpy(zero_copy_only=False)) if at in ("file", "upstream") else frames.batch
 
 
 def _held_rows(lo: Ints, hi: Ints) -> tuple[Ints, Ints]:

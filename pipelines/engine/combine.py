@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from pipelines.aggregates.merging import STATE
 from pipelines.engine.arrange import Arranged, arrange
+from pipelines.engine.explode import POSITION, exploded
 from pipelines.engine.keys import contiguous
+from pipelines.windows.kind import Assignment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
     from pipelines.aggregates import Aggregate, Field
     from pipelines.engine.frames import Frames
     from pipelines.timeline.closing import Closing
-    from pipelines.windows.kind import Assignment, Ints, Window
+    from pipelines.windows.kind import Ints, Window
 
 INSTANT = pa.timestamp("us", tz="UTC")
 
@@ -28,7 +31,7 @@ class Combined:
 
     Attributes:
         windows: key columns, window_start, window_end, and the aggregates; a row a window.
-        closed: the position of the batch that closed each; the number of batches while none has.
+        closed: the position of the batch that closed each row's window; the number of batches while none has.
         states: the states, sorted as the frames are.
         frames, assignment: what the windows are ranges over.
         found, found_closed: the assignment of every window, wanted or not, and the batch that closes each.
@@ -65,6 +68,7 @@ def combine_arranged(
     keys: Sequence[str],
     aggregates: Mapping[str, Aggregate],
     wanted: Ints | None = None,
+    keep_states: bool = False,
 ) -> Combined:
     """Every window over these states that one of the `wanted` batches closes.
 
@@ -75,6 +79,7 @@ def combine_arranged(
         keys: names of the key columns.
         aggregates: result column -> aggregate.
         wanted: positions of batches, ascending; len(when.marks) stands for windows still open. None: all.
+        keep_states: whether windows have the columns of their fields as well.
     """
     states, frames = arranged.states, arranged.frames
     found = window.assign(frames, when.floor)
@@ -86,9 +91,17 @@ def combine_arranged(
     columns = {key: states[key].combine_chunks().take(heads) for key in keys}
     columns["window_start"] = pa.array(assignment.start).view(INSTANT)
     columns["window_end"] = pa.array(assignment.end).view(INSTANT)
-    columns |= {name: pa.array(assignment.more[name], kind or None) for name, kind in window.columns.items()}
-    columns |= results(states, assignment, aggregates)
-    return Combined(pa.table(columns), closed, states, frames, assignment, found, found_closed)
+    columns |= {name: _column(assignment, name, kind) for name, kind in window.columns.items()}
+    columns |= results(states, assignment, aggregates, keep_states=keep_states)
+    windows = pa.table(columns)
+    if POSITION in window.columns:
+        windows, closed = exploded(windows, closed)
+    return Combined(windows, closed, states, frames, assignment, found, found_closed)
+
+
+def _column(assignment: Assignment, name: str, kind: str) -> pa.Array:
+    """What the kind says of each window; the place of a row in a window is known when lists are taken apart."""
+    return pa.array(assignment.more.get(name, np.zeros(len(assignment.lo), np.int64)), kind or None)
 
 
 def still_open(combined: Combined, position: int) -> pa.Table:
@@ -125,20 +138,35 @@ def _only(assignment: Assignment, closed: Ints, chosen: np.ndarray) -> tuple[Ass
     )
 
 
-def results(states: pa.Table, assignment: Assignment, aggregates: Mapping[str, Aggregate]) -> dict[str, pa.Array]:
-    """The aggregates of each window. Fields that several aggregates share are reduced once."""
+def combined_fields(states: pa.Table, order: Ints, heads: Ints, fields: Sequence[Field]) -> dict[str, pa.Array]:
+    """The columns of fields, combined over runs of `order` that begin at `heads`."""
+    run = np.cumsum(np.isin(np.arange(len(order)), heads)) - 1
+    none, tails = np.empty(0, np.int64), np.append(heads[1:], len(order))[: len(heads)]
+    runs = Assignment(order, run, heads, heads, heads, heads, heads, tails, none, none, order)
+    return {column: part for field in fields for column, part in zip(field.columns, _reduced(states, runs, field), strict=True)}
+
+
+def results(
+    states: pa.Table, assignment: Assignment, aggregates: Mapping[str, Aggregate], *, keep_states: bool = False
+) -> dict[str, pa.Array]:
+    """The aggregates of each window. Fields that several aggregates share are reduced once.
+
+    `keep_states`: behind them the fields' columns, their names after `STATE`.
+    """
     reduced: dict[str, list[pa.Array]] = {}
+    kept: dict[str, pa.Array] = {}
     for aggregate in aggregates.values():
         for field in aggregate.fields:
             if field.stem not in reduced:
                 reduced[field.stem] = _reduced(states, assignment, field)
+                kept |= {STATE + column: part for column, part in zip(field.columns, reduced[field.stem], strict=True)}
     bounds = [pa.array(instants).view(INSTANT) for instants in (assignment.start, assignment.end)]
     return {
         name: aggregate.finish(
             *(column for field in aggregate.fields for column in reduced[field.stem]), *(bounds if aggregate.uses_window else ())
         )
         for name, aggregate in aggregates.items()
-    }
+    } | (kept if keep_states else {})
 
 
 def _reduced(states: pa.Table, assignment: Assignment, field: Field) -> list[pa.Array]:

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from pipelines.windows.kind import Ints
 
 
-ARRIVAL_TIME, FILE = "muntin_arrival", "muntin_file"  # columns of states that are rows: time of arrival, number of the file
+# Columns of states that are rows: time of arrival, number of the file in its split, place in the batch.
+ARRIVAL_TIME, FILE, PLACE = "muntin_arrival", "muntin_file", "muntin_place"
 POSITION = "muntin_position"  # the column of a table of states that says which batch each came with
 
 
@@ -24,7 +25,6 @@ class Arrived:
     """Rows in order of arrival, and how their partitions were left by the batches before them.
 
     Attributes:
-        rank: place of each row by arrival, over all partitions.
         columns: of the states: what windows read of their rows.
         starts, ends: of each batch's interval, microseconds.
         origin: the pipeline's start, from which stretches of arrival time are counted.
@@ -33,7 +33,6 @@ class Arrived:
         snaps: positions of the batches after which to note what is held.
     """
 
-    rank: Ints
     columns: Mapping[str, pa.Array]
     starts: Ints
     ends: Ints

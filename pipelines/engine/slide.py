@@ -8,6 +8,7 @@ from numba import njit
 from pipelines.engine.growing import added
 
 COUNT, TIME, DELTA = 0, 1, 2
+NEVER = 2**61
 INDEX, SINCE, TOTAL, FULL, FRESH, BASED, TICKED, SEEN = range(8)  # what is known of a partition, beside the base
 
 
@@ -38,7 +39,9 @@ def slid(group, batch, clock, leaving, triggering, held_before, ends, rules, cou
     notes, kept = np.empty((64, 10), np.int64), np.empty((64, 2), np.int64)
     noted = np.empty((64, 1), bases.dtype)
     place, gone = np.zeros(len(group), np.int64), np.zeros(len(group), np.bool_)
-    w = x = k = h = head = 0
+    out = (windows, 0, scattered, 0)
+    spared, leave = age if age > 0 else NEVER, size if evict == TIME else NEVER
+    k = h = head = 0
     while head < len(group):
         g, tail = group[head], head
         while tail < len(group) and group[tail] == g:
@@ -56,28 +59,20 @@ def slid(group, batch, clock, leaving, triggering, held_before, ends, rules, cou
             there = row < tail
             while snap < len(snaps) + 1 and (not there or (snap < len(snaps) and snaps[snap] < batch[row])):
                 until = ends[snaps[snap]] if snap < len(snaps) else ends[-1]
-                if row > head and trigger == TIME and held > 0:
-                    windows, w, scattered, x, lo, held, index, fresh, ticked = _ticks(
-                        windows,
-                        w,
-                        scattered,
-                        x,
-                        g,
-                        lo,
-                        row,
-                        held,
-                        index,
-                        fresh,
-                        ticked,
-                        until,
+                if trigger == TIME and held > 0:
+                    out, lo, held, index, fresh, ticked = _ticks(
+                        out,
+                        (g, lo, row, held, index, fresh, ticked),
+                        min(until, seen + spared),
                         clock,
                         gone,
                         ends,
-                        evict,
-                        size,
                         every,
                         full == 1 or incomplete,
+                        leave,
                     )
+                if until - seen > spared:
+                    lo, held, since, based, full, fresh, fell = row, 0, 0, 0, 0, 0, False
                 if row > head and snap < len(snaps):
                     k_now = k
                     noted_row = (snaps[snap], g, index, since, total, full, fresh, based, ticked, seen)
@@ -92,32 +87,23 @@ def slid(group, batch, clock, leaving, triggering, held_before, ends, rules, cou
             now = clock[row]
             if trigger == TIME:
                 if held > 0:
-                    windows, w, scattered, x, lo, held, index, fresh, ticked = _ticks(
-                        windows,
-                        w,
-                        scattered,
-                        x,
-                        g,
-                        lo,
-                        row,
-                        held,
-                        index,
-                        fresh,
-                        ticked,
-                        now,
+                    out, lo, held, index, fresh, ticked = _ticks(
+                        out,
+                        (g, lo, row, held, index, fresh, ticked),
+                        min(now, seen + spared),
                         clock,
                         gone,
                         ends,
-                        evict,
-                        size,
                         every,
                         full == 1 or incomplete,
+                        leave,
                     )
                 if held == 0:
                     since, based, fresh = 0, 0, 0
-                    ticked = origin + (now - origin) // every * every
-            if age > 0 and row > head and now - seen > age:
+            if row > head and now - seen > spared:
                 lo, held, since, based, full, fresh, fell = row, 0, 0, 0, 0, 0, False
+            if trigger == TIME and held == 0:
+                ticked = origin + (now - origin) // every * every
             seen = now
             if evict == TIME:
                 before = held
@@ -132,7 +118,7 @@ def slid(group, batch, clock, leaving, triggering, held_before, ends, rules, cou
                     base, based = signal[row], 1
                 elif signal[row] - base > step or (trigger_falls and base - signal[row] > step):
                     if held > 0 and (full == 1 or incomplete):
-                        windows, w, scattered, x = _fire(windows, w, scattered, x, g, index, lo, row, held, batch[row], gone)
+                        out = _fire(out, g, index, lo, row, held, batch[row], gone)
                         index, fresh = index + 1, 0
                     base = signal[row]
             if evict == COUNT and held == size:
@@ -165,16 +151,19 @@ def slid(group, batch, clock, leaving, triggering, held_before, ends, rules, cou
                 if since == every:
                     since = 0
                     if full == 1 or incomplete:
-                        windows, w, scattered, x = _fire(windows, w, scattered, x, g, index, lo, row + 1, held, batch[row], gone)
+                        out = _fire(out, g, index, lo, row + 1, held, batch[row], gone)
                         index, fresh = index + 1, 0
         if held > 0 and fresh == 1:
-            windows, w, scattered, x = _fire(windows, w, scattered, x, g, index, lo, tail, held, len(ends), gone)
+            out = _fire(out, g, index, lo, tail, held, len(ends), gone)
         head = tail
+    windows, w, scattered, x = out
     return windows[:w], scattered[:x], place, notes[:k], noted[:k, 0], kept[:h]
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _fire(windows, w, scattered, x, g, index, lo, hi, held, fired, gone):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _fire(out, g, index, lo, hi, held, fired, gone):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """Note a window, and its rows one by one if they are not all those between two."""
+    windows, w, scattered, x = out
     if held < hi - lo:
         for row in range(lo, hi):
             if not gone[row]:
@@ -184,16 +173,17 @@ def _fire(windows, w, scattered, x, g, index, lo, hi, held, fired, gone):  # typ
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _ticks(windows, w, scattered, x, g, lo, row, held, index, fresh, ticked, until, clock, gone, ends, evict, size, every, ready):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Fire at each tick after the last one up to an instant, as long as rows are held."""
+def _ticks(out, partition, until, clock, gone, ends, every, ready, leave):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """Fire at each tick after the last one up to an instant, as long as rows are held; rows older than `leave` go first."""
+    g, lo, row, held, index, fresh, ticked = partition
     tick = ticked + every
     while tick <= until and held > 0:
-        while evict == TIME and lo < row and tick - clock[lo] > size:
+        while lo < row and tick - clock[lo] > leave:
             lo += 1
             held -= 1
         if held > 0 and ready:
-            windows, w, scattered, x = _fire(windows, w, scattered, x, g, index, lo, row, held, np.searchsorted(ends, tick), gone)
+            out = _fire(out, g, index, lo, row, held, np.searchsorted(ends, tick), gone)
             index, fresh = index + 1, 0
         ticked = tick
         tick += every
-    return windows, w, scattered, x, lo, held, index, fresh, ticked
+    return out, lo, held, index, fresh, ticked

@@ -30,7 +30,7 @@ def tallies(combined: Combined, batches: int, *, chained: bool, late_any: np.nda
     rows, missed, batch = combined.states["rows"].to_numpy(), combined.found.missed, combined.frames.batch
     late = missed > 0
     return {
-        "windows": np.bincount(combined.closed, minlength=batches + 1)[:batches].tolist(),
+        "windows": np.bincount(combined.found_closed, minlength=batches + 1)[:batches].tolist(),
         "late": _sums(batch, rows * late, batches),
         "missed": _sums(batch, rows * missed, batches),
         "late_any": _sums(batch, rows * (late if late_any is None else late_any), batches),

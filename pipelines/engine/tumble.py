@@ -30,7 +30,7 @@ def tumbled(group, batch, rank, clock, value, known, section, marker, marks, mar
         notes: (batch, group, index, end, access, lo, hi) a row. Open windows have the position one past the last.
     """
     count, delta, absolute, tick, origin, sectioned, dense, age, emit = rules
-    border = (tick, origin, marks, marks_batch, ends)
+    border = (tick, origin, marks, marks_batch, ends, age)
     windows, notes = np.empty((1024, 7), np.int64), np.empty((1024, 7), np.int64)
     w = k = head = 0
     while head < len(group):
@@ -43,26 +43,26 @@ def tumbled(group, batch, rank, clock, value, known, section, marker, marks, mar
             there = row < tail
             while snap < len(snaps) and (not there or snaps[snap] < batch[row]):
                 if row > head:
-                    fired, until = _over(s, held, clock, rank, border, ends[snaps[snap]], NEVER, snaps[snap])
+                    fired, until, gone = _over(s, held, seen, clock, rank, border, ends[snaps[snap]], NEVER, snaps[snap])
                     fired = batch[s] if sectioned and held > 0 else fired
                     if fired >= 0:
-                        windows, w, index, past = _tumble(windows, w, g, index, past, s, s + held, fired, until, tick, dense)
+                        if emit or not gone:
+                            windows, w, index, past = _tumble(windows, w, g, index, past, s, s + held, fired, until, tick, dense)
                         held = 0
                     k, notes = added(notes, k, (snaps[snap], g, index, past, seen, s, s + held))
                 snap += 1
             if not there:
                 break
             if held > 0:
-                fired, until = _over(s, held, clock, rank, border, clock[row], rank[row], len(ends))
+                fired, until, gone = _over(s, held, seen, clock, rank, border, clock[row], rank[row], len(ends))
                 if sectioned and section[row] != section[s]:
-                    fired = batch[s]
+                    fired, gone = batch[s], False
+                if fired < 0 and age > 0 and clock[row] - seen > age:
+                    fired, gone = batch[row], True
                 if fired >= 0:
-                    windows, w, index, past = _tumble(windows, w, g, index, past, s, s + held, fired, until, tick, dense)
+                    if emit or not gone:
+                        windows, w, index, past = _tumble(windows, w, g, index, past, s, s + held, fired, until, tick, dense)
                     held = 0
-            if age > 0 and row > head and held > 0 and clock[row] - seen > age:
-                if emit:
-                    windows, w, index, past = _tumble(windows, w, g, index, past, s, s + held, batch[row], NEVER, tick, dense)
-                held = 0
             seen = clock[row]
             if marker[row]:
                 continue
@@ -78,28 +78,36 @@ def tumbled(group, batch, rank, clock, value, known, section, marker, marks, mar
                 windows, w, index, past = _tumble(windows, w, g, index, past, s, s + held, batch[row], NEVER, tick, dense)
                 held = 0
         if held > 0:
-            fired, until = _over(s, held, clock, rank, border, ends[-1], NEVER, len(ends))
+            fired, until, gone = _over(s, held, seen, clock, rank, border, ends[-1], NEVER, len(ends))
             fired = batch[s] if sectioned else fired if fired >= 0 else len(ends)
-            windows, w, index, past = _tumble(windows, w, g, index, past, s, s + held, fired, until, tick, dense)
+            if emit or not gone:
+                windows, w, index, past = _tumble(windows, w, g, index, past, s, s + held, fired, until, tick, dense)
         head = tail
     return windows[:w], notes[:k]
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _over(s, held, clock, rank, border, now, before, latest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """The batch in which a window ended that holds rows from `s` on, up to an instant, a place and a batch; -1: none yet."""
-    tick, origin, marks, marks_batch, ends = border
+def _over(s, held, seen, clock, rank, border, now, before, latest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """The batch in which a window ended that holds rows from `s` on, up to an instant, a place and a batch; -1: none yet.
+
+    Also the end of its stretch of time, and whether it did not end but was dropped, as no row had come for too long.
+    """
+    tick, origin, marks, marks_batch, ends, age = border
     if held == 0:
-        return -1, NEVER
-    if tick > 0:
-        until = origin + ((clock[s] - origin) // tick + 1) * tick
-        if until <= now:
-            return np.searchsorted(ends, until), until
+        return -1, NEVER, False
+    until = origin + ((clock[s] - origin) // tick + 1) * tick if tick > 0 else NEVER
+    if age > 0:
+        dropped = np.searchsorted(ends, seen + age, side="right")
+        first = min(until if until > seen + age else NEVER, ends[dropped] if dropped < len(ends) else NEVER)
+        if first <= now and first <= until:
+            return np.searchsorted(ends, first), until, True
+    if until <= now:
+        return np.searchsorted(ends, until), until, False
     if len(marks):
         place = np.searchsorted(marks, rank[s])
         if place < len(marks) and marks[place] < before and marks_batch[place] <= latest:
-            return marks_batch[place], NEVER
-    return -1, NEVER
+            return marks_batch[place], NEVER, False
+    return -1, until, False
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]

@@ -12,7 +12,8 @@ from pipelines.definition.frame_sets import FrameSet, frame_sets
 from pipelines.errors import ConflictError
 from pipelines.jobs.accumulate_task import Share, Split, accumulate_share, empty_states
 from pipelines.jobs.bind import bound_types
-from pipelines.sources.listing import shares, source_files, splits
+from pipelines.jobs.inputs import Inputs, inputs
+from pipelines.sources.listing import shares, splits
 from pipelines.spark.tasks import parallelism, run_tasks
 from pipelines.store.paths import parse_states_path, version_of
 from pipelines.store.store import Change, File, Snapshot
@@ -77,8 +78,9 @@ def accumulate(
     sets = frame_sets(pipeline)
     bases = {frames.table: store.snapshot(frames.table) for frames in sets}
     refused_base = store.snapshot(QUARANTINE)
-    files = {interval: source_files(pipeline.source, interval) for interval in intervals}
-    done = _read(pipeline, store, spark, files, bases)
+    given = inputs(pipeline, store, intervals)
+    files = given.files
+    done = _read(pipeline, store, spark, given, bases)
     _commit_refused(pipeline, store, refused_base, intervals, done)
     lost: set[int] = set()
     for frames in sets:
@@ -91,11 +93,15 @@ def accumulate(
 
 
 def _read(
-    pipeline: Pipeline, store: Store, spark: SparkSession, files: dict[Interval, list[SourceFile]], bases: dict[str, Snapshot]
+    pipeline: Pipeline, store: Store, spark: SparkSession, given: Inputs, bases: dict[str, Snapshot]
 ) -> dict[int, list[dict[str, Any]]]:
     """Results by start of the batch: one a split, or one for a batch without files."""
+    files, marks = given.files, given.marks
     pieces = [
-        (Split(interval.start_us, interval.end_us, number, tuple(f.path for f in piece)), sum(f.size for f in piece))
+        (
+            Split(interval.start_us, interval.end_us, number, tuple(f.path for f in piece), marks.get(interval.start_us)),
+            sum(f.size for f in piece),
+        )
         for interval, found in files.items()
         for number, piece in enumerate(splits(found, whole=pipeline.source.arrival_order is not None))
     ]
@@ -108,10 +114,9 @@ def _read(
             done[result["batch"]].append(result)
     for start, results in done.items():
         if not results:
-            states = {table: empty_states(store.root, table, start) for table in bases}
-            results.append(
-                {"split": 0, "read": 0, "taken": 0, "newest": None, "states": states, "rows": [], "refused": None, "refused_rows": 0}
-            )
+            nothing = {"split": 0, "read": 0, "taken": 0, "rows": [], "refused": None, "refused_rows": 0}
+            states = {table: empty_states(store.root, table, start, marks.get(start)) for table in bases}
+            results.append({**nothing, "newest": marks.get(start), "states": states})
     return done
 
 

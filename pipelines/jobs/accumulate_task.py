@@ -13,12 +13,14 @@ import pyarrow.parquet as pq
 
 from pipelines.aggregates.aggregate import ORDINAL, sealed
 from pipelines.definition.frame_sets import frame_sets
-from pipelines.engine.frames import FILE, sorted_order
+from pipelines.engine.combine import combined_fields
+from pipelines.engine.frames import FILE, PLACE, run_starts, sorted_order
 from pipelines.engine.keys import buckets, contiguous, key_codes
 from pipelines.errors import MuntinError, SourceError
 from pipelines.jobs.sql_types import storable, targets_of
 from pipelines.sources.lift import FIRST, FRAME, LAST, states, tally
 from pipelines.sources.scan import quoted, refused, scan, staged
+from pipelines.sources.windows import WindowSource
 from pipelines.store.parquet import write_named
 from pipelines.store.paths import StatesPath
 
@@ -34,12 +36,16 @@ _THREAD = threading.local()
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Some neighbouring files of one batch: `number` of its splits, paths in order of arrival."""
+    """Some neighbouring files of one batch: `number` of its splits, paths in order of arrival.
+
+    `mark_us`: how far time is known after the batch, where its source says so itself.
+    """
 
     batch_us: int
     end_us: int
     number: int
     paths: tuple[str, ...]
+    mark_us: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,14 +115,16 @@ def explained(wrong: duckdb.Error, paths: Sequence[str]) -> SourceError:
 def _accumulate(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> dict[str, Any]:
     pipeline, source = share.pipeline, share.pipeline.source
     sets = frame_sets(pipeline)
-    ordinal = any(each.uses_order for each in pipeline.fields) or any(frames.by_arrival for frames in sets)
+    ordinal = any(each.uses_order or each.is_state for each in pipeline.fields) or any(frames.by_arrival for frames in sets)
     columns = described(session, f"FROM {scan(source, split.paths)}")
     rows = f"({staged(source, split.paths, columns, ordinal=ordinal)})"
-    if source.format != "parquet":
-        session.execute(f"CREATE OR REPLACE TEMP TABLE muntin_rows AS FROM {rows}")
+    if source.format != "parquet" or isinstance(source, WindowSource):
+        order = f" ORDER BY {', '.join(map(quoted, source.order))}" if isinstance(source, WindowSource) else ""
+        session.execute(f"CREATE OR REPLACE TEMP TABLE muntin_rows AS FROM {rows}{order}")
         rows = "muntin_rows"
     latest = split.end_us + pipeline.max_ahead_us
     read, accepted, newest = session.execute(tally(rows, latest)).fetchall()[0]
+    newest = newest if split.mark_us is None else split.mark_us
     done: dict[str, Any] = {"batch": split.batch_us, "split": split.number, "read": read, "taken": 0, "newest": newest, "states": {}}
     done["rows"] = _rows_by_file(session, source, split.paths, read)
     for frames in sets:
@@ -158,18 +166,37 @@ def _write_states(
     kinds = targets_of(described(session, query), share.targets[frames.table], split.paths)
     chosen = ", ".join(f"{quoted(name)}::{kind} AS {quoted(name)}" for name, kind in kinds.items())
     table = sealed(storable(session.sql(f"SELECT {chosen} FROM ({query})").to_arrow_table()), share.pipeline.fields)
+    if not frames.by_arrival and any(each.is_state for each in share.pipeline.fields):
+        table = merged(table, share.pipeline)
     if frames.by_arrival:
-        table = numbered(table, rows_by_file)
+        table = numbered(table, rows_by_file, split.number)
     table, taken = arranged(table, share.pipeline.keys, split.batch_us, frames.width_us), int(table["rows"].to_numpy().sum())
     name = StatesPath(split.batch_us, split.number, newest, *frame_range(table)).named
     dictionary = [*share.pipeline.keys, "batch", "bucket", FRAME]
     return {**write_named(table, f"{share.root}/{frames.table}", name, dictionary=dictionary), "taken": taken}
 
 
-def numbered(table: pa.Table, rows_by_file: Sequence[int]) -> pa.Table:
-    """Rows with the number of their file in the split."""
+def merged(table: pa.Table, pipeline: Pipeline) -> pa.Table:
+    """One state per key and frame, of states that the rows brought; these are in order."""
+    codes = key_codes([contiguous(table[key]) for key in pipeline.keys], len(table))
+    frame = table[FRAME].to_numpy()
+    order = sorted_order(codes, frame)
+    heads = np.flatnonzero(run_starts(codes[order], frame[order]))
+    columns = {name: table[name].take(pa.array(order[heads])) for name in (*pipeline.keys, FRAME)}
+    for name, extreme in ((FIRST, np.minimum), (LAST, np.maximum)):
+        if name in table.column_names:
+            columns[name] = pa.array(extreme.reduceat(table[name].to_numpy()[order], heads) if len(heads) else heads)
+    columns |= combined_fields(table, order, heads, pipeline.fields)
+    return pa.table(columns)
+
+
+def numbered(table: pa.Table, rows_by_file: Sequence[int], split: int) -> pa.Table:
+    """Rows with the number of their file in the split, and their place in the batch."""
     place = table[ORDINAL].to_numpy() - 1
-    return table.append_column(FILE, pa.array(np.searchsorted(np.cumsum(rows_by_file), place, side="right")))
+    file = np.searchsorted(np.cumsum(rows_by_file), place, side="right")
+    if FILE not in table.column_names:
+        table = table.append_column(FILE, pa.array(file))
+    return table.append_column(PLACE, pa.array(place + (split << 40)))
 
 
 def frame_range(table: pa.Table) -> tuple[int | None, int | None]:
@@ -204,7 +231,7 @@ def _write_refused(session: duckdb.DuckDBPyConnection, share: Share, split: Spli
     return write_named(table, f"{share.root}/quarantine", StatesPath(split.batch_us, split.number, None).named)
 
 
-def empty_states(root: str, table: str, batch_us: int) -> dict[str, Any]:
+def empty_states(root: str, table: str, batch_us: int, mark_us: int | None = None) -> dict[str, Any]:
     """The checkpoint of a batch without files: that it was seen."""
     nothing = pa.table({"batch": pa.array([], INSTANT), FRAME: pa.array([], INSTANT), "rows": pa.array([], pa.int64())})
-    return write_named(nothing, f"{root}/{table}", StatesPath(batch_us, 0, None).named)
+    return write_named(nothing, f"{root}/{table}", StatesPath(batch_us, 0, mark_us).named)

@@ -85,6 +85,7 @@ def _combined(shard: Shard, arranged: Arranged) -> Combined:
         keys=shard.pipeline.keys,
         aggregates=shard.pipeline.aggregates,
         wanted=np.array(sorted(shard.wanted), np.int64),
+        keep_states=shard.pipeline.keep_states,
     )
 
 

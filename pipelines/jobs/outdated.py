@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from pipelines.definition.frame_sets import frame_sets
 from pipelines.definition.instants import from_us, instant_us
+from pipelines.jobs.inputs import inputs
 from pipelines.jobs.reports import last_accumulated
 from pipelines.jobs.todo import accumulated
-from pipelines.sources.listing import source_files
 from pipelines.store.delta import DeltaStore
 from pipelines.store.state import state_folder
 
@@ -47,7 +47,7 @@ def outdated(pipeline: Pipeline, *, root: str | Path, start: datetime, end: date
     found = []
     for interval in pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end")):
         at = interval.start_us
-        reason = _reason(pipeline, interval, versions.get(at), reports.get(at)) or ("asked for" if everything else None)
+        reason = _reason(pipeline, store, interval, versions.get(at), reports.get(at)) or ("asked for" if everything else None)
         if reason:
             found.append(Outdated(from_us(at), from_us(interval.end_us), reason))
     return found
@@ -62,12 +62,12 @@ def _versions(pipeline: Pipeline, store: Store) -> dict[int, str]:
     return {start: version for start, version in known[0].items() if all(start in each for each in known)}
 
 
-def _reason(pipeline: Pipeline, interval: Interval, version: str | None, report: Mapping[str, Any] | None) -> str | None:
+def _reason(pipeline: Pipeline, store: Store, interval: Interval, version: str | None, report: Mapping[str, Any] | None) -> str | None:
     if version is None:
         return "missing"
     if report is None or report["version"] != version:
         return "read, but not reported"
-    files = source_files(pipeline.source, interval)
+    files = inputs(pipeline, store, [interval]).files[interval]
     before, now = {(path, size) for path, size, _ in json.loads(report["files"])}, {(file.path, file.size) for file in files}
     if before != now:
         return _difference({path for path, _ in before}, {path for path, _ in now})

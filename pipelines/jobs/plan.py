@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from pipelines.definition.frame_sets import derivation, frame_set_of
 from pipelines.definition.instants import from_us, instant_us
+from pipelines.jobs.inputs import inputs
 from pipelines.jobs.todo import accumulated, published
-from pipelines.sources.listing import source_files
 from pipelines.store.delta import DeltaStore
 from pipelines.store.state import state_folder
 from pipelines.timeline.closing import watermarks
@@ -85,14 +85,14 @@ def plan(pipeline: Pipeline, *, root: str | Path, start: datetime, end: datetime
         missing |= holes
         known |= had
     return Plan(
-        tuple(_planned(pipeline, interval, interval.start_us in known) for interval in intervals),
+        tuple(_planned(pipeline, store, interval, interval.start_us in known) for interval in intervals),
         touched,
         tuple((from_us(a), from_us(b)) for a, b in sorted(missing)),
     )
 
 
-def _planned(pipeline: Pipeline, interval: Interval, replaces: bool) -> PlannedBatch:  # noqa: FBT001
-    files = source_files(pipeline.source, interval)
+def _planned(pipeline: Pipeline, store: Store, interval: Interval, replaces: bool) -> PlannedBatch:  # noqa: FBT001
+    files = inputs(pipeline, store, [interval]).files[interval]
     return PlannedBatch(
         from_us(interval.start_us), from_us(interval.end_us), tuple(f.path for f in files), sum(f.size for f in files), replaces
     )
@@ -108,7 +108,7 @@ def _window(
     batches = [have[interval] for interval in sorted(have)]
     starts = was.ledger.by_start() if was.ledger else {}
     found = history(batches, starts, [i.start_us for i in intervals], pipeline.intervals, fill=pipeline.on_gap == "empty")
-    marks = watermarks(found.batches, pipeline.watermark)
+    marks = watermarks(found.batches, pipeline.marks_by)
     work = reconcile(pipeline.windows[name], frames.width_us, found.batches, marks, was.ledger, derivation(pipeline, name))
     anew = tuple(from_us(found.batches[at].interval.start_us) for at in work.positions)
     return anew, {(hole.start_us, hole.end_us) for hole in found.missing}, known

@@ -9,6 +9,7 @@ from pipelines.definition.instants import from_us, instant_us
 from pipelines.errors import ConflictError
 from pipelines.jobs.accumulate import accumulate
 from pipelines.jobs.finalize import finalize
+from pipelines.jobs.inputs import news_from_upstream
 from pipelines.jobs.publish import publish
 from pipelines.jobs.reports import BatchReport, RunReport, last_accumulated, record_accumulated, record_published, utc_now
 from pipelines.jobs.todo import published
@@ -74,6 +75,7 @@ def run(
     tell = progress or (lambda _: None)
     intervals = pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end"))
     store = store or DeltaStore(claim(pipeline, root))
+    intervals = sorted({*intervals, *news_from_upstream(pipeline, store)})
     with session(spark) as active:
         tell("accumulate")
         done = accumulate(pipeline, store, active, intervals)

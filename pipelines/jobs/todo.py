@@ -86,7 +86,7 @@ def to_do(pipeline: Pipeline, store: Store, asked: Iterable[int]) -> list[Todo]:
         frames, was = frame_set_of(pipeline, name), published(store, name)
         starts = was.ledger.by_start() if was.ledger else {}
         found = history(batches[frames.table], starts, asked, pipeline.intervals, fill=pipeline.on_gap == "empty")
-        marks = watermarks(found.batches, pipeline.watermark)
+        marks = watermarks(found.batches, pipeline.marks_by)
         work = reconcile(window, frames.width_us, found.batches, marks, was.ledger, derivation(pipeline, name))
         out.append(Todo(name, was, states[frames.table], found, tuple(marks.tolist()), work))
     return out

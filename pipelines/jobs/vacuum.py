@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING
 from deltalake import DeltaTable
 
 from pipelines.definition.durations import UNITS
+from pipelines.jobs.finalize_task import CARRY
 from pipelines.jobs.folders import existing_folder, stagings, state_folders
 from pipelines.jobs.reports import utc_now
+from pipelines.jobs.todo import published
+from pipelines.store.delta import DeltaStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +29,7 @@ _PARTIAL = re.compile(r"\..+\.\d+\.partial")
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """What was removed from one place: files of a table that later commits replaced, a staging folder, half-written files."""
+    """What was removed from one place: files that later commits replaced, outlived notes, a staging folder, half-written files."""
 
     what: str
     place: str
@@ -60,6 +63,7 @@ def vacuum(
 def _swept(root: Path, folder: Path, older_than_us: int, oldest: datetime, *, dry_run: bool) -> Iterator[Removed]:
     for log in sorted(folder.rglob("_delta_log")):
         yield _replaced(root, log.parent, older_than_us, dry_run=dry_run)
+    yield _outlived(root, folder, oldest, dry_run=dry_run)
     yield from _abandoned(root, folder, oldest, dry_run=dry_run)
     yield _half_written(root, folder, oldest, dry_run=dry_run)
 
@@ -73,6 +77,18 @@ def _replaced(root: Path, table: Path, older_than_us: int, *, dry_run: bool) -> 
     if sizes and not dry_run:
         opened.vacuum(hours, dry_run=False, enforce_retention_duration=False)
     return Removed("replaced files", str(table.relative_to(root)), len(sizes), sum(sizes))
+
+
+def _outlived(root: Path, folder: Path, oldest: datetime, *, dry_run: bool) -> Removed:
+    """Notes of what was open after batches that no ledger names any more."""
+    store = DeltaStore(str(folder))
+    ledgers = [published(store, table.name).ledger for table in sorted(folder.glob("windows/*"))]
+    named = {path for ledger in ledgers if ledger for entry in ledger.entries for path in entry.carry or ()}
+    notes = [path for path in folder.glob(f"{CARRY}/**/*.parquet") if str(path.relative_to(folder / CARRY)) not in named]
+    old = [(path, stat.st_size) for path in notes if (stat := path.stat()).st_mtime < oldest.timestamp()]
+    for path, _ in [] if dry_run else old:
+        path.unlink(missing_ok=True)
+    return Removed("outlived notes", str((folder / CARRY).relative_to(root)), len(old), sum(size for _, size in old))
 
 
 def _abandoned(root: Path, folder: Path, oldest: datetime, *, dry_run: bool) -> Iterator[Removed]:

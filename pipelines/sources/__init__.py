@@ -1,6 +1,8 @@
-"""Where a batch's rows are: files by path template over the data interval."""
+"""Where a batch's rows are: files by path template over the data interval, or another pipeline's windows."""
 
 from pipelines.sources.files import FileSource, files
-from pipelines.sources.files import FileSource as Source
+from pipelines.sources.windows import WindowSource, windows
 
-__all__ = ["FileSource", "Source", "files"]
+Source = FileSource | WindowSource
+
+__all__ = ["FileSource", "Source", "WindowSource", "files", "windows"]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.aggregates.aggregate import ORDER, ORDINAL, TIME
 from pipelines.aggregates.grouping import ROWS
-from pipelines.sources.scan import ARRIVAL_TIME, EARLIEST, accepted, quoted
+from pipelines.sources.scan import ARRIVAL_TIME, EARLIEST, SECTION, accepted, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,8 +47,12 @@ def states(pipeline: Pipeline, frames: FrameSet, rows: str, latest_us: int, colu
     times = [f"min({TIME}) AS {FIRST}", f"max({TIME}) AS {LAST}"] if frames.event_times else []
     fields = [f"{lift} AS {quoted(column)}" for each in pipeline.fields for column, lift in each.columns.items()]
     lifts = [f"{lift} AS {quoted(column)}" for column, lift in frames.lifts.items()]
-    each = [TIME + f" AS {FRAME}", ORDINAL] if frames.by_arrival else [f"{frame_start(frames.width_us)} AS {FRAME}"]
+    each = [f"{frame_start(frames.width_us)} AS {FRAME}"]
+    if frames.by_arrival or any(each.is_state for each in pipeline.fields):
+        each.append(ORDINAL)
     clock = [f"any_value({ARRIVAL_TIME}) AS {ARRIVAL_TIME}"] if frames.by_arrival and pipeline.source.arrival_time else []
+    if frames.by_arrival and hasattr(pipeline.source, "section"):
+        clock.append(f"any_value({SECTION}) AS {SECTION}")
     chosen = ", ".join([*keys, *each, *times, *clock, *lifts, *fields])
     condition = f"{accepted(latest_us)}" + (f" AND ({pipeline.where})" if pipeline.where else "")
     groups = ", ".join(str(at + 1) for at in range(len(keys) + len(each)))

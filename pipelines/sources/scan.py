@@ -11,9 +11,9 @@ from pipelines.errors import SourceError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pipelines.sources.files import FileSource
+    from pipelines.sources import Source
 
-POSITION, ARRIVAL_TIME = "muntin_position", "muntin_arrival"
+POSITION, ARRIVAL_TIME, SECTION = "muntin_position", "muntin_arrival", "muntin_file"
 EARLIEST, _LATEST = -62_135_596_800_000_000, 253_402_300_800_000_000  # the years 1 to 9999
 _SCALES = {"s": "* 1000000", "ms": "* 1000", "us": "", "ns": "// 1000"}
 _INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
@@ -29,7 +29,7 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def scan(source: FileSource, paths: Sequence[str]) -> str:
+def scan(source: Source, paths: Sequence[str]) -> str:
     """The table function that reads these files in order."""
     files = "[" + ", ".join(map(literal, paths)) + "]"
     if source.format == "parquet":
@@ -40,13 +40,13 @@ def scan(source: FileSource, paths: Sequence[str]) -> str:
     return _typed(source, f"read_json({files}, format = 'newline_delimited', sample_size = -1, union_by_name = true)")
 
 
-def _typed(source: FileSource, table: str) -> str:
+def _typed(source: Source, table: str) -> str:
     """The table with the columns that the user gave a type cast to it."""
     casts = ", ".join(f"{quoted(column)}::{kind} AS {quoted(column)}" for column, kind in source.types.items())
     return f"(SELECT * REPLACE ({casts}) FROM {table})" if casts else table
 
 
-def event_time(source: FileSource, columns: Mapping[str, str]) -> str:
+def event_time(source: Source, columns: Mapping[str, str]) -> str:
     """SQL for the event time in microseconds since 1970 UTC; null where it cannot be read.
 
     Raises:
@@ -55,7 +55,7 @@ def event_time(source: FileSource, columns: Mapping[str, str]) -> str:
     return instant(source, source.event_time, "event_time", columns)
 
 
-def instant(source: FileSource, name: str, what: str, columns: Mapping[str, str]) -> str:
+def instant(source: Source, name: str, what: str, columns: Mapping[str, str]) -> str:
     """SQL for a column that is a time, in microseconds since 1970 UTC; null where it cannot be read.
 
     Args:
@@ -96,7 +96,7 @@ def _finite_us(moment: str) -> str:
     return f"CASE WHEN isfinite({moment}) THEN epoch_us({moment}) END"
 
 
-def staged(source: FileSource, paths: Sequence[str], columns: Mapping[str, str], *, ordinal: bool) -> str:
+def staged(source: Source, paths: Sequence[str], columns: Mapping[str, str], *, ordinal: bool) -> str:
     """The files' rows, with `TIME` and, if asked, `ORDINAL`, their position in the split by arrival."""
     rows, place = scan(source, paths), ""
     if ordinal:
@@ -105,6 +105,8 @@ def staged(source: FileSource, paths: Sequence[str], columns: Mapping[str, str],
         place = f", row_number() OVER ({order}) AS {ORDINAL}"
     if source.arrival_time:
         place += f", {instant(source, source.arrival_time, 'arrival_time', columns)} AS {ARRIVAL_TIME}"
+    if section := getattr(source, "section", None):
+        place += f", dense_rank() OVER (ORDER BY {', '.join(map(quoted, section))}) AS {SECTION}"
     return f"SELECT *, {event_time(source, columns)} AS {TIME}, {TIME} AS {ORDER}{place} FROM {rows}"
 
 
@@ -113,7 +115,7 @@ def accepted(latest_us: int) -> str:
     return f"({TIME} BETWEEN {EARLIEST} AND {min(latest_us, _LATEST - 1)})"
 
 
-def reason(source: FileSource, latest_us: int, max_ahead_us: int) -> str:
+def reason(source: Source, latest_us: int, max_ahead_us: int) -> str:
     """SQL for why a row that is not accepted was refused."""
     column = quoted(source.event_time)
     return (
@@ -124,7 +126,7 @@ def reason(source: FileSource, latest_us: int, max_ahead_us: int) -> str:
     )
 
 
-def refused(source: FileSource, paths: Sequence[str], columns: Mapping[str, str], latest_us: int, max_ahead_us: int) -> str:
+def refused(source: Source, paths: Sequence[str], columns: Mapping[str, str], latest_us: int, max_ahead_us: int) -> str:
     """The rows that are not accepted: reason, file, position in the file, event time and the whole row as text."""
     names = ", ".join(quoted(name) for name in columns)
     whole = "to_json(struct_pack(" + ", ".join(f"{quoted(name)} := {quoted(name)}" for name in columns) + "))"

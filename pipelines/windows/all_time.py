@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pipelines.definition.durations import DAY_US
+from pipelines.windows.instants import at_any_instant
 from pipelines.windows.kind import NONE
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class AllTime:
         )
         return labelled(frames, run_numbers(frames.group), start, end, closed=np.full(len(heads), len(floor) - 1))
 
+    @at_any_instant
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
         return [(instant_us, instant_us)]
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pipelines.definition.expressions import stem
 from pipelines.errors import DefinitionError
+from pipelines.windows.instants import at_any_instant
 from pipelines.windows.policies import BORDERS, Count, Delta, Keep, Policy, Punctuation, Time
 
 if TYPE_CHECKING:
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
 
     from pipelines.engine.frames import Frames
     from pipelines.windows.kind import Assignment, Ints
+
+
+Output = Literal["windows", "rows"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,7 @@ class Arrival:
         dense: whether empty time windows between two that are not come out too.
         partitions: which partitions are dropped.
         group_by: columns; each window gives a row for each of their values in it.
+        output: what comes out: a row for each of the "windows", or "rows": one for each item of its lists.
     """
 
     evict: Policy
@@ -37,6 +42,7 @@ class Arrival:
     dense: bool = False
     partitions: Keep | None = None
     group_by: tuple[str, ...] = ()
+    output: Output = "windows"
 
     grace_us = 0
     inside_us = 0
@@ -51,11 +57,29 @@ class Arrival:
 
     @property
     def columns(self) -> Mapping[str, str]:
-        return {"window_index": "int64", **dict.fromkeys(self.group_by, "")}
+        place = {"position": "int64"} if self.output == "rows" else {}
+        return {"window_index": "int64", **dict.fromkeys(self.group_by, ""), **place}
 
     @property
     def flushes(self) -> bool:
         return self.flush
+
+    def misfit(self, source: Any) -> str | None:  # noqa: ANN401 - a source of any kind
+        """Why these windows cannot be made of a source, and what to do; None: they can."""
+        at = self.evict.at if isinstance(self.evict, Punctuation) else None
+        if self.uses_clock and not source.arrival_time:
+            return (
+                'by_time goes by when rows arrived; say which column tells, as sources.files(..., arrival_time="received"), '
+                "or take windows.tumbling(...), which goes by event time"
+            )
+        if at == "upstream" and not hasattr(source, "upstream"):
+            return 'by_punctuation("upstream") needs the windows of another pipeline as source; give sources.windows(upstream, window)'
+        if at == "file" and source.arrival_order:
+            return (
+                'by_punctuation("file") goes by the order of files, and rows are ordered by a column here; '
+                'take by_punctuation("batch"), or leave out arrival_order and arrival_time'
+            )
+        return None
 
     @property
     def uses_clock(self) -> bool:
@@ -87,8 +111,9 @@ class Arrival:
 
         return arrived(self, frames, len(floor) - 1)
 
-    def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
-        return [(instant_us, instant_us)]
+    @at_any_instant
+    def windows_for(self, instant_us: int) -> list[tuple[int, int]]:  # noqa: ARG002 - no instant says
+        raise DefinitionError("windows_for: which arrival windows a row belongs to depends on the rows before it; see `muntin explain`")
 
     def ends(self, low_us: int, high_us: int) -> tuple[int, int]:
         return low_us, high_us
@@ -103,6 +128,7 @@ def arrival(
     dense: bool = False,
     partitions: Keep | None = None,
     group_by: Sequence[str] = (),
+    output: Output = "windows",
 ) -> Arrival:
     """Windows of rows in order of arrival, apart for each key, across batches.
 
@@ -117,13 +143,18 @@ def arrival(
         partitions: which partitions are dropped, as `keep(age="1d")`.
         group_by: columns: the window fills over all rows of the partition and gives a row for each of their values.
 
+        output: "windows": a row for each; "rows": a row for each item of the window's lists, with its `position`: with
+            `collect_sorted` this is SPL's Sort.
+
     Rows of the result have `window_index`, 0, 1, ... in each partition by order of firing; window_start and window_end
     are the least and the largest event time of the members. Source: IBM Streams, `Runtime/Window` of OSStreams.
 
     Raises:
         DefinitionError: a mixture that SPL does not have.
     """
-    window = Arrival(evict, trigger, incomplete, flush, dense, partitions, tuple(group_by))
+    if isinstance(group_by, str) or not all(isinstance(name, str) and name for name in group_by):
+        raise DefinitionError(f'group_by: {group_by!r} is not a list of column names; write ["product"]')
+    window = Arrival(evict, trigger, incomplete, flush, dense, partitions, tuple(group_by), output)
     _check(window)
     return window
 
@@ -145,7 +176,11 @@ def _check(window: Arrival) -> None:
         )
     if window.dense and (trigger is not None or not isinstance(evict, Time)):
         raise DefinitionError("dense=True is for tumbling windows by_time: other windows are never empty")
+    if window.partitions and isinstance(evict, Punctuation):
+        raise DefinitionError(
+            "keep(...) is for windows by count, time or delta: punctuation ends those of all partitions, and nothing is kept for long"
+        )
     if window.partitions and window.partitions.emit and trigger is not None:
         raise DefinitionError("keep(emit=True) is for tumbling windows; a sliding one has given its results already")
-    if isinstance(window.group_by, str) or not all(isinstance(name, str) and name for name in window.group_by):
-        raise DefinitionError(f'group_by: {window.group_by!r} is not a list of column names; write ["product"]')
+    if window.output not in get_args(Output):
+        raise DefinitionError(f'output: {window.output!r} is not understood; say "windows" or "rows"')

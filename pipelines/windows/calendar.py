@@ -89,7 +89,8 @@ def calendar(months: int, align_to: Alignment, where: Zone | None, grace_us: int
     if isinstance(align_to, datetime):
         if moment.day != 1:
             raise DefinitionError(
-                f"align_to: {align_to} is no first day of a month; months begin with theirs, as datetime(2024, 4, 1, tzinfo=UTC)"
+                f"align_to: {align_to} is no first day of a month on the clock of {where.name if where else 'UTC'}; "
+                f"give one in that zone, as datetime(2024, 4, 1, tzinfo=ZoneInfo({(where.name if where else 'UTC')!r}))"
             )
         return Calendar(months, ((moment.year - 1970) * 12 + moment.month - 1) % months, us % DAY_US, where, grace_us, dense)
     if isinstance(align_to, str) and align_to.lower() in WEEKDAYS:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from pipelines.definition.durations import DAY_US, Duration, spell
 from pipelines.errors import DefinitionError
 from pipelines.windows.calendar import Calendar
+from pipelines.windows.instants import at_any_instant
 from pipelines.windows.kind import NONE
+from pipelines.windows.sliding import steps_near
 from pipelines.windows.tumbling import Tumbling, tumbling
 
 if TYPE_CHECKING:
@@ -49,6 +51,7 @@ class Cumulating:
 
         return prefixes(frames, self.whole.bounds, self.step.bounds, self.step.every, floor[frames.batch])
 
+    @at_any_instant
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
         [(start, end)] = self.whole.windows_for(instant_us)
         [(first, _)] = self.step.windows_for(instant_us)
@@ -82,7 +85,7 @@ def cumulating(
     whole = tumbling(max_size, align_to=align_to, timezone=timezone, grace=grace)
     part = tumbling(step, align_to=align_to, timezone=timezone)
     if not _divides(part, whole):
-        raise DefinitionError(f"max_size must be a whole number of steps: {max_size} is not one of {step}; {_legal(whole)}")
+        raise DefinitionError(f"max_size must be a whole number of steps: {max_size} is not one of {step}; {_legal(whole, part)}")
     return Cumulating(whole, part)
 
 
@@ -92,7 +95,7 @@ def _divides(part: Tumbling | Calendar, whole: Tumbling | Calendar) -> bool:
     return (DAY_US if isinstance(whole, Calendar) else whole.size_us) % part.size_us == 0
 
 
-def _legal(whole: Tumbling | Calendar) -> str:
-    if isinstance(whole, Calendar):
-        return 'try a step of "1mo", "1d" or a part of a day'
-    return f"try {spell(whole.size_us // 2)}, {spell(whole.size_us // 4)} or {spell(whole.size_us // 12)}"
+def _legal(whole: Tumbling | Calendar, part: Tumbling | Calendar) -> str:
+    if isinstance(whole, Calendar) or isinstance(part, Calendar):
+        return 'try a step of "1d" or a part of a day, or of months where max_size has months'
+    return f"try step {', '.join(spell(us) for us in steps_near(whole.size_us, part.size_us))}"

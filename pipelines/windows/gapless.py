@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pipelines.windows.instants import at_any_instant
 from pipelines.windows.kind import NONE
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class Gapless:
         start, end = self.bounds(frames.start)
         return disjoint(frames, start, end, late=end <= floor[frames.batch])
 
+    @at_any_instant
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
         """The one window that holds an instant."""
         import numpy as np

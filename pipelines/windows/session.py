@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from pipelines.definition.durations import Duration, not_negative, positive, spell
 from pipelines.errors import DefinitionError
+from pipelines.windows.instants import at_any_instant
 from pipelines.windows.kind import NONE
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class Session:
         label, start, last = chains(frames, self.joins_us, self.gap_us, floor)
         return labelled(frames, label, start, last + self.gap_us)
 
+    @at_any_instant
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
         return [(instant_us, instant_us + self.gap_us)]
 
@@ -94,8 +96,9 @@ def session(gap: Duration, *, touching: Touching = "merge", max_length: Duration
         gap: the silence that ends a session.
         touching: whether events exactly `gap` apart belong together: "merge" (Kafka, Flink, Spark, and Jet's
             documentation) or "split" (Jet's code).
-        max_length: how long a session may be. A longer one is cut `max_length` after its first event; the column `cut`
-            says so, and the next event begins another session. States are then kept by event time, a microsecond wide.
+        max_length: how long a session may be. One that would last longer is cut `max_length` after its first event, and
+            the next event begins another session; the column `cut` is true wherever an event at the end would still have
+            belonged. States are then kept by event time, a microsecond wide.
         grace: how long after its end a session waits for late events.
 
     Raises:

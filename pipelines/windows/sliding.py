@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pipelines.definition.durations import UNITS, Duration, not_negative, positive, spell
 from pipelines.errors import DefinitionError
 from pipelines.windows.alignment import Alignment, alignment_us
+from pipelines.windows.instants import at_any_instant
 from pipelines.windows.kind import NONE
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class Sliding:
         first_end = (frames.start - self.align_us) // self.step_us * self.step_us + self.align_us + self.step_us
         return sliding_ranges(frames, first_end, self.size_us, self.step_us, floor[frames.batch])
 
+    @at_any_instant
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
         first = (instant_us - self.align_us) // self.step_us * self.step_us + self.align_us + self.step_us
         return [(end - self.size_us, end) for end in range(first, first + self.size_us, self.step_us)]
@@ -76,7 +78,7 @@ def sliding(size: Duration, *, step: Duration, align_to: Alignment = None, grace
     """
     size_us, step_us = positive(size, "size"), positive(step, "step")
     if size_us % step_us:
-        *others, last = (spell(legal) for legal in _steps_near(size_us, step_us))
+        *others, last = (spell(legal) for legal in steps_near(size_us, step_us))
         legal = f"{', '.join(others)} or {last}" if others else last
         raise DefinitionError(
             f"size must be a whole number of steps: {spell(size_us)} / {spell(step_us)} = {size_us / step_us:.4g}; try step {legal}"
@@ -84,7 +86,7 @@ def sliding(size: Duration, *, step: Duration, align_to: Alignment = None, grace
     return Sliding(size_us, step_us, alignment_us(align_to) % step_us, not_negative(grace, "grace"), dense)
 
 
-def _steps_near(size_us: int, step_us: int) -> list[int]:
+def steps_near(size_us: int, step_us: int) -> list[int]:
     """The four legal steps nearest to the one asked for, in the largest unit that both size and step are whole in."""
     unit = next(u for u in sorted(UNITS.values(), reverse=True) if size_us % u == 0 and step_us % u == 0)
     whole = size_us // unit

@@ -7,6 +7,7 @@ from math import gcd
 from typing import TYPE_CHECKING
 
 from pipelines.definition.durations import DAY_US, Duration, not_negative, positive
+from pipelines.errors import DefinitionError
 from pipelines.windows.alignment import Alignment, alignment_us
 from pipelines.windows.calendar import Calendar, calendar, months_of
 from pipelines.windows.gapless import Gapless
@@ -68,5 +69,8 @@ def tumbling(
     where, grace_us = zone(timezone) if timezone else None, not_negative(grace, "grace")
     if months := months_of(size):
         return calendar(months, align_to, where, grace_us, dense=dense)
-    size_us = positive(size, "size")
+    try:
+        size_us = positive(size, "size")
+    except DefinitionError as wrong:
+        raise DefinitionError(f'{wrong}; or by the calendar "1mo", "1q" or "1y"') from None
     return Tumbling(size_us, alignment_us(align_to, where) % size_us, where, grace_us, dense)

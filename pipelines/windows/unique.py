@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
 from pipelines.definition.durations import Duration, not_negative, positive, spell
 from pipelines.errors import DefinitionError
+from pipelines.windows.instants import at_any_instant
 from pipelines.windows.kind import NONE
 
 if TYPE_CHECKING:
@@ -47,8 +48,10 @@ class Unique:
         from pipelines.engine.unique import unique_ranges
 
         leaving = self.reach_us if self.on == "change" else None
-        return unique_ranges(frames, self.size_us, self.resolution_us, leaving, floor[frames.batch])
+        told = replace(frames, start=frames.start // self.resolution_us * self.resolution_us)
+        return unique_ranges(told, self.size_us, self.resolution_us, leaving, floor[frames.batch])
 
+    @at_any_instant
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
         t = instant_us // self.resolution_us * self.resolution_us
         return [(t - self.size_us, t)]

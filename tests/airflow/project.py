@@ -37,6 +37,24 @@ with DAG("after_shop", schedule=[window_asset("shop", "half_day")]):
     look()
 """
 
+TOTALS = """
+from shop import shop
+
+from pipelines import Pipeline, airflow_dag, sources, windows
+from pipelines import aggregates as agg
+
+totals = Pipeline(
+    name="totals",
+    source=sources.windows(shop, "half_day"),
+    schedule="@daily",
+    start=shop.start,
+    windows={"day": windows.tumbling("1d")},
+    aggregates={"n": agg.sum("n"), "total": agg.sum("total")},
+)
+
+dag = airflow_dag(totals)
+"""
+
 SUITE = {
     "name": "half_day",
     "expectations": [
@@ -56,7 +74,8 @@ DAYS: Mapping[int, Sequence[tuple[str, int, int]]] = {
 
 def write_project(folder: Path) -> Path:
     """The whole project below a folder, with the data of every day."""
-    for name, text in (("dags/shop.py", DEFINITION), ("dags/after_shop.py", DOWNSTREAM), ("expectations/half_day.json", json.dumps(SUITE))):
+    files = {"shop": DEFINITION, "after_shop": DOWNSTREAM, "totals": TOTALS}
+    for name, text in (*((f"dags/{name}.py", text) for name, text in files.items()), ("expectations/half_day.json", json.dumps(SUITE))):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
     for day in DAYS:

@@ -96,7 +96,8 @@ def asked(dice: random.Random) -> Asked:
         dense = evict.make == "by_time" and dice.random() < 0.5
         if dense:
             return Asked(evict, None, None, flush | {"dense": True})
-        return Asked(evict, None, keep(dice, sliding=False), flush | {"group_by": groups})
+        limit = None if evict.make == "by_punctuation" else keep(dice, sliding=False)
+        return Asked(evict, None, limit, flush | {"group_by": groups})
     evict, trigger = (dice.choice([by_count, by_time, by_delta])(dice) for _ in range(2))
     return Asked(evict, trigger, keep(dice, sliding=True), flush | {"incomplete": dice.random() < 0.4, "group_by": groups})
 

@@ -103,11 +103,12 @@ KINDS: dict[str, Callable[[random.Random], Made]] = {
 
 
 def case_of(kind: str, seed: int) -> Case:
-    """A case of that kind; equal seeds give equal cases."""
+    """A case of that kind; equal seeds give equal cases. Frames may be finer than it needs, as when windows share them."""
     dice = random.Random(f"{kind} {seed}")
     ours, theirs, unit, base = KINDS[kind](dice)
     length = 5 * unit
     first = base - dice.randint(0, 5) * length
     found = [Batch(n, n + length, rows(dice, n, unit)) for n in range(first, first + dice.randint(3, 7) * length, length)]
     width = ours.frame_us(dice.choice([0, 0, 1, 2, 5, 7]) * MINUTE if kind == "cut_session" else 0)
-    return Case(seed, ours, theirs, width, dice.choice([("k",), ("k",), ()]), dice.choice(["interval", "events"]), tuple(found))
+    finer = dice.choice([part for part in (1, 1, 2, 60) if width % part == 0])
+    return Case(seed, ours, theirs, width // finer, dice.choice([("k",), ("k",), ()]), dice.choice(["interval", "events"]), tuple(found))

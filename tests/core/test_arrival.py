@@ -5,7 +5,8 @@
 
 import os
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import duckdb
@@ -15,43 +16,50 @@ import pytest
 
 from pipelines.engine.arrange import Batches, arrange_by_arrival
 from pipelines.engine.combine import combine_arranged
-from pipelines.engine.frames import ARRIVAL_TIME, FILE
+from pipelines.engine.frames import ARRIVAL_TIME, FILE, PLACE
 from pipelines.timeline.closing import closing
 from tests.core.arrivals import DEEP, asked, batches
 from tests.core.lift import AGGREGATES, ORACLE, positioned, states
 from tests.core.values import alike
 from tests.oracle import Batch, judge_arrival
 
-CASES = int(os.environ.get("MUNTIN_CORE", "3000")) // 3
+CASES = int(os.environ.get("MUNTIN_CORE", "3000")) // 5
 CHUNKS = 5
 Window = tuple[Any, ...]
 
 
 def lifted(window: Any, at: int, batch: Batch) -> pa.Table:
     """A state a row, in order of arrival, with what the window reads of it; `first` and `last` go by arrival."""
-    parts = [single(window, row, at * 1000 + n) for n, row in enumerate(batch.rows)]
-    return pa.concat_tables(parts) if parts else single(window, NOTHING, 0).slice(1)
-
-
-NOTHING = {"t": 0, "k": "", "v": 0, "x": 0.0, "s": "", "a": 0, "file": ""}
-
-
-def single(window: Any, row: Mapping[str, Any], place: int) -> pa.Table:
-    """One row's state."""
-    lone, found = pa.table({name: [row[name]] for name in ("t", "k", "v", "x", "s")}), states([row], 1)
+    rows = [{**row, "place": at * 1000 + n} for n, row in enumerate(batch.rows)]
+    parts = [states([row], 1) for row in rows or [NOTHING]]
+    found = pa.concat_tables(parts).slice(0, len(rows))
     for name in ("first_s_time", "last_v_time"):
-        found = found.set_column(found.column_names.index(name), name, pa.array([place]))
-    found = found.append_column(ARRIVAL_TIME, pa.array([row["a"]])).append_column(FILE, pa.array([row["file"]]))
-    for column, sql in window.lifts.items():
-        found = found.append_column(column, read(lone, sql))
+        found = found.set_column(found.column_names.index(name), name, column(rows, "place", pa.int64()))
+    found = found.append_column(ARRIVAL_TIME, column(rows, "a", pa.int64())).append_column(FILE, column(rows, "file", pa.string()))
+    found = found.append_column(PLACE, column(rows, "place", pa.int64()))
+    for name, values in read(window, rows).items():
+        found = found.append_column(name, values)
     return found
 
 
-def read(lone: pa.Table, sql: str) -> pa.ChunkedArray:
-    """A SQL aggregate of one row."""
-    with duckdb.connect() as session:
-        session.register("lone", lone)
-        return session.sql(f"select {sql} as value from lone").to_arrow_table()["value"]
+NOTHING = {"t": 0, "k": "", "v": 0, "x": 0.0, "s": "", "a": 0, "file": "", "place": 0}
+TYPES = {"place": pa.int64(), "v": pa.int64(), "x": pa.float64(), "s": pa.string()}
+
+
+def column(rows: Sequence[Mapping[str, Any]], name: str, kind: pa.DataType) -> pa.Array:
+    """One value of each row."""
+    return pa.array([row[name] for row in rows], kind)
+
+
+def read(window: Any, rows: Sequence[Mapping[str, Any]]) -> dict[str, pa.ChunkedArray]:
+    """The window's SQL aggregates over each row."""
+    source = pa.table({name: column(rows, name, kind) for name, kind in TYPES.items()})
+    sql = ", ".join(f"{sql} as {name}" for name, sql in window.lifts.items())
+    found = SESSION().from_arrow(source).query("source", f"select place, {sql} from source group by place order by place") if sql else None
+    return {} if found is None else {name: found.to_arrow_table()[name] for name in window.lifts}
+
+
+SESSION = cache(duckdb.connect)
 
 
 def ours(window: Any, found: tuple[Batch, ...]) -> dict[Window, list[Any]]:

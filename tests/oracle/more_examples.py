@@ -133,6 +133,8 @@ BY_BATCH_MORE = [
     # W = 10 is the end of the cut piece: it closes; an uncut one would wait for W > 10
     Example("cut-closes", session(5, 10), [[0, 5], [10]], {(0, 10): [0, 5], (10, 15): [10]}, {10: 1}),
     Example("cut-not-cut", session(5, 10), [[0, 5], [12, 11], [12]], {(0, 10): [0, 5], (11, 17): [11, 12, 12]}, {10: 1}),
+    # W = 11, the end of [0, 10) and the grace: another 0 is late for it, though nothing near enough would have cut it
+    Example("cut-late-at-its-end", session(10, 10, grace=1), [[0, 9, 11], [0]], {(0, 10): [0, 9], (11, 21): [11]}, {10: 0}),
     # an earlier event moves the cut: 0 makes [0, 10) of what would have been [2, 12)
     Example("cut-moves", session(5, 10, grace=20), [[2, 6, 11], [0]], {(0, 10): [0, 2, 6], (11, 16): [11]}),
     # alone, 4 would be late at W = 12; it is of a piece that reaches an open session

@@ -1,0 +1,1 @@
+"""The documentation; a package because its pictures are made by programs."""

@@ -1,0 +1,27 @@
+"""Instants as users give them to `windows_for`: a datetime, a duration since 1970, or whole microseconds."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+from pipelines.definition.durations import microseconds
+from pipelines.definition.instants import from_us, instant_us
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Find = Callable[[Any, int], list[tuple[int, int]]]
+
+
+def at_any_instant(find: Find) -> Find:
+    """The windows in the terms of the instant: of a datetime as datetimes, of all else as microseconds since 1970 UTC."""
+
+    @wraps(find)
+    def windows_for(self: Any, at: Any) -> Any:  # noqa: ANN401 - any of the three
+        if isinstance(at, datetime):
+            return [(from_us(start), from_us(end)) for start, end in find(self, instant_us(at, "windows_for"))]
+        return find(self, microseconds(at, "windows_for") if isinstance(at, str | timedelta) else at)
+
+    return windows_for
