@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from pipelines.engine.combine import INSTANT, combine_arranged, still_open
 from pipelines.engine.frames import POSITION
 from pipelines.engine.keys import BUCKETS, buckets, contiguous
 from pipelines.engine.tallies import tallies
+from pipelines.jobs.derive import derived
 from pipelines.store.parquet import write_named
 from pipelines.store.paths import windows_path
 from pipelines.timeline.closing import closing
@@ -78,7 +80,7 @@ def _arranged(shard: Shard) -> Arranged:
 
 
 def _combined(shard: Shard, arranged: Arranged) -> Combined:
-    return combine_arranged(
+    combined = combine_arranged(
         arranged,
         window=_window(shard),
         when=closing(_window(shard), np.array(shard.marks, np.int64)),
@@ -87,6 +89,7 @@ def _combined(shard: Shard, arranged: Arranged) -> Combined:
         wanted=np.array(sorted(shard.wanted), np.int64),
         keep_states=shard.pipeline.keep_states,
     )
+    return replace(combined, windows=derived(shard.pipeline, shard.window, combined.windows))
 
 
 def read_carry(shard: Shard) -> pa.Table | None:
