@@ -40,6 +40,9 @@ class Pipeline:
         windows: name -> window.
         aggregates: name of the result column -> aggregate.
         where: SQL condition that rows must meet.
+        derive: name of one more result column -> SQL over a finished window's row: keys, window_start, window_end, the
+            columns of its kind, aggregates, and what is derived before it, as {"share_late": "late / flights"}. `/` gives
+            a double, of 0 / 0 a NaN: `late / nullif(flights, 0)` gives null for the empty windows of a dense `read`.
         watermark: how far time is known after a batch: "interval", its end; "events", the largest event time so far.
         max_ahead: rows further ahead of their interval's end are quarantined.
         expectations: window name -> JSON file of a Great Expectations suite.
@@ -64,6 +67,7 @@ class Pipeline:
     expectations: Mapping[str, str | Path] = field(default_factory=dict)
     on_gap: OnGap = "wait"
     keep_states: bool = False
+    derive: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keys", _listed("keys", self.keys))
@@ -74,6 +78,7 @@ class Pipeline:
         _check_upstream(self)
         object.__setattr__(self, "windows", _tumbling(self.windows))
         _check_parts(self)
+        _check_derive(self.derive)
         _check_columns(self)
         for window in self.expectations:
             _check_choice("expectations", window, tuple(self.windows))
@@ -189,13 +194,18 @@ def _check_parts(pipeline: Pipeline) -> None:
             )
 
 
+def _check_derive(derive: object) -> None:
+    if not isinstance(derive, dict) or not all(isinstance(sql, str) and sql.strip() for sql in derive.values()):
+        raise DefinitionError(f'derive: {derive!r} is not a dict of name -> SQL over a row; write {{"share_late": "late / flights"}}')
+
+
 def _check_columns(pipeline: Pipeline) -> None:
     seen = {column.lower(): "the states' own columns" for each in pipeline.fields for column in each.columns}
     for key in set(seen).intersection(key.lower() for key in pipeline.keys):
         raise DefinitionError(f"keys: {key!r} is the name of a column of the states; rename the key in the source")
     reserved = {*RESERVED, *(column.lower() for window in pipeline.windows.values() for column in window.columns)}
     seen = {}
-    for what, names in (("keys", pipeline.keys), ("aggregates", tuple(pipeline.aggregates))):
+    for what, names in (("keys", pipeline.keys), ("aggregates", tuple(pipeline.aggregates)), ("derive", tuple(pipeline.derive))):
         for name in names:
             if not isinstance(name, str) or not name or name.lower() in reserved:
                 raise DefinitionError(

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from pipelines.aggregates.aggregate import ORDINAL
+from pipelines.aggregates.aggregate import ORDINAL, sealed
 from pipelines.aggregates.grouping import ROWS
 from pipelines.definition.frame_sets import frame_sets
 from pipelines.errors import DefinitionError, SourceError
 from pipelines.jobs.accumulate_task import described, explained, kept_session, said
-from pipelines.jobs.sql_types import stored_type
+from pipelines.jobs.derive import check_derived
+from pipelines.jobs.sql_types import storable, stored_type
 from pipelines.sources.lift import states
 from pipelines.sources.scan import event_time, quoted, scan, staged
 
@@ -40,6 +41,7 @@ def bound_types(pipeline: Pipeline, known: Mapping[str, pa.Schema | None], piece
     _check_where(session, pipeline, rows, columns)
     _check_aggregates(session, pipeline, rows, columns)
     _check_windows(session, pipeline, rows, columns)
+    _check_derived(session, pipeline, rows, columns)
     return {frames.table: _types(session, pipeline, frames, rows, columns, known.get(frames.table)) for frames in frame_sets(pipeline)}
 
 
@@ -84,6 +86,15 @@ def _check_windows(session: duckdb.DuckDBPyConnection, pipeline: Pipeline, rows:
     for name, window in pipeline.windows.items():
         for lift in window.lifts.values():
             _try(session, f"SELECT {lift} AS {quoted(name)} FROM {rows}", f"windows[{name!r}]", columns)
+
+
+def _check_derived(session: duckdb.DuckDBPyConnection, pipeline: Pipeline, rows: str, columns: Mapping[str, str]) -> None:
+    for frames in frame_sets(pipeline) if pipeline.derive else ():
+        query = states(pipeline, frames, rows, 0, columns)
+        cast = ", ".join(f"{quoted(name)}::{stored_type(kind)} AS {quoted(name)}" for name, kind in described(session, query).items())
+        none = sealed(storable(session.sql(f"SELECT {cast} FROM ({query}) LIMIT 0").to_arrow_table()), pipeline.fields)
+        for window in frames.windows:
+            check_derived(pipeline, window, none)
 
 
 def _try(session: duckdb.DuckDBPyConnection, query: str, what: str, columns: Mapping[str, str]) -> None:

@@ -9,12 +9,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipelines.definition.frame_sets import frame_set_of
-from pipelines.engine.combine import INSTANT, results
+from pipelines.engine.combine import INSTANT
 from pipelines.engine.frames import run_starts
 from pipelines.engine.keys import contiguous, key_codes
+from pipelines.jobs.derive import derived, of_nothing
 from pipelines.jobs.todo import published
 from pipelines.timeline.closing import closing
-from pipelines.windows import Assignment
 
 if TYPE_CHECKING:
     from pipelines.definition.pipeline import Pipeline
@@ -31,8 +31,9 @@ def with_empty(pipeline: Pipeline, store: Store, grid: Gridded, window: str, tab
     owner, start, end = _missing(pipeline, grid, table)
     columns = {key: table[key].take(pa.array(owner)) for key in pipeline.keys}
     columns |= {"window_start": pa.array(start).view(INSTANT), "window_end": pa.array(end).view(INSTANT)}
-    columns |= {name: _repeated(value, len(owner)) for name, value in _of_nothing(pipeline, schema).items()}
-    columns |= _closing(pipeline, store, window, end)
+    columns |= {name: _repeated(value, len(owner)) for name, value in of_nothing(pipeline, schema).items()}
+    rows = derived(pipeline, window, pa.table(columns))
+    columns |= dict(zip(rows.column_names, rows.columns, strict=True)) | _closing(pipeline, store, window, end)
     empty = pa.table({name: columns[name] for name in table.column_names})
     return pa.concat_tables([table, empty], promote_options="permissive")
 
@@ -53,13 +54,6 @@ def _missing(pipeline: Pipeline, grid: Gridded, table: pa.Table) -> tuple[Ints, 
         found.append((np.full(len(holes), rows[0]), starts[holes], ends[holes]))
     owner, starts, ends = (np.concatenate(parts).astype(np.int64) for parts in zip(*found, strict=True))
     return owner, starts, ends
-
-
-def _of_nothing(pipeline: Pipeline, schema: pa.Schema) -> dict[str, pa.Array]:
-    """The aggregates of a window without rows."""
-    none, one = np.empty(0, np.int64), np.zeros(1, np.int64)
-    window = Assignment(none, none, one, one, one, one, one, one, none, none, none)
-    return results(schema.empty_table(), window, pipeline.aggregates)
 
 
 def _repeated(value: pa.Array, times: int) -> pa.Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from pipelines.engine.keys import BUCKETS, buckets, contiguous
 from pipelines.engine.tallies import tallies
 from pipelines.errors import DefinitionError
 from pipelines.jobs.accumulate_task import kept_session, said
+from pipelines.jobs.derive import derived
 from pipelines.store.parquet import write_named
 from pipelines.store.paths import windows_path
 from pipelines.timeline.closing import closing
@@ -82,7 +84,7 @@ def _arranged(shard: Shard) -> Arranged:
 
 
 def _combined(shard: Shard, arranged: Arranged) -> Combined:
-    return combine_arranged(
+    combined = combine_arranged(
         arranged,
         window=_window(shard),
         when=closing(_window(shard), np.array(shard.marks, np.int64)),
@@ -91,6 +93,7 @@ def _combined(shard: Shard, arranged: Arranged) -> Combined:
         wanted=np.array(sorted(shard.wanted), np.int64),
         keep_states=shard.pipeline.keep_states,
     )
+    return replace(combined, windows=derived(shard.pipeline, shard.window, combined.windows))
 
 
 def evaluated(aggregates: Mapping[str, Aggregate], states: pa.Table, windows: Assignment, expression: str) -> np.ndarray:

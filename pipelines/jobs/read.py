@@ -42,9 +42,9 @@ def read(pipeline: Pipeline, window: str, *, root: str | Path, provisional: bool
             unless given. Counts of empty windows are 0, everything else is null.
 
     Returns:
-        key columns, window_start, window_end (timestamp us UTC), what the kind of window says beside, the aggregates in
-        the order of the definition, batch (start of the interval that closed it; null while none has), and, if asked,
-        provisional (bool).
+        key columns, window_start, window_end (timestamp us UTC), what the kind of window says beside, the aggregates and
+        what is derived of them in the order of the definition, batch (start of the interval that closed it; null while
+        none has), and, if asked, provisional (bool).
 
     Raises:
         DefinitionError: the pipeline has no such window, or one without a grid was asked to be dense.
@@ -76,7 +76,8 @@ def _published(store: Store, window: str) -> pa.Table:
 
 def _shaped(pipeline: Pipeline, window: str, table: pa.Table) -> pa.Table:
     """The columns in their order; those that nothing is known of yet are null."""
-    names = [*pipeline.keys, "window_start", "window_end", *pipeline.windows[window].columns, *pipeline.aggregates, "batch"]
+    names = [*pipeline.keys, "window_start", "window_end", *pipeline.windows[window].columns]
+    names += [*pipeline.aggregates, *pipeline.derive, "batch"]
     return pa.table({name: table[name] if name in table.column_names else pa.nulls(len(table)) for name in names})
 
 
