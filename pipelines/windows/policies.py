@@ -128,10 +128,18 @@ def by_punctuation(at: str) -> Punctuation:
     return Punctuation(expression(at, "by_punctuation"))
 
 
-def keep(*, age: Duration, emit: bool = False) -> Keep:
+def keep(*, age: Duration | None = None, count: int | None = None, rows: int | None = None, emit: bool = False) -> Keep:
     """Drop a partition that no row came to for longer than `age` of arrival time; `emit`: with a last result.
 
+    SPL's limits on the number of partitions (`count`) and of rows held in all (`rows`) are refused: they make every
+    partition's windows depend on all the others'.
+
     Raises:
-        DefinitionError: an age that is not positive.
+        DefinitionError: no age, or one that is not positive; a count or a number of rows.
     """
+    if count is not None or rows is not None or age is None:
+        raise DefinitionError(
+            "keep: partitions can be dropped by age, as keep(age='1d'); limits on their number or on the rows in all of them "
+            "(SPL's partitionCount and tupleCount) are not supported"
+        )
     return Keep(positive(age, "age"), emit)

@@ -41,6 +41,7 @@ REFUSED: list[tuple[str, Callable[[], object], str]] = [
         "given its results",
     ),
     ("groups as a text", lambda: W.arrival(W.by_count(5), group_by="product"), "not a list of column names"),
+    ("kept by number", lambda: W.keep(count=10), "not supported"),
     ("no policy", lambda: W.arrival(5), "5 is no policy"),
     ("rows of what", lambda: W.arrival(W.by_count(5), output="lines"), '"windows" or "rows"'),
 ]
