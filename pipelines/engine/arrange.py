@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,9 +14,11 @@ from pipelines.engine.frames import POSITION, Arrived, Frames, run_numbers, run_
 from pipelines.engine.keys import contiguous, key_codes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from pipelines.windows.kind import Held, Ints
+    from pipelines.windows.kind import Assignment, Held, Ints
+
+    Evaluate = Callable[[pa.Table, Assignment, str], np.ndarray]
 
 NEVER = 2**62
 BLANK = {3: np.array((0, NEVER, 0)), 8: np.zeros(8, np.int64)}  # counters of a new partition: tumbling; sliding
@@ -67,7 +70,9 @@ def arrange(states: pa.Table, keys: Sequence[str], width_us: int) -> Arranged:
     return Arranged(states, Frames(codes[order], start[order], batch[order], first, last, width_us))
 
 
-def arrange_by_arrival(states: pa.Table, carried: pa.Table | None, keys: Sequence[str], batches: Batches) -> Arranged:
+def arrange_by_arrival(
+    states: pa.Table, carried: pa.Table | None, keys: Sequence[str], batches: Batches, evaluate: Evaluate | None = None
+) -> Arranged:
     """Sort rows by (key, order of arrival), after those that were held before.
 
     Args:
@@ -76,6 +81,7 @@ def arrange_by_arrival(states: pa.Table, carried: pa.Table | None, keys: Sequenc
             (list of int64) and `BASE`. None at the beginning of history.
         keys: names of the key columns.
         batches: the history.
+        evaluate: states, windows over them, SQL expression over their results -> its values; where a window needs that.
     """
     partitions, before = None, 0
     if carried is not None:
@@ -94,7 +100,9 @@ def arrange_by_arrival(states: pa.Table, carried: pa.Table | None, keys: Sequenc
     states = states.take(pa.array(order))
     start, batch = _instants(states["frame"]), states[POSITION].to_numpy()
     columns = {name: contiguous(states[name]) for name in states.column_names}
-    arrived = Arrived(columns, batches.starts, batches.ends, batches.origin, order < before, counters, bases, batches.snaps)
+    told = partial(evaluate, states) if evaluate else None
+    times = (batches.starts, batches.ends, batches.origin)
+    arrived = Arrived(columns, *times, order < before, counters, bases, batches.snaps, told)
     return Arranged(states, Frames(group, start, batch, start, start, 1, arrived), keyed)
 
 

@@ -9,9 +9,10 @@ import pyarrow as pa
 from numba import njit
 
 from pipelines.definition.expressions import stem
-from pipelines.engine.arrange import BLANK
-from pipelines.engine.frames import FILE, PLACE, run_numbers, run_starts
-from pipelines.engine.select import extent, sort_keys
+from pipelines.engine.adaptive import adapted
+from pipelines.engine.arrange import BLANK, NEVER
+from pipelines.engine.frames import FILE, PLACE, run_numbers
+from pipelines.engine.members_by_arrival import blocks_of, bounded, grouped, ranges
 from pipelines.engine.slide import COUNT, DELTA, TIME, slid
 from pipelines.engine.spread import spread
 from pipelines.engine.tumble import tumbled
@@ -38,10 +39,10 @@ def arrived(window: Arrival, frames: Frames, batches: int) -> Assignment:
     if rows is None:
         raise ValueError("arrival windows need rows in order of arrival")
     clock = _clock(rows, frames)
-    fire = _tumble if window.trigger is None else _slide
+    fire = _slide if window.trigger else _adapt if isinstance(window.evict, policies.Delta) and window.evict.following else _tumble
     found, block, scattered, held = fire(window, frames, rows, clock)
     group, index, lo, hi, closed = found[:, 0], found[:, 1], found[:, 2], found[:, 3], found[:, 4]
-    order, block, lo, mid, hi = _ranges(frames.group, block, lo, hi, scattered)
+    order, block, lo, mid, hi = ranges(frames.group, block, lo, hi, scattered)
     if window.flush:
         closed = np.minimum(closed, batches - 1)
     bounds = (found[:, 5], found[:, 6]) if window.dense else (group * 0, group * 0)
@@ -49,7 +50,7 @@ def arrived(window: Arrival, frames: Frames, batches: int) -> Assignment:
     plain = Assignment(
         order, block, group, bounds[0], bounds[1], lo, mid, hi, _NOTHING, _NOTHING, none, closed, {"window_index": index}, held
     )
-    return _bounded(_grouped(plain, window, rows) if window.group_by else plain, frames, dense=window.dense)
+    return bounded(grouped(plain, window, rows) if window.group_by else plain, frames, dense=window.dense)
 
 
 def _clock(rows: Arrived, frames: Frames) -> Ints:
@@ -109,6 +110,26 @@ def _tumble(window: Arrival, frames: Frames, rows: Arrived, clock: Ints) -> tupl
     )
 
 
+def _adapt(window: Arrival, frames: Frames, rows: Arrived, clock: Ints) -> tuple[np.ndarray, Ints, np.ndarray, Held]:  # noqa: ARG001 - as its siblings
+    evict, evaluate = window.evict, rows.evaluate
+    if not isinstance(evict, policies.Delta) or evaluate is None:
+        raise ValueError("windows that set the difference for the next need a way to evaluate it")
+    value, known, _ = _delta(evict, rows, len(frames))
+    counters = _counters(rows, 3)
+    allowed = np.where(counters[:, 1] == NEVER, evict.size, rows.bases)  # a partition that is new begins with the first
+
+    def following(windows: Assignment) -> np.ndarray:
+        sizes = evaluate(windows, evict.following)
+        return np.where(np.isnan(sizes), evict.size, sizes)
+
+    values, limits = (value.astype(np.float64), known), (allowed, counters[:, 0])
+    found, notes, bases = adapted(frames, values, limits, following, rows.snaps, len(rows.ends), absolute=evict.absolute)
+    block = np.zeros(len(frames) + 1, np.int64)
+    block[found[:, 2]] = 1
+    note, row = _held_rows(notes[:, 5], notes[:, 6])
+    return found, np.cumsum(block[:-1]), np.empty((0, 2), np.int64), Held(notes[:, 0], notes[:, 1], notes[:, 2:5], bases, note, row)
+
+
 def _rank(rows: Arrived, frames: Frames) -> Ints:
     """The place of each row by arrival, over all partitions."""
     rank = np.empty(len(frames), np.int64)
@@ -135,7 +156,7 @@ def _slide(window: Arrival, frames: Frames, rows: Arrived, clock: Ints) -> tuple
         (evict, size, falls, trigger, every, trigger_falls, rows.origin, window.incomplete, limits.age_us),
         _counters(rows, 8), rows.bases.astype(triggering[0].dtype), rows.snaps,
     )  # fmt: skip
-    block = _blocks(evict, size, place, clock, leaving)
+    block = blocks_of(evict, size, place, clock, leaving)
     explicit = scattered if len(scattered) else np.empty((0, 2), np.int64)
     return found, block, explicit, Held(notes[:, 0], notes[:, 1], notes[:, 2:], bases, kept[:, 0], kept[:, 1])
 
@@ -150,95 +171,3 @@ def _rule(policy: policies.Policy | None) -> tuple[int, int, bool]:
     if isinstance(policy, policies.Time):
         return TIME, policy.size_us, False
     return DELTA, 0, isinstance(policy, policies.Delta) and policy.absolute
-
-
-def _blocks(evict: int, size: int, place: Ints, clock: Ints, leaving: tuple[np.ndarray, np.ndarray, float]) -> Ints:
-    """The block of each row, on multiples of the window's length: a window that lost rows at its old end only spans two."""
-    if evict == COUNT:
-        return place // size
-    if evict == TIME:
-        return clock // size
-    value, _, delta = leaving
-    with np.errstate(invalid="ignore"):
-        cut = np.floor_divide(value, delta) if delta else value
-    return run_numbers(np.nan_to_num(cut))
-
-
-def _ranges(group: Ints, block: Ints, lo: Ints, hi: Ints, scattered: np.ndarray) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-    """Order, blocks, and the range of each window; one that is no union of a suffix and a prefix of two blocks gets rows of its own."""
-    begins = run_starts(group, block)
-    changes: Ints = np.cumsum(begins)
-    head = np.flatnonzero(begins)
-    if not len(block):
-        return block, block, lo, lo, hi
-    last, empty = np.maximum(hi - 1, 0), hi <= lo
-    first = np.minimum(lo, len(block) - 1)
-    mid = head[changes[last] - 1]
-    plain = empty | (changes[last] - changes[first] == 1) | (mid == lo)
-    plain[np.unique(scattered[:, 0])] = False
-    mid = np.where(empty, lo, np.maximum(mid, lo))
-    if plain.all():
-        return np.arange(len(block)), changes, lo, mid, hi
-    alone = np.flatnonzero(~plain & ~np.isin(np.arange(len(lo)), scattered[:, 0]))
-    window, within = spread(alone, hi[alone] - lo[alone])
-    pairs = np.concatenate((scattered, np.column_stack((window, lo[window] + within))))
-    pairs = pairs[np.argsort(pairs[:, 0], kind="stable")]
-    odd = np.flatnonzero(~plain)
-    starts = np.searchsorted(pairs[:, 0], odd) + len(block)
-    ends = np.searchsorted(pairs[:, 0], odd, side="right") + len(block)
-    lo, mid, hi = lo.copy(), mid.copy(), hi.copy()
-    lo[odd], mid[odd], hi[odd] = starts, starts, ends
-    order = np.append(np.arange(len(block)), pairs[:, 1])
-    return order, np.append(changes, changes[-1] + 1 + run_numbers(pairs[:, 0])), lo, mid, hi
-
-
-def _grouped(windows: Assignment, definition: Arrival, rows: Arrived) -> Assignment:
-    """Each window cut by the values of columns: one for each that there is among its rows."""
-    window, within = spread(np.arange(len(windows.lo)), windows.hi - windows.lo)
-    row = windows.order[windows.lo[window] + within]
-    columns = {name: rows.columns[stem("group", name)] for name in definition.group_by}
-    codes = [_codes(column)[row] for column in columns.values()]
-    sort = np.lexsort((*codes[::-1], window))
-    window, row, codes = window[sort], row[sort], [code[sort] for code in codes]
-    begins = run_starts(window, *codes)
-    heads = np.flatnonzero(begins)
-    tails, owner = np.append(heads[1:], len(row))[: len(heads)], window[heads]
-    more = {"window_index": windows.more["window_index"][owner]} | {
-        name: column.take(pa.array(row[heads])) for name, column in columns.items()
-    }
-    closed = windows.closed[owner] if windows.closed is not None else None
-    start, end = windows.start[owner], windows.end[owner]
-    none = _NOTHING
-    return Assignment(
-        row,
-        np.cumsum(begins) - 1,
-        windows.group[owner],
-        start,
-        end,
-        heads,
-        heads,
-        tails,
-        none,
-        none,
-        windows.missed,
-        closed,
-        more,
-        windows.held,
-    )
-
-
-def _codes(column: pa.Array) -> Ints:
-    """Numbers ordered as the values; null is the last."""
-    keys = sort_keys(column)
-    return np.where(column.is_valid().to_numpy(zero_copy_only=False), keys, np.int64(2**63 - 1))
-
-
-def _bounded(windows: Assignment, frames: Frames, *, dense: bool) -> Assignment:
-    """The same with the least and the largest event time of the members as their bounds."""
-    from dataclasses import replace
-
-    start, end = extent(frames.start, windows)
-    if dense:
-        empty = windows.lo == windows.hi
-        start, end = np.where(empty, windows.start, start), np.where(empty, windows.end, end)
-    return replace(windows, start=start, end=end)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     import pyarrow as pa
 
-    from pipelines.windows.kind import Ints
+    from pipelines.windows.kind import Assignment, Ints
 
 
 # Columns of states that are rows: time of arrival, number of the file in its split, place in the batch.
@@ -31,6 +31,7 @@ class Arrived:
         held: whether each row is one that was held before; these come first in their partition.
         counters, bases: of each group, as left; `counters` has no columns at the beginning of history.
         snaps: positions of the batches after which to note what is held.
+        evaluate: windows, SQL expression over their results -> its values as doubles, NaN for null; where it is asked for.
     """
 
     columns: Mapping[str, pa.Array]
@@ -41,6 +42,7 @@ class Arrived:
     counters: np.ndarray
     bases: np.ndarray
     snaps: Ints
+    evaluate: Callable[[Assignment, str], np.ndarray] | None = None
 
     @property
     def clock(self) -> Ints | None:

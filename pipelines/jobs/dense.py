@@ -49,7 +49,8 @@ def _missing(pipeline: Pipeline, grid: Gridded, table: pa.Table) -> tuple[Ints, 
         rows = order[head:tail]
         starts, ends = grid.every(int(start[rows].min()), int(end[rows].max()))
         there = {*zip(start[rows].tolist(), end[rows].tolist(), strict=True)}
-        holes = [at for at, bounds in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)) if bounds not in there]
+        first, grid_bounds = min(there), zip(starts.tolist(), ends.tolist(), strict=True)
+        holes = [at for at, bounds in enumerate(grid_bounds) if bounds not in there and bounds > first]
         found.append((np.full(len(holes), rows[0]), starts[holes], ends[holes]))
     owner, starts, ends = (np.concatenate(parts).astype(np.int64) for parts in zip(*found, strict=True))
     return owner, starts, ends

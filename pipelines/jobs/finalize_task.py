@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,10 +17,12 @@ import pyarrow.parquet as pq
 from pipelines.definition.frame_sets import frame_set_of
 from pipelines.definition.instants import instant_us
 from pipelines.engine.arrange import Batches, arrange, arrange_by_arrival, carried
-from pipelines.engine.combine import INSTANT, combine_arranged, still_open
+from pipelines.engine.combine import INSTANT, combine_arranged, results, still_open
 from pipelines.engine.frames import POSITION
 from pipelines.engine.keys import BUCKETS, buckets, contiguous
 from pipelines.engine.tallies import tallies
+from pipelines.errors import DefinitionError
+from pipelines.jobs.accumulate_task import kept_session, said
 from pipelines.jobs.derive import derived
 from pipelines.store.parquet import write_named
 from pipelines.store.paths import windows_path
@@ -28,12 +31,13 @@ from pipelines.timeline.closing import closing
 CARRY = "carry"  # folder below the state: what windows by arrival held after some batches; the ledgers say which files count
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from pipelines.aggregates import Aggregate
     from pipelines.engine.arrange import Arranged
     from pipelines.engine.combine import Combined
     from pipelines.jobs.shards import Shard
-    from pipelines.windows import Window
+    from pipelines.windows import Assignment, Window
 
 
 def finalize_shards(shards: Sequence[Shard]) -> list[dict[str, Any]]:
@@ -76,7 +80,7 @@ def _arranged(shard: Shard) -> Arranged:
         return arrange(pa.concat_tables([before.select(states.column_names), states]) if before else states, keys, frames.width_us)
     starts = np.array(shard.starts, np.int64)
     batches = Batches(starts[:-1], starts[1:], instant_us(shard.pipeline.start, "start"), np.array(shard.snaps, np.int64))
-    return arrange_by_arrival(states, before, keys, batches)
+    return arrange_by_arrival(states, before, keys, batches, partial(evaluated, shard.pipeline.aggregates))
 
 
 def _combined(shard: Shard, arranged: Arranged) -> Combined:
@@ -90,6 +94,22 @@ def _combined(shard: Shard, arranged: Arranged) -> Combined:
         keep_states=shard.pipeline.keep_states,
     )
     return replace(combined, windows=derived(shard.pipeline, shard.window, combined.windows))
+
+
+def evaluated(aggregates: Mapping[str, Aggregate], states: pa.Table, windows: Assignment, expression: str) -> np.ndarray:
+    """A SQL expression over the results of windows, as doubles; NaN for null.
+
+    Raises:
+        DefinitionError: it does not fit the results.
+    """
+    session = kept_session(None)
+    session.register("muntin_windows", pa.table(results(states, windows, aggregates)))
+    try:
+        found = session.sql(f"SELECT ({expression})::DOUBLE AS value FROM muntin_windows").to_arrow_table()["value"]
+    except duckdb.Error as wrong:
+        there = ", ".join(aggregates)
+        raise DefinitionError(f"by_delta: {expression!r} does not fit the results of a window: {said(wrong)}. There are {there}") from wrong
+    return found.combine_chunks().fill_null(float("nan")).to_numpy(zero_copy_only=False)
 
 
 def read_carry(shard: Shard) -> pa.Table | None:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pipelines.definition.durations import DAY_US
+from pipelines.windows.by_time import ByTime
 from pipelines.windows.instants import at_any_instant
-from pipelines.windows.kind import NONE
 
 if TYPE_CHECKING:
     from pipelines.engine.frames import Frames
@@ -15,18 +15,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class AllTime:
+class AllTime(ByTime):
     """From a key's first event to its last; provisional for ever."""
 
     grace_us = 0
-    inside_us = 0
-    by_arrival = carries = False
-    flushes = together = False
-    lifts = NONE
-    event_times = True
     reach_us = 0
-    margin_us = 0
-    columns = NONE
+
+    @property
+    def event_times(self) -> bool:
+        return True
 
     def frame_us(self, grid_us: int) -> int:
         return grid_us or DAY_US

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from pipelines.definition.expressions import stem
 from pipelines.errors import DefinitionError
 from pipelines.windows.instants import at_any_instant
+from pipelines.windows.mixtures import mixtures
 from pipelines.windows.policies import BORDERS, Count, Delta, Keep, Policy, Punctuation, Time
 
 if TYPE_CHECKING:
@@ -160,27 +161,13 @@ def arrival(
 
 
 def _check(window: Arrival) -> None:
-    evict, trigger = window.evict, window.trigger
-    for what, policy in (("evict", evict), ("trigger", trigger)):
+    for what, policy in (("evict", window.evict), ("trigger", window.trigger)):
         if not isinstance(policy, Policy) and not (what == "trigger" and policy is None):
             raise DefinitionError(
                 f"{what}: {policy!r} is no policy; give by_count(100), by_time('5m'), by_delta('x', 1.5) or by_punctuation(...)"
             )
-    if trigger is not None and (isinstance(evict, Punctuation) or isinstance(trigger, Punctuation)):
-        raise DefinitionError("punctuation only ends tumbling windows; leave out the trigger, or evict and trigger by count, time or delta")
-    if trigger is not None and any(isinstance(p, Count) and p.or_time_us for p in window.policies):
-        raise DefinitionError("or_time= is for tumbling windows; leave out the trigger, or or_time=")
-    if trigger is None and window.incomplete:
-        raise DefinitionError(
-            "incomplete=True is for sliding windows, which have a trigger; tumbling ones come out full; flush=True gives the rest"
-        )
-    if window.dense and (trigger is not None or not isinstance(evict, Time)):
-        raise DefinitionError("dense=True is for tumbling windows by_time: other windows are never empty")
-    if window.partitions and isinstance(evict, Punctuation):
-        raise DefinitionError(
-            "keep(...) is for windows by count, time or delta: punctuation ends those of all partitions, and nothing is kept for long"
-        )
-    if window.partitions and window.partitions.emit and trigger is not None:
-        raise DefinitionError("keep(emit=True) is for tumbling windows; a sliding one has given its results already")
     if window.output not in get_args(Output):
         raise DefinitionError(f'output: {window.output!r} is not understood; say "windows" or "rows"')
+    for impossible, text in mixtures(window, slides=window.trigger is not None):
+        if impossible:
+            raise DefinitionError(text)

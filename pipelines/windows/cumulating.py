@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from pipelines.definition.durations import DAY_US, Duration, spell
 from pipelines.errors import DefinitionError
+from pipelines.windows.by_time import ByTime
 from pipelines.windows.calendar import Calendar
 from pipelines.windows.instants import at_any_instant
-from pipelines.windows.kind import NONE
 from pipelines.windows.sliding import steps_near
 from pipelines.windows.tumbling import Tumbling, tumbling
 
@@ -21,19 +21,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Cumulating:
+class Cumulating(ByTime):
     """`[start, end)` for every window that begins with one of `whole` and ends with one of the `step`s in it."""
 
     whole: Tumbling | Calendar
     step: Tumbling | Calendar
-
-    inside_us = 0
-    by_arrival = carries = False
-    flushes = together = False
-    lifts = NONE
-    event_times = False
-    margin_us = 0
-    columns = NONE
 
     @property
     def grace_us(self) -> int:

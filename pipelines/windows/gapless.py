@@ -4,26 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pipelines.windows.by_time import ByTime
 from pipelines.windows.instants import at_any_instant
-from pipelines.windows.kind import NONE
 
 if TYPE_CHECKING:
     from pipelines.engine.frames import Frames
     from pipelines.windows.kind import Assignment, Ints
 
 
-class Gapless:
+class Gapless(ByTime):
     """Every instant lies in exactly one window."""
 
     __slots__ = ()
-
-    inside_us = 0
-    by_arrival = carries = False
-    flushes = together = False
-    lifts = NONE
-    event_times = False
-    margin_us = 0
-    columns = NONE
 
     def bounds(self, instants: Ints) -> tuple[Ints, Ints]:
         """Start and end of the window that holds each instant."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
@@ -15,9 +14,6 @@ if TYPE_CHECKING:
     from pipelines.engine.frames import Frames
 
     Ints = np.ndarray[tuple[int], np.dtype[np.int64]]
-
-
-NONE: Mapping[str, str] = MappingProxyType({})  # a kind whose results say no more than start and end
 
 
 @dataclass(frozen=True, slots=True)

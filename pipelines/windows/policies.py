@@ -29,12 +29,21 @@ class Time:
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """A value that has grown by more than `size` since the oldest row. `in_time`: the value is an instant, the size microseconds."""
+    """A value that has grown by more than `size` since the oldest row.
+
+    Attributes:
+        of: the value, a SQL expression.
+        size: by how much it may grow; in the first window of a partition, where `following` says it for the others.
+        absolute: whether a fall counts as well.
+        in_time: whether the value is an instant and the size microseconds.
+        following: a SQL expression over a window's results: by how much the value may grow in the next one.
+    """
 
     of: str
     size: float
     absolute: bool = False
     in_time: bool = False
+    following: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,20 +89,32 @@ def by_time(size: Duration) -> Time:
     return Time(positive(size, "by_time"))
 
 
-def by_delta(of: str, size: float | str | timedelta, *, absolute: bool = False) -> Delta:
+def by_delta(of: str, size: float | str | timedelta, *, absolute: bool = False, first: float | None = None) -> Delta:
     """As soon as `of` has grown by more than `size` since the oldest row: `new - oldest > size`, strictly. A fall never counts.
 
     Args:
         of: a SQL expression: a number, or an instant, with a duration for `size`.
-        size: a number, or a duration as "60s".
+        size: a number, or a duration as "60s"; or, with `first`, a SQL expression over the aggregates of the partition's
+            window before, as "2 * stddev_v". Where that gives null, `first` stands in.
         absolute: whether a fall counts as well.
+        first: the size for a partition's first window, where `size` is an expression.
 
     Raises:
-        DefinitionError: a negative size, or neither a number nor a duration.
+        DefinitionError: a negative size, or neither a number nor a duration; an expression without `first`.
     """
     of = expression(of, "by_delta")
+    if first is not None:
+        if not isinstance(size, str) or not isinstance(first, int | float) or isinstance(first, bool) or not 0 <= first < float("inf"):
+            raise DefinitionError(
+                f"by_delta: first={first!r} with {size!r}; give a number of 0 or more, and an expression, "
+                'as by_delta("v", "2 * stddev_v", first=1.0)'
+            )
+        return Delta(of, float(first), absolute, following=expression(size, "by_delta"))
     if isinstance(size, str | timedelta):
-        return Delta(of, not_negative(size, "by_delta"), absolute, in_time=True)
+        try:
+            return Delta(of, not_negative(size, "by_delta"), absolute, in_time=True)
+        except DefinitionError as wrong:
+            raise DefinitionError(f"{wrong}; if it is an expression over the window before, give first= for the first window") from None
     if not isinstance(size, int | float) or isinstance(size, bool) or not 0 <= size < float("inf"):
         raise DefinitionError(f'by_delta: {size!r} is no difference; give a number of 0 or more, or a duration as "60s" for instants')
     return Delta(of, size, absolute)
@@ -107,10 +128,18 @@ def by_punctuation(at: str) -> Punctuation:
     return Punctuation(expression(at, "by_punctuation"))
 
 
-def keep(*, age: Duration, emit: bool = False) -> Keep:
+def keep(*, age: Duration | None = None, count: int | None = None, rows: int | None = None, emit: bool = False) -> Keep:
     """Drop a partition that no row came to for longer than `age` of arrival time; `emit`: with a last result.
 
+    SPL's limits on the number of partitions (`count`) and of rows held in all (`rows`) are refused: they make every
+    partition's windows depend on all the others'.
+
     Raises:
-        DefinitionError: an age that is not positive.
+        DefinitionError: no age, or one that is not positive; a count or a number of rows.
     """
+    if count is not None or rows is not None or age is None:
+        raise DefinitionError(
+            "keep: partitions can be dropped by age, as keep(age='1d'); limits on their number or on the rows in all of them "
+            "(SPL's partitionCount and tupleCount) are not supported"
+        )
     return Keep(positive(age, "age"), emit)

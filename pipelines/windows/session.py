@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from pipelines.definition.durations import Duration, not_negative, positive, spell
 from pipelines.errors import DefinitionError
+from pipelines.windows.by_time import ByTime
 from pipelines.windows.instants import at_any_instant
-from pipelines.windows.kind import NONE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,19 +22,18 @@ CUT: Mapping[str, str] = MappingProxyType({"cut": "bool"})
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class Session(ByTime):
     """`[first, last + gap)` of events whose neighbours are nearer than `gap` (`touching="merge"`: no farther)."""
 
     gap_us: int
     touching: Touching = "merge"
     grace_us: int = 0
 
-    by_arrival = carries = False
-    flushes = together = False
-    lifts = NONE
-    event_times = True
     reach_us = None
-    columns = NONE
+
+    @property
+    def event_times(self) -> bool:
+        return True
 
     @property
     def inside_us(self) -> int:
@@ -75,8 +74,13 @@ class LimitedSession(Session):
 
     max_length_us: int = 0
 
-    carries = True
-    columns = CUT
+    @property
+    def carries(self) -> bool:
+        return True
+
+    @property
+    def columns(self) -> Mapping[str, str]:
+        return CUT
 
     def frame_us(self, grid_us: int) -> int:  # noqa: ARG002 - a cut may fall between any two instants
         return 1

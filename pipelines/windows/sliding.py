@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from pipelines.definition.durations import UNITS, Duration, not_negative, positive, spell
 from pipelines.errors import DefinitionError
 from pipelines.windows.alignment import Alignment, alignment_us
+from pipelines.windows.by_time import ByTime
 from pipelines.windows.instants import at_any_instant
-from pipelines.windows.kind import NONE
 
 if TYPE_CHECKING:
     from pipelines.engine.frames import Frames
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Sliding:
+class Sliding(ByTime):
     """`[start, start + size)` for every start on the grid of steps whose window holds an event."""
 
     size_us: int
@@ -26,14 +26,6 @@ class Sliding:
     align_us: int = 0
     grace_us: int = 0
     dense: bool = False
-
-    inside_us = 0
-    by_arrival = carries = False
-    flushes = together = False
-    lifts = NONE
-    event_times = False
-    margin_us = 0
-    columns = NONE
 
     @property
     def reach_us(self) -> int:

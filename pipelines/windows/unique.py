@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from pipelines.definition.durations import Duration, not_negative, positive, spell
 from pipelines.errors import DefinitionError
+from pipelines.windows.by_time import ByTime
 from pipelines.windows.instants import at_any_instant
-from pipelines.windows.kind import NONE
 
 if TYPE_CHECKING:
     from pipelines.engine.frames import Frames
@@ -18,20 +18,13 @@ On = Literal["change", "enter"]
 
 
 @dataclass(frozen=True, slots=True)
-class Unique:
+class Unique(ByTime):
     """`[t - size, t]` for each distinct event time t, and `[t + r, t + r + size]` if it holds an event; both ends belong."""
 
     size_us: int
     resolution_us: int = 1_000
     on: On = "change"
     grace_us: int = 0
-
-    by_arrival = carries = False
-    flushes = together = False
-    lifts = NONE
-    event_times = False
-    margin_us = 0
-    columns = NONE
 
     @property
     def inside_us(self) -> int:

@@ -16,7 +16,7 @@ from examples.demo.home import Home, make_home
 from examples.demo.servers import migrate, spark, standalone
 from pipelines import read
 from pipelines.cli.definition import load_pipeline
-from tests.airflow.project import DAYS, half_days, write_day, write_project
+from tests.airflow.project import half_days, write_day, write_project
 
 LAST = 3
 
@@ -77,25 +77,8 @@ def test_days_at_once_then_mended_and_reprocessed(api: Api, home: Home):
     assert rows(half_day(home)) != half_days(range(1, LAST + 1))
 
     write_day(project, 2)
-    api.patch("dags/totals", {"is_paused": False})
     assert backfill(api, reprocess_behavior="completed") == ["success"] * LAST
     assert rows(half_day(home)) == half_days(range(1, LAST + 1))
-    follows(api, home)
-
-
-def follows(api: Api, home: Home) -> None:
-    """The DAG over the windows runs when they are published, and reads every batch of them."""
-    totals = load_pipeline(Path(home.env["MUNTIN_HOME"], "dags/totals.py"))
-    wanted = [(sum(1 for _ in rows), sum(amount for *_, amount in rows)) for day, rows in sorted(DAYS.items()) if day <= LAST]
-    found: list[tuple[int, int]] = []
-    for _ in range(120):
-        if Path(home.state, "totals").exists():
-            found = [(row["n"], row["total"]) for row in read(totals, "day", root=home.state).to_pylist()]
-        if found == wanted:
-            break
-        time.sleep(1)
-    assert found == wanted
-    assert {run["run_type"] for run in api.get("dags/totals/dagRuns")["dag_runs"]} == {"asset_triggered"}
 
 
 def test_stopping_leaves_nothing(tmp_path: Path):

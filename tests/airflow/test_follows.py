@@ -1,0 +1,62 @@
+"""The real scheduler: a pipeline on a schedule, and one over its windows that is woken by their asset."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from examples.demo.api import Api
+from examples.demo.home import Home, make_home
+from examples.demo.servers import migrate, spark, standalone
+from pipelines import read
+from pipelines.cli.definition import load_pipeline
+from tests.airflow.project import DAYS, write_project
+
+LAST = 2
+UNTIL = f"airflow_dag(shop, end_date=datetime(2024, 1, {LAST}, tzinfo=UTC))"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    """The scheduler makes runs by itself here: of the shop's first days, and of what waits for their windows."""
+    project = write_project(tmp_path / "project")
+    shop = project / "dags/shop.py"
+    shop.write_text(shop.read_text(encoding="utf-8").replace("airflow_dag(shop)", UNTIL), encoding="utf-8")
+    made = make_home(tmp_path / "home", state=tmp_path / "state")
+    settings = {
+        "AIRFLOW__CORE__DAGS_FOLDER": str(project / "dags"),
+        "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
+        "AIRFLOW__SCHEDULER__USE_JOB_SCHEDULE": "True",
+        "MUNTIN_HOME": str(project),
+    }
+    return replace(made, env=made.env | settings)
+
+
+@pytest.fixture
+def api(home: Home) -> Iterator[Api]:
+    migrate(home)
+    with spark(home) as is_up, standalone(home, "totals") as signed_in:
+        is_up()
+        yield signed_in
+
+
+def published(home: Home) -> list[tuple[int, int]]:
+    """What there is of the second pipeline: rows and their sum, day by day."""
+    if not Path(home.state, "totals").exists():
+        return []
+    totals = load_pipeline(Path(home.env["MUNTIN_HOME"], "dags/totals.py"))
+    return [(row["n"], row["total"]) for row in read(totals, "day", root=home.state).to_pylist()]
+
+
+@pytest.mark.timeout(600)
+def test_windows_wake_the_pipeline_over_them(api: Api, home: Home):
+    wanted = [(len(rows), sum(amount for *_, amount in rows)) for day, rows in sorted(DAYS.items()) if day <= LAST]
+    for _ in range(400):
+        if (found := published(home)) == wanted:
+            break
+        time.sleep(1)
+    runs = {dag: api.get(f"dags/{dag}/dagRuns")["dag_runs"] for dag in ("shop", "totals")}
+    assert found == wanted, runs
+    assert {run["run_type"] for run in runs["totals"]} == {"asset_triggered"}

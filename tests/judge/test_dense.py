@@ -1,0 +1,80 @@
+"""Empty windows on reading: the grid between a key's first and last window, counts 0 and all else null."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from pipelines import Pipeline, read, run, sources, windows
+from pipelines import aggregates as agg
+from pipelines.errors import DefinitionError
+
+BEGIN = datetime(2024, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory, spark: object) -> tuple[Pipeline, Path]:
+    """a at 0:00, 3:30 and 5:10, b at 2:00; the last batch leaves the sixth hour open."""
+    folder = tmp_path_factory.mktemp("dense")
+    came = [("a", 0), ("a", 210), ("a", 310), ("b", 120)]
+    times = pa.array([BEGIN + timedelta(minutes=minute) for _, minute in came], pa.timestamp("us", tz="UTC"))
+    pq.write_table(pa.table({"t": times, "k": [key for key, _ in came], "v": [1, 2, 3, 4]}), folder / "00.parquet")
+    nothing = pa.table({"t": times[:0], "k": pa.array([], pa.string()), "v": pa.array([], pa.int64())})
+    for number in range(1, 5):
+        pq.write_table(nothing, folder / f"{number:02d}.parquet")
+    pipeline = Pipeline(
+        name="p", source=sources.files(str(folder / "{start:%H}.parquet"), event_time="t"), schedule="1h", start=BEGIN, keys=["k"],
+        windows={
+            "hour": windows.tumbling("1h"), "filled": windows.tumbling("1h", dense=True), "wide": windows.sliding("2h", step="1h"),
+            "sofar": windows.cumulating("4h", step="1h"), "visit": windows.session("5m"),
+        },
+        aggregates={"n": agg.count(), "sum": agg.sum("v"), "mean": agg.mean("v"), "last": agg.last("v"), "list": agg.collect("v")},
+    )  # fmt: skip
+    run(pipeline, root=folder / "state", start=BEGIN, end=BEGIN + timedelta(hours=5), spark=spark)
+    return pipeline, folder / "state"
+
+
+def shown(done: tuple[Pipeline, Path], window: str, **more: Any) -> list[tuple[str, int, int, int]]:
+    rows = read(done[0], window, root=done[1], **more).to_pylist()
+    return [(row["k"], hour(row["window_start"]), hour(row["window_end"]), row["n"]) for row in rows]
+
+
+def hour(at: datetime) -> int:
+    return round((at - BEGIN) / timedelta(hours=1))
+
+
+# a: 0 - - 3 - 5   b: 2
+def test_tumbling(done: tuple[Pipeline, Path]) -> None:
+    assert shown(done, "hour") == [("a", 0, 1, 1), ("a", 3, 4, 1), ("b", 2, 3, 1)]
+    full = [("a", 0, 1, 1), ("a", 1, 2, 0), ("a", 2, 3, 0), ("a", 3, 4, 1), ("b", 2, 3, 1)]
+    assert shown(done, "hour", dense=True) == full
+    assert shown(done, "filled") == full
+    assert shown(done, "filled", dense=False) == shown(done, "hour")
+
+
+def test_an_empty_window_has_counts_and_its_closing_batch(done: tuple[Pipeline, Path]) -> None:
+    empty = read(done[0], "hour", root=done[1], dense=True).to_pylist()[1]
+    assert (empty["n"], empty["sum"], empty["mean"], empty["last"]) == (0, None, None, None)
+    assert not empty["list"]
+    assert empty["batch"] == BEGIN + timedelta(hours=1)
+
+
+def test_open_windows_reach_further(done: tuple[Pipeline, Path]) -> None:
+    rows = read(done[0], "hour", root=done[1], dense=True, provisional=True).to_pylist()
+    assert [(hour(row["window_start"]), row["n"], row["provisional"]) for row in rows if row["k"] == "a"] == [
+        (0, 1, False), (1, 0, False), (2, 0, False), (3, 1, False), (4, 0, False), (5, 1, True),
+    ]  # fmt: skip
+
+
+# sliding: a in [-1, 1) [0, 2) [2, 4) [3, 5), so [1, 3) is missing; cumulating: all prefixes are there
+def test_sliding_and_cumulating(done: tuple[Pipeline, Path]) -> None:
+    assert [row for row in shown(done, "wide", dense=True) if row not in shown(done, "wide")] == [("a", 1, 3, 0)]
+    assert shown(done, "sofar", dense=True) == [("a", 0, 1, 1), ("a", 0, 2, 1), ("a", 0, 3, 1), ("a", 0, 4, 2), *shown(done, "sofar")[4:]]
+
+
+def test_what_has_no_grid_is_refused(done: tuple[Pipeline, Path]) -> None:
+    with pytest.raises(DefinitionError, match="'visit' has no grid that could have holes"):
+        read(done[0], "visit", root=done[1], dense=True)
