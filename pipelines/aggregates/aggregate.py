@@ -37,6 +37,8 @@ class Field:
         where: SQL condition; the field is about the rows for which it is true. "": about all.
         is_state: whether rows bring states already, so that those of a frame are combined and not lifted.
         seal: what Python makes of a lifted column before it is stored, as a list of values becomes a sketch.
+        needs: (SQL expression, what its type must be), beyond what the lift asks: "number", "order" (one that values can
+            be sorted and told apart by), "difference" (a number, a date or an instant), or "condition".
     """
 
     name: str
@@ -46,6 +48,7 @@ class Field:
     uses_order: bool = False
     where: str = ""
     seal: Callable[[pa.Array], pa.Array] | None = None
+    needs: tuple[tuple[str, str], ...] = ()
     is_state: bool = False
 
     @property

@@ -31,7 +31,7 @@ def _one(value: str, order: str, name: str, *, least: bool) -> Field:
     time = f"arg_{extreme}({ORDER}, {place}) {there}"
     parts = (("by", f"{extreme}({order})"), ("time", time), ("value", f"arg_{extreme}_null({value}, {place}) {there}"))
     monoid = Select(name, by="by", least=least, then="time")
-    return Field(name, f"{value}, {order}", parts, monoid, uses_order=True)
+    return Field(name, f"{value}, {order}", parts, monoid, uses_order=True, needs=((order, "order"),))
 
 
 def _all(value: str, order: str, name: str, *, least: bool) -> Field:
@@ -39,7 +39,7 @@ def _all(value: str, order: str, name: str, *, least: bool) -> Field:
     rows = f"list(struct_pack(extreme := {order}, value := {value}))"
     values = f"list_transform(list_filter({rows}, lambda muntin_row: muntin_row.extreme = {extreme}), lambda muntin_row: muntin_row.value)"
     parts = (("by", extreme), ("values", f"coalesce(list_sort(list_distinct({values})), [])"))
-    return Field(name, f"{value}, {order}", parts, AtExtreme(name, by="by", least=least))
+    return Field(name, f"{value}, {order}", parts, AtExtreme(name, by="by", least=least), needs=((order, "order"), (value, "order")))
 
 
 def min_by(value: str, order: str, *, where: str | None = None) -> Aggregate:

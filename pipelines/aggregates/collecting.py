@@ -68,7 +68,8 @@ def collect_sorted(
     parts = (("by", items(f"({by})", there)), ("times", items(ORDER, there)), ("values", items(f"({x})", there)))
     name, said = ("sorteddown", f"{x}, {by}, descending") if descending else ("sorted", f"{x}, {by}")
     monoid = Listed(name, by=("by", "times"), falling=("by",) if descending else ())
-    return Aggregate("collect_sorted", said, (Field(name, f"{x}, {by}", parts, monoid, uses_order=True),), _last_part).only(where)
+    field = Field(name, f"{x}, {by}", parts, monoid, uses_order=True, needs=((by, "order"),))
+    return Aggregate("collect_sorted", said, (field,), _last_part).only(where)
 
 
 def _last_part(*parts: pa.Array) -> pa.Array:
@@ -129,7 +130,7 @@ def to_map(key: str, value: str, *, where: str | None = None) -> Aggregate:
     key, value = expression(key, "to_map"), expression(value, "to_map")
     there = f"({key}) IS NOT NULL"
     parts = (("keys", items(f"({key})", there)), ("times", items(ORDER, there)), ("values", items(f"({value})", there)))
-    field = Field("map", f"{key}, {value}", parts, NEWEST, uses_order=True)
+    field = Field("map", f"{key}, {value}", parts, NEWEST, uses_order=True, needs=((key, "order"),))
     return Aggregate("to_map", f"{key}, {value}", (field,), _mapped).only(where)
 
 

@@ -51,14 +51,14 @@ def _said(x: str | None) -> str:
 def count_if(condition: str, *, where: str | None = None) -> Aggregate:
     """The number of rows for which a SQL condition is true."""
     condition = expression(condition, "count_if")
-    field = Field("countif", condition, (("", f"count(*) FILTER (WHERE {condition})"),), SUM)
+    field = Field("countif", condition, (("", f"count(*) FILTER (WHERE {condition})"),), SUM, needs=((condition, "condition"),))
     return Aggregate("count_if", condition, (field,), _itself).only(where)
 
 
 def _extreme_count(x: str, name: str, *, least: bool) -> Field:
     extreme = f"{'min' if least else 'max'}({x})"
     parts = (("value", extreme), ("n", f"coalesce(histogram({x})[{extreme}], 0)::BIGINT"))
-    return Field(name, x, parts, AtExtreme(name, by="value", least=least))
+    return Field(name, x, parts, AtExtreme(name, by="value", least=least), needs=((x, "order"),))
 
 
 def min_count(x: str, *, where: str | None = None) -> Aggregate:

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 def sum_distinct(x: str) -> Aggregate:
     """The sum of the different values of `x`; null where every value is null."""
     x = expression(x, "sum")
-    return Aggregate("sum", f"DISTINCT {x}", (counts_of(x),), _total)
+    return Aggregate("sum", f"DISTINCT {x}", (counts_of(x, "number"),), _total)
 
 
 def mean_distinct(x: str) -> Aggregate:
     """The mean of the different values of `x` as a double; null where every value is null."""
     x = expression(x, "mean")
-    return Aggregate("mean", f"DISTINCT {x}", (counts_of(x),), _middle)
+    return Aggregate("mean", f"DISTINCT {x}", (counts_of(x, "number"),), _middle)
 
 
 def _total(values: pa.Array, counts: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part

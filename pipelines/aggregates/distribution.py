@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -17,11 +18,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def counts_of(x: str) -> Field:
+def counts_of(x: str, need: str = "order") -> Field:
     """The values of `x` but nulls, each once, and how often each comes. All zeros are one value, and all NaNs."""
     found = f"histogram({x})"
     parts = (("values", f"coalesce(map_keys({found}), [])"), ("counts", f"coalesce(map_values({found}), [])::BIGINT[]"))
-    return Field("counts", x, parts, COUNTED)
+    return Field("counts", x, parts, COUNTED, needs=((x, need),))
 
 
 def count_distinct(x: str, *, where: str | None = None) -> Aggregate:
@@ -40,6 +41,10 @@ def count_by(x: str, *, where: str | None = None) -> Aggregate:
     """A map from each value of `x` to the number of rows that have it, sorted by value; nulls do not count."""
     x = expression(x, "count_by")
     return Aggregate("count_by", x, (counts_of(x),), _map).only(where)
+
+
+def _doubles_of(x: str) -> Field:
+    return replace(counts_of(f"({x})::DOUBLE"), needs=((x, "number"),))
 
 
 def _map(values: pa.Array, counts: pa.Array) -> pa.Array:
@@ -63,7 +68,7 @@ def _most(values: pa.Array, counts: pa.Array) -> pa.Array:
 def median(x: str, *, where: str | None = None) -> Aggregate:
     """The median of `x` as a double, of an even number of values the mean of the middle two; null where all are null."""
     x = expression(x, "median")
-    return Aggregate("median", x, (counts_of(f"({x})::DOUBLE"),), _quantile(0.5)).only(where)
+    return Aggregate("median", x, (_doubles_of(x),), _quantile(0.5)).only(where)
 
 
 def percentile(x: str, q: float, *, where: str | None = None) -> Aggregate:
@@ -80,7 +85,7 @@ def percentile(x: str, q: float, *, where: str | None = None) -> Aggregate:
         DefinitionError: `q` is no number from 0 to 1.
     """
     x, q = expression(x, "percentile"), fraction("percentile", q)
-    return Aggregate("percentile", f"{x}, {q!r}", (counts_of(f"({x})::DOUBLE"),), _quantile(q)).only(where)
+    return Aggregate("percentile", f"{x}, {q!r}", (_doubles_of(x),), _quantile(q)).only(where)
 
 
 def fraction(name: str, q: object) -> float:

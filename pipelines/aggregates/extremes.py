@@ -4,6 +4,7 @@ in DuckDB and Spark.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pipelines.aggregates.aggregate import Aggregate, Field, expression
@@ -45,12 +46,12 @@ def _range(low: pa.Array, high: pa.Array) -> pa.Array:
 
 def least(x: str) -> Field:
     """The least value."""
-    return Field("min", x, (("", f"min({x})"),), Select("min", by="", least=True))
+    return Field("min", x, (("", f"min({x})"),), Select("min", by="", least=True), needs=((x, "order"),))
 
 
 def greatest(x: str) -> Field:
     """The greatest value."""
-    return Field("max", x, (("", f"max({x})"),), Select("max", by="", least=False))
+    return Field("max", x, (("", f"max({x})"),), Select("max", by="", least=False), needs=((x, "order"),))
 
 
 def min(x: str, *, where: str | None = None) -> Aggregate:  # noqa: A001 - the name in SQL and in the contract
@@ -72,7 +73,8 @@ def range(x: str, *, where: str | None = None) -> Aggregate:  # noqa: A001 - the
     an error, as is a type that has no difference.
     """
     x = expression(x, "range")
-    return Aggregate("range", x, (least(x), greatest(x)), _range).only(where)
+    fields = tuple(replace(each, needs=((x, "difference"),)) for each in (least(x), greatest(x)))
+    return Aggregate("range", x, fields, _range).only(where)
 
 
 def top_n(x: str, n: int, *, where: str | None = None) -> Aggregate:
@@ -83,7 +85,8 @@ def top_n(x: str, n: int, *, where: str | None = None) -> Aggregate:
     """
     x, n = expression(x, "top_n"), some(n, "top_n")
     monoid = Gather("top_n", by="", greatest=True, most=n, ordered=False)
-    return Aggregate("top_n", x, (Field(f"top{n}", x, (("", f"coalesce(max({x}, {n}), [])"),), monoid),), _list).only(where)
+    field = Field(f"top{n}", x, (("", f"coalesce(max({x}, {n}), [])"),), monoid, needs=((x, "order"),))
+    return Aggregate("top_n", x, (field,), _list).only(where)
 
 
 def bottom_n(x: str, n: int, *, where: str | None = None) -> Aggregate:
@@ -94,4 +97,5 @@ def bottom_n(x: str, n: int, *, where: str | None = None) -> Aggregate:
     """
     x, n = expression(x, "bottom_n"), some(n, "bottom_n")
     monoid = Gather("bottom_n", by="", most=n, ordered=False)
-    return Aggregate("bottom_n", x, (Field(f"bottom{n}", x, (("", f"coalesce(min({x}, {n}), [])"),), monoid),), _list).only(where)
+    field = Field(f"bottom{n}", x, (("", f"coalesce(min({x}, {n}), [])"),), monoid, needs=((x, "order"),))
+    return Aggregate("bottom_n", x, (field,), _list).only(where)

@@ -60,7 +60,9 @@ def by(group: str, aggregate: Aggregate, *, where: str | None = None) -> Aggrega
     fields = aggregate.fields
     stems = ", ".join(field.stem for field in fields)
     of = f"{group}: {stems}"
-    field = Field("by", of, (("", _lift(group, fields)),), Grouped(fields), any(each.uses_order for each in fields), seal=_sealing(fields))
+    lift, uses_order = _lift(group, fields), any(each.uses_order for each in fields)
+    needs = ((group, "order"), *(need for each in fields for need in each.needs))
+    field = Field("by", of, (("", lift),), Grouped(fields), uses_order, seal=_sealing(fields), needs=needs)
     return Aggregate("by", f"{group}, {aggregate}", (field,), _finishing(aggregate)).only(where)
 
 

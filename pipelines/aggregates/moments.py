@@ -43,7 +43,7 @@ def moments(x: str) -> Field:
         ("mean", f"CASE WHEN {whole} THEN avg({double}) {finite} WHEN count({x}) = 0 THEN 0 ELSE 'nan'::DOUBLE END"),
         ("m2", f"CASE WHEN {whole} THEN var_pop({double}) {finite} * count({x}) WHEN count({x}) = 0 THEN 0 ELSE 'nan'::DOUBLE END"),
     )
-    return Field("moments", x, lifts, MOMENTS)
+    return Field("moments", x, lifts, MOMENTS, needs=((x, "number"),))
 
 
 def _variance(n: pa.Array, squares: pa.Array, fewer: int) -> pa.Array:

@@ -18,11 +18,11 @@ Method = Literal["locf", "linear"]
 TIMES = Field("times", "", (("", f"coalesce(list({TIME} ORDER BY {TIME}), [])"),), Gather("times", by="", ordered=False))
 
 
-def points(x: str) -> Field:
+def points(x: str, need: str) -> Field:
     """The times and values of `x` by (event time, arrival)."""
     there = f"FILTER (WHERE ({x}) IS NOT NULL)"
     parts = tuple((name, f"coalesce(list({what} ORDER BY {TIME}, {ORDINAL}) {there}, [])") for name, what in (("time", TIME), ("value", x)))
-    return Field("points", x, parts, Gather("points", by="time"), uses_order=True)
+    return Field("points", x, parts, Gather("points", by="time"), uses_order=True, needs=((x, need),))
 
 
 def _held(time: pa.Array, value: pa.Array) -> pa.Array:
@@ -71,7 +71,7 @@ def time_weighted_mean(x: str, method: Method = "locf", *, where: str | None = N
     x = expression(x, "time_weighted_mean")
     if method not in get_args(Method):
         raise DefinitionError(f'time_weighted_mean: method={method!r} is not possible; say "locf" or "linear"')
-    return Aggregate("time_weighted_mean", x, (points(x),), _joined if method == "linear" else _held).only(where)
+    return Aggregate("time_weighted_mean", x, (points(x, "number"),), _joined if method == "linear" else _held).only(where)
 
 
 def counter_rate(x: str, *, where: str | None = None) -> Aggregate:
@@ -81,7 +81,7 @@ def counter_rate(x: str, *, where: str | None = None) -> Aggregate:
     there are not two events at different times.
     """
     x = expression(x, "counter_rate")
-    return Aggregate("counter_rate", x, (points(x),), _rate).only(where)
+    return Aggregate("counter_rate", x, (points(x, "number"),), _rate).only(where)
 
 
 def state_duration(state: str, *, where: str | None = None) -> Aggregate:
@@ -90,7 +90,7 @@ def state_duration(state: str, *, where: str | None = None) -> Aggregate:
     A state lasts until the next event; the window's last one, of which no end is known, for 0 seconds.
     """
     state = expression(state, "state_duration")
-    return Aggregate("state_duration", state, (points(state),), _durations).only(where)
+    return Aggregate("state_duration", state, (points(state, "order"),), _durations).only(where)
 
 
 def longest_silence(*, where: str | None = None) -> Aggregate:

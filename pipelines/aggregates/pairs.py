@@ -59,7 +59,8 @@ def comoments(x: str, y: str) -> Field:
         lifts[one + other] = left.unless_constant(right.unless_constant(product if one != other else f"greatest({product}, 0)", "0"), "0")
     whole = f"bool_and(isfinite({a}) AND isfinite({b})) {both}"
     cases = ((name, f"CASE WHEN {whole} THEN {lift} WHEN {n} = 0 THEN 0 ELSE 'nan'::DOUBLE END") for name, lift in lifts.items())
-    return Field("comoments", f"{x}, {y}", (("n", n), *cases), Fold("comoments", _pebay))
+    needs = ((x, "number"), (y, "number"))
+    return Field("comoments", f"{x}, {y}", (("n", n), *cases), Fold("comoments", _pebay), needs=needs)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 def logarithms(x: str) -> Field:
     """The sum of ln |x|, -inf for a zero."""
     size = f"abs(({x})::DOUBLE)"
-    return Field("logs", x, (("", f"coalesce(sum(CASE WHEN {size} = 0 THEN '-inf'::DOUBLE ELSE ln({size}) END), 0)"),), SUM)
+    lift = f"coalesce(sum(CASE WHEN {size} = 0 THEN '-inf'::DOUBLE ELSE ln({size}) END), 0)"
+    return Field("logs", x, (("", lift),), SUM, needs=((x, "number"),))
 
 
 def negatives(x: str) -> Field:

@@ -62,7 +62,7 @@ def shape(x: str) -> Field:
         (name, _finite(double, f"CASE WHEN {low} = max({double}) {finite} THEN {same} ELSE {lift} END"))
         for name, (lift, same) in varies.items()
     )
-    return Field("shape", x, (("n", n), *cases), Fold("shape", _pebay))
+    return Field("shape", x, (("n", n), *cases), Fold("shape", _pebay), needs=((x, "number"),))
 
 
 def list_sum(rows: str, term: str) -> str:

@@ -57,7 +57,7 @@ def approx_quantiles(x: str, quantiles: Sequence[float], k: int = 500, *, where:
     double = f"({x})::DOUBLE"
     lift = f"coalesce(list({double} ORDER BY {double}) FILTER (WHERE isfinite({double})), [])"
     said = f"{x}, {found!r}, {k}"
-    return Aggregate("approx_quantiles", said, (_field("tdigest", x, lift, TDIGEST, k),), _quantiles(found)).only(where)
+    return Aggregate("approx_quantiles", said, (_field("tdigest", x, lift, TDIGEST, k, "number"),), _quantiles(found)).only(where)
 
 
 def approx_top_k(x: str, k: int = 10, *, where: str | None = None) -> Aggregate:
@@ -94,8 +94,8 @@ def _kinds(x: str) -> str:
     return f"coalesce(list(DISTINCT {x} ORDER BY {x}) FILTER (WHERE ({x}) IS NOT NULL), [])"
 
 
-def _field(name: str, x: str, lift: str, state: SketchState, size: int) -> Field:
-    return Field(f"{name}{size}", x, (("", lift),), state.monoid(size), seal=state.seal(size))
+def _field(name: str, x: str, lift: str, state: SketchState, size: int, need: str = "order") -> Field:
+    return Field(f"{name}{size}", x, (("", lift),), state.monoid(size), seal=state.seal(size), needs=((x, need),))
 
 
 def _itself(sketch: pa.Array) -> pa.Array:

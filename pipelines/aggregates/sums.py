@@ -22,7 +22,7 @@ def weighted(x: str, w: str) -> Field:
     """The sums of `x * w` and of `w` as doubles over the rows in which neither is null."""
     both = f"FILTER (WHERE ({x}) IS NOT NULL AND ({w}) IS NOT NULL)"
     lifts = (("total", f"coalesce(sum(({x})::DOUBLE * ({w})::DOUBLE), 0)"), ("weight", f"coalesce(sum(({w})::DOUBLE) {both}, 0)"))
-    return Field("weighted", f"{x}, {w}", lifts, SUM)
+    return Field("weighted", f"{x}, {w}", lifts, SUM, needs=((x, "number"), (w, "number")))
 
 
 def _sum(n: pa.Array, total: pa.Array) -> pa.Array:

@@ -46,17 +46,17 @@ def backfill(
 
         pipeline = load_pipeline(file, name)
         todo = outdated(pipeline, root=root, start=start, end=end, everything=everything)
-        ranges = [*_ranges(todo)] or _left_over(pipeline, root, start)
-        report = _run(pipeline, root, ranges, spark, tell, validate=validate) if ranges else None
+        spans = [*ranges(todo)] or _left_over(pipeline, root, start)
+        report = run_ranges(pipeline, root, spans, spark, tell, validate=validate) if spans else None
     if as_json:
-        return say_json({"batches": [_plain(one) for one in todo], "report": report.to_dict() if report else None})
-    _say_todo(todo)
+        return say_json({"batches": [plain(one) for one in todo], "report": report.to_dict() if report else None})
+    say_todo(todo, "every batch is what its source is now")
     if report:
         say_report(report)
     return None
 
 
-def _ranges(todo: "Sequence[Outdated]") -> Iterator[tuple[datetime, datetime]]:
+def ranges(todo: "Sequence[Outdated]") -> Iterator[tuple[datetime, datetime]]:
     """The batches as ranges of neighbours."""
     first = 0
     for at, batch in enumerate(todo):
@@ -73,8 +73,8 @@ def _left_over(pipeline: "Pipeline", root: Path, start: datetime) -> list[tuple[
     return [(start, start)] if any(planned.windows.values()) else []
 
 
-def _run(
-    pipeline: "Pipeline", root: Path, ranges: Sequence[tuple[datetime, datetime]], url: str | None, tell: Tell, *, validate: bool
+def run_ranges(
+    pipeline: "Pipeline", root: Path, spans: Sequence[tuple[datetime, datetime]], url: str | None, tell: Tell, *, validate: bool
 ) -> "RunReport":
     """Each range in bulk, in one session; one report over all."""
     from pipelines.jobs.run import run
@@ -83,7 +83,7 @@ def _run(
     tell("start Spark")
     with spark_session(url) as given, session(given) as active:
         reports = [
-            run(pipeline, root=root, start=a, end=b, spark=active, validate=validate, progress=_placed(tell, a, b)) for a, b in ranges
+            run(pipeline, root=root, start=a, end=b, spark=active, validate=validate, progress=_placed(tell, a, b)) for a, b in spans
         ]
     return _joined(reports)
 
@@ -104,12 +104,14 @@ def _joined(reports: "Sequence[RunReport]") -> "RunReport":
     )
 
 
-def _plain(one: "Outdated") -> dict[str, object]:
+def plain(one: "Outdated") -> dict[str, object]:
+    """A batch for machines."""
     return {"interval_start": one.interval_start, "interval_end": one.interval_end, "reason": one.reason}
 
 
-def _say_todo(todo: "Sequence[Outdated]") -> None:
+def say_todo(todo: "Sequence[Outdated]", none: str) -> None:
+    """The batches and why, for people; or that there are none."""
     if not todo:
-        return say("every batch is what its source is now")
+        return say(none)
     say(columns(["batch (UTC)", "why"], [[one.interval_start, one.reason] for one in todo]))
     return say(f"{many(len(todo), 'batch')} read\n")

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from pipelines.cli import backfill, explain, late, plan, plot, run, show, status, vacuum
+from pipelines.cli import backfill, explain, late, plan, plot, rebuild, run, show, status, vacuum
 from pipelines.cli.failure import exit_status, tell
 from pipelines.cli.output import say
 
@@ -18,6 +18,7 @@ COMMANDS = (
     run.run,
     plan.plan,
     backfill.backfill,
+    rebuild.rebuild,
     status.status,
     show.show,
     plot.plot,

@@ -12,7 +12,7 @@ from pipelines.definition.frame_sets import frame_sets
 from pipelines.errors import DefinitionError, SourceError
 from pipelines.jobs.accumulate_task import described, explained, kept_session, said
 from pipelines.jobs.derive import check_derived
-from pipelines.jobs.sql_types import storable, stored_type
+from pipelines.jobs.sql_types import NEEDS, meets, storable, stored_type
 from pipelines.sources.lift import states
 from pipelines.sources.scan import event_time, quoted, scan, staged
 
@@ -80,6 +80,12 @@ def _check_aggregates(session: duckdb.DuckDBPyConnection, pipeline: Pipeline, ro
         for field in aggregate.fields:
             for lift in field.columns.values():
                 _try(session, f"SELECT {lift} AS {quoted(name)} FROM {rows} AS {ROWS}", f"aggregates[{name!r}]: {aggregate}", columns)
+            for sql, need in (*field.needs, *([(field.where, "condition")] if field.where else [])):
+                kind = described(session, f"SELECT ({sql}) AS it FROM {rows}")["it"]
+                if not meets(kind, need):
+                    raise DefinitionError(
+                        f"aggregates[{name!r}]: {aggregate} needs {NEEDS[need]}, and {sql!r} is {kind}. The source has: {_listed(columns)}"
+                    )
 
 
 def _check_windows(session: duckdb.DuckDBPyConnection, pipeline: Pipeline, rows: str, columns: Mapping[str, str]) -> None:
@@ -97,11 +103,14 @@ def _check_derived(session: duckdb.DuckDBPyConnection, pipeline: Pipeline, rows:
             check_derived(pipeline, window, none)
 
 
+def _listed(columns: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {kind}" for name, kind in columns.items())
+
+
 def _try(session: duckdb.DuckDBPyConnection, query: str, what: str, columns: Mapping[str, str]) -> None:
     try:
         described(session, query)
     except (duckdb.BinderException, duckdb.ParserException, duckdb.CatalogException) as wrong:
-        kinds = ", ".join(f"{name} {kind}" for name, kind in columns.items())
-        raise DefinitionError(f"{what} does not fit the source: {said(wrong)}. The source has: {kinds}") from wrong
+        raise DefinitionError(f"{what} does not fit the source: {said(wrong)}. The source has: {_listed(columns)}") from wrong
     except duckdb.Error as wrong:
         raise SourceError(f"{what}: {wrong}") from wrong

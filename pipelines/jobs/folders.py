@@ -59,5 +59,8 @@ def existing_folder(pipeline: Pipeline, root: str | Path) -> Path:
         return folder
     others = [each.name for each in folder.parent.iterdir() if each.is_dir()] if folder.parent.is_dir() else []
     text = f"there is no state of {pipeline.name!r} under this definition at {folder}"
-    known = f"; under other definitions there is {', '.join(sorted(others))}" if others else ""
-    raise StateError(f"{text}{known}; run it first, or give the root that runs wrote to")
+    if others:
+        raise StateError(
+            f"{text}; under other definitions there is {', '.join(sorted(others))}: muntin rebuild FILE --root {root} reads it again"
+        )
+    raise StateError(f"{text}; run it first, or give the root that runs wrote to")

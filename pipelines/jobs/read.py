@@ -11,6 +11,7 @@ from deltalake import DeltaTable
 from pipelines.errors import DefinitionError
 from pipelines.jobs.dense import with_empty
 from pipelines.jobs.finalize_task import combined_shard
+from pipelines.jobs.rebuild import check_rebuilt
 from pipelines.jobs.shards import shards
 from pipelines.jobs.todo import to_do
 from pipelines.store.delta import DeltaStore
@@ -48,12 +49,14 @@ def read(pipeline: Pipeline, window: str, *, root: str | Path, provisional: bool
 
     Raises:
         DefinitionError: the pipeline has no such window, or one without a grid was asked to be dense.
+        StateError: the definition has changed what states hold, and nothing is rebuilt yet.
     """
     if window not in pipeline.windows:
         raise DefinitionError(f"no window {window!r} in pipeline {pipeline.name!r}; there are {', '.join(pipeline.windows)}")
     kind = pipeline.windows[window]
     if dense and not isinstance(kind, Gridded):
         raise DefinitionError(f"dense: {window!r} has no grid that could have holes; tumbling, sliding and cumulating windows have one")
+    check_rebuilt(pipeline, window, root)
     store = DeltaStore(state_folder(pipeline, root))
     table = _shaped(pipeline, window, _published(store, window))
     if provisional:

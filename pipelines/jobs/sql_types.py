@@ -47,6 +47,29 @@ def stored_type(kind: str) -> str:
     return "VARCHAR" if kind.startswith("ENUM") else _STORED.get(kind, kind)
 
 
+NEEDS = {
+    "number": 'a number; cast it, as "x::DOUBLE"',
+    "order": 'values that have an order; ask for a text of them, as "x::VARCHAR"',
+    "difference": 'a number, a date or an instant; cast it, as "x::DOUBLE"',
+    "condition": "a condition that is true or false",
+}
+_NUMBERS = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(.*\)|\"NULL\"")
+
+
+def meets(kind: str, need: str) -> bool:
+    """Whether a SQL type is what an aggregate needs.
+
+    >>> meets("DECIMAL(9,2)", "number"), meets("VARCHAR", "number"), meets("BIGINT[]", "order")
+    (True, False, False)
+    """
+    number = _NUMBERS.fullmatch(kind) is not None
+    if need == "order":
+        return not kind.endswith("]") and not kind.startswith(("STRUCT(", "MAP(", "UNION("))
+    if need == "difference":
+        return number or kind == "DATE" or kind.startswith("TIMESTAMP")
+    return number or (need == "condition" and kind == "BOOLEAN")
+
+
 def _members(kind: str) -> list[tuple[str, str]]:
     """Names and types of a struct's members: its type cut at the commas that are its own."""
     found, depth, quotes = [""], 0, False

@@ -1,0 +1,72 @@
+"""rebuild: what an earlier definition had read, once; earlier windows stay, and nobody takes the new state for an empty one."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pipelines import aggregates as agg
+from pipelines import read
+from pipelines.cli.definition import load_pipeline
+from pipelines.errors import DefinitionError, StateError
+from pipelines.jobs.rebuild import newest_earlier, to_rebuild
+from tests.cli.conftest import RANGE, Muntin, Project
+
+pytestmark = pytest.mark.usefixtures("spark")
+
+
+def test_a_new_field_is_rebuilt_in_one_go(muntin: Muntin, project: Project) -> None:
+    assert muntin(*project.arguments("run", *RANGE)).status == 0
+    before, root = load_pipeline(Path(project.file)), project.root
+    old = read(before, "quarter", root=root)
+    project.define(**{'"least": agg.min("value")': '"least": agg.min("value"), "greatest": agg.max("value")'})
+    after = load_pipeline(Path(project.file))
+    with pytest.raises(StateError, match="muntin rebuild"):
+        read(after, "quarter", root=root)
+    shown = muntin(*project.arguments("show", "quarter"))
+    assert shown.status == 3
+    assert "muntin rebuild" in shown.err
+
+    told = json.loads(muntin(*project.arguments("rebuild", "--json")).out)
+    assert [batch["interval_start"][:10] for batch in told["batches"]] == ["2020-01-01", "2020-01-02"]
+    assert len(told["report"]["batches"]) == 2
+    new = read(after, "quarter", root=root)
+    assert new.select(old.column_names).equals(old)
+    assert new["greatest"].to_pylist() == new["total"].to_pylist()
+    assert read(before, "quarter", root=root).equals(old)
+    assert "every batch of the earlier state is there" in muntin(*project.arguments("rebuild")).out
+
+
+def test_a_rebuild_that_was_interrupted_goes_on(muntin: Muntin, project: Project) -> None:
+    assert muntin(*project.arguments("run", *RANGE)).status == 0
+    project.define(**{'agg.min("value")': 'agg.max("value")'})
+    assert muntin(*project.arguments("run", "--start", "2020-01-02", "--end", "2020-01-03")).status == 0
+    told = json.loads(muntin(*project.arguments("rebuild", "--json")).out)
+    assert [batch["interval_start"][:10] for batch in told["batches"]] == ["2020-01-01"]
+    assert json.loads(muntin(*project.arguments("show", "quarter", "--json")).out)["total"] == 3
+
+
+def test_fields_that_are_there_need_no_rebuild(muntin: Muntin, project: Project) -> None:
+    assert muntin(*project.arguments("run", *RANGE)).status == 0
+    for source in project.folder.glob("2020-01-01*.csv"):
+        source.unlink()
+    project.define(**{'"least": agg.min("value")': '"least": agg.min("value"), "mean": agg.mean("value")'})
+    assert muntin(*project.arguments("run", "--start", "2020-01-02", "--end", "2020-01-03")).status == 0
+    flow = load_pipeline(Path(project.file))
+    assert read(flow, "quarter", root=project.root)["mean"].to_pylist() == [1.0, 3.0, 2.0]
+
+
+def test_another_schedule_is_refused(muntin: Muntin, project: Project) -> None:
+    assert muntin(*project.arguments("run", *RANGE)).status == 0
+    flow = load_pipeline(Path(project.file))
+    for schedule in ("12h", "1w"):
+        with pytest.raises(DefinitionError, match=r"not those of the present schedule.*muntin backfill"):
+            to_rebuild(replace(flow, schedule=schedule), root=project.root)
+
+
+def test_a_first_definition_has_nothing_to_rebuild(muntin: Muntin, project: Project) -> None:
+    assert json.loads(muntin(*project.arguments("rebuild", "--json")).out) == {"batches": [], "report": None}
+    flow = load_pipeline(Path(project.file))
+    assert newest_earlier(replace(flow, aggregates={"n": agg.count()}), project.root) is None
+    assert len(read(flow, "quarter", root=project.root)) == 0

@@ -1,0 +1,107 @@
+"""Aggregates that do not fit the source's types are refused before a row is read, with the columns there are."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from pipelines import Pipeline, sources, windows
+from pipelines import aggregates as agg
+from pipelines.aggregates import Aggregate
+from pipelines.errors import DefinitionError
+from pipelines.jobs.bind import bound_types
+
+COLUMNS = {
+    "t": pa.array([0], pa.timestamp("us", tz="UTC")),
+    "s": pa.array(["a"]),
+    "n": pa.array([1]),
+    "b": pa.array([True]),
+    "d": pa.array([0], pa.date32()),
+    "l": pa.array([[1]]),
+    "m": pa.array([{"a": 1}]),
+}
+SQL, NUMBER, ORDER, CONDITION = r"does not fit the source", r"needs a number", r"needs values that have an order", r"needs a condition"
+
+WRONG: list[tuple[Aggregate, str]] = [
+    *((make(x), SQL) for make in (agg.sum, agg.mean, agg.rate) for x in ("s", "t", "l")),
+    *((make("s"), f"{SQL}|{NUMBER}") for make in (agg.product, agg.geometric_mean)),
+    *(
+        (make(x), NUMBER)
+        for make in (agg.variance, agg.stddev, agg.skewness, agg.kurtosis, agg.median, agg.time_weighted_mean, agg.counter_rate)
+        for x in ("s", "t", "d", "b")
+    ),
+    *((make(*xs), NUMBER) for make in (agg.covariance, agg.correlation, agg.linear_trend) for xs in (("s", "n"), ("n", "t"))),
+    (agg.weighted_mean("n", "s"), NUMBER),
+    (agg.candlestick("s", "n"), NUMBER),
+    (agg.percentile("s", 0.5), NUMBER),
+    (agg.approx_quantiles("s", [0.5]), NUMBER),
+    (agg.sum("s", distinct=True), NUMBER),
+    (agg.mean("t", distinct=True), NUMBER),
+    (agg.histogram("s", [0, 1]), SQL),
+    (agg.range("s"), "needs a number, a date or an instant"),
+    (agg.range("b"), "needs a number, a date or an instant"),
+    *(
+        (make(x), ORDER)
+        for make in (
+            agg.min, agg.max, agg.min_count, agg.max_count, agg.count_distinct, agg.count_by, agg.mode, agg.collect_distinct,
+            agg.collect_sorted, agg.state_duration, agg.approx_count_distinct, agg.approx_top_k, agg.theta,
+        )
+        for x in ("l", "m")
+    ),
+    *((make("l", 2), ORDER) for make in (agg.top_n, agg.bottom_n)),
+    *((make("n", "m"), ORDER) for make in (agg.min_by, agg.max_by, agg.all_min_by, agg.all_max_by)),
+    (agg.to_map("l", "n"), ORDER),
+    (agg.by("l", agg.count()), ORDER),
+    (agg.by("n", agg.stddev("s")), NUMBER),
+    (agg.by("n", agg.sum("s")), SQL),
+    (agg.count_if("s"), CONDITION),
+    (agg.count(where="s"), CONDITION),
+    (agg.all_of("s"), SQL),
+    (agg.any_of("n"), SQL),
+    (agg.sum("nope"), "nope"),
+    (agg.first("nope"), "nope"),
+    (agg.count(where="nope > 1"), "nope"),
+    (agg.apply(len, "nope"), "nope"),
+    (agg.sum("sum(n)"), "nested"),
+]  # fmt: skip
+
+
+def bound(aggregate: Aggregate, folder: Path) -> None:
+    path = folder / "rows.parquet"
+    pq.write_table(pa.table(COLUMNS), path)
+    flow = Pipeline(
+        name="bound",
+        source=sources.files(str(path), event_time="t"),
+        schedule="1h",
+        start=datetime(2024, 1, 1, tzinfo=UTC),
+        windows={"w": windows.tumbling("1h")},
+        aggregates={"it": aggregate},
+    )
+    bound_types(flow, {}, [[str(path)]])
+
+
+@pytest.mark.parametrize(("aggregate", "said"), [pytest.param(*each, id=str(each[0])) for each in WRONG])
+def test_wrong_types_are_refused_with_the_columns_there_are(aggregate: Aggregate, said: str, tmp_path: Path) -> None:
+    with pytest.raises(DefinitionError, match=said) as told:
+        bound(aggregate, tmp_path)
+    assert "aggregates['it']: " in str(told.value)
+    assert "The source has: t TIMESTAMP WITH TIME ZONE, s VARCHAR, n BIGINT, b BOOLEAN" in str(told.value)
+
+
+@pytest.mark.parametrize(
+    "aggregate",
+    [
+        agg.stddev("s::DOUBLE"),
+        agg.range("d"),
+        agg.min("t"),
+        agg.count_if("n"),
+        agg.count_by("l::VARCHAR"),
+        agg.collect("m"),
+        agg.first("l"),
+    ],
+    ids=str,
+)
+def test_what_fits_is_not_refused(aggregate: Aggregate, tmp_path: Path) -> None:
+    bound(aggregate, tmp_path)
