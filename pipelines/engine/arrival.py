@@ -12,6 +12,7 @@ from pipelines.definition.expressions import stem
 from pipelines.engine.adaptive import adapted
 from pipelines.engine.arrange import BLANK, NEVER
 from pipelines.engine.frames import FILE, PLACE, run_numbers
+from pipelines.engine.limits import dropped
 from pipelines.engine.members_by_arrival import blocks_of, bounded, grouped, ranges
 from pipelines.engine.slide import COUNT, DELTA, TIME, slid
 from pipelines.engine.spread import spread
@@ -97,6 +98,7 @@ def _tumble(window: Arrival, frames: Frames, rows: Arrived, clock: Ints) -> tupl
         frames.group, frames.batch, rank, clock, value, known, _sections(rows, frames, at), marker,
         rank[marked], frames.batch[marked], rows.ends,
         (count, delta, absolute, tick, rows.origin, sectioned, window.dense, limits.age_us, limits.emit), counters, rows.snaps,
+        _drops(window, frames, rows),
     )  # fmt: skip
     block = np.zeros(len(frames) + 1, np.int64)
     block[found[:, 2]] = 1
@@ -108,6 +110,20 @@ def _tumble(window: Arrival, frames: Frames, rows: Arrived, clock: Ints) -> tupl
         np.empty((0, 2), np.int64),
         Held(notes[:, 0], notes[:, 1], notes[:, 2:5], notes[:, 0] * 0, note, row),
     )
+
+
+def _drops(window: Arrival, frames: Frames, rows: Arrived) -> tuple[Ints, np.ndarray]:
+    """Which partitions go, as there are too many or too much is held in all of them."""
+    limits = window.partitions
+    if limits is None or not limits.together:
+        return np.full(len(frames) + 1, NEVER), np.zeros(len(frames), np.bool_)
+    evict, slides = window.evict, window.trigger is not None
+    count = evict.rows if isinstance(evict, policies.Count) else -1
+    value, known, delta = _delta(None if slides else evict, rows, len(frames))
+    absolute = isinstance(evict, policies.Delta) and evict.absolute
+    rules = (-1 if slides else count, delta, absolute, count if slides else -1, limits.count, limits.rows)
+    after, itself = dropped(np.argsort(_rank(rows, frames)), frames.group, frames.batch, value, known, rules)
+    return np.append(after, NEVER), itself
 
 
 def _adapt(window: Arrival, frames: Frames, rows: Arrived, clock: Ints) -> tuple[np.ndarray, Ints, np.ndarray, Held]:  # noqa: ARG001 - as its siblings
@@ -155,6 +171,7 @@ def _slide(window: Arrival, frames: Frames, rows: Arrived, clock: Ints) -> tuple
         frames.group, frames.batch, clock, leaving, triggering, rows.held, rows.ends,
         (evict, size, falls, trigger, every, trigger_falls, rows.origin, window.incomplete, limits.age_us),
         _counters(rows, 8), rows.bases.astype(triggering[0].dtype), rows.snaps,
+        _drops(window, frames, rows),
     )  # fmt: skip
     block = blocks_of(evict, size, place, clock, leaving)
     explicit = scattered if len(scattered) else np.empty((0, 2), np.int64)

@@ -13,7 +13,7 @@ INDEX, SINCE, TOTAL, FULL, FRESH, BASED, TICKED, SEEN = range(8)  # what is know
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def slid(group, batch, clock, leaving, triggering, held_before, ends, rules, counters, bases, snaps):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201, C901, PLR0912, PLR0915
+def slid(group, batch, clock, leaving, triggering, held_before, ends, rules, counters, bases, snaps, drops):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201, C901, PLR0912, PLR0915
     """The windows that fire in each partition.
 
     Args:
@@ -25,6 +25,7 @@ def slid(group, batch, clock, leaving, triggering, held_before, ends, rules, cou
             sizes stand in `leaving` and `triggering`.
         counters, bases: of each partition, as they were left.
         snaps: positions of the batches after which to note what is held.
+        drops: of each row the batch in which its partition is dropped before the next one comes, and whether at the row itself.
 
     Returns:
         windows: (group, index, lo, hi, batch that fired it, members) a row; open ones have the position one past the
@@ -34,6 +35,7 @@ def slid(group, batch, clock, leaving, triggering, held_before, ends, rules, cou
     """
     evict, size, falls, trigger, every, trigger_falls, origin, incomplete, age = rules
     value, known, delta = leaving
+    after, itself = drops
     signal, clear, step = triggering
     windows, scattered = np.empty((1024, 6), np.int64), np.empty((64, 2), np.int64)
     notes, kept = np.empty((64, 10), np.int64), np.empty((64, 2), np.int64)
@@ -71,7 +73,7 @@ def slid(group, batch, clock, leaving, triggering, held_before, ends, rules, cou
                         full == 1 or incomplete,
                         leave,
                     )
-                if until - seen > spared:
+                if until - seen > spared or (row > head and after[row - 1] <= (snaps[snap] if snap < len(snaps) else len(ends))):
                     lo, held, since, based, full, fresh, fell = row, 0, 0, 0, 0, 0, False
                 if row > head and snap < len(snaps):
                     k_now = k
@@ -100,7 +102,7 @@ def slid(group, batch, clock, leaving, triggering, held_before, ends, rules, cou
                     )
                 if held == 0:
                     since, based, fresh = 0, 0, 0
-            if row > head and now - seen > spared:
+            if row > head and (now - seen > spared or after[row - 1] < NEVER):
                 lo, held, since, based, full, fresh, fell = row, 0, 0, 0, 0, 0, False
             if trigger == TIME and held == 0:
                 ticked = origin + (now - origin) // every * every
@@ -144,6 +146,9 @@ def slid(group, batch, clock, leaving, triggering, held_before, ends, rules, cou
             total += 1
             held += 1
             fresh = 1
+            if itself[row]:
+                lo, held, since, based, full, fresh, fell = row + 1, 0, 0, 0, 0, 0, False
+                continue
             if evict == COUNT and held == size:
                 full = 1
             if trigger == COUNT:

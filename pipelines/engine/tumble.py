@@ -11,7 +11,7 @@ NEVER = 2**62
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def tumbled(group, batch, rank, clock, value, known, section, marker, marks, marks_batch, ends, rules, counters, snaps):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201, C901, PLR0912, PLR0915
+def tumbled(group, batch, rank, clock, value, known, section, marker, marks, marks_batch, ends, rules, counters, snaps, drops):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201, C901, PLR0912, PLR0915
     """Cut each partition into windows.
 
     Args:
@@ -24,12 +24,14 @@ def tumbled(group, batch, rank, clock, value, known, section, marker, marks, mar
         rules: (count, delta, absolute, tick, origin, sectioned, dense, age, emit); 0 or -1 is none.
         counters: per partition: next index, end of the last time window that was not empty, last access.
         snaps: positions of the batches after which to note what is held.
+        drops: of each row the batch in which its partition is dropped before the next one comes, and whether at the row itself.
 
     Returns:
         windows: (group, index, lo, hi, batch that fired it, start, end) a row, the last two of empty windows alone;
         notes: (batch, group, index, end, access, lo, hi) a row. Open windows have the position one past the last.
     """
     count, delta, absolute, tick, origin, sectioned, dense, age, emit = rules
+    after, itself = drops
     border = (tick, origin, marks, marks_batch, ends, age)
     windows, notes = np.empty((1024, 7), np.int64), np.empty((1024, 7), np.int64)
     w = k = head = 0
@@ -43,7 +45,9 @@ def tumbled(group, batch, rank, clock, value, known, section, marker, marks, mar
             there = row < tail
             while snap < len(snaps) and (not there or snaps[snap] < batch[row]):
                 if row > head:
-                    fired, until, gone = _over(s, held, seen, clock, rank, border, ends[snaps[snap]], NEVER, snaps[snap])
+                    fired, until, gone = _over(
+                        s, held, seen, clock, rank, after[s + max(held, 1) - 1], border, ends[snaps[snap]], NEVER, snaps[snap]
+                    )
                     fired = batch[s] if sectioned and held > 0 else fired
                     if fired >= 0:
                         if emit or not gone:
@@ -54,7 +58,7 @@ def tumbled(group, batch, rank, clock, value, known, section, marker, marks, mar
             if not there:
                 break
             if held > 0:
-                fired, until, gone = _over(s, held, seen, clock, rank, border, clock[row], rank[row], len(ends))
+                fired, until, gone = _over(s, held, seen, clock, rank, after[s + held - 1], border, clock[row], rank[row], len(ends))
                 if sectioned and section[row] != section[s]:
                     fired, gone = batch[s], False
                 if fired < 0 and age > 0 and clock[row] - seen > age:
@@ -74,11 +78,15 @@ def tumbled(group, batch, rank, clock, value, known, section, marker, marks, mar
             if held == 0:
                 s = row
             held += 1
-            if held == count:
+            if itself[row]:
+                if emit:
+                    windows, w, index, past = _tumble(windows, w, g, index, past, s, s + held, batch[row], NEVER, tick, dense)
+                held = 0
+            if held == count and held > 0:
                 windows, w, index, past = _tumble(windows, w, g, index, past, s, s + held, batch[row], NEVER, tick, dense)
                 held = 0
         if held > 0:
-            fired, until, gone = _over(s, held, seen, clock, rank, border, ends[-1], NEVER, len(ends))
+            fired, until, gone = _over(s, held, seen, clock, rank, after[s + held - 1], border, ends[-1], NEVER, len(ends))
             fired = batch[s] if sectioned else fired if fired >= 0 else len(ends)
             if emit or not gone:
                 windows, w, index, past = _tumble(windows, w, g, index, past, s, s + held, fired, until, tick, dense)
@@ -87,7 +95,7 @@ def tumbled(group, batch, rank, clock, value, known, section, marker, marks, mar
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _over(s, held, seen, clock, rank, border, now, before, latest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _over(s, held, seen, clock, rank, dropped, border, now, before, latest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """The batch in which a window ended that holds rows from `s` on, up to an instant, a place and a batch; -1: none yet.
 
     Also the end of its stretch of time, and whether it did not end but was dropped, as no row had come for too long.
@@ -95,10 +103,12 @@ def _over(s, held, seen, clock, rank, border, now, before, latest):  # type: ign
     tick, origin, marks, marks_batch, ends, age = border
     if held == 0:
         return -1, NEVER, False
+    if dropped <= latest:
+        return dropped, NEVER, True
     until = origin + ((clock[s] - origin) // tick + 1) * tick if tick > 0 else NEVER
     if age > 0:
-        dropped = np.searchsorted(ends, seen + age, side="right")
-        first = min(until if until > seen + age else NEVER, ends[dropped] if dropped < len(ends) else NEVER)
+        late = np.searchsorted(ends, seen + age, side="right")
+        first = min(until if until > seen + age else NEVER, ends[late] if late < len(ends) else NEVER)
         if first <= now and first <= until:
             return np.searchsorted(ends, first), until, True
     if until <= now:

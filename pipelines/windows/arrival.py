@@ -85,12 +85,14 @@ class Arrival:
     @property
     def uses_clock(self) -> bool:
         """Whether rows need a time of arrival."""
-        return bool(self.partitions) or any(isinstance(p, Time) or (isinstance(p, Count) and p.or_time_us) for p in self.policies)
+        aged = self.partitions is not None and self.partitions.age_us > 0
+        return aged or any(isinstance(p, Time) or (isinstance(p, Count) and p.or_time_us > 0) for p in self.policies)
 
     @property
     def together(self) -> bool:
         """Whether the partitions must be worked on together: a marker among the rows of one ends the windows of all."""
-        return isinstance(self.evict, Punctuation) and self.evict.at not in BORDERS
+        limited = self.partitions is not None and self.partitions.together
+        return limited or (isinstance(self.evict, Punctuation) and self.evict.at not in BORDERS)
 
     @property
     def lifts(self) -> Mapping[str, str]:

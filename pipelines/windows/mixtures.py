@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.windows.policies import Count, Delta, Punctuation, Time
+from pipelines.windows.policies import Count, Delta, Policy, Punctuation, Time
 
 if TYPE_CHECKING:
     from pipelines.windows.arrival import Arrival
+
+
+def _by_clock(policy: Policy) -> bool:
+    return isinstance(policy, Time) or (isinstance(policy, Count) and policy.or_time_us > 0)
 
 
 def mixtures(window: Arrival, *, slides: bool) -> list[tuple[bool, str]]:
@@ -34,6 +38,14 @@ def mixtures(window: Arrival, *, slides: bool) -> list[tuple[bool, str]]:
         (
             window.partitions is not None and isinstance(window.evict, Punctuation),
             "keep(...) is for windows by count, time or delta: punctuation ends those of all partitions, and nothing is kept for long",
+        ),
+        (
+            window.partitions is not None and window.partitions.together and any(_by_clock(policy) for policy in window.policies),
+            "keep(count=, rows=) is for windows by count and delta; for windows by time give keep(age=...)",
+        ),
+        (
+            window.partitions is not None and window.partitions.rows >= 0 and slides and isinstance(window.evict, Delta),
+            "keep(rows=) does not go with a sliding window by delta; give keep(count=...) or keep(age=...)",
         ),
         (window.partitions is not None and adapts, "keep(...) does not go with a difference that each window sets for the next"),
         (

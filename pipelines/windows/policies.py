@@ -55,10 +55,20 @@ class Punctuation:
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """How much of partitions is kept: those used least recently are dropped, `emit`: after a last result."""
+    """How much of partitions is kept: those used least recently are dropped, `emit`: after a last result.
+
+    `age_us` 0, `count` -1, `rows` -1: no such limit.
+    """
 
     age_us: int = 0
     emit: bool = False
+    count: int = -1
+    rows: int = -1
+
+    @property
+    def together(self) -> bool:
+        """Whether what happens in one partition may drop another."""
+        return self.count >= 0 or self.rows >= 0
 
 
 Policy = Count | Time | Delta | Punctuation
@@ -129,17 +139,20 @@ def by_punctuation(at: str) -> Punctuation:
 
 
 def keep(*, age: Duration | None = None, count: int | None = None, rows: int | None = None, emit: bool = False) -> Keep:
-    """Drop a partition that no row came to for longer than `age` of arrival time; `emit`: with a last result.
+    """Which partitions are dropped, the one used least recently first.
 
-    SPL's limits on the number of partitions (`count`) and of rows held in all (`rows`) are refused: they make every
-    partition's windows depend on all the others'.
+    Args:
+        age: those that no row came to for longer than this, by the time of arrival.
+        count: of more than so many partitions. All keys are then worked on by one task.
+        rows: while more than so many rows are held in all; likewise.
+        emit: whether a dropped partition gives a last result.
 
     Raises:
-        DefinitionError: no age, or one that is not positive; a count or a number of rows.
+        DefinitionError: no limit at all, one that is not positive, or age together with another.
     """
-    if count is not None or rows is not None or age is None:
-        raise DefinitionError(
-            "keep: partitions can be dropped by age, as keep(age='1d'); limits on their number or on the rows in all of them "
-            "(SPL's partitionCount and tupleCount) are not supported"
-        )
-    return Keep(positive(age, "age"), emit)
+    if (age is None) == (count is None and rows is None):
+        raise DefinitionError(f"keep: age={age!r}, count={count!r}, rows={rows!r}; give an age, or a count of partitions, of rows, or both")
+    for what, limit in (("count", count), ("rows", rows)):
+        if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit <= 0):
+            raise DefinitionError(f"keep: {what}={limit!r} is no limit; give 1 or more")
+    return Keep(positive(age, "age") if age is not None else 0, emit, -1 if count is None else count, -1 if rows is None else rows)

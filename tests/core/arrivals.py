@@ -55,12 +55,17 @@ def by_punctuation(dice: random.Random) -> Twin:
     return Twin(oracle.Punctuation(MARKERS.get(what, what)), "by_punctuation", (what,), {})
 
 
-def keep(dice: random.Random, *, sliding: bool) -> Twin | None:
-    """Mostly all."""
-    limit = dice.choice([{}, {}, {}, {"age": dice.randint(1, 12) * MINUTE}])
+def keep(dice: random.Random, evict: Twin, trigger: Twin | None) -> Twin | None:
+    """Mostly all; of windows without a clock also the partitions used last."""
+    clock = any(policy and (policy.make == "by_time" or "or_time" in policy.more) for policy in (evict, trigger))
+    limit: dict[str, Any] = dice.choice([{}, {}, {}, {"age": dice.randint(1, 12) * MINUTE}])
+    if not clock and dice.random() < 0.3:
+        limit = (
+            {"count": dice.randint(1, 3)} if (trigger and evict.make == "by_delta") or dice.random() < 0.5 else {"rows": dice.randint(1, 8)}
+        )
     if not limit:
         return None
-    emit = {"emit": True} if not sliding and dice.random() < 0.5 else {}
+    emit = {"emit": True} if trigger is None and dice.random() < 0.5 else {}
     return Twin(oracle.Keep(**limit, **emit), "keep", (), limit | emit)
 
 
@@ -96,10 +101,10 @@ def asked(dice: random.Random) -> Asked:
         dense = evict.make == "by_time" and dice.random() < 0.5
         if dense:
             return Asked(evict, None, None, flush | {"dense": True})
-        limit = None if evict.make == "by_punctuation" else keep(dice, sliding=False)
+        limit = None if evict.make == "by_punctuation" else keep(dice, evict, None)
         return Asked(evict, None, limit, flush | {"group_by": groups})
     evict, trigger = (dice.choice([by_count, by_time, by_delta])(dice) for _ in range(2))
-    return Asked(evict, trigger, keep(dice, sliding=True), flush | {"incomplete": dice.random() < 0.4, "group_by": groups})
+    return Asked(evict, trigger, keep(dice, evict, trigger), flush | {"incomplete": dice.random() < 0.4, "group_by": groups})
 
 
 def batches(dice: random.Random) -> tuple[Batch, ...]:

@@ -10,7 +10,7 @@ from pipelines import aggregates as agg
 from pipelines.errors import DefinitionError
 
 W = windows
-EMITTED = W.keep(age="1h", emit=True)
+EMITTED, ROWS = W.keep(age="1h", emit=True), W.keep(rows=3)
 REFUSED: list[tuple[str, Callable[[], object], str]] = [
     ("size 0", lambda: W.unique_sliding("0s"), "must be longer than 0"),
     ("size below 0", lambda: W.unique_sliding("-1s"), "must be longer than 0"),
@@ -41,7 +41,15 @@ REFUSED: list[tuple[str, Callable[[], object], str]] = [
         "given its results",
     ),
     ("groups as a text", lambda: W.arrival(W.by_count(5), group_by="product"), "not a list of column names"),
-    ("kept by number", lambda: W.keep(count=10), "not supported"),
+    ("kept for nothing", W.keep, "give an age, or a count"),
+    ("kept in two ways", lambda: W.keep(age="1h", count=3), "give an age, or a count"),
+    ("kept by no number", lambda: W.keep(count=0), "give 1 or more"),
+    ("kept by number and time", lambda: W.arrival(W.by_time("5m"), partitions=W.keep(count=3)), "windows by count and delta"),
+    (
+        "rows of a sliding delta",
+        lambda: W.arrival(W.by_delta("v", 1), trigger=W.by_count(1), partitions=W.keep(rows=3)),
+        "does not go with",
+    ),
     ("no policy", lambda: W.arrival(5), "5 is no policy"),
     ("rows of what", lambda: W.arrival(W.by_count(5), output="lines"), '"windows" or "rows"'),
 ]
