@@ -67,7 +67,8 @@ def windows(upstream: Pipeline, window: str, *, at: At = "end") -> WindowSource:
     Args:
         upstream: the other pipeline; its state is below the same root.
         window: the name of one of its windows.
-        at: whether an event happens at the window's "end" or at its "start".
+        at: whether an event happens at the window's "end" or at its "start". An hour that ends at midnight counts by its
+            end in the next day; for hours by the day say "start".
 
     Raises:
         DefinitionError: no such window; or "start" of windows that may be of any length.

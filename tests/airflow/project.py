@@ -45,7 +45,7 @@ from pipelines import aggregates as agg
 
 totals = Pipeline(
     name="totals",
-    source=sources.windows(shop, "half_day"),
+    source=sources.windows(shop, "half_day", at="start"),
     schedule="@daily",
     start=shop.start,
     windows={"day": windows.tumbling("1d")},
