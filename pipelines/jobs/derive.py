@@ -28,17 +28,22 @@ def derived(pipeline: Pipeline, window: str, windows: pa.Table) -> pa.Table:
     """The windows with the columns that are derived of the others, behind the aggregates.
 
     Raises:
+        DefinitionError: an expression does not fit the columns of the window.
         SourceError: an expression has no value for some window, as a text that is no number.
     """
     if not pipeline.derive:
         return windows
     session, query = _over(pipeline, window, windows), _query(pipeline.derive.items())
-    kinds = described(session, query)
-    chosen = ", ".join(f"{quoted(name)}::{stored_type(kinds[name])} AS {quoted(name)}" for name in pipeline.derive)
     try:
+        kinds = described(session, query)
+        chosen = ", ".join(f"{quoted(name)}::{stored_type(kinds[name])} AS {quoted(name)}" for name in pipeline.derive)
         found = storable(session.sql(f"SELECT {chosen} FROM ({query})").to_arrow_table())
+    except (duckdb.BinderException, duckdb.ParserException, duckdb.CatalogException) as wrong:
+        raise DefinitionError(f"derive does not fit the windows of {window!r}: {said(wrong)}") from wrong
     except duckdb.Error as wrong:
         raise SourceError(f"derive: {said(wrong)}; guard the expression, as with nullif, try_cast or case") from wrong
+    finally:
+        session.unregister(_WINDOWS)
     place = windows.column_names.index(list(pipeline.aggregates)[-1]) + 1
     for at, name in enumerate(pipeline.derive):
         windows = windows.add_column(place + at, name, found[name])

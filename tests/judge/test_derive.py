@@ -83,6 +83,13 @@ def test_a_changed_derivation_reads_nothing_again(spark: object, tmp_path: Path)
     assert read(more, "w", root=root)["twice"].to_pylist() == [6, 2, 2]
 
 
+def test_windows_that_are_there_refuse_what_does_not_fit(spark: object, tmp_path: Path) -> None:
+    flow, root = pipeline(tmp_path, derive={}, windows={"w": windows.tumbling("1h")}), tmp_path / "root"
+    run(flow, root=root, start=START, end=START + MINUTE, spark=spark)
+    with pytest.raises(DefinitionError, match=r"derive does not fit the windows of 'w': .*late"):
+        read(replace(flow, derive={"share": "late / n"}), "w", root=root, provisional=True)
+
+
 def test_what_has_no_value_is_told(spark: object, tmp_path: Path) -> None:
     flow = pipeline(tmp_path, derive={"number": "k::INTEGER"})
     with pytest.raises(SourceError, match=r"derive: .*Could not convert.*try_cast"):

@@ -82,7 +82,7 @@ PAIRS = [pytest.param(ask(), kind, id=f"{name}-{kind}") for name, (ask, kinds) i
 
 def test_no_aggregate_is_forgotten() -> None:
     public = {name for name in agg.__all__ if inspect.isfunction(getattr(agg, name))}
-    assert public == set(CATALOGUE)
+    assert public - {"merge"} == set(CATALOGUE)  # which is none itself: it takes the upstream's
 
 
 def test_a_pipeline_takes_the_whole_catalogue() -> None:
@@ -105,7 +105,7 @@ def cases(values: Any) -> Any:
     """Several times three lists of rows whose times ascend, with ties within and between them; any may be empty."""
     rows = st.lists(st.tuples(st.none() | values, st.none() | values, st.integers(0, 2)), max_size=5)
     case = st.tuples(rows, rows, rows).map(lambda lists: tuple(timed(rows, place) for place, rows in enumerate(lists)))
-    return st.lists(case, min_size=1, max_size=12)
+    return st.lists(case, min_size=8, max_size=16)
 
 
 def timed(rows: list[tuple[Any, Any, int]], place: int) -> list[dict[str, Any]]:
@@ -113,7 +113,7 @@ def timed(rows: list[tuple[Any, Any, int]], place: int) -> list[dict[str, Any]]:
 
 
 # Of a dozen cases each, and no smaller ones sought: a failure tells the smallest of its dozen.
-FEW = settings(max_examples=3, deadline=None, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+FEW = settings(max_examples=2, deadline=None, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 
 
 @pytest.mark.parametrize(("aggregate", "kind"), PAIRS)
