@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.aggregates.aggregate import Aggregate, Field, expression
 from pipelines.aggregates.algebra import Fold
-from pipelines.aggregates.shape import EACH, list_sum, two_sum
+from pipelines.aggregates.precise import EACH, list_sum, two_sum
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -129,7 +129,8 @@ def _trend(*parts: pa.Array) -> pa.Array:
     a, a_rest, b, b_rest, aa, bb, ab = (part.to_numpy() for part in parts[1:])
     slope = quotients(ab, aa)
     r2 = np.where(bb == 0, 1.0, quotients(ab, np.sqrt(aa) * np.sqrt(bb)) ** 2)
-    columns = [slope, (b - slope * a) + (b_rest - slope * a_rest), np.minimum(r2, 1.0)]
+    with np.errstate(all="ignore"):
+        columns = [slope, (b - slope * a) + (b_rest - slope * a_rest), np.minimum(r2, 1.0)]
     return pa.StructArray.from_arrays([pa.array(column) for column in columns], ["slope", "intercept", "r2"], mask=pa.array(aa == 0))
 
 

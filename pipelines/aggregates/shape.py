@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING
 
 from pipelines.aggregates.aggregate import Aggregate, Field, expression
 from pipelines.aggregates.algebra import Fold
+from pipelines.aggregates.precise import EACH, list_sum, two_sum, unless_equal
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-
-EACH = "muntin_each"  # what lambdas call an item: no column may be named so
 
 
 def _pebay(x, i, y, j, out, k):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
@@ -58,26 +56,7 @@ def shape(x: str) -> Field:
     }
     mean, rest = two_sum(near, r)
     varies = {"mean": (mean, low), "rest": (rest, "0"), **{name: (power, "0") for name, power in powers.items()}}
-    cases = (
-        (name, _finite(double, f"CASE WHEN {low} = max({double}) {finite} THEN {same} ELSE {lift} END"))
-        for name, (lift, same) in varies.items()
-    )
-    return Field("shape", x, (("n", n), *cases), Fold("shape", _pebay), needs=((x, "number"),))
-
-
-def list_sum(rows: str, term: str) -> str:
-    """SQL for the sum of a term in `EACH` over a list."""
-    return f"list_sum(list_transform({rows}, lambda {EACH}: {term}))"
-
-
-def two_sum(one: str, other: str) -> tuple[str, str]:
-    """SQL for the sum of two doubles, and for what rounding took off it."""
-    total = f"({one} + {other})"
-    return total, f"(({one} - ({total} - ({total} - {one}))) + ({other} - ({total} - {one})))"
-
-
-def _finite(double: str, lift: str) -> str:
-    return f"CASE WHEN bool_and(isfinite({double})) THEN {lift} WHEN count({double}) = 0 THEN 0 ELSE 'nan'::DOUBLE END"
+    return Field("shape", x, (("n", n), *unless_equal(double, varies)), Fold("shape", _pebay), needs=((x, "number"),))
 
 
 def _skewness(n: pa.Array, mean: pa.Array, rest: pa.Array, m2: pa.Array, m3: pa.Array, m4: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part

@@ -41,6 +41,7 @@ TYPES = {
     "min_x": pa.float64(),
     "first_s_value": pa.string(),
     "moments_x_mean": pa.float64(),
+    "moments_x_rest": pa.float64(),
     "moments_x_m2": pa.float64(),
 }
 SCHEMA = pa.schema(
@@ -72,7 +73,7 @@ def state(key: str | None, frame: int, rows: Rows) -> dict[str, Any]:
         FIELDS_MANY: sum(v > 3 for v in vs),
         "min_x": min(xs, key=lambda x: (math.isnan(x), x), default=None), "max_v": max(vs, default=None),
         "first_s_time": ordered[0]["t"], "first_s_value": ordered[0]["s"], "last_v_time": newest, "last_v_value": ordered[-1]["v"],
-        "moments_x_n": n, "moments_x_mean": mean, "moments_x_m2": m2,
+        "moments_x_n": n, "moments_x_mean": mean, "moments_x_rest": 0.0, "moments_x_m2": m2,
     }  # fmt: skip
 
 

@@ -45,7 +45,9 @@ def test_the_naive_lift_is_the_sql(seed: int) -> None:
     ours = states(rows, given.width)
     ints = [column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column for column in ours.columns]
     wanted = pa.table(ints, SCHEMA.names).select(names).to_pylist()
-    assert alike([list(row) for row in found], [list(row.values()) for row in wanted])
+    rest = names.index("moments_x_rest")  # what rounding took off the mean: too little for the naive one to know
+    plain = [[value for at, value in enumerate(row) if at != rest] for row in (*found, *(tuple(row.values()) for row in wanted))]
+    assert alike(plain[: len(found)], plain[len(found) :])
 
 
 def test_rows_are_lifted_before_1970_too() -> None:
