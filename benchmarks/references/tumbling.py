@@ -5,7 +5,7 @@ from benchmarks.workloads import Workload
 
 
 def expected(events: Columns, work: Workload) -> Columns:
-    """Sort by key and time, and cut where a window begins: from 1970 on, so sizes must divide a day, or EPOCH fit."""
+    """Sort by key and time, and cut where a window begins, counted from 1970."""
     events = sorted_events(events, "t")
     start = events["t"] // work.size_us * work.size_us
     bounds = runs(events["key"], start)
