@@ -35,6 +35,8 @@ def main() -> int:
     widths = race.widths(asked.runs) if _wants_widths(asked.only) else []
     width_lines = figures.width_lines(widths)
     report.show("Benchmarks", figures.HEADINGS, figures.lines(outcomes), console)
+    if kinds := figures.kind_lines(outcomes):
+        report.show("What a kind costs", figures.KIND_HEADINGS, kinds, console)
     if width_lines:
         report.show("The time of combining", figures.WIDTH_HEADINGS, width_lines, console)
     results = asked.results or (None if asked.only else HERE / "results.md")

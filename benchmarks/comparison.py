@@ -3,9 +3,9 @@
 import numpy as np
 import pyarrow as pa
 
-from benchmarks.reference import Column, Columns, as_columns
+from benchmarks.references.columns import Column, Columns, as_columns
 
-EXACT = ("key", "window_start", "window_end", "n", "sum_a", "min_b", "max_b")
+EXACT = ("key", "window_index", "window_start", "window_end", "n", "sum_a", "min_b", "max_b")
 RELATIVE = 1e-9
 """How far float sums may be apart: everyone adds in an order of their own."""
 
@@ -18,7 +18,7 @@ def differences(windows: pa.Table, expected: Columns) -> list[str]:
     if windows.num_rows != len(expected["key"]):
         return [f"{windows.num_rows:,} windows instead of {len(expected['key']):,}"]
     columns = as_columns(windows.select(list(expected)))
-    order = np.lexsort((columns["window_start"], columns["key"]))
+    order = np.lexsort((columns["window_index" if "window_index" in columns else "window_start"], columns["key"]))
     return [line for name in expected if (line := _difference(name, columns[name][order], expected[name]))]
 
 

@@ -4,17 +4,18 @@ import dataclasses
 import importlib
 from collections.abc import Sequence
 from pathlib import Path
-from types import ModuleType
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from benchmarks.workloads import SESSIONS, SLIDING, Workload
+from benchmarks import workloads
+from benchmarks.workloads import COUNTED, DAYS, DELTAS, LAST_ROWS, SESSIONS, SLIDING, UNIQUE, Workload
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Contestant:
-    """A module with `write_windows(files, out)`; `start()` and `read_windows(files, out)` where it needs them."""
+    """A module, or a job in it, with `write_windows(files, out)`; `start()`, `read_windows(files, out)` where it needs them."""
 
     name: str
     title: str
@@ -25,6 +26,8 @@ class Contestant:
     ours: bool = False
     promised: float = 0.0
     """At least this many times our time."""
+    job: str = ""
+    """Its name in the module; without one the module itself."""
 
     def work(self, scale: float) -> Workload:
         """The workload at this scale, or the contestant's share of it."""
@@ -45,8 +48,14 @@ class Contestant:
         windows: pa.Table = self._loaded().read_windows(files, out) if self.ours else pq.read_table(out)
         return windows
 
-    def _loaded(self) -> ModuleType:
-        return importlib.import_module(f"benchmarks.{self.module}")
+    def _loaded(self) -> Any:  # noqa: ANN401 - a module or a job, which have the same functions
+        module = importlib.import_module(f"benchmarks.{self.module}")
+        return getattr(module, self.job) if self.job else module
+
+
+def tumbling(of: str, work: Workload, job: str) -> Contestant:
+    """Our tumbling windows of the same events: `ours-tumbling-...`."""
+    return Contestant(f"ours-tumbling-{of}", "Muntin, one batch", work, "ours.tumbling", ours=True, job=job)
 
 
 CONTESTANTS = (
@@ -61,6 +70,30 @@ CONTESTANTS = (
     Contestant("polars-sessions", "Polars, one sort", SESSIONS, "peers.polars_sessions"),
     Contestant("duckdb-sessions", "DuckDB, one sort", SESSIONS, "peers.duckdb_sessions", promised=0.67),
     Contestant("spark-session", "Spark, session_window() + groupBy", SESSIONS, "peers.spark_session", promised=10),
+    Contestant("ours-unique", "Muntin, one batch", UNIQUE, "ours.unique", ours=True, job="JOB"),
+    Contestant("polars-unique", "Polars, one sort + rolling", UNIQUE, "peers.polars_unique"),
+    Contestant("duckdb-unique-join", "DuckDB, join by pieces of 10 s", UNIQUE, "peers.duckdb_unique_join", promised=1),
+    Contestant("duckdb-unique-range", "DuckDB, RANGE window over states", UNIQUE, "peers.duckdb_unique_range", promised=1),
+    Contestant("ours-counted", "Muntin, one batch", COUNTED, "ours.arrival", ours=True, job="COUNTED"),
+    Contestant("polars-counted", "Polars, row number + group_by", COUNTED, "peers.polars_counted"),
+    Contestant("duckdb-counted", "DuckDB, row_number + GROUP BY", COUNTED, "peers.duckdb_counted"),
+    Contestant("spark-counted", "Spark, row_number + groupBy", COUNTED, "peers.spark_counted"),
+    Contestant("ours-last-rows", "Muntin, one batch", LAST_ROWS, "ours.arrival", ours=True, job="LAST_ROWS"),
+    Contestant("polars-last-rows", "Polars, one sort + rolling", LAST_ROWS, "peers.polars_last_rows"),
+    Contestant("duckdb-last-rows", "DuckDB, ROWS window", LAST_ROWS, "peers.duckdb_last_rows"),
+    Contestant("spark-last-rows", "Spark, rowsBetween", LAST_ROWS, "peers.spark_last_rows"),
+    Contestant("ours-deltas", "Muntin, one batch", DELTAS, "ours.arrival", ours=True, job="DELTAS"),
+    Contestant("numba-deltas", "a plain loop, compiled: the lower bound", DELTAS, "peers.numba_deltas"),
+    Contestant("ours-days", "Muntin, one batch", DAYS, "ours.days", ours=True, job="JOB"),
+    Contestant("polars-days", "Polars, local date + group_by", DAYS, "peers.polars_days"),
+    Contestant("duckdb-days", "DuckDB, date_trunc + GROUP BY", DAYS, "peers.duckdb_days"),
+    Contestant("spark-days", "Spark, date_trunc + groupBy", DAYS, "peers.spark_days"),
+    tumbling("sliding", workloads.SLIDING_TUMBLING, "SLIDING"),
+    tumbling("sessions", workloads.SESSIONS_TUMBLING, "SESSIONS"),
+    tumbling("unique", workloads.UNIQUE_TUMBLING, "UNIQUE"),
+    tumbling("counted", workloads.COUNTED_TUMBLING, "COUNTED"),
+    tumbling("last-rows", workloads.LAST_ROWS_TUMBLING, "LAST_ROWS"),
+    tumbling("days", workloads.DAYS_TUMBLING, "DAYS"),
 )
 BY_NAME = {contestant.name: contestant for contestant in CONTESTANTS}
 

@@ -42,7 +42,8 @@ def _is_done(folder: Path, recipe: dict[str, int]) -> bool:
 
 def _write(workload: Workload, folder: Path) -> None:
     random = np.random.default_rng(SEED)
-    key, t_us = _uniform(workload, random) if workload.name == "W1" else _bursts(workload, random)
+    key, t_us = _bursts(workload, random) if workload.bursts else _uniform(workload, random)
+    t_us -= t_us % workload.resolution_us
     arrival_us = t_us + random.integers(0, LATEST_ARRIVAL_US, workload.events)
     order = np.argsort(arrival_us, kind="stable")
     events = _as_table(key[order], t_us[order], random)

@@ -6,6 +6,7 @@ from statistics import median
 
 from benchmarks.contestants import Contestant
 from benchmarks.measurement import Measurement
+from benchmarks.workloads import MEASURES
 
 NOTHING = "-"
 
@@ -17,6 +18,8 @@ class Outcome:
     contestant: Contestant
     measurements: Sequence[Measurement] = ()
     wrong: Sequence[str] = ()
+    windows: int = 0
+    """How many there must be."""
 
     @property
     def job_s(self) -> float:
@@ -80,6 +83,27 @@ def _ratio(outcome: Outcome, ours_s: float | None) -> tuple[str, str]:
 def _scaling(contestant: Contestant) -> str:
     times = round(1 / contestant.share)
     return "" if times == 1 else f" (1/{times} of the events, job x{times})"
+
+
+KIND_HEADINGS = ("work", "windows", "job s", "tumbling windows", "job s", "to tumbling", "at most")
+AT_MOST = 3.0
+"""What a kind may cost, compared with tumbling windows of the same events and about as many results."""
+
+
+def kind_lines(outcomes: Sequence[Outcome]) -> list[tuple[str, ...]]:
+    """A line for each of our kinds whose tumbling windows have been measured too, under KIND_HEADINGS."""
+    ours: dict[str, Outcome] = {}
+    for outcome in outcomes:
+        if outcome.contestant.ours and outcome.measurements:
+            ours.setdefault(outcome.contestant.workload.name, outcome)
+    return [_kind_line(ours[kind], ours[measure]) for kind, measure in MEASURES.items() if kind in ours and measure in ours]
+
+
+def _kind_line(kind: Outcome, measure: Outcome) -> tuple[str, ...]:
+    ratio = kind.job_s / measure.job_s
+    work = f"{kind.contestant.workload.name}, {kind.contestant.workload.question}"
+    figures = (f"{kind.windows:,}", f"{kind.job_s:.2f}", f"{measure.windows:,}", f"{measure.job_s:.2f}")
+    return (work, *figures, f"{ratio:.2f}", f"{AT_MOST:.2f}: {'yes' if ratio <= AT_MOST else 'no'}")
 
 
 WIDTH_HEADINGS = ("frames a window", "windows", "finalize s", "of it fixed", "to the fewest frames")

@@ -30,7 +30,7 @@ class Race:
                 if one.name in measured:
                     self._time(one, measured[one.name], f"{number + 1} of {runs}")
         shutil.rmtree(self._out, ignore_errors=True)
-        return [Outcome(one, measured.get(one.name, ()), wrong[one.name]) for one in contestants]
+        return [Outcome(one, measured.get(one.name, ()), wrong[one.name], self._windows(one)) for one in contestants]
 
     def widths(self, runs: int) -> list[dict[str, float]]:
         """Our time of combining, by the number of frames a window."""
@@ -54,6 +54,10 @@ class Race:
             found = [f"broken: {broken}"]
         self.say(f"{one.name}: {'; '.join(found) or 'right'}")
         return found
+
+    def _windows(self, one: Contestant) -> int:
+        work = one.work(self.scale)
+        return len(reference(work, event_files(work, self.data))["key"])
 
     def _time(self, one: Contestant, measured: list[Measurement], turn: str) -> None:
         measurement = self._measure(one, jobs=2)

@@ -8,7 +8,6 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import facts, figures
-from benchmarks.workloads import WORKLOADS
 
 NOTES = """\
 - Job: from the events in Parquet to windows in Parquet, the second time in a process: session, imports and compiled
@@ -43,9 +42,12 @@ def write(
     """Write everything that was measured, what it was measured on, and what the words mean."""
     parts = [f"# Benchmarks\n\n{datetime.now(UTC):%Y-%m-%d}, `python -m benchmarks --scale {scale:g} --runs {runs}`."]
     parts.append(f"{facts.machine()}. {facts.versions()}.")
-    works = (workload.scaled(scale) for workload in WORKLOADS.values())
+    works = {one.contestant.workload.name: one.contestant.workload.scaled(scale) for one in outcomes}.values()
     parts.append("\n".join(f"- {w.name}: {w.events:,} events, {w.keys:,} keys, {w.question}." for w in works))
     parts.append(_markdown(figures.HEADINGS, figures.lines(outcomes)))
+    if kinds := figures.kind_lines(outcomes):
+        parts.append("## What a kind costs\n\nOurs, beside tumbling windows of the same events and about as many results.")
+        parts.append(_markdown(figures.KIND_HEADINGS, kinds))
     if widths:
         parts.append("## Frames a window\n\nThe time of combining, at an equal number of windows (W1's events).")
         parts.append(_markdown(figures.WIDTH_HEADINGS, widths))

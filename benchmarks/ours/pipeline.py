@@ -27,6 +27,10 @@ class Job:
     schedule: timedelta
     names: str = "*.parquet"
 
+    def start(self) -> None:
+        """Start the session, which takes seconds and is no part of the job."""
+        session()
+
     def write_windows(self, files: Sequence[Path], out: Path, batches: range = range(1)) -> None:
         """Run the batches, numbered from EPOCH on, in one go."""
         start, end = (EPOCH + number * self.schedule for number in (batches.start, batches.stop))

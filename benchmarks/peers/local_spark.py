@@ -4,7 +4,7 @@ import os
 import sys
 
 import psutil
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 
@@ -34,13 +34,7 @@ def start() -> None:
 
 def states(events: DataFrame) -> DataFrame:
     """One state per key and second; `frame` counts seconds since 1970."""
-    return events.groupBy("key", f.unix_seconds("t").alias("frame")).agg(
-        f.count("*").alias("n"),
-        f.sum("a").alias("sum_a"),
-        f.sum("b").alias("sum_b"),
-        f.min("b").alias("min_b"),
-        f.max("b").alias("max_b"),
-    )
+    return events.groupBy("key", f.unix_seconds("t").alias("frame")).agg(*aggregates())
 
 
 def with_span(windows: DataFrame) -> DataFrame:
@@ -51,3 +45,13 @@ def with_span(windows: DataFrame) -> DataFrame:
         f.timestamp_seconds(f.col("start") + 100).alias("window_end"),
         *("n", "sum_a", "sum_b", "min_b", "max_b"),
     )
+
+
+def aggregates() -> list[Column]:
+    """What everyone computes of a window's events, each under its name."""
+    return [column.alias(name) for name, column in reductions().items()]
+
+
+def reductions() -> dict[str, Column]:
+    """What everyone computes of a window's events."""
+    return {"n": f.count("*"), "sum_a": f.sum("a"), "sum_b": f.sum("b"), "min_b": f.min("b"), "max_b": f.max("b")}
