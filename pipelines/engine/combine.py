@@ -11,6 +11,7 @@ import pyarrow as pa
 from pipelines.aggregates.merging import STATE
 from pipelines.engine.arrange import Arranged, arrange
 from pipelines.engine.explode import POSITION, exploded
+from pipelines.engine.frames import run_starts
 from pipelines.engine.keys import contiguous
 from pipelines.windows.kind import Assignment
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pipelines.timeline.closing import Closing
     from pipelines.windows.kind import Ints, Window
 
+NEVER = -(2**62)
 INSTANT = pa.timestamp("us", tz="UTC")
 
 
@@ -104,11 +106,33 @@ def _column(assignment: Assignment, name: str, kind: str) -> pa.Array:
     return pa.array(assignment.more.get(name, np.zeros(len(assignment.lo), np.int64)), kind or None)
 
 
-def still_open(combined: Combined, position: int) -> pa.Table:
-    """The states of windows that were open after a batch; of kinds whose windows share no state."""
-    rows = combined.found.order
-    open_then = (combined.frames.batch[rows] <= position) & (combined.found_closed[combined.found.block] > position)
-    return combined.states.take(pa.array(rows[open_then]))
+def still_open(combined: Combined, position: int, settled_us: int | None = None, fields: Sequence[Field] = ()) -> pa.Table:
+    """The states of windows that were open after a batch; of kinds whose windows share no state.
+
+    Args:
+        combined: the windows.
+        position: of the batch.
+        settled_us: of each window the states before this instant are combined to one; None: none are.
+        fields: of the states.
+    """
+    rows, window = combined.found.order, combined.found.block
+    open_then = (combined.frames.batch[rows] <= position) & (combined.found_closed[window] > position)
+    rows, window = rows[open_then], window[open_then]
+    old = combined.frames.start[rows] < (NEVER if settled_us is None else settled_us)
+    if not old.any():
+        return combined.states.take(pa.array(rows))
+    return pa.concat_tables([_settled(combined, rows[old], window[old], fields), combined.states.take(pa.array(rows[~old]))])
+
+
+def _settled(combined: Combined, rows: Ints, window: Ints, fields: Sequence[Field]) -> pa.Table:
+    """One state a window: the combination of these rows, which begin it."""
+    states = combined.states
+    heads = np.flatnonzero(run_starts(window))
+    first = states.take(pa.array(rows[heads]))
+    columns = {name: first[name] for name in states.column_names} | combined_fields(states, rows, heads, fields)
+    for name, extreme, times in (("first_event", np.minimum, combined.frames.first), ("last_event", np.maximum, combined.frames.last)):
+        columns[name] = pa.array(extreme.reduceat(times[rows], heads)).view(INSTANT)
+    return pa.table({name: columns[name] for name in states.column_names}).cast(states.schema)
 
 
 def _heads(frames: Frames, assignment: Assignment) -> pa.Array:

@@ -26,6 +26,7 @@ from pipelines.jobs.accumulate_task import kept_session, said
 from pipelines.jobs.derive import derived
 from pipelines.store.parquet import write_named
 from pipelines.store.paths import windows_path
+from pipelines.timeline.carry import settled_us
 from pipelines.timeline.closing import closing
 
 CARRY = "carry"  # folder below the state: what windows by arrival held after some batches; the ledgers say which files count
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 
 def finalize_shards(shards: Sequence[Shard]) -> list[dict[str, Any]]:
     """The windows of shards that read the same states, staged; the files, and what each batch closed, missed, left open."""
-    arranged = _arranged(shards[0])
+    arranged = _arranged(shards[0], noting=any(shard.snaps for shard in shards))
     found = [(shard, _combined(shard, arranged)) for shard in shards]
     late_any = np.any([combined.found.missed > 0 for _, combined in found], axis=0)
     return [
@@ -64,18 +65,17 @@ def _is_chained(window: Window) -> bool:
 
 def combined_shard(shard: Shard) -> Combined:
     """The wanted windows of a shard."""
-    return _combined(shard, _arranged(shard))
+    return _combined(shard, _arranged(shard, noting=bool(shard.snaps)))
 
 
 def _window(shard: Shard) -> Window:
     return shard.pipeline.windows[shard.window]
 
 
-def _arranged(shard: Shard) -> Arranged:
+def _arranged(shard: Shard, *, noting: bool) -> Arranged:
     frames, keys = frame_set_of(shard.pipeline, shard.window), shard.pipeline.keys
-    carries = _window(shard).carries
-    states = read_states(shard, f"{shard.root}/{frames.table}", keep=("bucket",) if carries else ())
-    before = read_carry(shard) if carries else None
+    states = read_states(shard, f"{shard.root}/{frames.table}", keep=("bucket",) if noting or shard.carry else ())
+    before = read_carry(shard)
     if not frames.by_arrival:
         return arrange(pa.concat_tables([before.select(states.column_names), states]) if before else states, keys, frames.width_us)
     starts = np.array(shard.starts, np.int64)
@@ -114,8 +114,6 @@ def evaluated(aggregates: Mapping[str, Aggregate], states: pa.Table, windows: As
 
 def read_carry(shard: Shard) -> pa.Table | None:
     """What was open of the shard's partitions before its first batch; None at the beginning of history."""
-    if not shard.since:
-        return None
     kept = pa.concat_tables(pq.read_table(f"{shard.root}/{CARRY}/{path}") for path in shard.carry) if shard.carry else None
     return kept.filter(_own(shard)) if kept and shard.count > 1 else kept
 
@@ -123,9 +121,12 @@ def read_carry(shard: Shard) -> pa.Table | None:
 def _carry(shard: Shard, arranged: Arranged, combined: Combined) -> dict[str, str]:
     """Position -> file with what is held after that batch."""
     held, paths = combined.found.held, {}
-    if _window(shard).carries:
+    if shard.snaps:
+        window = _window(shard)
+        when = closing(window, np.array(shard.marks, np.int64))
         for at in shard.snaps:
-            table = carried(arranged, held, at) if held else still_open(combined, at)
+            until = None if window.carries else settled_us(window, when, at + 1)
+            table = carried(arranged, held, at) if held else still_open(combined, at, until, shard.pipeline.fields)
             columns = [contiguous(table[key]) for key in shard.pipeline.keys]
             place = table.column_names.index("bucket")
             table = table.set_column(place, "bucket", pa.array(buckets(columns, len(table))))

@@ -67,8 +67,8 @@ def shards_together(pipeline: Pipeline, root: str, todos: Sequence[Todo], folder
     groups = defaultdict(list)
     for todo in todos:
         if todo.work.positions:
-            carries = pipeline.windows[todo.window].carries
-            from_ = (todo.work.since, todo.work.carry) if carries else None
+            noted = pipeline.windows[todo.window].carries or todo.work.carry
+            from_ = (todo.work.since, todo.work.carry) if noted else None
             groups[frame_set_of(pipeline, todo.window).table, todo.history.batches, todo.marks, from_].append(todo)
     return [shards for group in groups.values() for shards in _of_group(pipeline, root, group, folder)]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pipelines.timeline.carry import carried_on
+from pipelines.timeline.carry import carried_on, from_open
 from pipelines.timeline.closing import NEVER, closing
 from pipelines.timeline.work import FOREVER, Work
 
@@ -121,8 +121,7 @@ def _work(
     first, last = positions[0], positions[-1]
     high = int(when.floor[last + 1]) + window.inside_us if window.reach_us is not None else FOREVER
     if first == 0:
-        return Work(tuple(positions), NEVER, high)
+        return Work(tuple(positions), NEVER, high, snaps=(last,) if window.reach_us is None else ())
     if window.reach_us is not None:
         return Work(tuple(positions), int(when.floor[first]) - window.reach_us - width_us, high, first)
-    opened = before[batches[first - 1].interval.start_us].open_us
-    return Work(tuple(positions), FOREVER if opened is None else opened // width_us * width_us, high, first)
+    return from_open(window, width_us, positions, when, before[batches[first - 1].interval.start_us], batches)

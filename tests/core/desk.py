@@ -15,13 +15,14 @@ from pipelines.jobs.staged import next_ledger
 from pipelines.jobs.todo import Published, Todo
 from pipelines.store.paths import digest_of
 from pipelines.store.store import Snapshot
+from pipelines.timeline.carry import settled_us
 from pipelines.timeline.closing import closing, watermarks
 from pipelines.timeline.history import Batch, history
 from pipelines.timeline.ledger import Ledger
 from pipelines.timeline.reconcile import reconcile
 from pipelines.timeline.work import Work
 from tests.core.cases import Case
-from tests.core.lift import AGGREGATES, Rows, positioned, states
+from tests.core.lift import AGGREGATES, FIELDS, Rows, positioned, states
 from tests.core.values import bitwise
 
 NOTHING = Snapshot(-1, ())
@@ -71,9 +72,13 @@ class Desk:
 
     def note(self, todo: Todo, combined: Combined) -> dict[str, str]:
         """What is open after some batches, for windows that go on from there."""
-        if not self.given.ours.carries:
-            return {}
-        notes = {f"note {len(self.notes) + place}": still_open(combined, at) for place, at in enumerate(todo.work.snaps)}
+        window = self.given.ours
+        when = closing(window, np.array(todo.marks, np.int64))
+        until = [None if window.carries else settled_us(window, when, at + 1) for at in todo.work.snaps]
+        fields = list(FIELDS.values())
+        notes = {
+            f"note {len(self.notes) + place}": still_open(combined, at, until[place], fields) for place, at in enumerate(todo.work.snaps)
+        }
         self.notes |= notes
         return dict(zip(map(str, todo.work.snaps), notes, strict=True))
 
