@@ -12,7 +12,7 @@ from examples.demo.home import Home, make_home
 from examples.demo.servers import migrate, spark, standalone
 from pipelines import read
 from pipelines.cli.definition import load_pipeline
-from tests.airflow.project import DAYS, write_project
+from tests.airflow.project import DAYS, write_project, write_totals
 
 LAST = 2
 UNTIL = f"airflow_dag(shop, end_date=datetime(2024, 1, {LAST}, tzinfo=UTC))"
@@ -22,6 +22,7 @@ UNTIL = f"airflow_dag(shop, end_date=datetime(2024, 1, {LAST}, tzinfo=UTC))"
 def home(tmp_path: Path) -> Home:
     """The scheduler makes runs by itself here: of the shop's first days, and of what waits for their windows."""
     project = write_project(tmp_path / "project")
+    write_totals(project)
     shop = project / "dags/shop.py"
     shop.write_text(shop.read_text(encoding="utf-8").replace("airflow_dag(shop)", UNTIL), encoding="utf-8")
     made = make_home(tmp_path / "home", state=tmp_path / "state")
