@@ -36,7 +36,7 @@ class Merge:
 def _merged(field: Field) -> Field:
     columns = zip(field.parts, field.columns, strict=True)
     parts = tuple((part, f'any_value("{STATE}{column}")') for (part, _), column in columns)
-    return replace(field, name=f"merged_{field.stem}", of="", parts=parts, uses_order=False, where="", seal=None, is_state=True)
+    return replace(field, name=f"merged_{field.stem}", of="", parts=parts, uses_order=False, where="", seal=None, needs=(), is_state=True)
 
 
 def merge(name: str) -> Merge:

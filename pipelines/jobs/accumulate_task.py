@@ -19,7 +19,7 @@ from pipelines.engine.keys import buckets, contiguous, key_codes
 from pipelines.errors import MuntinError, SourceError
 from pipelines.jobs.sql_types import storable, targets_of
 from pipelines.sources.lift import FIRST, FRAME, LAST, states, tally
-from pipelines.sources.scan import quoted, refused, scan, staged
+from pipelines.sources.scan import POSITION, quoted, refused, scan, staged
 from pipelines.sources.windows import WindowSource
 from pipelines.store.parquet import write_named
 from pipelines.store.paths import StatesPath
@@ -192,11 +192,11 @@ def merged(table: pa.Table, pipeline: Pipeline) -> pa.Table:
 
 def numbered(table: pa.Table, rows_by_file: Sequence[int], split: int) -> pa.Table:
     """Rows with the number of their file in the split, and their place in the batch."""
-    place = table[ORDINAL].to_numpy() - 1
-    file = np.searchsorted(np.cumsum(rows_by_file), place, side="right")
     if FILE not in table.column_names:
-        table = table.append_column(FILE, pa.array(file))
-    return table.append_column(PLACE, pa.array(place + (split << 40)))
+        read = table[POSITION].to_numpy() - 1
+        table = table.drop_columns([POSITION])
+        table = table.append_column(FILE, pa.array(np.searchsorted(np.cumsum(rows_by_file), read, side="right")))
+    return table.append_column(PLACE, pa.array(table[ORDINAL].to_numpy() - 1 + (split << 40)))
 
 
 def frame_range(table: pa.Table) -> tuple[int | None, int | None]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.aggregates.aggregate import ORDER, ORDINAL, TIME
 from pipelines.aggregates.grouping import ROWS
-from pipelines.sources.scan import ARRIVAL_TIME, EARLIEST, SECTION, accepted, quoted
+from pipelines.sources.scan import ARRIVAL_TIME, EARLIEST, POSITION, SECTION, accepted, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,8 +51,9 @@ def states(pipeline: Pipeline, frames: FrameSet, rows: str, latest_us: int, colu
     if frames.by_arrival or any(each.is_state for each in pipeline.fields):
         each.append(ORDINAL)
     clock = [f"any_value({ARRIVAL_TIME}) AS {ARRIVAL_TIME}"] if frames.by_arrival and pipeline.source.arrival_time else []
-    if frames.by_arrival and hasattr(pipeline.source, "section"):
-        clock.append(f"any_value({SECTION}) AS {SECTION}")
+    if frames.by_arrival:
+        told = SECTION if hasattr(pipeline.source, "section") else POSITION
+        clock.append(f"any_value({told}) AS {told}")
     chosen = ", ".join([*keys, *each, *times, *clock, *lifts, *fields])
     condition = f"{accepted(latest_us)}" + (f" AND ({pipeline.where})" if pipeline.where else "")
     groups = ", ".join(str(at + 1) for at in range(len(keys) + len(each)))

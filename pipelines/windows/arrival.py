@@ -75,11 +75,6 @@ class Arrival:
             )
         if at == "upstream" and not hasattr(source, "upstream"):
             return 'by_punctuation("upstream") needs the windows of another pipeline as source; give sources.windows(upstream, window)'
-        if at == "file" and source.arrival_order:
-            return (
-                'by_punctuation("file") goes by the order of files, and rows are ordered by a column here; '
-                'take by_punctuation("batch"), or leave out arrival_order and arrival_time'
-            )
         return None
 
     @property

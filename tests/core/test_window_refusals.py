@@ -80,7 +80,6 @@ def define(window: object, **more: object) -> Pipeline:
         (W.by_time("5m"), {}, "arrival_time="),
         (W.by_count(5, or_time="5m"), {}, "arrival_time="),
         (W.arrival(W.by_count(5), partitions=W.keep(age="1h")), {}, "arrival_time="),
-        (W.by_punctuation("file"), {"arrival_order": "n"}, "goes by the order of files"),
         (W.by_punctuation("upstream"), {}, "sources.windows"),
         (W.arrival(W.by_count(5), group_by=["n"]), {}, "reserved"),
     ],
