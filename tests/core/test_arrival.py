@@ -23,7 +23,7 @@ from tests.core.lift import AGGREGATES, ORACLE, positioned, states
 from tests.core.values import alike
 from tests.oracle import Batch, judge_arrival
 
-CASES = int(os.environ.get("MUNTIN_CORE", "3000")) // 5
+CASES = int(os.environ.get("MUNTIN_CORE", "3000")) // 10
 CHUNKS = 5
 Window = tuple[Any, ...]
 

@@ -17,7 +17,7 @@ from tests.core.test_against_oracle import by_window, derived, row_key, windows_
 from tests.core.values import alike
 from tests.oracle import DAY, Judgement, Session, judge
 
-CASES = int(os.environ.get("MUNTIN_CORE", "3000")) // 5
+CASES = int(os.environ.get("MUNTIN_CORE", "3000")) // 10
 
 
 def disagreement(given: Case) -> list[str]:
