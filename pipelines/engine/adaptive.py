@@ -97,8 +97,9 @@ def _notes(
 ) -> tuple[np.ndarray, np.ndarray]:
     """What is held of each partition after some batches, and what is allowed there."""
     notes, bases = [], []
+    own_from = np.searchsorted(closed[:, 0], np.arange(len(heads) + 1))
     for part, (head, tail) in enumerate(zip(heads.tolist(), tails.tolist(), strict=True)):
-        own = closed[closed[:, 0] == part]
+        own = closed[own_from[part] : own_from[part + 1]]
         for snap in snaps.tolist():
             until = head + int(np.searchsorted(batch[head:tail], snap, side="right"))
             fired = int(np.searchsorted(own[:, 4], snap, side="right"))

@@ -43,6 +43,7 @@ def slid(group, batch, clock, leaving, triggering, held_before, ends, rules, cou
     place, gone = np.zeros(len(group), np.int64), np.zeros(len(group), np.bool_)
     out = (windows, 0, scattered, 0)
     spared, leave = age if age > 0 else NEVER, size if evict == TIME else NEVER
+    ticking = (clock, gone, ends, every, leave)
     k = h = head = 0
     while head < len(group):
         g, tail = group[head], head
@@ -62,17 +63,8 @@ def slid(group, batch, clock, leaving, triggering, held_before, ends, rules, cou
             while snap < len(snaps) + 1 and (not there or (snap < len(snaps) and snaps[snap] < batch[row])):
                 until = ends[snaps[snap]] if snap < len(snaps) else ends[-1]
                 if trigger == TIME and held > 0:
-                    out, lo, held, index, fresh, ticked = _ticks(
-                        out,
-                        (g, lo, row, held, index, fresh, ticked),
-                        min(until, seen + spared),
-                        clock,
-                        gone,
-                        ends,
-                        every,
-                        full == 1 or incomplete,
-                        leave,
-                    )
+                    state, ready = (g, lo, row, held, index, fresh, ticked), full == 1 or incomplete
+                    out, lo, held, index, fresh, ticked = _ticks(out, state, min(until, seen + spared), ready, ticking)
                 if until - seen > spared or (row > head and after[row - 1] <= (snaps[snap] if snap < len(snaps) else len(ends))):
                     lo, held, since, based, full, fresh, fell = row, 0, 0, 0, 0, 0, False
                 if row > head and snap < len(snaps):
@@ -89,17 +81,8 @@ def slid(group, batch, clock, leaving, triggering, held_before, ends, rules, cou
             now = clock[row]
             if trigger == TIME:
                 if held > 0:
-                    out, lo, held, index, fresh, ticked = _ticks(
-                        out,
-                        (g, lo, row, held, index, fresh, ticked),
-                        min(now, seen + spared),
-                        clock,
-                        gone,
-                        ends,
-                        every,
-                        full == 1 or incomplete,
-                        leave,
-                    )
+                    state, ready = (g, lo, row, held, index, fresh, ticked), full == 1 or incomplete
+                    out, lo, held, index, fresh, ticked = _ticks(out, state, min(now, seen + spared), ready, ticking)
                 if held == 0:
                     since, based, fresh = 0, 0, 0
             if row > head and (now - seen > spared or after[row - 1] < NEVER):
@@ -178,9 +161,10 @@ def _fire(out, g, index, lo, hi, held, fired, gone):  # type: ignore[no-untyped-
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _ticks(out, partition, until, clock, gone, ends, every, ready, leave):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _ticks(out, partition, until, ready, ticking):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Fire at each tick after the last one up to an instant, as long as rows are held; rows older than `leave` go first."""
     g, lo, row, held, index, fresh, ticked = partition
+    clock, gone, ends, every, leave = ticking
     tick = ticked + every
     while tick <= until and held > 0:
         while lo < row and tick - clock[lo] > leave:

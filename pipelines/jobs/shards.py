@@ -68,7 +68,7 @@ def shards_together(pipeline: Pipeline, root: str, todos: Sequence[Todo], folder
     for todo in todos:
         if todo.work.positions:
             noted = pipeline.windows[todo.window].carries or todo.work.carry
-            from_ = (todo.work.since, todo.work.carry) if noted else None
+            from_ = (todo.work.since, todo.work.carry, todo.work.snaps) if noted else None
             groups[frame_set_of(pipeline, todo.window).table, todo.history.batches, todo.marks, from_].append(todo)
     return [shards for group in groups.values() for shards in _of_group(pipeline, root, group, folder)]
 
