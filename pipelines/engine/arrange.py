@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipelines.engine.frames import POSITION, Arrived, Frames, run_numbers, run_starts, sorted_order
+from pipelines.engine.frames import NEVER, POSITION, Arrived, Frames, run_numbers, run_starts, sorted_order
 from pipelines.engine.keys import contiguous, key_codes
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     Evaluate = Callable[[pa.Table, Assignment, str], np.ndarray]
 
-NEVER = 2**62
 BLANK = {3: np.array((0, NEVER, 0)), 8: np.zeros(8, np.int64)}  # counters of a new partition: tumbling; sliding
 COUNTERS, BASE = "muntin_counters", "muntin_base"  # columns of what is carried over
 

@@ -10,8 +10,8 @@ from numba import njit
 
 from pipelines.definition.expressions import stem
 from pipelines.engine.adaptive import adapted
-from pipelines.engine.arrange import BLANK, NEVER
-from pipelines.engine.frames import FILE, PLACE, run_numbers
+from pipelines.engine.arrange import BLANK
+from pipelines.engine.frames import FILE, NEVER, PLACE, run_numbers
 from pipelines.engine.limits import dropped
 from pipelines.engine.members_by_arrival import blocks_of, bounded, grouped, ranges
 from pipelines.engine.slide import COUNT, DELTA, TIME, slid

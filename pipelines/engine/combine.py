@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from pipelines.timeline.closing import Closing
     from pipelines.windows.kind import Ints, Window
 
-NEVER = -(2**62)
 INSTANT = pa.timestamp("us", tz="UTC")
 
 
@@ -118,8 +117,7 @@ def still_open(combined: Combined, position: int, settled_us: int | None = None,
     rows, window = combined.found.order, combined.found.block
     open_then = (combined.frames.batch[rows] <= position) & (combined.found_closed[window] > position)
     rows, window = rows[open_then], window[open_then]
-    old = combined.frames.start[rows] < (NEVER if settled_us is None else settled_us)
-    if not old.any():
+    if settled_us is None or not (old := combined.frames.start[rows] < settled_us).any():
         return combined.states.take(pa.array(rows))
     return pa.concat_tables([_settled(combined, rows[old], window[old], fields), combined.states.take(pa.array(rows[~old]))])
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 # Columns of states that are rows: time of arrival, number of the file in its split, place in the batch.
 ARRIVAL_TIME, FILE, PLACE = "muntin_arrival", "muntin_file", "muntin_place"
+NEVER = 2**62  # later than every instant and every batch
 POSITION = "muntin_position"  # the column of a table of states that says which batch each came with
 
 

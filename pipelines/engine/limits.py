@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-NEVER = 2**62
+from pipelines.engine.frames import NEVER
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]

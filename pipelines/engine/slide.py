@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from pipelines.engine.frames import NEVER
 from pipelines.engine.growing import added
 
 COUNT, TIME, DELTA = 0, 1, 2
-NEVER = 2**61
 INDEX, SINCE, TOTAL, FULL, FRESH, BASED, TICKED, SEEN = range(8)  # what is known of a partition, beside the base
 
 
@@ -42,7 +42,7 @@ def slid(group, batch, clock, leaving, triggering, held_before, ends, rules, cou
     noted = np.empty((64, 1), bases.dtype)
     place, gone = np.zeros(len(group), np.int64), np.zeros(len(group), np.bool_)
     out = (windows, 0, scattered, 0)
-    spared, leave = age if age > 0 else NEVER, size if evict == TIME else NEVER
+    spared, leave = age if age > 0 else NEVER // 2, size if evict == TIME else NEVER  # half: it is added to instants
     ticking = (clock, gone, ends, every, leave)
     k = h = head = 0
     while head < len(group):

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from pipelines.engine.frames import NEVER
 from pipelines.engine.growing import added
-
-NEVER = 2**62
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
