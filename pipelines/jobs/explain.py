@@ -18,6 +18,7 @@ from pipelines.jobs.todo import to_do
 from pipelines.store.delta import DeltaStore
 from pipelines.timeline.closing import NEVER
 from pipelines.timeline.work import FOREVER, Work
+from pipelines.windows import Arrival
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -84,6 +85,8 @@ def explain(pipeline: Pipeline, window: str, *, root: str | Path, key: Sequence[
             f"key: {list(key)} is not a value for each of the key columns: {', '.join(pipeline.keys) or 'there are none'}"
         )
     store = DeltaStore(str(existing_folder(pipeline, root)))
+    if isinstance(kind := pipeline.windows[window], Arrival):
+        pipeline = replace(pipeline, windows={**pipeline.windows, window: replace(kind, output="windows")})
     todo = next(one for one in to_do(pipeline, store, []) if one.window == window)
     count = len(todo.history.batches)
     todo = replace(todo, work=Work(tuple(range(count + 1)), NEVER, FOREVER))

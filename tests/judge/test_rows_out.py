@@ -11,6 +11,7 @@ import pytest
 from pipelines import Pipeline, read, run, sources, windows
 from pipelines import aggregates as agg
 from pipelines.errors import DefinitionError
+from pipelines.jobs.explain import explain
 
 BEGIN, STEP = datetime(2024, 1, 1, tzinfo=UTC), timedelta(minutes=10)
 
@@ -37,6 +38,8 @@ def test_count_then_sort(tmp_path: Path, spark: object) -> None:
     rows = [(row["window_index"], row["position"], row["v"], row["came"], row["n"]) for row in table.to_pylist()]
     assert rows == [(0, 0, 1, 3, 3), (0, 1, 2, 1, 3), (0, 2, 3, 2, 3), (1, 0, 7, 9, 3), (1, 1, 8, 7, 3), (1, 2, 9, 8, 3)]
     assert [batch.windows_closed["w"] for batch in report.batches] == [1, 1]
+    [window] = explain(pipeline, "w", root=tmp_path / "state", at=BEGIN).windows[:1]
+    assert (window.window["v"], [part.rows for part in window.parts], window.closed_by) == ([1, 2, 3], [1, 1, 1], BEGIN)
     still_open = read(pipeline, "w", root=tmp_path / "state", provisional=True).to_pylist()[-1]
     assert (still_open["window_index"], still_open["v"], still_open["provisional"]) == (2, 5, True)
 
