@@ -12,8 +12,8 @@ import pyarrow as pa
 from pipelines import aggregates as agg
 from pipelines.definition.instants import instant_us
 from pipelines.engine.arrange import Batches, arrange, arrange_by_arrival
-from pipelines.engine.combine import INSTANT, combine_arranged
-from pipelines.engine.frames import ARRIVAL_TIME, POSITION
+from pipelines.engine.combine import combine_arranged
+from pipelines.engine.frames import ARRIVAL_TIME, INSTANT, POSITION
 from pipelines.laws.states import lifted
 from pipelines.timeline.closing import closing
 

@@ -11,7 +11,7 @@ from pipelines.definition.expressions import expression, stem
 from pipelines.errors import DefinitionError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     import pyarrow as pa
 
@@ -36,7 +36,9 @@ class Field:
         uses_order: whether the lift reads `ORDINAL`, the position of a row in its batch.
         where: SQL condition; the field is about the rows for which it is true. "": about all.
         is_state: whether rows bring states already, so that those of a frame are combined and not lifted.
-        seal: what Python makes of a lifted column before it is stored, as a list of values becomes a sketch.
+        seal: makes the columns that are stored of the lifted ones, as lists of values become sketches: Arrow arrays in, one
+            array a part out.
+        sealed_as: the names of the parts that the seal makes, where they are others than are lifted.
         needs: (SQL expression, what its type must be), beyond what the lift asks: "number", "order" (one that values can
             be sorted and told apart by), "difference" (a number, a date or an instant), or "condition".
     """
@@ -47,9 +49,10 @@ class Field:
     monoid: Monoid
     uses_order: bool = False
     where: str = ""
-    seal: Callable[[pa.Array], pa.Array] | None = None
+    seal: Callable[..., Sequence[pa.Array]] | None = None
     needs: tuple[tuple[str, str], ...] = ()
     is_state: bool = False
+    sealed_as: tuple[str, ...] = ()
 
     @property
     def stem(self) -> str:
@@ -62,10 +65,22 @@ class Field:
         return f"{plain}_{sha256(self.where.encode()).hexdigest()[:6]}" if self.where else plain
 
     @property
-    def columns(self) -> dict[str, str]:
-        """Column of a states file -> the SQL aggregate that fills it."""
-        lifts = {f"{self.stem}_{part}" if part else self.stem: lift for part, lift in self.parts}
-        return {column: filtered(lift, self.where) for column, lift in lifts.items()} if self.where else lifts
+    def names(self) -> tuple[str, ...]:
+        """The parts that are stored and combine."""
+        return self.sealed_as or tuple(part for part, _ in self.parts)
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of a states file that hold the parts."""
+        return [self._column(name) for name in self.names]
+
+    @property
+    def lifts(self) -> dict[str, str]:
+        """Column -> the SQL aggregate that fills it; of a field with a seal, a column that the seal takes."""
+        return {self._column(part): filtered(lift, self.where) if self.where else lift for part, lift in self.parts}
+
+    def _column(self, part: str) -> str:
+        return f"{self.stem}_{part}" if part else self.stem
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +126,9 @@ def sealed(states: pa.Table, fields: Iterable[Field]) -> pa.Table:
     """States with the columns of fields that have a seal as they are stored."""
     for field in fields:
         if field.seal is not None:
-            for column in field.columns:
-                states = states.set_column(states.column_names.index(column), column, field.seal(states[column].combine_chunks()))
+            at = states.column_names.index(next(iter(field.lifts)))
+            stored = field.seal(*(states[column].combine_chunks() for column in field.lifts))
+            states = states.drop_columns(list(field.lifts))
+            for place, (column, part) in enumerate(zip(field.columns, stored, strict=True), at):
+                states = states.add_column(place, column, part)
     return states

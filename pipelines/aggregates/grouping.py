@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from pipelines.aggregates.aggregate import Aggregate, Field, expression
@@ -39,7 +40,7 @@ class Grouped:
     def shown(self, lists: pa.Array) -> list[Any]:
         """Each state as something that can be compared and printed: of each group its parts."""
         group, *parts = lists.flatten().flatten()
-        monoids = [field.monoid for field in self.fields for _ in field.parts]
+        monoids = [field.monoid for field in self.fields for _ in field.names]
         columns = [each.shown(part) if hasattr(each, "shown") else part.to_pylist() for each, part in zip(monoids, parts, strict=True)]
         items = iter(list(zip(group.to_pylist(), *columns, strict=True)))
         return [[next(items) for _ in range(count)] for count in lists.value_lengths().to_pylist()]
@@ -68,7 +69,7 @@ def by(group: str, aggregate: Aggregate, *, where: str | None = None) -> Aggrega
 
 def _lift(group: str, fields: Sequence[Field]) -> str:
     """The rows of a state grouped once more, each group's parts in a struct."""
-    lifts = [lift for field in fields for lift in field.columns.values()]
+    lifts = [lift for field in fields for lift in field.lifts.values()]
     names = "".join(f", 'p{at}': p{at}" for at in range(len(lifts)))
     chosen = "".join(f", {lift} AS p{at}" for at, lift in enumerate(lifts))
     rows = f"(SELECT unnest(muntin_row) FROM (SELECT unnest(list({ROWS})) AS muntin_row)) AS {ROWS}"
@@ -77,15 +78,19 @@ def _lift(group: str, fields: Sequence[Field]) -> str:
     return f"ARRAY(SELECT {{'group': muntin_group{names}}} FROM {grouped} ORDER BY muntin_group)"
 
 
-def _sealing(fields: Sequence[Field]) -> Callable[[pa.Array], pa.Array] | None:
+def _sealing(fields: Sequence[Field]) -> Callable[[pa.Array], Sequence[pa.Array]] | None:
     if not any(field.seal for field in fields):
         return None
-    seals = [field.seal for field in fields for _ in field.parts]
 
-    def sealed(lists: pa.Array) -> pa.Array:
+    def stored(parts: Sequence[pa.Array]) -> list[pa.Array]:
+        rest = iter(parts)
+        each = [(field.seal, list(islice(rest, len(field.parts)))) for field in fields]
+        return [part for seal, lifted in each for part in (seal(*lifted) if seal else lifted)]
+
+    def sealed(lists: pa.Array) -> Sequence[pa.Array]:
         from pipelines.engine.groups import changed
 
-        return changed(lists, lambda parts: [seal(part) if seal else part for seal, part in zip(seals, parts, strict=True)])
+        return [changed(lists, stored)]
 
     return sealed
 

@@ -34,9 +34,10 @@ class Merge:
 
 
 def _merged(field: Field) -> Field:
-    columns = zip(field.parts, field.columns, strict=True)
-    parts = tuple((part, f'any_value("{STATE}{column}")') for (part, _), column in columns)
-    return replace(field, name=f"merged_{field.stem}", of="", parts=parts, uses_order=False, where="", seal=None, needs=(), is_state=True)
+    parts = tuple((part, f'any_value("{STATE}{column}")') for part, column in zip(field.names, field.columns, strict=True))
+    return replace(
+        field, name=f"merged_{field.stem}", of="", parts=parts, uses_order=False, where="", seal=None, sealed_as=(), needs=(), is_state=True
+    )
 
 
 def merge(name: str) -> Merge:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.aggregates.aggregate import Aggregate, Field, expression
 from pipelines.aggregates.algebra import Fold
-from pipelines.aggregates.precise import EACH, list_sum, two_sum, unless_equal
+from pipelines.aggregates.centred import counted_columns, doubles
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,13 +43,13 @@ def moments(x: str) -> Field:
     """Count, mean, what rounding took off the mean, and the sum of squared distances from it; NaN as soon as one value is
     not finite.
     """
-    double = f"({x})::DOUBLE"
-    finite, n = f"FILTER (WHERE isfinite({double}))", f"count({x})"
-    near, low = f"(favg({double}) {finite})", f"(min({double}) {finite})"
-    s1, s2 = (list_sum(f"list({double}) {finite}", " * ".join([f"({EACH} - {near})"] * k)) for k in (1, 2))
-    mean, rest = two_sum(near, f"({s1} / {n})")
-    varies = {"mean": (mean, low), "rest": (rest, "0"), "m2": (f"greatest({s2} - {s1} * ({s1} / {n}), 0)", "0")}
-    return Field("moments", x, (("n", n), *unless_equal(double, varies)), MOMENTS, needs=((x, "number"),))
+    return Field("moments", x, doubles(values=x), MOMENTS, seal=_sealed, sealed_as=("n", "mean", "rest", "m2"), needs=((x, "number"),))
+
+
+def _sealed(values: pa.Array) -> list[pa.Array]:
+    from pipelines.engine.centred import moments
+
+    return counted_columns(moments(values, 2))
 
 
 def _variance(n: pa.Array, squares: pa.Array, fewer: int) -> pa.Array:

@@ -95,17 +95,17 @@ def _typed(name: str, results: list[Any], kind: pa.DataType) -> pa.Array:
         ) from wrong
 
 
-def _accumulated(create: Callable[[], Any], accumulate: Callable[[Any, Any], Any]) -> Callable[[pa.Array], pa.Array]:
+def _accumulated(create: Callable[[], Any], accumulate: Callable[[Any, Any], Any]) -> Callable[[pa.Array], list[pa.Array]]:
     def state(values: list[Any]) -> bytes:
         found = create()
         for value in values:
             found = accumulate(found, value)
         return _DUMPED(found)
 
-    def states(lists: pa.Array) -> pa.Array:
+    def states(lists: pa.Array) -> list[pa.Array]:
         import pyarrow as pa
 
-        return pa.array([state(values or []) for values in lists.to_pylist()], pa.binary())
+        return [pa.array([state(values or []) for values in lists.to_pylist()], pa.binary())]
 
     return states
 

@@ -4,12 +4,11 @@ is null are left out. Means are kept in two doubles, as in `shape`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pipelines.aggregates.aggregate import Aggregate, Field, expression
 from pipelines.aggregates.algebra import Fold
-from pipelines.aggregates.precise import EACH, list_sum, two_sum
+from pipelines.aggregates.centred import counted_columns, doubles
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,47 +44,14 @@ def comoments(x: str, y: str) -> Field:
     """Count, both means with what rounding took off them, and the sums of products of the distances from the means;
     NaN as soon as one value is not finite.
     """
-    a, b = f"({x})::DOUBLE", f"({y})::DOUBLE"
-    both, finite = f"FILTER (WHERE ({a}) IS NOT NULL AND ({b}) IS NOT NULL)", f"FILTER (WHERE isfinite({a}) AND isfinite({b}))"
-    rows, n = f"list(struct_pack(a := {a}, b := {b})) {finite}", f"count(*) {both}"
-    axes = {"a": _Axis(a, "a", finite), "b": _Axis(b, "b", finite)}
-    lifts = dict[str, str]()
-    for name, axis in axes.items():
-        mean, rest = two_sum(axis.near, f"({list_sum(rows, axis.far)} / {n})")
-        lifts |= {name: axis.unless_constant(mean, axis.low), f"{name}_rest": axis.unless_constant(rest, "0")}
-    for one, other in ("aa", "bb", "ab"):
-        left, right = axes[one], axes[other]
-        product = f"{list_sum(rows, f'{left.far} * {right.far}')} - {list_sum(rows, left.far)} * {list_sum(rows, right.far)} / {n}"
-        lifts[one + other] = left.unless_constant(right.unless_constant(product if one != other else f"greatest({product}, 0)", "0"), "0")
-    whole = f"bool_and(isfinite({a}) AND isfinite({b})) {both}"
-    cases = ((name, f"CASE WHEN {whole} THEN {lift} WHEN {n} = 0 THEN 0 ELSE 'nan'::DOUBLE END") for name, lift in lifts.items())
-    needs = ((x, "number"), (y, "number"))
-    return Field("comoments", f"{x}, {y}", (("n", n), *cases), Fold("comoments", _pebay), needs=needs)
+    parts, needs = ("n", "a", "a_rest", "b", "b_rest", "aa", "bb", "ab"), ((x, "number"), (y, "number"))
+    return Field("comoments", f"{x}, {y}", doubles(a=x, b=y), Fold("comoments", _pebay), seal=_sealed, sealed_as=parts, needs=needs)
 
 
-@dataclass(frozen=True, slots=True)
-class _Axis:
-    """SQL about one of the two: `near` its mean, to rounding; `far`, how far `EACH` lies from that; `low`, the least."""
+def _sealed(a: pa.Array, b: pa.Array) -> list[pa.Array]:
+    from pipelines.engine.centred import comoments
 
-    double: str
-    name: str
-    finite: str
-
-    @property
-    def near(self) -> str:
-        return f"(favg({self.double}) {self.finite})"
-
-    @property
-    def far(self) -> str:
-        return f"({EACH}.{self.name} - {self.near})"
-
-    @property
-    def low(self) -> str:
-        return f"(min({self.double}) {self.finite})"
-
-    def unless_constant(self, lift: str, same: str) -> str:
-        """The lift; `same` where all values are equal, which rounding must not make differ."""
-        return f"CASE WHEN {self.low} = max({self.double}) {self.finite} THEN {same} ELSE {lift} END"
+    return counted_columns(comoments(a, b))
 
 
 def _pair(x: str, y: str, name: str) -> tuple[str, Field]:

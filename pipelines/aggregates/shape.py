@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.aggregates.aggregate import Aggregate, Field, expression
 from pipelines.aggregates.algebra import Fold
-from pipelines.aggregates.precise import EACH, list_sum, two_sum, unless_equal
+from pipelines.aggregates.centred import counted_columns, doubles
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -44,19 +44,14 @@ def shape(x: str) -> Field:
     """Count, mean, what rounding took off the mean, and the sums of second, third and fourth powers of the distances
     from the mean; NaN as soon as one value is not finite.
     """
-    double = f"({x})::DOUBLE"
-    finite, n = f"FILTER (WHERE isfinite({double}))", f"count({x})"
-    near, low = f"(favg({double}) {finite})", f"(min({double}) {finite})"
-    s1, s2, s3, s4 = (list_sum(f"list({double}) {finite}", " * ".join([f"({EACH} - {near})"] * k)) for k in (1, 2, 3, 4))
-    r = f"({s1} / {n})"
-    powers = {
-        "m2": f"greatest({s2} - {s1} * {r}, 0)",
-        "m3": f"{s3} - 3 * {r} * {s2} + 2 * {s1} * {r} * {r}",
-        "m4": f"greatest({s4} - 4 * {r} * {s3} + 6 * {r} * {r} * {s2} - 3 * {s1} * {r} * {r} * {r}, 0)",
-    }
-    mean, rest = two_sum(near, r)
-    varies = {"mean": (mean, low), "rest": (rest, "0"), **{name: (power, "0") for name, power in powers.items()}}
-    return Field("shape", x, (("n", n), *unless_equal(double, varies)), Fold("shape", _pebay), needs=((x, "number"),))
+    parts = ("n", "mean", "rest", "m2", "m3", "m4")
+    return Field("shape", x, doubles(values=x), Fold("shape", _pebay), seal=_sealed, sealed_as=parts, needs=((x, "number"),))
+
+
+def _sealed(values: pa.Array) -> list[pa.Array]:
+    from pipelines.engine.centred import moments
+
+    return counted_columns(moments(values, 4))
 
 
 def _skewness(n: pa.Array, mean: pa.Array, rest: pa.Array, m2: pa.Array, m3: pa.Array, m4: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part

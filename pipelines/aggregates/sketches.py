@@ -1,9 +1,9 @@
 """Sketches: small states for questions whose exact answer needs every value. Of the Apache DataSketches library.
 
-A state is what the library serialises, so that any of its languages reads it. Equal rows make equal states: values are
-counted and sorted before they go in, and no sketch here draws lots. For quantiles that rules out the library's KLL, REQ
-and classic sketches, which compact by random bits that cannot be seeded; the t-digest does not (Dunning, Ertl,
-"Computing Extremely Accurate Quantiles Using t-Digests", 2019).
+A state is what the library serialises, so that any of its languages reads it. Equal rows make equal results: values are
+counted or sorted before they go in where their order would matter, and no sketch here draws lots. For quantiles that
+rules out the library's KLL, REQ and classic sketches, which compact by random bits that cannot be seeded; the t-digest
+does not (Dunning, Ertl, "Computing Extremely Accurate Quantiles Using t-Digests", 2019).
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 from pipelines.aggregates.aggregate import Aggregate, Field, expression
 from pipelines.aggregates.distribution import fraction
 from pipelines.aggregates.extremes import min as least
-from pipelines.aggregates.frequent import FREQUENT, top, values_of
-from pipelines.aggregates.sketch_states import HLL, TDIGEST, THETA, SketchState
+from pipelines.aggregates.sketch_states import Sketches
 from pipelines.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ def approx_count_distinct(x: str, lg_k: int = 12, *, where: str | None = None) -
         DefinitionError: `lg_k` is no whole number from 7 to 21.
     """
     x, lg_k = expression(x, "approx_count_distinct"), _size("approx_count_distinct", lg_k, 7, 21)
-    return Aggregate("approx_count_distinct", f"{x}, {lg_k}", (_field("hll", x, _kinds(x), HLL, lg_k),), _estimates).only(where)
+    return Aggregate("approx_count_distinct", f"{x}, {lg_k}", (_field(x, _values(x), Sketches("hll", lg_k)),), _estimates).only(where)
 
 
 def approx_quantiles(x: str, quantiles: Sequence[float], k: int = 500, *, where: str | None = None) -> Aggregate:
@@ -57,7 +56,7 @@ def approx_quantiles(x: str, quantiles: Sequence[float], k: int = 500, *, where:
     double = f"({x})::DOUBLE"
     lift = f"coalesce(list({double} ORDER BY {double}) FILTER (WHERE isfinite({double})), [])"
     said = f"{x}, {found!r}, {k}"
-    return Aggregate("approx_quantiles", said, (_field("tdigest", x, lift, TDIGEST, k, "number"),), _quantiles(found)).only(where)
+    return Aggregate("approx_quantiles", said, (_field(x, lift, Sketches("tdigest", k), "number"),), _quantiles(found)).only(where)
 
 
 def approx_top_k(x: str, k: int = 10, *, where: str | None = None) -> Aggregate:
@@ -73,7 +72,7 @@ def approx_top_k(x: str, k: int = 10, *, where: str | None = None) -> Aggregate:
     lg_size = max(10, (8 * k - 1).bit_length())
     counts = f"map_entries(histogram({x}))"
     lift = f"coalesce(list_transform({counts}, lambda each: {{'key': each.key, 'value': each.value::BIGINT}}), [])"
-    fields = (_field("frequent", x, lift, FREQUENT, lg_size), *least(x).fields)
+    fields = (_field(x, lift, Sketches("frequent", lg_size)), *least(x).fields)
     return Aggregate("approx_top_k", f"{x}, {k}", fields, _most_frequent(k)).only(where)
 
 
@@ -87,15 +86,15 @@ def theta(x: str, lg_k: int = 12, *, where: str | None = None) -> Aggregate:
         DefinitionError: `lg_k` is no whole number from 5 to 26.
     """
     x, lg_k = expression(x, "theta"), _size("theta", lg_k, 5, 26)
-    return Aggregate("theta", f"{x}, {lg_k}", (_field("theta", x, _kinds(x), THETA, lg_k),), _itself).only(where)
+    return Aggregate("theta", f"{x}, {lg_k}", (_field(x, _values(x), Sketches("theta", lg_k)),), _itself).only(where)
 
 
-def _kinds(x: str) -> str:
-    return f"coalesce(list(DISTINCT {x} ORDER BY {x}) FILTER (WHERE ({x}) IS NOT NULL), [])"
+def _values(x: str) -> str:
+    return f"coalesce(list({x}) FILTER (WHERE ({x}) IS NOT NULL), [])"
 
 
-def _field(name: str, x: str, lift: str, state: SketchState, size: int, need: str = "order") -> Field:
-    return Field(f"{name}{size}", x, (("", lift),), state.monoid(size), seal=state.seal(size), needs=((x, need),))
+def _field(x: str, lift: str, sketches: Sketches, need: str = "order") -> Field:
+    return Field(f"{sketches.name}{sketches.size}", x, (("", lift),), sketches, seal=sketches.sealed, needs=((x, need),))
 
 
 def _itself(sketch: pa.Array) -> pa.Array:
@@ -104,15 +103,17 @@ def _itself(sketch: pa.Array) -> pa.Array:
 
 def _estimates(sketches: pa.Array) -> pa.Array:
     import pyarrow as pa
+    from datasketches import hll_sketch
 
-    return pa.array([round(HLL.read(sketch).get_estimate()) for sketch in sketches.to_pylist()], pa.int64())
+    return pa.array([round(hll_sketch.deserialize(sketch).get_estimate()) for sketch in sketches.to_pylist()], pa.int64())
 
 
 def _quantiles(quantiles: Sequence[float]) -> Callable[[pa.Array], pa.Array]:
     def found(sketches: pa.Array) -> pa.Array:
         import pyarrow as pa
+        from datasketches import tdigest_double
 
-        digests = map(TDIGEST.read, sketches.to_pylist())
+        digests = map(tdigest_double.deserialize, sketches.to_pylist())
         rows = [None if digest.is_empty() else [digest.get_quantile(q) for q in quantiles] for digest in digests]
         return pa.array(rows, pa.list_(pa.float64()))
 
@@ -123,10 +124,12 @@ def _most_frequent(k: int) -> Callable[[pa.Array, pa.Array], pa.Array]:
     def found(sketches: pa.Array, like: pa.Array) -> pa.Array:
         import numpy as np
         import pyarrow as pa
+        from datasketches import frequent_strings_sketch
 
+        from pipelines.engine.frequent import top, values_of
         from pipelines.engine.lists import listed
 
-        rows = [top(FREQUENT.read(sketch), k) for sketch in sketches.to_pylist()]
+        rows = [top(frequent_strings_sketch.deserialize(sketch), k) for sketch in sketches.to_pylist()]
         values = values_of([value for row in rows for value, _, _ in row], like.type)
         numbers = [pa.array([each[at] for row in rows for each in row], pa.int64()) for at in (1, 2)]
         return listed(

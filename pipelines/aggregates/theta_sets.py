@@ -5,17 +5,20 @@
 
 from __future__ import annotations
 
-from pipelines.aggregates.sketch_states import THETA
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datasketches import compact_theta_sketch
 
 
 def estimate(sketch: bytes) -> float:
     """About how many different values the set has; exactly, as long as there are fewer than 2**lg_k."""
-    return float(THETA.read(sketch).get_estimate())
+    return float(_read(sketch).get_estimate())
 
 
 def bounds(sketch: bytes, deviations: int = 2) -> tuple[float, float]:
     """Between which numbers the true one lies: with 1, 2 or 3 standard deviations in 68, 95 or 99.7 of 100 cases."""
-    found = THETA.read(sketch)
+    found = _read(sketch)
     return float(found.get_lower_bound(deviations)), float(found.get_upper_bound(deviations))
 
 
@@ -25,8 +28,8 @@ def union(*sketches: bytes, lg_k: int = 12) -> bytes:
 
     whole = theta_union(lg_k)
     for sketch in sketches:
-        whole.update(THETA.read(sketch))
-    return THETA.write(whole.get_result())
+        whole.update(_read(sketch))
+    return _written(whole.get_result())
 
 
 def intersection(first: bytes, *others: bytes) -> bytes:
@@ -35,12 +38,23 @@ def intersection(first: bytes, *others: bytes) -> bytes:
 
     common = theta_intersection()
     for sketch in (first, *others):
-        common.update(THETA.read(sketch))
-    return THETA.write(common.get_result())
+        common.update(_read(sketch))
+    return _written(common.get_result())
 
 
 def difference(one: bytes, other: bytes) -> bytes:
     """The values of the first set that are not in the second."""
     from datasketches import theta_a_not_b
 
-    return THETA.write(theta_a_not_b().compute(THETA.read(one), THETA.read(other)))
+    return _written(theta_a_not_b().compute(_read(one), _read(other)))
+
+
+def _read(sketch: bytes) -> compact_theta_sketch:
+    from datasketches import compact_theta_sketch
+
+    return compact_theta_sketch.deserialize(sketch)
+
+
+def _written(sketch: compact_theta_sketch) -> bytes:
+    found: bytes = sketch.serialize()
+    return found

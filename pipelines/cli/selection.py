@@ -89,9 +89,10 @@ def _between(table: "pa.Table", low: datetime | None, high: datetime | None) -> 
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    instant = pa.timestamp("us", tz="UTC")
+    from pipelines.engine.frames import INSTANT
+
     if low is not None:
-        table = table.filter(pc.greater_equal(table["window_start"], pa.scalar(low.astimezone(UTC), instant)))
+        table = table.filter(pc.greater_equal(table["window_start"], pa.scalar(low.astimezone(UTC), INSTANT)))
     if high is not None:
-        table = table.filter(pc.less_equal(table["window_end"], pa.scalar(high.astimezone(UTC), instant)))
+        table = table.filter(pc.less_equal(table["window_end"], pa.scalar(high.astimezone(UTC), INSTANT)))
     return table

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipelines.engine.frames import NEVER, POSITION, Arrived, Frames, run_numbers, run_starts, sorted_order
+from pipelines.engine.frames import FIRST, FRAME, LAST, NEVER, POSITION, Arrived, Frames, run_numbers, run_starts, sorted_order
 from pipelines.engine.keys import contiguous, key_codes
 
 if TYPE_CHECKING:
@@ -62,10 +62,10 @@ def arrange(states: pa.Table, keys: Sequence[str], width_us: int) -> Arranged:
         width_us: of the frames.
     """
     codes = key_codes([contiguous(states[key]) for key in keys], len(states))
-    start, batch = _instants(states["frame"]), states[POSITION].to_numpy()
+    start, batch = _instants(states[FRAME]), states[POSITION].to_numpy()
     order = sorted_order(codes, start // width_us, batch)
     states = states.take(pa.array(order))
-    first, last = (_instants(states[name]) if name in states.column_names else start[order] for name in ("first_event", "last_event"))
+    first, last = (_instants(states[name]) if name in states.column_names else start[order] for name in (FIRST, LAST))
     return Arranged(states, Frames(codes[order], start[order], batch[order], first, last, width_us))
 
 
@@ -97,7 +97,7 @@ def arrange_by_arrival(
     counters, bases = _left(partitions, group[~rows], order[~rows] - count, len(keyed) if keys else min(1, len(states)))
     order, group = order[rows], group[rows]
     states = states.take(pa.array(order))
-    start, batch = _instants(states["frame"]), states[POSITION].to_numpy()
+    start, batch = _instants(states[FRAME]), states[POSITION].to_numpy()
     columns = {name: contiguous(states[name]) for name in states.column_names}
     told = partial(evaluate, states) if evaluate else None
     times = (batches.starts, batches.ends, batches.origin)

@@ -11,7 +11,7 @@ import pyarrow as pa
 from pipelines.aggregates.merging import STATE
 from pipelines.engine.arrange import Arranged, arrange
 from pipelines.engine.explode import POSITION, exploded
-from pipelines.engine.frames import run_starts
+from pipelines.engine.frames import FIRST, INSTANT, LAST, run_starts
 from pipelines.engine.keys import contiguous
 from pipelines.windows.kind import Assignment
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from pipelines.engine.frames import Frames
     from pipelines.timeline.closing import Closing
     from pipelines.windows.kind import Ints, Window
-
-INSTANT = pa.timestamp("us", tz="UTC")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +126,7 @@ def _settled(combined: Combined, rows: Ints, window: Ints, fields: Sequence[Fiel
     heads = np.flatnonzero(run_starts(window))
     first = states.take(pa.array(rows[heads]))
     columns = {name: first[name] for name in states.column_names} | combined_fields(states, rows, heads, fields)
-    for name, extreme, times in (("first_event", np.minimum, combined.frames.first), ("last_event", np.maximum, combined.frames.last)):
+    for name, extreme, times in ((FIRST, np.minimum, combined.frames.first), (LAST, np.maximum, combined.frames.last)):
         columns[name] = pa.array(extreme.reduceat(times[rows], heads)).view(INSTANT)
     return pa.table({name: columns[name] for name in states.column_names}).cast(states.schema)
 
@@ -192,5 +190,5 @@ def results(
 
 
 def _reduced(states: pa.Table, assignment: Assignment, field: Field) -> list[pa.Array]:
-    parts = {part: contiguous(states[column]) for (part, _), column in zip(field.parts, field.columns, strict=True)}
+    parts = {part: contiguous(states[column]) for part, column in zip(field.names, field.columns, strict=True)}
     return list(field.monoid.reduce(parts, assignment).values())

@@ -6,18 +6,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    import pyarrow as pa
-
     from pipelines.windows.kind import Assignment, Ints
 
 
+INSTANT = pa.timestamp("us", tz="UTC")
 # Columns of states that are rows: time of arrival, number of the file in its split, place in the batch.
 ARRIVAL_TIME, FILE, PLACE = "muntin_arrival", "muntin_file", "muntin_place"
 NEVER = 2**62  # later than every instant and every batch
+ROW = "muntin_row_number"  # a row's place in its split, counted from 1, until its file is known
+FRAME, FIRST, LAST = "frame", "first_event", "last_event"  # columns of states: the start of the frame, and its extreme event times
 POSITION = "muntin_position"  # the column of a table of states that says which batch each came with
 
 

@@ -45,9 +45,9 @@ def combined_groups(lists: pa.Array, windows: Assignment, fields: Sequence[Field
 def _reduced(parts: Sequence[pa.Array], fields: Sequence[Field], windows: Assignment) -> list[pa.Array]:
     found, at = [], 0
     for field in fields:
-        own = dict(zip((name for name, _ in field.parts), parts[at:], strict=False))
+        own = dict(zip(field.names, parts[at:], strict=False))
         found += list(field.monoid.reduce(own, windows).values())
-        at += len(field.parts)
+        at += len(field.names)
     return found
 
 
@@ -55,8 +55,8 @@ def changed(lists: pa.Array, change: Change) -> pa.Array:
     """The same lists of structs with other parts."""
     items = lists.flatten()
     group, *parts = items.flatten()
-    names = [field.name for field in items.type]
-    return listed(lengths_of(lists), pa.StructArray.from_arrays([group, *change(parts)], names))
+    made = change(parts)
+    return listed(lengths_of(lists), pa.StructArray.from_arrays([group, *made], ["group", *(f"p{at}" for at in range(len(made)))]))
 
 
 def finished_groups(lists: pa.Array, finish: Callable[..., pa.Array]) -> pa.Array:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pipelines.windows.kind import Assignment, Ints
+    from pipelines.windows.kind import Assignment
 
     States = Sequence[bytes]
 
@@ -43,11 +42,13 @@ class Algebra:
 
 def combinations(states: pa.Array, windows: Assignment, algebra: Algebra, empty: bytes) -> pa.Array:
     """The left-to-right combination of each window's states, then of its late ones; `empty` where it has none."""
+    if not len(windows.late_row) and (windows.hi - windows.lo == 1).all():
+        return states.take(pa.array(windows.order[windows.lo]))
     every = states.to_pylist()
     rows = [every[row] for row in windows.order]
-    bounds = np.column_stack((windows.lo, windows.mid, windows.hi)).tolist()
+    bounds = list(zip(windows.lo.tolist(), windows.mid.tolist(), windows.hi.tolist(), strict=True))
     range_of = _deducted if algebra.deduct else _folded
-    out = range_of(rows, windows.block, bounds, algebra)
+    out = range_of(rows, windows.block.tolist(), bounds, algebra)
     for window, row in zip(windows.late_window.tolist(), windows.late_row.tolist(), strict=True):
         out[window] = _joined(out[window], every[row], algebra)
     return pa.array([empty if state is None else state for state in out], pa.binary())
@@ -59,13 +60,13 @@ def _joined(left: bytes | None, right: bytes | None, algebra: Algebra) -> bytes 
     return algebra.two(left, right)
 
 
-def _folded(rows: States, block: Ints, bounds: Sequence[Sequence[int]], algebra: Algebra) -> list[bytes | None]:
+def _folded(rows: States, block: Sequence[int], bounds: Sequence[tuple[int, int, int]], algebra: Algebra) -> list[bytes | None]:
     prefix = _prefixes(rows, block, algebra)
     suffix = _suffixes(rows, block, algebra) if any(lo < mid for lo, mid, _ in bounds) else []
     return [_joined(suffix[lo] if lo < mid else None, prefix[hi - 1] if mid < hi else None, algebra) for lo, mid, hi in bounds]
 
 
-def _deducted(rows: States, block: Ints, bounds: Sequence[Sequence[int]], algebra: Algebra) -> list[bytes | None]:
+def _deducted(rows: States, block: Sequence[int], bounds: Sequence[tuple[int, int, int]], algebra: Algebra) -> list[bytes | None]:
     """Without suffixes: the end of a block is the whole block without its beginning."""
     prefix = _prefixes(rows, block, algebra)
 
@@ -78,21 +79,26 @@ def _deducted(rows: States, block: Ints, bounds: Sequence[Sequence[int]], algebr
     return [_joined(part(lo, mid), part(mid, hi), algebra) for lo, mid, hi in bounds]
 
 
-def _prefixes(rows: States, block: Ints, algebra: Algebra) -> list[bytes]:
+def _prefixes(rows: States, block: Sequence[int], algebra: Algebra) -> list[bytes]:
     out: list[bytes] = []
     current: Any = None
     for at, row in enumerate(rows):
-        same = at > 0 and block[at] == block[at - 1]
-        current = algebra.combine(current, algebra.read(row)) if same else algebra.read(row)
-        out.append(algebra.write(current) if same else row)
+        if at == 0 or block[at] != block[at - 1]:
+            current = None
+            out.append(row)
+            continue
+        current = algebra.combine(algebra.read(rows[at - 1]) if current is None else current, algebra.read(row))
+        out.append(algebra.write(current))
     return out
 
 
-def _suffixes(rows: States, block: Ints, algebra: Algebra) -> list[bytes]:
+def _suffixes(rows: States, block: Sequence[int], algebra: Algebra) -> list[bytes]:
     out = list(rows)
     current: Any = None
     for at in range(len(rows) - 1, -1, -1):
-        same = at + 1 < len(rows) and block[at] == block[at + 1]
-        current = algebra.combine(algebra.read(rows[at]), current) if same else algebra.read(rows[at])
-        out[at] = algebra.write(current) if same else rows[at]
+        if at + 1 == len(rows) or block[at] != block[at + 1]:
+            current = None
+            continue
+        current = algebra.combine(algebra.read(rows[at]), algebra.read(rows[at + 1]) if current is None else current)
+        out[at] = algebra.write(current)
     return out

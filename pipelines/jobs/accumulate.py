@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipelines.definition.frame_sets import FrameSet, frame_sets
+from pipelines.engine.frames import INSTANT
 from pipelines.errors import ConflictError
 from pipelines.jobs.accumulate_task import Share, Split, accumulate_share, empty_states
 from pipelines.jobs.bind import bound_types
@@ -32,7 +33,7 @@ _TRIES = 5
 QUARANTINE = "quarantine"
 _REFUSED = pa.schema(
     [
-        ("batch", pa.timestamp("us", tz="UTC")),
+        ("batch", INSTANT),
         ("reason", pa.string()),
         ("file", pa.string()),
         ("position", pa.int64()),

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import duckdb
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipelines.aggregates.aggregate import ORDINAL, sealed
+from pipelines.aggregates.aggregate import sealed
 from pipelines.definition.frame_sets import frame_sets
-from pipelines.engine.combine import combined_fields
-from pipelines.engine.frames import FILE, PLACE, run_starts, sorted_order
-from pipelines.engine.keys import buckets, contiguous, key_codes
-from pipelines.errors import MuntinError, SourceError
+from pipelines.engine.checkpoint import arranged, frame_range, merged, numbered
+from pipelines.engine.frames import FRAME, INSTANT
+from pipelines.errors import MuntinError
 from pipelines.jobs.sql_types import storable, targets_of
-from pipelines.sources.lift import FIRST, FRAME, LAST, states, tally
-from pipelines.sources.scan import POSITION, quoted, refused, scan, staged
+from pipelines.sources.lift import states, tally
+from pipelines.sources.scan import quoted, refused, scan, staged
+from pipelines.sources.session import described, explained, kept_session
 from pipelines.sources.windows import WindowSource
 from pipelines.store.parquet import write_named
 from pipelines.store.paths import StatesPath
@@ -29,9 +27,6 @@ if TYPE_CHECKING:
 
     from pipelines.definition.frame_sets import FrameSet
     from pipelines.definition.pipeline import Pipeline
-
-INSTANT = pa.timestamp("us", tz="UTC")
-_THREAD = threading.local()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,23 +56,6 @@ class Share:
     targets: Mapping[str, Mapping[str, str]]
 
 
-def connect(timezone: str | None = None) -> duckdb.DuckDBPyConnection:
-    """A DuckDB session of one thread, so that the order of additions is the order of the rows."""
-    session = duckdb.connect()
-    session.execute("SET threads = 1")
-    session.execute(f"SET TimeZone = '{timezone or 'UTC'}'")
-    session.execute("SET enable_progress_bar = false")
-    return session
-
-
-def kept_session(timezone: str | None) -> duckdb.DuckDBPyConnection:
-    """This thread's session of a zone: a Spark worker lives for many tasks."""
-    sessions: dict[str | None, duckdb.DuckDBPyConnection] = _THREAD.__dict__.setdefault("sessions", {})
-    if timezone not in sessions:
-        sessions[timezone] = connect(timezone)
-    return sessions[timezone]
-
-
 def accumulate_share(share: Share) -> list[dict[str, Any]]:
     """States and refused rows of every split, written; what was written and counted, a dict a split."""
     session = kept_session(share.pipeline.source.timezone)
@@ -91,25 +69,6 @@ def _guarded(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> 
         raise
     except duckdb.Error as wrong:
         raise explained(wrong, split.paths) from wrong
-
-
-def said(wrong: duckdb.Error) -> str:
-    """DuckDB's error without its view of our SQL."""
-    return " ".join(str(wrong).split("\n\nLINE")[0].split("Candidate")[0].split()).rstrip("!. ")
-
-
-def explained(wrong: duckdb.Error, paths: Sequence[str]) -> SourceError:
-    """What a user can do about an error of DuckDB's."""
-    first, text = ", ".join(paths), said(wrong)
-    if isinstance(wrong, duckdb.OutOfRangeException | duckdb.ConversionException) and (
-        "INT128" in text or "verflow" in text or "out of range" in text
-    ):
-        return SourceError(
-            f'{first}: a sum does not fit its type ({text}); sum a DECIMAL or a DOUBLE instead, as agg.sum("x::DECIMAL(38, 0)")'
-        )
-    if isinstance(wrong, duckdb.BinderException):
-        return SourceError(f"{first}: the definition does not fit the columns: {text}")
-    return SourceError(f"{first} cannot be read: {text}")
 
 
 def _accumulate(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> dict[str, Any]:
@@ -138,11 +97,6 @@ def _accumulate(session: duckdb.DuckDBPyConnection, share: Share, split: Split) 
     return done
 
 
-def described(session: duckdb.DuckDBPyConnection, query: str) -> dict[str, str]:
-    """Name -> SQL type of a query's columns."""
-    return {name: kind for name, kind, *_ in session.execute(f"DESCRIBE {query}").fetchall()}
-
-
 def _rows_by_file(session: duckdb.DuckDBPyConnection, source: Any, paths: Sequence[str], read: int) -> list[int]:  # noqa: ANN401
     if len(paths) == 1:
         return [read]
@@ -167,61 +121,13 @@ def _write_states(
     chosen = ", ".join(f"{quoted(name)}::{kind} AS {quoted(name)}" for name, kind in kinds.items())
     table = sealed(storable(session.sql(f"SELECT {chosen} FROM ({query})").to_arrow_table()), share.pipeline.fields)
     if not frames.by_arrival and any(each.is_state for each in share.pipeline.fields):
-        table = merged(table, share.pipeline)
+        table = merged(table, share.pipeline.keys, share.pipeline.fields)
     if frames.by_arrival:
         table = numbered(table, rows_by_file, split.number)
     table, taken = arranged(table, share.pipeline.keys, split.batch_us, frames.width_us), int(table["rows"].to_numpy().sum())
     name = StatesPath(split.batch_us, split.number, newest, *frame_range(table)).named
     dictionary = [*share.pipeline.keys, "batch", "bucket", FRAME]
     return {**write_named(table, f"{share.root}/{frames.table}", name, dictionary=dictionary), "taken": taken}
-
-
-def merged(table: pa.Table, pipeline: Pipeline) -> pa.Table:
-    """One state per key and frame, of states that the rows brought; these are in order."""
-    codes = key_codes([contiguous(table[key]) for key in pipeline.keys], len(table))
-    frame = table[FRAME].to_numpy()
-    order = sorted_order(codes, frame)
-    heads = np.flatnonzero(run_starts(codes[order], frame[order]))
-    columns = {name: table[name].take(pa.array(order[heads])) for name in (*pipeline.keys, FRAME)}
-    for name, extreme in ((FIRST, np.minimum), (LAST, np.maximum)):
-        if name in table.column_names:
-            columns[name] = pa.array(extreme.reduceat(table[name].to_numpy()[order], heads) if len(heads) else heads)
-    columns |= combined_fields(table, order, heads, pipeline.fields)
-    return pa.table(columns)
-
-
-def numbered(table: pa.Table, rows_by_file: Sequence[int], split: int) -> pa.Table:
-    """Rows with the number of their file in the split, and their place in the batch."""
-    if FILE not in table.column_names:
-        read = table[POSITION].to_numpy() - 1
-        table = table.drop_columns([POSITION])
-        table = table.append_column(FILE, pa.array(np.searchsorted(np.cumsum(rows_by_file), read, side="right")))
-    return table.append_column(PLACE, pa.array(table[ORDINAL].to_numpy() - 1 + (split << 40)))
-
-
-def frame_range(table: pa.Table) -> tuple[int | None, int | None]:
-    """The starts of the first and the last frame, in microseconds."""
-    frames = contiguous(table[FRAME]).view(pa.int64()).to_numpy()
-    return (int(frames.min()), int(frames.max())) if len(frames) else (None, None)
-
-
-def arranged(table: pa.Table, keys: Sequence[str], batch_us: int, width_us: int) -> pa.Table:
-    """States with their batch and bucket, sorted by (bucket, key, frame): what finalize reads by row group.
-
-    Rows by arrival are sorted by (bucket, key, place) and lose their place.
-    """
-    columns = [contiguous(table[key]) for key in keys]
-    place = table[ORDINAL if ORDINAL in table.column_names else FRAME].to_numpy() // width_us
-    bucket = buckets(columns, len(table))
-    order = pa.array(sorted_order(bucket.astype("int64"), key_codes(columns, len(table)), place, unique=True))
-    if ORDINAL in table.column_names:
-        table = table.drop_columns([ORDINAL])
-    for name in (FRAME, FIRST, LAST):
-        if name in table.column_names:
-            table = table.set_column(table.column_names.index(name), name, contiguous(table[name]).view(INSTANT))
-    batch = pa.repeat(pa.scalar(batch_us, pa.int64()), len(table)).view(INSTANT)
-    table = table.add_column(len(keys), "batch", batch)
-    return table.append_column("bucket", pa.array(bucket)).take(order)
 
 
 def _write_refused(session: duckdb.DuckDBPyConnection, share: Share, split: Split, query: str) -> dict[str, Any]:

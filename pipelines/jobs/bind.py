@@ -9,12 +9,13 @@ import duckdb
 from pipelines.aggregates.aggregate import ORDINAL, sealed
 from pipelines.aggregates.grouping import ROWS
 from pipelines.definition.frame_sets import frame_sets
+from pipelines.engine.frames import FIRST, FRAME, LAST
 from pipelines.errors import DefinitionError, SourceError
-from pipelines.jobs.accumulate_task import described, explained, kept_session, said
 from pipelines.jobs.derive import check_derived
 from pipelines.jobs.sql_types import NEEDS, meets, storable, stored_type
 from pipelines.sources.lift import states
 from pipelines.sources.scan import event_time, quoted, scan, staged
+from pipelines.sources.session import described, explained, kept_session, said
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,7 +61,7 @@ def _types(
         return here
     session.register("muntin_known", known.empty_table())
     before = described(session, "FROM muntin_known")
-    ours = {"frame", "first_event", "last_event", ORDINAL, *(column for each in pipeline.fields if each.seal for column in each.columns)}
+    ours = {FRAME, FIRST, LAST, ORDINAL, *(column for each in pipeline.fields if each.seal for column in each.lifts)}
     return {name: kind if name in ours else before.get(name, kind) for name, kind in here.items()}
 
 
@@ -78,7 +79,7 @@ def _check_where(session: duckdb.DuckDBPyConnection, pipeline: Pipeline, rows: s
 def _check_aggregates(session: duckdb.DuckDBPyConnection, pipeline: Pipeline, rows: str, columns: Mapping[str, str]) -> None:
     for name, aggregate in pipeline.aggregates.items():
         for field in aggregate.fields:
-            for lift in field.columns.values():
+            for lift in field.lifts.values():
                 _try(session, f"SELECT {lift} AS {quoted(name)} FROM {rows} AS {ROWS}", f"aggregates[{name!r}]: {aggregate}", columns)
             for sql, need in (*field.needs, *([(field.where, "condition")] if field.where else [])):
                 kind = described(session, f"SELECT ({sql}) AS it FROM {rows}")["it"]

@@ -9,8 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipelines.definition.frame_sets import frame_set_of
-from pipelines.engine.combine import INSTANT
-from pipelines.engine.frames import run_starts
+from pipelines.engine.frames import INSTANT, run_starts
 from pipelines.engine.keys import contiguous, key_codes
 from pipelines.jobs.derive import derived, of_nothing
 from pipelines.jobs.todo import published

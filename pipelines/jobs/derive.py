@@ -8,12 +8,13 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from pipelines.engine.combine import INSTANT, results
+from pipelines.engine.combine import results
 from pipelines.engine.explode import POSITION, exploded
+from pipelines.engine.frames import INSTANT
 from pipelines.errors import DefinitionError, SourceError
-from pipelines.jobs.accumulate_task import described, kept_session, said
 from pipelines.jobs.sql_types import storable, stored_type
 from pipelines.sources.scan import quoted
+from pipelines.sources.session import described, kept_session, said
 from pipelines.windows.kind import Assignment
 
 if TYPE_CHECKING:

@@ -17,13 +17,13 @@ import pyarrow.parquet as pq
 from pipelines.definition.frame_sets import frame_set_of
 from pipelines.definition.instants import instant_us
 from pipelines.engine.arrange import Batches, arrange, arrange_by_arrival, carried
-from pipelines.engine.combine import INSTANT, combine_arranged, results, still_open
-from pipelines.engine.frames import POSITION
+from pipelines.engine.combine import combine_arranged, results, still_open
+from pipelines.engine.frames import FRAME, INSTANT, POSITION
 from pipelines.engine.keys import BUCKETS, buckets, contiguous
 from pipelines.engine.tallies import tallies
 from pipelines.errors import DefinitionError
-from pipelines.jobs.accumulate_task import kept_session, said
 from pipelines.jobs.derive import derived
+from pipelines.sources.session import kept_session, said
 from pipelines.store.parquet import write_named
 from pipelines.store.paths import windows_path
 from pipelines.timeline.carry import settled_us
@@ -143,8 +143,8 @@ def read_states(shard: Shard, folder: str, keep: Sequence[str] = ()) -> pa.Table
         for path, at in shard.files
     ]
     schema = shard.schema.append(pa.field(POSITION, pa.int64()))
-    condition = (ds.field("frame") < _instant(shard.high_us)) & (
-        (ds.field("frame") >= _instant(shard.low_us)) | (ds.field(POSITION) >= shard.since)
+    condition = (ds.field(FRAME) < _instant(shard.high_us)) & (
+        (ds.field(FRAME) >= _instant(shard.low_us)) | (ds.field(POSITION) >= shard.since)
     )
     if shard.count > 1:
         condition &= _own(shard)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from pipelines.definition.instants import from_us
-from pipelines.engine.frames import POSITION
+from pipelines.engine.frames import FRAME, INSTANT, POSITION
 from pipelines.errors import DefinitionError
 from pipelines.jobs.finalize_task import combined_shard
 from pipelines.jobs.folders import existing_folder
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from pipelines.definition.pipeline import Pipeline
     from pipelines.jobs.shards import Shard
     from pipelines.jobs.todo import Todo
-
-_INSTANT = pa.timestamp("us", tz="UTC")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,17 +70,17 @@ def late_states(pipeline: Pipeline, window: str, *, root: str | Path) -> pa.Tabl
     if pipeline.windows[window].by_arrival:
         return _none(pipeline)
     todo = next(one for one in to_do(pipeline, store, []) if one.window == window)
-    names = [*pipeline.keys, "frame", "batch", "rows", "windows"]
+    names = [*pipeline.keys, FRAME, "batch", "rows", "windows"]
     found = [_late_of(pipeline, todo, shard) for shard in shards(pipeline, store.root, _everything(todo), "")]
     if not found:
         return _none(pipeline)
     table = pa.concat_tables(found).select(names)
-    return table.sort_by([(name, "ascending") for name in ("batch", *pipeline.keys, "frame")])
+    return table.sort_by([(name, "ascending") for name in ("batch", *pipeline.keys, FRAME)])
 
 
 def _none(pipeline: Pipeline) -> pa.Table:
-    names = [*pipeline.keys, "frame", "batch", "rows", "windows"]
-    return pa.table({name: pa.array([], _INSTANT if name in ("frame", "batch") else pa.int64()) for name in names})
+    names = [*pipeline.keys, FRAME, "batch", "rows", "windows"]
+    return pa.table({name: pa.array([], INSTANT if name in (FRAME, "batch") else pa.int64()) for name in names})
 
 
 def _windows(pipeline: Pipeline, window: str | None) -> list[str]:
@@ -107,6 +105,6 @@ def _late_of(pipeline: Pipeline, todo: Todo, shard: Shard) -> pa.Table:
     rows = np.flatnonzero(missed > 0)
     states = combined.states.take(pa.array(rows))
     starts = np.array([batch.interval.start_us for batch in todo.history.batches], np.int64)
-    batch = pa.array(starts[states[POSITION].to_numpy()]).view(_INSTANT)
-    kept = states.select([*pipeline.keys, "frame", "rows"])
+    batch = pa.array(starts[states[POSITION].to_numpy()]).view(INSTANT)
+    kept = states.select([*pipeline.keys, FRAME, "rows"])
     return kept.append_column("batch", batch).append_column("windows", pa.array(missed[rows]))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from deltalake import DeltaTable
 
+from pipelines.engine.frames import INSTANT
 from pipelines.errors import DefinitionError
 from pipelines.jobs.dense import with_empty
 from pipelines.jobs.finalize_task import combined_shard
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from pipelines.definition.pipeline import Pipeline
     from pipelines.jobs.todo import Todo
     from pipelines.store.store import Store
-
-_INSTANT = pa.timestamp("us", tz="UTC")
 
 
 def read(pipeline: Pipeline, window: str, *, root: str | Path, provisional: bool = False, dense: bool | None = None) -> pa.Table:
@@ -94,7 +93,7 @@ def _open(pipeline: Pipeline, store: Store, window: str) -> pa.Table:
     if not found:
         return _nothing()
     table = pa.concat_tables(found)
-    return table.append_column("batch", pa.nulls(len(table), _INSTANT))
+    return table.append_column("batch", pa.nulls(len(table), INSTANT))
 
 
 def _unpublished(pipeline: Pipeline, todo: Todo) -> Work:
@@ -110,4 +109,4 @@ def _unpublished(pipeline: Pipeline, todo: Todo) -> Work:
 
 
 def _nothing() -> pa.Table:
-    return pa.table({name: pa.array([], _INSTANT) for name in ("window_start", "window_end", "batch")})
+    return pa.table({name: pa.array([], INSTANT) for name in ("window_start", "window_end", "batch")})

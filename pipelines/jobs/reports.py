@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from deltalake import DeltaTable
 
 from pipelines.definition.instants import from_us
+from pipelines.engine.frames import INSTANT
 from pipelines.errors import ConflictError
 from pipelines.store.parquet import write_named
 from pipelines.store.store import Change, File
@@ -24,12 +25,11 @@ if TYPE_CHECKING:
     from pipelines.store.store import Store
 
 TABLE = "reports"
-_INSTANT = pa.timestamp("us", tz="UTC")
 _SCHEMA = pa.schema(
     [
-        ("batch", _INSTANT),
+        ("batch", INSTANT),
         ("step", pa.string()),
-        ("recorded_at", _INSTANT),
+        ("recorded_at", INSTANT),
         ("version", pa.string()),
         ("rows_read", pa.int64()),
         ("rows_accepted", pa.int64()),
@@ -38,7 +38,7 @@ _SCHEMA = pa.schema(
         ("files", pa.string()),
         ("rows_late", pa.int64()),
         ("windows_closed", pa.string()),
-        ("watermark", _INSTANT),
+        ("watermark", INSTANT),
     ]
 )
 

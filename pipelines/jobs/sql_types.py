@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from pipelines.engine.frames import INSTANT
 from pipelines.errors import SourceError
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def storable(table: pa.Table) -> pa.Table:
 
 def _storable(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_timestamp(kind):
-        return pa.timestamp("us", tz="UTC")
+        return INSTANT
     if pa.types.is_large_string(kind) or pa.types.is_string_view(kind) or pa.types.is_dictionary(kind):
         return pa.string()
     if pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind):

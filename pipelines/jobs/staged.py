@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from pipelines.definition.frame_sets import derivation
+from pipelines.engine.frames import INSTANT
 from pipelines.engine.tallies import NONE
 from pipelines.timeline.ledger import Entry, Ledger
 
@@ -77,8 +78,7 @@ def staged_window(pipeline: Pipeline, todo: Todo, results: Sequence[dict[str, An
 
 
 def _least_schema() -> pa.Schema:
-    instant = pa.timestamp("us", tz="UTC")
-    return pa.schema([("window_start", instant), ("window_end", instant), ("batch", instant)])
+    return pa.schema([("window_start", INSTANT), ("window_end", INSTANT), ("batch", INSTANT)])
 
 
 def next_ledger(definition: str, todo: Todo, found: Sequence[dict[str, Any]]) -> Ledger:

@@ -12,6 +12,7 @@ from deltalake import DeltaTable
 
 from pipelines.definition.frame_sets import frame_set_of
 from pipelines.definition.instants import from_us, instant_us
+from pipelines.engine.frames import FRAME, INSTANT
 from pipelines.jobs.folders import Staging, existing_folder, stagings, state_folders
 from pipelines.jobs.reports import TABLE
 from pipelines.jobs.todo import published, to_do
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from pipelines.definition.pipeline import Pipeline
     from pipelines.jobs.todo import Todo
     from pipelines.store.store import Snapshot, Store
-
-_INSTANT = pa.timestamp("us", tz="UTC")
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,8 +190,8 @@ def _frames(paths: list[str], low_us: int) -> list[int]:
     """The starts of the frames from `low_us` on, ascending."""
     if not paths:
         return []
-    bound = pa.scalar(low_us, pa.int64()).cast(_INSTANT)
-    found = ds.dataset(paths, format="parquet").to_table(columns=["frame"], filter=ds.field("frame") >= bound)["frame"]
+    bound = pa.scalar(low_us, pa.int64()).cast(INSTANT)
+    found = ds.dataset(paths, format="parquet").to_table(columns=[FRAME], filter=ds.field(FRAME) >= bound)[FRAME]
     return sorted(found.cast(pa.int64()).unique().to_pylist())
 
 

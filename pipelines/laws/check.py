@@ -12,9 +12,9 @@ import pyarrow as pa
 
 from pipelines.aggregates import Sum
 from pipelines.errors import DefinitionError, LawError
-from pipelines.jobs.accumulate_task import said
 from pipelines.laws.examples import rows_of, triples
 from pipelines.laws.states import combined, finished, lifted, ranges
+from pipelines.sources.session import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -11,11 +11,11 @@ import pyarrow as pa
 
 from pipelines.aggregates.aggregate import ORDER, ORDINAL, TIME, sealed
 from pipelines.aggregates.grouping import ROWS
-from pipelines.engine.combine import INSTANT
+from pipelines.engine.frames import INSTANT
 from pipelines.engine.keys import contiguous
-from pipelines.jobs.accumulate_task import connect, described
 from pipelines.jobs.sql_types import storable, stored_type
 from pipelines.sources.scan import quoted
+from pipelines.sources.session import connect, described
 from pipelines.windows.kind import Assignment
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def lifted(aggregate: Aggregate, lists: Sequence[Rows], kinds: Kinds) -> pa.Tabl
 
 def _queried(aggregate: Aggregate, rows: pa.Table, *, empty: bool) -> tuple[pa.Table, np.ndarray]:
     """A state of each list that has rows, if asked the empty state behind them; and the lists' numbers."""
-    columns = {name: lift for field in aggregate.fields for name, lift in field.columns.items()}
+    columns = {name: lift for field in aggregate.fields for name, lift in field.lifts.items()}
     grouped = queried(rows, columns | {_LIST: _LIST}, f"GROUP BY {_LIST} ORDER BY {_LIST}")
     states, numbers = grouped.drop_columns([_LIST]), grouped[_LIST].to_numpy()
     return pa.concat_tables([states, queried(rows, columns, "WHERE false")]) if empty else states, numbers
@@ -101,7 +101,7 @@ def ranges(aggregate: Aggregate, states: pa.Table, order: np.ndarray, block: np.
 
 
 def _reduced(field: Field, states: pa.Table, windows: Assignment) -> list[pa.Array]:
-    parts = {part: contiguous(states[column]) for (part, _), column in zip(field.parts, field.columns, strict=True)}
+    parts = {part: contiguous(states[column]) for part, column in zip(field.names, field.columns, strict=True)}
     return list(field.monoid.reduce(parts, windows).values())
 
 

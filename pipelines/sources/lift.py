@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING
 
 from pipelines.aggregates.aggregate import ORDER, ORDINAL, TIME
 from pipelines.aggregates.grouping import ROWS
-from pipelines.sources.scan import ARRIVAL_TIME, EARLIEST, POSITION, SECTION, accepted, quoted
+from pipelines.engine.frames import ARRIVAL_TIME, FILE, FIRST, FRAME, LAST, ROW
+from pipelines.sources.scan import EARLIEST, accepted, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pipelines.definition.frame_sets import FrameSet
     from pipelines.definition.pipeline import Pipeline
-
-FRAME, FIRST, LAST = "frame", "first_event", "last_event"
 
 
 def frame_start(width_us: int) -> str:
@@ -45,14 +44,14 @@ def states(pipeline: Pipeline, frames: FrameSet, rows: str, latest_us: int, colu
         rows = f"(SELECT * REPLACE (0::BIGINT AS {ORDER}) FROM {rows})"
     keys = [f"{_key(key, columns.get(key, ''))} AS {quoted(key)}" for key in pipeline.keys]
     times = [f"min({TIME}) AS {FIRST}", f"max({TIME}) AS {LAST}"] if frames.event_times else []
-    fields = [f"{lift} AS {quoted(column)}" for each in pipeline.fields for column, lift in each.columns.items()]
+    fields = [f"{lift} AS {quoted(column)}" for each in pipeline.fields for column, lift in each.lifts.items()]
     lifts = [f"{lift} AS {quoted(column)}" for column, lift in frames.lifts.items()]
     each = [f"{frame_start(frames.width_us)} AS {FRAME}"]
     if frames.by_arrival or any(each.is_state for each in pipeline.fields):
         each.append(ORDINAL)
     clock = [f"any_value({ARRIVAL_TIME}) AS {ARRIVAL_TIME}"] if frames.by_arrival and pipeline.source.arrival_time else []
     if frames.by_arrival:
-        told = SECTION if hasattr(pipeline.source, "section") else POSITION
+        told = FILE if hasattr(pipeline.source, "section") else ROW
         clock.append(f"any_value({told}) AS {told}")
     chosen = ", ".join([*keys, *each, *times, *clock, *lifts, *fields])
     condition = f"{accepted(latest_us)}" + (f" AND ({pipeline.where})" if pipeline.where else "")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.aggregates.aggregate import ORDER, ORDINAL, TIME
 from pipelines.definition.durations import spell
+from pipelines.engine.frames import ARRIVAL_TIME, FILE, ROW
 from pipelines.errors import SourceError
 
 if TYPE_CHECKING:
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
 
     from pipelines.sources import Source
 
-POSITION, ARRIVAL_TIME, SECTION = "muntin_position", "muntin_arrival", "muntin_file"
 EARLIEST, _LATEST = -62_135_596_800_000_000, 253_402_300_800_000_000  # the years 1 to 9999
 _SCALES = {"s": "* 1000000", "ms": "* 1000", "us": "", "ns": "// 1000"}
 _INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
@@ -100,13 +100,13 @@ def staged(source: Source, paths: Sequence[str], columns: Mapping[str, str], *, 
     """The files' rows, with `TIME` and, if asked, `ORDINAL`, their position in the split by arrival."""
     rows, place = scan(source, paths), ""
     if ordinal:
-        rows = f"(SELECT *, row_number() OVER () AS {POSITION} FROM {rows})"
-        order = f"ORDER BY {quoted(source.arrival_order)}, {POSITION}" if source.arrival_order else ""
+        rows = f"(SELECT *, row_number() OVER () AS {ROW} FROM {rows})"
+        order = f"ORDER BY {quoted(source.arrival_order)}, {ROW}" if source.arrival_order else ""
         place = f", row_number() OVER ({order}) AS {ORDINAL}"
     if source.arrival_time:
         place += f", {instant(source, source.arrival_time, 'arrival_time', columns)} AS {ARRIVAL_TIME}"
     if section := getattr(source, "section", None):
-        place += f", dense_rank() OVER (ORDER BY {', '.join(map(quoted, section))}) AS {SECTION}"
+        place += f", dense_rank() OVER (ORDER BY {', '.join(map(quoted, section))}) AS {FILE}"
     return f"SELECT *, {event_time(source, columns)} AS {TIME}, {TIME} AS {ORDER}{place} FROM {rows}"
 
 
@@ -132,9 +132,9 @@ def refused(source: Source, paths: Sequence[str], columns: Mapping[str, str], la
     whole = "to_json(struct_pack(" + ", ".join(f"{quoted(name)} := {quoted(name)}" for name in columns) + "))"
     time, column = event_time(source, columns), quoted(source.event_time)
     return " UNION ALL ".join(
-        f"SELECT {reason(source, latest_us, max_ahead_us)} AS reason, {literal(path)} AS file, {POSITION} AS position, "
+        f"SELECT {reason(source, latest_us, max_ahead_us)} AS reason, {literal(path)} AS file, {ROW} AS position, "
         f"{column}::VARCHAR AS event_time, {whole}::VARCHAR AS row FROM (SELECT *, {time} AS {TIME} "
-        f"FROM (SELECT {names}, row_number() OVER () - 1 AS {POSITION} FROM {scan(source, [path])})) "
+        f"FROM (SELECT {names}, row_number() OVER () - 1 AS {ROW} FROM {scan(source, [path])})) "
         f"WHERE NOT coalesce({accepted(latest_us)}, false)"
         for path in paths
     )

@@ -10,8 +10,9 @@ import pytest
 
 from pipelines import aggregates as agg
 from pipelines.aggregates import Aggregate
-from pipelines.aggregates.aggregate import ORDER, ORDINAL, TIME
-from pipelines.engine.combine import INSTANT, Combined, combine
+from pipelines.aggregates.aggregate import ORDER, ORDINAL, TIME, sealed
+from pipelines.engine.combine import Combined, combine
+from pipelines.engine.frames import INSTANT
 from pipelines.timeline.closing import NEVER, closing
 from tests.core.cases import Case, case
 from tests.core.lift import positioned
@@ -65,7 +66,8 @@ CATALOGUE: dict[str, tuple[Aggregate, Callable[[Any], Any]]] = {
     ),
 }
 AGGREGATES = {name: aggregate for name, (aggregate, _) in CATALOGUE.items()} | {"rate": agg.rate()}
-COLUMNS = {name: lift for each in AGGREGATES.values() for field in each.fields for name, lift in field.columns.items()}
+FIELDS = {field.stem: field for each in AGGREGATES.values() for field in each.fields}
+COLUMNS = {name: lift for field in FIELDS.values() for name, lift in field.lifts.items()}
 SCHEMA = pa.schema([("t", pa.int64()), ("k", pa.string()), ("v", pa.int64()), ("x", pa.float64()), ("s", pa.string())])
 
 
@@ -78,7 +80,7 @@ def states(rows: Sequence[Mapping[str, Any]], width: int, keys: Sequence[str]) -
     frame = f"({TIME} - ({TIME} % {width} + {width}) % {width})"
     key = {"k": "k"} if keys else {}
     times = {"frame": frame, "first_event": f"min({TIME})", "last_event": f"max({TIME})"}
-    found = lifted(table, key | times | COLUMNS, [*key, frame])
+    found = sealed(lifted(table, key | times | COLUMNS, [*key, frame]), FIELDS.values())
     for name in times:
         found = found.set_column(found.column_names.index(name), name, found[name].combine_chunks().view(INSTANT))
     return found

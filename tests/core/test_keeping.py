@@ -18,11 +18,12 @@ from pipelines import aggregates as agg
 from pipelines.aggregates import Aggregate, theta_sets
 from pipelines.aggregates.aggregate import sealed
 from pipelines.definition.frame_sets import FrameSet
-from pipelines.engine.combine import INSTANT, combine
-from pipelines.jobs.accumulate_task import connect, described
+from pipelines.engine.combine import combine
+from pipelines.engine.frames import INSTANT
 from pipelines.jobs.sql_types import storable, stored_type
 from pipelines.sources.lift import states
 from pipelines.sources.scan import quoted
+from pipelines.sources.session import connect, described
 from pipelines.timeline.closing import NEVER, closing
 from tests.core.cases import Case, case
 from tests.core.values import alike

@@ -2,44 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pipelines.aggregates.sketch_states import SketchState, merged, written
+import pyarrow as pa
+from datasketches import NO_FALSE_NEGATIVES, frequent_strings_sketch
+
+from pipelines.engine.lists import settled
 from pipelines.errors import SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import pyarrow as pa
 
-
-def _frequencies(size: int, counts: Sequence[Any]) -> Any:  # noqa: ANN401 - the library's classes
-    from datasketches import frequent_strings_sketch
-
+def frequencies(size: int, counts: Sequence[tuple[str, int]]) -> frequent_strings_sketch:
+    """A sketch of texts with how often each came; exact for up to three quarters of `2**size` texts."""
     sketch = frequent_strings_sketch(size)
     for text, count in counts:
         sketch.update(text, count)
     return sketch
 
 
-def _read_frequencies(state: bytes) -> Any:  # noqa: ANN401 - the library's classes
-    from datasketches import frequent_strings_sketch
-
-    return frequent_strings_sketch.deserialize(state)
-
-
-def top(sketch: Any, k: int | None = None) -> list[tuple[str, int, int]]:  # noqa: ANN401 - the library's classes
+def top(sketch: frequent_strings_sketch, k: int | None = None) -> list[tuple[str, int, int]]:
     """(value, count at most, count at most minus count at least), most frequent first."""
-    from datasketches import NO_FALSE_NEGATIVES
-
     found = [(value, upper, upper - lower) for value, _, lower, upper in sketch.get_frequent_items(NO_FALSE_NEGATIVES)]
     return sorted(found, key=lambda each: (-each[1], each[0]))[:k]
 
 
-def _pairs(values: pa.Array) -> list[Any]:
+def pairs(values: pa.Array) -> list[tuple[str, int]]:
     """(text, count) of structs of a value and its count."""
-    from pipelines.engine.lists import settled
-
     keys, counts = values.flatten()
     return list(zip(texts(settled(keys)), counts.to_pylist(), strict=True))
 
@@ -50,8 +40,6 @@ def texts(values: pa.Array) -> list[str]:
     Raises:
         SourceError: values that cannot be text.
     """
-    import pyarrow as pa
-
     if pa.types.is_nested(values.type):
         raise SourceError(f'values of type {values.type} do not go into a sketch; ask for a text of them, as "x::VARCHAR"')
     if pa.types.is_binary(values.type):
@@ -62,11 +50,6 @@ def texts(values: pa.Array) -> list[str]:
 
 def values_of(found: Sequence[str], kind: pa.DataType) -> pa.Array:
     """Values of this type again."""
-    import pyarrow as pa
-
     if pa.types.is_binary(kind):
         return pa.array([bytes.fromhex(text) for text in found], kind)
     return pa.array(found, pa.string()).cast(kind)
-
-
-FREQUENT = SketchState("frequent", _pairs, _frequencies, _read_frequencies, written, merged, top)
