@@ -15,9 +15,9 @@ from pipelines.laws.states import finished, lifted
 PAGE = Path(__file__).parent / "aggregates.md"
 BEGIN, END = "<!-- the catalogue, by python -m docs.catalogue -->\n", "<!-- end of the catalogue -->\n"
 
-# A hundred rows, a second apart: a whole number of ten kinds, a double, a text of three kinds.
-KINDS = {"n": pa.int64(), "x": pa.float64(), "s": pa.string()}
-ROWS = [{"n": at % 10, "x": at / 8, "s": "abc"[at % 3], "time": at * 1_000_000} for at in range(100)]
+# A hundred rows, a second apart: a whole number of ten kinds, a double, a text of three kinds, a list of two.
+KINDS = {"n": pa.int64(), "x": pa.float64(), "s": pa.string(), "l": pa.list_(pa.int64())}
+ROWS = [{"n": at % 10, "x": at / 8, "s": "abc"[at % 3], "l": [at, -at], "time": at * 1_000_000} for at in range(100)]
 
 EXAMPLES = """
 count() count_if("n > 3") min_count("n") max_count("n") sum("n") mean("n") weighted_mean("n", "x") rate() product("n") geometric_mean("x")
@@ -27,7 +27,7 @@ variance("x") stddev("x") skewness("x") kurtosis("x") covariance("x", "n") corre
 time_weighted_mean("x") counter_rate("n") state_duration("s") longest_silence()
 collect("n") collect_sorted("n", by="x") collect_distinct("n") concat("s", ", ") to_map("s", "n")
 count_distinct("n") count_by("s") mode("s") median("x") percentile("x", 0.9) histogram("x", [0, 5, 10])
-approx_count_distinct("n") approx_quantiles("x", [0.5, 0.99]) approx_top_k("s", 2) theta("n") by("s", mean("x"))
+approx_count_distinct("n") approx_quantiles("x", [0.5, 0.99]) approx_top_k("s", 2) theta("n") by("s", mean("x")) elementwise("l", max("l"))
 apply(len, "n") own("earliest", "n", create=list, accumulate=kept, combine=kept, finish=len)
 """
 

@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 
     from pipelines.aggregates.algebra import Monoid
 
-__all__ = ["ORDER", "ORDINAL", "TIME", "Aggregate", "Field", "expression", "sealed"]
+__all__ = ["ORDER", "ORDINAL", "ROWS", "TIME", "Aggregate", "Field", "expression", "sealed"]
 
 # What a lift may use beside the source's columns: the event time, what rows are ordered by before arrival decides (the
 # event time, or a constant where windows go by arrival), and a row's place in its batch.
 TIME, ORDER, ORDINAL = "muntin_time", "muntin_order", "muntin_ordinal"
+ROWS = "muntin_rows"  # what the relation that is lifted is called
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Field:
             array a part out.
         sealed_as: the names of the parts that the seal makes, where they are others than are lifted.
         needs: (SQL expression, what its type must be), beyond what the lift asks: "number", "order" (one that values can
-            be sorted and told apart by), "difference" (a number, a date or an instant), or "condition".
+            be sorted and told apart by), "difference" (a number, a date or an instant), "list", or "condition".
     """
 
     name: str
@@ -77,7 +78,12 @@ class Field:
     @property
     def lifts(self) -> dict[str, str]:
         """Column -> the SQL aggregate that fills it; of a field with a seal, a column that the seal takes."""
-        return {self._column(part): filtered(lift, self.where) if self.where else lift for part, lift in self.parts}
+        return {self._column(part): self._narrowed(lift) if self.where else lift for part, lift in self.parts}
+
+    def _narrowed(self, lift: str) -> str:
+        """The lift over the rows of `where`; one that takes whole rows apart itself gets fewer of them."""
+        before, every_row, after = lift.rpartition(f"list({ROWS})")
+        return f"{before}{every_row} FILTER (WHERE ({self.where})){after}" if every_row else filtered(lift, self.where)
 
     def _column(self, part: str) -> str:
         return f"{self.stem}_{part}" if part else self.stem

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from pipelines.aggregates.aggregate import Aggregate, Field, expression
+from pipelines.aggregates.aggregate import ROWS, Aggregate, Field, expression
 from pipelines.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from pipelines.aggregates.algebra import Columns
     from pipelines.windows.kind import Assignment
-
-ROWS = "muntin_rows"  # what the relation that is lifted is called
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,20 +59,26 @@ def by(group: str, aggregate: Aggregate, *, where: str | None = None) -> Aggrega
     fields = aggregate.fields
     stems = ", ".join(field.stem for field in fields)
     of = f"{group}: {stems}"
-    lift, uses_order = _lift(group, fields), any(each.uses_order for each in fields)
     needs = ((group, "order"), *(need for each in fields for need in each.needs))
-    field = Field("by", of, (("", lift),), Grouped(fields), uses_order, seal=_sealing(fields), needs=needs)
+    field = replace(grouped("by", of, fields, group, EACH_ROW), needs=needs)
     return Aggregate("by", f"{group}, {aggregate}", (field,), _finishing(aggregate)).only(where)
 
 
-def _lift(group: str, fields: Sequence[Field]) -> str:
+EACH_ROW = f"SELECT unnest(muntin_row) FROM (SELECT unnest(list({ROWS})) AS muntin_row)"
+
+
+def grouped(name: str, of: str, fields: Sequence[Field], group: str, rows: str) -> Field:
+    """A field of the parts of other fields, apart for each group of some rows that SQL makes of a state's rows."""
+    lift, uses_order = _lift(group, fields, rows), any(each.uses_order for each in fields)
+    return Field(name, of, (("", lift),), Grouped(tuple(fields)), uses_order, seal=_sealing(fields))
+
+
+def _lift(group: str, fields: Sequence[Field], rows: str) -> str:
     """The rows of a state grouped once more, each group's parts in a struct."""
     lifts = [lift for field in fields for lift in field.lifts.values()]
     names = "".join(f", 'p{at}': p{at}" for at in range(len(lifts)))
     chosen = "".join(f", {lift} AS p{at}" for at, lift in enumerate(lifts))
-    rows = f"(SELECT unnest(muntin_row) FROM (SELECT unnest(list({ROWS})) AS muntin_row)) AS {ROWS}"
-    grouped = f"(SELECT ({group}) AS muntin_group{chosen} FROM {rows} WHERE ({group}) IS NOT NULL GROUP BY 1)"
-    # ARRAY and not list(...): nothing outside the rows may be an aggregate, which a filter of aggregates would narrow
+    grouped = f"(SELECT ({group}) AS muntin_group{chosen} FROM ({rows}) AS {ROWS} WHERE ({group}) IS NOT NULL GROUP BY 1)"
     return f"ARRAY(SELECT {{'group': muntin_group{names}}} FROM {grouped} ORDER BY muntin_group)"
 
 

@@ -59,6 +59,12 @@ def changed(lists: pa.Array, change: Change) -> pa.Array:
     return listed(lengths_of(lists), pa.StructArray.from_arrays([group, *made], ["group", *(f"p{at}" for at in range(len(made)))]))
 
 
+def finished_places(lists: pa.Array, finish: Callable[..., pa.Array]) -> pa.Array:
+    """Lists of what is finished of the parts of each group, sorted by group."""
+    _, *parts = lists.flatten().flatten()
+    return listed(lengths_of(lists), finish(*parts))
+
+
 def finished_groups(lists: pa.Array, finish: Callable[..., pa.Array]) -> pa.Array:
     """Maps from group to what is finished of its parts."""
     group, *parts = lists.flatten().flatten()

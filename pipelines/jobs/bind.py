@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from pipelines.aggregates.aggregate import ORDINAL, sealed
-from pipelines.aggregates.grouping import ROWS
+from pipelines.aggregates.aggregate import ORDINAL, ROWS, sealed
 from pipelines.definition.frame_sets import frame_sets
 from pipelines.engine.frames import FIRST, FRAME, LAST
 from pipelines.errors import DefinitionError, SourceError
@@ -82,7 +81,7 @@ def _check_aggregates(session: duckdb.DuckDBPyConnection, pipeline: Pipeline, ro
             for lift in field.lifts.values():
                 _try(session, f"SELECT {lift} AS {quoted(name)} FROM {rows} AS {ROWS}", f"aggregates[{name!r}]: {aggregate}", columns)
             for sql, need in (*field.needs, *([(field.where, "condition")] if field.where else [])):
-                kind = described(session, f"SELECT ({sql}) AS it FROM {rows}")["it"]
+                kind = described(session, f"SELECT ({sql}) AS it FROM {rows} AS {ROWS}")["it"]
                 if not meets(kind, need):
                     raise DefinitionError(
                         f"aggregates[{name!r}]: {aggregate} needs {NEEDS[need]}, and {sql!r} is {kind}. The source has: {_listed(columns)}"

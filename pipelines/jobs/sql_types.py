@@ -51,6 +51,7 @@ def stored_type(kind: str) -> str:
 NEEDS = {
     "number": 'a number; cast it, as "x::DOUBLE"',
     "order": 'values that have an order; ask for a text of them, as "x::VARCHAR"',
+    "list": "a list",
     "difference": 'a number, a date or an instant; cast it, as "x::DOUBLE"',
     "condition": "a condition that is true or false",
 }
@@ -66,6 +67,8 @@ def meets(kind: str, need: str) -> bool:
     number = _NUMBERS.fullmatch(kind) is not None
     if need == "order":
         return not kind.endswith("]") and not kind.startswith(("STRUCT(", "MAP(", "UNION("))
+    if need == "list":
+        return kind.endswith("]")
     if need == "difference":
         return number or kind == "DATE" or kind.startswith("TIMESTAMP")
     return number or (need == "condition" and kind == "BOOLEAN")

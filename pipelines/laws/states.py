@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from pipelines.aggregates.aggregate import ORDER, ORDINAL, TIME, sealed
-from pipelines.aggregates.grouping import ROWS
+from pipelines.aggregates.aggregate import ORDER, ORDINAL, ROWS, TIME, sealed
 from pipelines.engine.frames import INSTANT
 from pipelines.engine.keys import contiguous
 from pipelines.jobs.sql_types import storable, stored_type

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.aggregates.aggregate import ORDER, ORDINAL, TIME
-from pipelines.aggregates.grouping import ROWS
+from pipelines.aggregates.aggregate import ORDER, ORDINAL, ROWS, TIME
 from pipelines.engine.frames import ARRIVAL_TIME, FILE, FIRST, FRAME, LAST, ROW
 from pipelines.sources.scan import EARLIEST, accepted, quoted
 

@@ -56,6 +56,9 @@ WRONG: list[tuple[Aggregate, str]] = [
     (agg.by("l", agg.count()), ORDER),
     (agg.by("n", agg.stddev("s")), NUMBER),
     (agg.by("n", agg.sum("s")), SQL),
+    (agg.elementwise("n", agg.count()), r"needs a list|does not fit"),
+    (agg.elementwise("l", agg.top_n("m", 1)), ORDER),
+    (agg.elementwise("l", agg.stddev("s")), NUMBER),
     (agg.count_if("s"), CONDITION),
     (agg.count(where="s"), CONDITION),
     (agg.all_of("s"), SQL),
@@ -100,6 +103,7 @@ def test_wrong_types_are_refused_with_the_columns_there_are(aggregate: Aggregate
         agg.count_by("l::VARCHAR"),
         agg.collect("m"),
         agg.first("l"),
+        agg.elementwise("l", agg.stddev("l")),
     ],
     ids=str,
 )

@@ -40,6 +40,7 @@ KEEPING: Catalogue = {
     "own": (partial(agg.own, "most", "x", create=list, accumulate=largest, combine=larger, finish=bool), ("int", "text", "decimal")),
     "apply": (partial(agg.apply, lambda xs, times: len(xs) + sum(times), "x", "-time"), ("int", "text")),
     "by": (partial(agg.by, "x", agg.mean("time")), ORDERED),
+    "elementwise": (partial(agg.elementwise, "x", agg.mean("x")), ("list",)),
     "mode": (partial(agg.mode, "x"), ORDERED),
 }
 """How each function is asked, under its name; more of one function in `VARIANTS`."""
@@ -58,6 +59,8 @@ VARIANTS: Catalogue = {
     "by, sketches": (partial(agg.by, "time % 2", agg.approx_count_distinct("x")), ("float", "text")),
     "by, lists": (partial(agg.by, "time % 2", agg.collect("x")), ("float", "moment")),
     "by of by": (partial(agg.by, "time % 2", agg.by("x", agg.count())), ("text",)),
+    "elementwise, moments": (partial(agg.elementwise, ["x", "y"], agg.covariance("x", "y")), ("list",)),
+    "elementwise, lists": (partial(agg.elementwise, "x", agg.collect("x", where="x > 0")), ("list",)),
     "concat distinct": (partial(agg.concat, "x", distinct=True), ("text",)),
     "count distinct": (partial(agg.count, "x", distinct=True), ("absurd", "text")),
     "sum distinct": (partial(agg.sum, "x", distinct=True), NUMBERS),

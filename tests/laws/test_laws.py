@@ -32,9 +32,10 @@ VALUES: dict[str, tuple[pa.DataType, Any]] = {
     "text": (pa.string(), st.text("aäß✓\x00", max_size=3)),
     "moment": (pa.timestamp("us", tz="UTC"), st.datetimes(timezones=st.just(UTC))),
     "flag": (pa.bool_(), st.booleans()),
+    "list": (pa.list_(pa.float64()), st.lists(st.none() | st.sampled_from([math.nan, -0.0, 0.1, 1.5, -3.0]), max_size=3)),
 }
 NUMBERS = ("int", "float", "offset", "absurd", "decimal")
-ORDERED = tuple(kind for kind in VALUES if kind != "price")
+ORDERED = tuple(kind for kind in VALUES if kind not in ("price", "list"))
 FLOATS = ("float", "offset", "absurd")
 CATALOGUE: Catalogue = {
     "count": (partial(agg.count, "x"), ORDERED),

@@ -33,6 +33,8 @@ WRONG: dict[str, tuple[Any, str]] = {
     "top 0": (lambda: agg.approx_top_k("x", 0), "from 1 to"),
     "theta size": (lambda: agg.theta("x", 40), "from 5 to 26"),
     "by what": (lambda: agg.by("x", "mean"), "not an aggregate"),
+    "elementwise what": (lambda: agg.elementwise("xs", "mean"), "not an aggregate"),
+    "elementwise of no columns": (lambda: agg.elementwise([], agg.count()), "no list columns"),
     "apply what": (lambda: agg.apply("mean", "x"), "give a function"),
     "apply to what": (lambda: agg.apply(len), "no columns"),
     "own name": (lambda: agg.own("my own", "x", create=int, accumulate=max, combine=max, finish=float), "cannot name a column"),

@@ -34,6 +34,7 @@ def pipeline(folder: Path) -> Pipeline:
         chosen = [row for row in ROWS if row[0] == batch]
         times = pa.array([START + timedelta(seconds=row[1]) for row in chosen], pa.timestamp("us", tz="UTC"))
         columns = {"t": times, "x": pa.array([row[2] for row in chosen], pa.int32()), "s": [row[3] for row in chosen]}
+        columns["l"] = pa.array([[row[1], row[2]][: row[1] // 5] for row in chosen], pa.list_(pa.int64()))
         pq.write_table(pa.table(columns), folder / f"{START + batch * STEP:%H%M}.parquet")
     return Pipeline(
         name="keeping",
@@ -54,6 +55,7 @@ def pipeline(folder: Path) -> Pipeline:
             "top": agg.approx_top_k("s", 1),
             "quantiles": agg.approx_quantiles("x", [0, 1]),
             "means": agg.by("s", agg.mean("x")),
+            "places": agg.elementwise("l", agg.sum("l")),
             "least": agg.own("least", "x", create=list, accumulate=smallest, combine=two, finish=list, returns=pa.list_(pa.int64())),
             "span": agg.apply(lambda xs: max(x or 0 for x in xs) - min(x or 0 for x in xs), "x", returns=pa.int64()),
         },
@@ -74,6 +76,7 @@ def test_what_is_kept_comes_back(spark, tmp_path: Path) -> None:
         "top": [{"value": "p", "count": 2, "error": 0}],
         "quantiles": [1.0, 3.0],
         "means": [("p", 2.0), ("q", 2.0), ("r", None)],
+        "places": [10 + 5 + 5 + 70 + 30, 1 + 2],
         "least": [1, 2],
         "span": 3,
     }

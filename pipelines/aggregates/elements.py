@@ -1,0 +1,65 @@
+"""An aggregate apart for each place of lists: `elementwise("readings", mean("readings"))`, a list."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pipelines.aggregates.aggregate import ROWS, Aggregate, expression
+from pipelines.aggregates.grouping import EACH_ROW, grouped
+from pipelines.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import pyarrow as pa
+
+PLACE = "muntin_place"
+
+
+def elementwise(lists: str | Sequence[str], aggregate: Aggregate, *, where: str | None = None) -> Aggregate:
+    """A list: the aggregate of the first elements of a list column, then that of the second ones, and so on.
+
+    As long as the longest list of the window; shorter ones have no say in the places that they lack. What SPL does with
+    attributes that are lists.
+
+    Args:
+        lists: the list column, or several whose elements at one place belong together. Inside the aggregate a column's
+            name stands for one element: `elementwise(["xs", "ys"], covariance("xs", "ys"))`.
+        aggregate: any aggregate; its states are kept once a place.
+        where: SQL condition that rows must meet; here the columns are lists.
+
+    Raises:
+        DefinitionError: no columns, or the second argument is not an aggregate.
+    """
+    columns = [expression(each, "elementwise") for each in ([lists] if isinstance(lists, str) else lists)]
+    if not columns:
+        raise DefinitionError('elementwise: no list columns; name one, as elementwise("readings", aggregates.mean("readings"))')
+    if not isinstance(aggregate, Aggregate):
+        raise DefinitionError(
+            f"elementwise: {aggregate!r} is not an aggregate; give one, as elementwise({columns[0]!r}, aggregates.mean({columns[0]!r}))"
+        )
+    of, fields = ", ".join(columns), aggregate.fields
+    rows = _elements(columns, EACH_ROW)
+    one = _elements(columns, f"SELECT unnest(muntin_row) FROM (SELECT {ROWS} AS muntin_row)")
+    inner = ((f"(SELECT ({sql}) FROM ({one}))", need) for each in fields for sql, need in each.needs)
+    field = grouped("elements", f"{of}: {', '.join(each.stem for each in fields)}", fields, PLACE, rows)
+    field = replace(field, needs=(*((column, "list") for column in columns), *inner))
+    return Aggregate("elementwise", f"{of}, {aggregate}", (field,), _finishing(aggregate)).only(where)
+
+
+def _elements(columns: Sequence[str], rows: str) -> str:
+    """SQL for a row an element, with its place in the lists; of lists that are too short, null."""
+    longest = f"greatest({', '.join(f'len({column})' for column in columns)})"
+    each = ", ".join(f"unnest({column}) AS {column}" for column in columns)
+    return f"SELECT * REPLACE ({each}), unnest(range(1, {longest} + 1)) AS {PLACE} FROM ({rows})"
+
+
+def _finishing(aggregate: Aggregate) -> Callable[[pa.Array], pa.Array]:
+    def finished(lists: pa.Array) -> pa.Array:
+        from pipelines.engine.groups import finished_places
+
+        return finished_places(lists, aggregate.finish)
+
+    finished.__qualname__ = f"elementwise_{aggregate.finish.__qualname__}"
+    return finished
