@@ -16,8 +16,8 @@ setup: ## a virtual environment in .venv with the pinned packages, and Java for 
 demo: setup ## a week of real flights through Airflow and Spark to published windows, then the year in bulk
 	@$(python) -m examples.demo $(ARGS)
 
-test: setup lint ## lint, then every test; ARGS="-k sliding" narrows the tests
-	@$(python) -m pytest $(ARGS)
+test: setup lint ## lint, then every test, two files at a time; ARGS="-k sliding" narrows the tests
+	@$(python) -m pytest -n 2 --dist loadfile $(ARGS)
 
 lint: setup ## style, types and the direction of imports
 	.venv/bin/ruff check

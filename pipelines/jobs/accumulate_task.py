@@ -14,7 +14,7 @@ from pipelines.definition.frame_sets import frame_sets
 from pipelines.engine.checkpoint import arranged, frame_range, merged, numbered
 from pipelines.engine.frames import FRAME, INSTANT
 from pipelines.errors import MuntinError
-from pipelines.jobs.sql_types import storable, targets_of
+from pipelines.jobs.sql_types import stored, targets_of
 from pipelines.sources.lift import states, tally
 from pipelines.sources.scan import quoted, refused, scan, staged
 from pipelines.sources.session import described, explained, kept_session
@@ -118,8 +118,7 @@ def _write_states(
 ) -> dict[str, Any]:
     query = states(share.pipeline, frames, rows, latest, columns)
     kinds = targets_of(described(session, query), share.targets[frames.table], split.paths)
-    chosen = ", ".join(f"{quoted(name)}::{kind} AS {quoted(name)}" for name, kind in kinds.items())
-    table = sealed(storable(session.sql(f"SELECT {chosen} FROM ({query})").to_arrow_table()), share.pipeline.fields)
+    table = sealed(stored(session, query, kinds), share.pipeline.fields)
     if not frames.by_arrival and any(each.is_state for each in share.pipeline.fields):
         table = merged(table, share.pipeline.keys, share.pipeline.fields)
     if frames.by_arrival:

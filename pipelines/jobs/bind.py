@@ -11,7 +11,7 @@ from pipelines.definition.frame_sets import frame_sets
 from pipelines.engine.frames import FIRST, FRAME, LAST
 from pipelines.errors import DefinitionError, SourceError
 from pipelines.jobs.derive import check_derived
-from pipelines.jobs.sql_types import NEEDS, meets, storable, stored_type
+from pipelines.jobs.sql_types import NEEDS, meets, stored, stored_type
 from pipelines.sources.lift import states
 from pipelines.sources.scan import event_time, quoted, scan, staged
 from pipelines.sources.session import described, explained, kept_session, said
@@ -96,9 +96,7 @@ def _check_windows(session: duckdb.DuckDBPyConnection, pipeline: Pipeline, rows:
 
 def _check_derived(session: duckdb.DuckDBPyConnection, pipeline: Pipeline, rows: str, columns: Mapping[str, str]) -> None:
     for frames in frame_sets(pipeline) if pipeline.derive else ():
-        query = states(pipeline, frames, rows, 0, columns)
-        cast = ", ".join(f"{quoted(name)}::{stored_type(kind)} AS {quoted(name)}" for name, kind in described(session, query).items())
-        none = sealed(storable(session.sql(f"SELECT {cast} FROM ({query}) LIMIT 0").to_arrow_table()), pipeline.fields)
+        none = sealed(stored(session, f"{states(pipeline, frames, rows, 0, columns)} LIMIT 0"), pipeline.fields)
         for window in frames.windows:
             check_derived(pipeline, window, none)
 

@@ -9,9 +9,13 @@ import pyarrow as pa
 
 from pipelines.engine.frames import INSTANT
 from pipelines.errors import SourceError
+from pipelines.sources.scan import quoted
+from pipelines.sources.session import described
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    import duckdb
 
 # What DuckDB gives -> what every reader of Parquet and Delta understands.
 _STORED = {
@@ -116,6 +120,13 @@ def _fits(kind: str, target: str) -> bool:
     if kind in _WIDER and target in _WIDER:
         return _WIDER.index(kind) <= _WIDER.index(target)
     return kind in ("HUGEINT", *_WIDER[:4]) and (target in ("BIGINT", "DOUBLE") or target.startswith("DECIMAL"))
+
+
+def stored(session: duckdb.DuckDBPyConnection, query: str, kinds: Mapping[str, str] | None = None) -> pa.Table:
+    """What a query gives, in the types that states are stored with; `kinds`: column -> SQL type, where they are settled."""
+    kinds = kinds or {name: stored_type(kind) for name, kind in described(session, query).items()}
+    chosen = ", ".join(f"{quoted(name)}::{kind} AS {quoted(name)}" for name, kind in kinds.items())
+    return storable(session.sql(f"SELECT {chosen} FROM ({query})").to_arrow_table())
 
 
 def storable(table: pa.Table) -> pa.Table:

@@ -85,7 +85,7 @@ def _breaches(aggregate: Aggregate, cases: Sequence[Triple], kinds: Kinds) -> It
     if not any(field.monoid.ordered for field in aggregate.fields):
         yield _differ(aggregate, "commutative: x y == y x", combined(aggregate, x, y), combined(aggregate, y, x))
     if _deducts(aggregate, x):
-        yield _differ(aggregate, "deduct: (x y) without x == y", _deducted(aggregate, x, y), combined(aggregate, y), exactly=True)
+        yield _differ(aggregate, "deduct: (x y z) without x == y z", _deducted(aggregate, x, y, z), combined(aggregate, y, z), exactly=True)
     yield _looks(aggregate, together)
 
 
@@ -109,12 +109,12 @@ def _deducts(aggregate: Aggregate, x: pa.Table) -> bool:
     return exact and not any(map(pa.types.is_floating, x.schema.types))
 
 
-def _deducted(aggregate: Aggregate, x: pa.Table, y: pa.Table) -> pa.Table:
-    """As the engine deducts: the window of y alone, behind a running total over x."""
+def _deducted(aggregate: Aggregate, x: pa.Table, y: pa.Table, z: pa.Table) -> pa.Table:
+    """As the engine deducts: the window of y and z, behind a running total over x."""
     rows = len(x)
-    order, block = np.arange(2 * rows).reshape(2, rows).T.ravel(), np.arange(rows).repeat(2)
-    lo = 2 * np.arange(rows) + 1
-    return ranges(aggregate, pa.concat_tables([x, y]), order, block, (lo, lo, lo + 1))
+    order, block = np.arange(3 * rows).reshape(3, rows).T.ravel(), np.arange(rows).repeat(3)
+    lo = 3 * np.arange(rows) + 1
+    return ranges(aggregate, pa.concat_tables([x, y, z]), order, block, (lo, lo, lo + 2))
 
 
 def _looks(aggregate: Aggregate, states: pa.Table) -> Breach | None:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from pipelines.aggregates.aggregate import ORDER, ORDINAL, ROWS, TIME, sealed
 from pipelines.engine.frames import INSTANT
 from pipelines.engine.keys import contiguous
-from pipelines.jobs.sql_types import storable, stored_type
+from pipelines.jobs.sql_types import stored, stored_type
 from pipelines.sources.scan import quoted
 from pipelines.sources.session import connect, described
 from pipelines.windows.kind import Assignment
@@ -64,8 +64,7 @@ def queried(muntin_rows: pa.Table, columns: Mapping[str, str], rest: str = "") -
     session = _session()
     session.register(ROWS, muntin_rows)
     query = f"SELECT {chosen} FROM {ROWS} {rest}"
-    cast = ", ".join(f"{quoted(name)}::{kind} AS {quoted(name)}" for name, kind in _kinds(query, muntin_rows.schema).items())
-    return storable(session.sql(f"SELECT {cast} FROM ({query})").to_arrow_table())
+    return stored(session, query, _kinds(query, muntin_rows.schema))
 
 
 @cache

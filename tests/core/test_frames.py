@@ -9,13 +9,15 @@ import pytest
 
 from pipelines import Pipeline, sources, windows
 from pipelines.aggregates import count
+from pipelines.aggregates.aggregate import sealed
 from pipelines.definition.durations import UNITS
 from pipelines.definition.frame_sets import FrameSet, frame_sets
 from pipelines.errors import DefinitionError
+from pipelines.jobs.sql_types import stored
 from pipelines.sources.lift import states as lift_sql
 from pipelines.windows.alignment import alignment_us
 from tests.core.cases import case
-from tests.core.lift import AGGREGATES, SCHEMA, states
+from tests.core.lift import AGGREGATES, FIELDS, SCHEMA, states
 from tests.core.values import alike
 from tests.laws.states import lifted
 
@@ -40,8 +42,8 @@ def test_the_naive_lift_is_the_sql(seed: int) -> None:
         numbered = "(SELECT *, t AS muntin_time, t AS muntin_order, row_number() OVER () AS muntin_ordinal FROM given)"
         frames = FrameSet(given.width, ("w",), event_times=True)
         query = lift_sql(pipeline({"w": windows.tumbling(given.width)}, AGGREGATES), frames, numbered, 2**62, {})
-        told = session.execute(f"FROM ({query}) ORDER BY k NULLS LAST, frame")
-        names, found = [column[0] for column in told.description or ()], told.fetchall()
+        told = sealed(stored(session, f"FROM ({query}) ORDER BY k NULLS LAST, frame"), FIELDS.values())
+        names, found = told.column_names, [tuple(row.values()) for row in told.to_pylist()]
     ours = states(rows, given.width)
     ints = [column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column for column in ours.columns]
     wanted = pa.table(ints, SCHEMA.names).select(names).to_pylist()

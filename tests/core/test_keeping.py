@@ -20,9 +20,8 @@ from pipelines.aggregates.aggregate import sealed
 from pipelines.definition.frame_sets import FrameSet
 from pipelines.engine.combine import combine
 from pipelines.engine.frames import INSTANT
-from pipelines.jobs.sql_types import storable, stored_type
+from pipelines.jobs.sql_types import stored
 from pipelines.sources.lift import states
-from pipelines.sources.scan import quoted
 from pipelines.sources.session import connect, described
 from pipelines.timeline.closing import NEVER, closing
 from tests.core.cases import Case, case
@@ -103,9 +102,7 @@ def lifted(session: duckdb.DuckDBPyConnection, given: Case, rows: Sequence[Mappi
     session.register("split", pa.Table.from_pylist(found, ROWS))
     pipeline = a_pipeline(given.keys)
     query = states(pipeline, FrameSet(given.width, (), event_times=True), "split", 2**62, described(session, "FROM split"))
-    kinds = described(session, query)
-    cast = ", ".join(f"{quoted(name)}::{stored_type(kind)} AS {quoted(name)}" for name, kind in kinds.items())
-    table = sealed(storable(session.sql(f"SELECT {cast} FROM ({query})").to_arrow_table()), pipeline.fields)
+    table = sealed(stored(session, query), pipeline.fields)
     for name in ("frame", "first_event", "last_event"):
         table = table.set_column(table.column_names.index(name), name, table[name].combine_chunks().view(INSTANT))
     return table.append_column("muntin_position", pa.repeat(pa.scalar(position, pa.int64()), len(table)))
