@@ -1,4 +1,6 @@
-"""Selections (least, greatest, first, last): which row of a window wins. Anchored blocks, as in `fold`."""
+"""Selections (least, greatest, first, last): which row of a window wins. Anchored blocks, as in `fold`; where windows do not
+overlap, their rows one by one.
+"""
 
 from __future__ import annotations
 
@@ -74,12 +76,36 @@ def _winner(ranks, older, newer, newest):  # type: ignore[no-untyped-def]  # noq
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _winners(ranks, candidate, order, block, lo, mid, hi, late_window, late_row, newest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    prefix, suffix = candidate[order], candidate[order]
+    if np.sum(hi - lo) <= len(order):
+        out = _scanned(ranks, candidate[order], lo, hi, newest)
+    else:
+        out = _of_blocks(ranks, candidate[order], block, lo, mid, hi, newest)
+    for pair in range(len(late_window)):
+        window = late_window[pair]
+        out[window] = _winner(ranks, out[window], candidate[late_row[pair]], newest)
+    return out
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _scanned(ranks, candidate, lo, hi, newest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     out = np.full(len(lo), -1, np.int64)
-    for row in range(1, len(order)):
+    for window in range(len(lo)):
+        best, rank = -1, 0
+        for row in range(lo[window], hi[window]):
+            now = candidate[row]
+            if now >= 0 and (best < 0 or ranks[now] > rank or (newest and ranks[now] == rank)):
+                best, rank = now, ranks[now]
+        out[window] = best
+    return out
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _of_blocks(ranks, candidate, block, lo, mid, hi, newest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    out, prefix, suffix = np.full(len(lo), -1, np.int64), candidate.copy(), candidate.copy()
+    for row in range(1, len(candidate)):
         if block[row] == block[row - 1]:
             prefix[row] = _winner(ranks, prefix[row - 1], prefix[row], newest)
-    for row in range(len(order) - 2, -1, -1):
+    for row in range(len(candidate) - 2, -1, -1):
         if block[row] == block[row + 1]:
             suffix[row] = _winner(ranks, suffix[row], suffix[row + 1], newest)
     for window in range(len(lo)):
@@ -87,7 +113,4 @@ def _winners(ranks, candidate, order, block, lo, mid, hi, late_window, late_row,
             out[window] = suffix[lo[window]]
         if mid[window] < hi[window]:
             out[window] = _winner(ranks, out[window], prefix[hi[window] - 1], newest)
-    for pair in range(len(late_window)):
-        window = late_window[pair]
-        out[window] = _winner(ranks, out[window], candidate[late_row[pair]], newest)
     return out

@@ -39,6 +39,8 @@ def tallies(combined: Combined, batches: int, *, chained: bool, late_any: np.nda
 
 
 def _sums(batch: Ints, amounts: Ints, batches: int) -> list[int]:
+    if not amounts.any():
+        return [0] * batches
     return np.bincount(batch, weights=amounts, minlength=batches)[:batches].astype(np.int64).tolist()
 
 

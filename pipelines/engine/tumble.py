@@ -6,7 +6,6 @@ import numpy as np
 from numba import njit
 
 from pipelines.engine.frames import NEVER
-from pipelines.engine.growing import added
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
@@ -32,7 +31,9 @@ def tumbled(group, batch, rank, clock, value, known, section, marker, marks, mar
     count, delta, absolute, tick, origin, sectioned, dense, age, emit = rules
     after, itself = drops
     border = (tick, origin, marks, marks_batch, ends, age)
-    windows, notes = np.empty((1024, 7), np.int64), np.empty((1024, 7), np.int64)
+    bordered = tick > 0 or age > 0 or len(marks) > 0 or np.any(after < NEVER)
+    windows = np.empty((len(group) + _empty_at_most(group, clock, counters, ends, tick, dense), 7), np.int64)
+    notes = np.empty((len(snaps) * len(counters), 7), np.int64)
     w = k = head = 0
     while head < len(group):
         g, tail = group[head], head
@@ -50,47 +51,57 @@ def tumbled(group, batch, rank, clock, value, known, section, marker, marks, mar
                     fired = batch[s] if sectioned and held > 0 else fired
                     if fired >= 0:
                         if emit or not gone:
-                            windows, w, index, past = _tumble(windows, w, g, index, past, s, s + held, fired, until, tick, dense)
+                            w, index, past = _tumble(windows, w, g, index, past, s, s + held, fired, until, tick, dense)
                         held = 0
-                    k, notes = added(notes, k, (snaps[snap], g, index, past, seen, s, s + held))
+                    notes[k] = (snaps[snap], g, index, past, seen, s, s + held)
+                    k += 1
                 snap += 1
             if not there:
                 break
-            if held > 0:
+            fired, until, gone = -1, NEVER, False
+            if held > 0 and bordered:
                 fired, until, gone = _over(s, held, seen, clock, rank, after[s + held - 1], border, clock[row], rank[row], len(ends))
-                if sectioned and section[row] != section[s]:
-                    fired, gone = batch[s], False
-                if fired < 0 and age > 0 and clock[row] - seen > age:
-                    fired, gone = batch[row], True
-                if fired >= 0:
-                    if emit or not gone:
-                        windows, w, index, past = _tumble(windows, w, g, index, past, s, s + held, fired, until, tick, dense)
-                    held = 0
+            if held > 0 and sectioned and section[row] != section[s]:
+                fired, gone = batch[s], False
+            if held > 0 and fired < 0 and age > 0 and clock[row] - seen > age:
+                fired, gone = batch[row], True
+            if held > 0 and fired < 0 and delta >= 0 and not marker[row] and known[row] and known[s]:
+                rise = value[row] - value[s]
+                if rise > delta or (absolute and -rise > delta):
+                    fired, until, gone = batch[row], NEVER, False
+            if fired >= 0:
+                if emit or not gone:
+                    w, index, past = _tumble(windows, w, g, index, past, s, s + held, fired, until, tick, dense)
+                held = 0
             seen = clock[row]
             if marker[row]:
                 continue
-            if held > 0 and delta >= 0 and known[row] and known[s]:
-                rise = value[row] - value[s]
-                if rise > delta or (absolute and -rise > delta):
-                    windows, w, index, past = _tumble(windows, w, g, index, past, s, s + held, batch[row], NEVER, tick, dense)
-                    held = 0
             if held == 0:
                 s = row
             held += 1
-            if itself[row]:
-                if emit:
-                    windows, w, index, past = _tumble(windows, w, g, index, past, s, s + held, batch[row], NEVER, tick, dense)
-                held = 0
-            if held == count and held > 0:
-                windows, w, index, past = _tumble(windows, w, g, index, past, s, s + held, batch[row], NEVER, tick, dense)
+            if itself[row] or held == count:
+                if emit or not itself[row]:
+                    w, index, past = _tumble(windows, w, g, index, past, s, s + held, batch[row], NEVER, tick, dense)
                 held = 0
         if held > 0:
             fired, until, gone = _over(s, held, seen, clock, rank, after[s + held - 1], border, ends[-1], NEVER, len(ends))
             fired = batch[s] if sectioned else fired if fired >= 0 else len(ends)
             if emit or not gone:
-                windows, w, index, past = _tumble(windows, w, g, index, past, s, s + held, fired, until, tick, dense)
+                w, index, past = _tumble(windows, w, g, index, past, s, s + held, fired, until, tick, dense)
         head = tail
-    return windows[:w], notes[:k]
+    return windows[:w].copy(), notes[:k].copy()
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _empty_at_most(group, clock, counters, ends, tick, dense):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """No more empty windows than this lie before and between those with rows."""
+    most = 0
+    if dense and tick > 0 and len(group):
+        latest = max(ends[-1], clock.max())
+        for row in range(len(group)):
+            if row == 0 or group[row] != group[row - 1]:
+                most += latest // tick - min(clock[row], counters[group[row], 1]) // tick + 2
+    return most
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
@@ -124,7 +135,7 @@ def _tumble(windows, w, g, index, past, lo, hi, fired, until, tick, dense):  # t
     """Note a window, and before it the empty ones since the last."""
     if dense and past < NEVER and until < NEVER:
         for end in range(past + tick, until, tick):
-            w, windows = added(windows, w, (g, index, lo, lo, fired, end - tick, end))
-            index += 1
-    w, windows = added(windows, w, (g, index, lo, hi, fired, 0, 0))
-    return windows, w, index + 1, until if until < NEVER else past
+            windows[w] = (g, index, lo, lo, fired, end - tick, end)
+            w, index = w + 1, index + 1
+    windows[w] = (g, index, lo, hi, fired, 0, 0)
+    return w + 1, index + 1, until if until < NEVER else past
