@@ -101,13 +101,23 @@ def _scanned(ranks, candidate, lo, hi, newest):  # type: ignore[no-untyped-def] 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _of_blocks(ranks, candidate, block, lo, mid, hi, newest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    out, prefix, suffix = np.full(len(lo), -1, np.int64), candidate.copy(), candidate.copy()
-    for row in range(1, len(candidate)):
-        if block[row] == block[row - 1]:
-            prefix[row] = _winner(ranks, prefix[row - 1], prefix[row], newest)
-    for row in range(len(candidate) - 2, -1, -1):
-        if block[row] == block[row + 1]:
-            suffix[row] = _winner(ranks, suffix[row], suffix[row + 1], newest)
+    out, prefix, suffix = np.full(len(lo), -1, np.int64), np.empty_like(candidate), np.empty_like(candidate)
+    best, rank = -1, 0
+    for row in range(len(candidate)):
+        now = candidate[row]
+        if row > 0 and block[row] != block[row - 1]:
+            best = -1
+        if now >= 0 and (best < 0 or ranks[now] > rank or (newest and ranks[now] == rank)):
+            best, rank = now, ranks[now]
+        prefix[row] = best
+    best = -1
+    for row in range(len(candidate) - 1, -1, -1):
+        now = candidate[row]
+        if row + 1 < len(candidate) and block[row] != block[row + 1]:
+            best = -1
+        if now >= 0 and (best < 0 or ranks[now] > rank or (not newest and ranks[now] == rank)):
+            best, rank = now, ranks[now]
+        suffix[row] = best
     for window in range(len(lo)):
         if lo[window] < mid[window]:
             out[window] = suffix[lo[window]]
