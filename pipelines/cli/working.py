@@ -57,7 +57,7 @@ def _bar(steps: Sequence[str]) -> Iterator[Tell]:
     task = bar.add_task("muntin", total=len(steps) or None)
 
     def tell(step: str) -> None:
-        bar.update(task, description=step, completed=steps.index(step) if step in steps else None)
+        bar.update(task, description=step, completed=steps.index(step) if step in steps else None, refresh=True)
 
     timer = Timer(DELAY_S, bar.start)
     timer.daemon = True

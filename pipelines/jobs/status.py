@@ -5,27 +5,23 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
-from pipelines.definition.frame_sets import frame_set_of
 from pipelines.definition.instants import from_us, instant_us
-from pipelines.engine.frames import FRAME, INSTANT
 from pipelines.jobs.folders import Staging, existing_folder, stagings, state_folders
+from pipelines.jobs.open_since import open_since
 from pipelines.jobs.reports import TABLE
 from pipelines.jobs.todo import published, to_do
 from pipelines.store.delta import DeltaStore
 from pipelines.store.paths import batch_of_windows, parse_states_path, version_of
-from pipelines.timeline.closing import NEVER, closing
+from pipelines.timeline.closing import NEVER
 
 if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
     from pipelines.definition.pipeline import Pipeline
-    from pipelines.jobs.todo import Todo
     from pipelines.store.store import Snapshot, Store
 
 
@@ -93,7 +89,7 @@ def status(pipeline: Pipeline, *, root: str | Path) -> PipelineStatus:
     """
     folder = existing_folder(pipeline, root)
     todo = {one.window: one for one in to_do(pipeline, DeltaStore(str(folder)), [])}
-    told = _told(folder, {name: _open_since(pipeline, str(folder), one) for name, one in todo.items()})
+    told = _told(folder, {name: open_since(pipeline, str(folder), one) for name, one in todo.items()})
     waiting = sorted({batch.interval.start_us for one in todo.values() for batch in one.history.waiting})
     holes = sorted({(hole.start_us, hole.end_us) for one in todo.values() for hole in one.history.missing})
     return replace(told, waiting=tuple(map(from_us, waiting)), missing=tuple((from_us(a), from_us(b)) for a, b in holes))
@@ -166,33 +162,6 @@ def _maximum(footer: pq.FileMetaData, column: str) -> datetime:
     at = footer.schema.names.index(column)
     latest = max(footer.row_group(group).column(at).statistics.max for group in range(footer.num_row_groups))
     return from_us(instant_us(latest, column))
-
-
-def _open_since(pipeline: Pipeline, root: str, todo: Todo) -> int | None:
-    """The earliest start of an open window; for windows on a grid, by the first frame that one of them holds."""
-    window, ledger = pipeline.windows[todo.window], todo.published.ledger
-    if not ledger or not ledger.entries:
-        return None
-    if window.reach_us is None:
-        return ledger.entries[-1].open_us
-    import numpy as np
-
-    floor = int(closing(window, np.array([entry.mark_us for entry in ledger.entries], np.int64)).floor[-1])
-    table = frame_set_of(pipeline, todo.window).table
-    low = max(floor - window.reach_us, NEVER)
-    highs = ((file.path, parse_states_path(file.path).high_us) for file in todo.states.files)
-    paths = [f"{root}/{table}/{path}" for path, high_us in highs if high_us is not None and high_us >= low]
-    starts = (start for frame in _frames(paths, low) for start, end in window.windows_for(frame) if end > floor)
-    return next(starts, None)
-
-
-def _frames(paths: list[str], low_us: int) -> list[int]:
-    """The starts of the frames from `low_us` on, ascending."""
-    if not paths:
-        return []
-    bound = pa.scalar(low_us, pa.int64()).cast(INSTANT)
-    found = ds.dataset(paths, format="parquet").to_table(columns=[FRAME], filter=ds.field(FRAME) >= bound)[FRAME]
-    return sorted(found.cast(pa.int64()).unique().to_pylist())
 
 
 def _last_run(store: Store) -> datetime | None:

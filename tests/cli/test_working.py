@@ -2,7 +2,7 @@
 
 import io
 import os
-import time
+from collections.abc import Callable
 
 import pytest
 
@@ -45,32 +45,56 @@ class Terminal(io.StringIO):
         return True
 
 
-def watch(monkeypatch: pytest.MonkeyPatch, delay: float) -> Terminal:
+class Clock:
+    """A timer whose time has come at once."""
+
+    daemon = False
+
+    def __init__(self, _delay_s: float, begin: Callable[[], None]) -> None:
+        self.begin = begin
+
+    def start(self) -> None:
+        self.begin()
+
+    def cancel(self) -> None:
+        """Too late."""
+
+    def join(self) -> None:
+        """Nothing runs."""
+
+
+class Stopped(Clock):
+    """A timer whose time never comes."""
+
+    def start(self) -> None:
+        """Wait for ever."""
+
+
+def watch(monkeypatch: pytest.MonkeyPatch, clock: type[Clock]) -> Terminal:
     terminal = Terminal()
-    monkeypatch.setattr(watched, "DELAY_S", delay)
+    monkeypatch.setattr(watched, "Timer", clock)
     monkeypatch.setattr("sys.stderr", terminal)
     monkeypatch.setenv("TERM", "xterm")
     return terminal
 
 
 def test_a_bar_where_a_person_watches(monkeypatch: pytest.MonkeyPatch):
-    terminal = watch(monkeypatch, 0.0)
+    terminal = watch(monkeypatch, Clock)
     with working("first", "second") as tell:
         tell("second")
-        time.sleep(0.3)
     assert "second" in terminal.getvalue()
     assert "\x1b" in terminal.getvalue()
 
 
 def test_no_bar_for_what_is_over_soon(monkeypatch: pytest.MonkeyPatch):
-    terminal = watch(monkeypatch, 30.0)
+    terminal = watch(monkeypatch, Stopped)
     with working("first"):
         pass
     assert terminal.getvalue() == ""
 
 
 def test_a_dumb_terminal_gets_lines(monkeypatch: pytest.MonkeyPatch):
-    terminal = watch(monkeypatch, 0.0)
+    terminal = watch(monkeypatch, Clock)
     monkeypatch.setenv("TERM", "dumb")
     with working("first"):
         pass
