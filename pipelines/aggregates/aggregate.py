@@ -40,6 +40,8 @@ class Field:
         seal: makes the columns that are stored of the lifted ones, as lists of values become sketches: Arrow arrays in, one
             array a part out.
         sealed_as: the names of the parts that the seal makes, where they are others than are lifted.
+        version: of what the columns mean; raise it where a changed seal makes other states of the same lift, so that old ones
+            are not taken for new.
         needs: (SQL expression, what its type must be), beyond what the lift asks: "number", "order" (one that values can
             be sorted and told apart by), "difference" (a number, a date or an instant), "list", or "condition".
     """
@@ -54,6 +56,7 @@ class Field:
     needs: tuple[tuple[str, str], ...] = ()
     is_state: bool = False
     sealed_as: tuple[str, ...] = ()
+    version: int = 1
 
     @property
     def stem(self) -> str:

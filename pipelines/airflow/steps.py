@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipelines.airflow import wording
@@ -87,11 +88,15 @@ def publish(place: Place, staged: Mapping[str, Any], accumulated: Mapping[str, A
         `report` of the batch, `published`: window -> starts of the batches published, `waiting_for`: missing intervals,
         `quality`: window -> the verdict of its expectations.
     """
+    from pipelines.jobs.rebuild import left_behind
+
     done, missing, quality = _publish(place, staged, quality, session)
     batches = {place.interval.start_us, *(start for starts in done.values() for start in starts)}
     report = _record(place, sorted(batches), changed=accumulated["source_changed"])
     for line in wording.published(place.interval, report, done, missing):
         log.info(line)
+    if left := left_behind(place.pipeline, Path(place.store.root).parents[1]):
+        log.warning(wording.left_behind(left))
     return {
         "report": report.to_dict(),
         "published": {window: [from_us(start).isoformat() for start in starts] for window, starts in done.items()},

@@ -80,6 +80,11 @@ def waiting(interval: Interval, missing: Iterable[Sequence[int]]) -> list[str]:
     return [f"{what} {', '.join(map(str, holes))}: run it, as by a backfill; the run that fills the hole publishes for all"]
 
 
+def left_behind(count: int) -> str:
+    """What a changed definition has not read yet."""
+    return f"an earlier definition had read {many(count, 'batch')} that this one has not: muntin rebuild reads them"
+
+
 def rows(files: Iterable[Mapping[str, Any]]) -> int:
     """Windows in staged files."""
     return sum(file["rows"] for file in files)

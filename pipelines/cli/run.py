@@ -84,4 +84,8 @@ def summary(report: "RunReport") -> list[str]:
         lines.append(f"another source than at the last run: {', '.join(changed)}")
     if report.waiting_for:
         lines.append(f"missing: {stretches(report.waiting_for)}; what was accumulated beyond waits for it")
+    if report.left_behind:
+        lines.append(
+            f"left behind: {many(report.left_behind, 'batch')} that an earlier definition had read; muntin rebuild reads them again"
+        )
     return lines

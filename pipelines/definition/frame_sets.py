@@ -77,7 +77,7 @@ def fingerprint(pipeline: Pipeline) -> str:
         "schedule": [schedule.cron, schedule.step_us, schedule.anchor_us],
         "max_ahead": pipeline.max_ahead_us,
         "frames": [[frames.table, frames.event_times, sorted(frames.lifts.items())] for frames in frame_sets(pipeline)],
-        "fields": sorted(repr((each.columns, each.lifts)) for each in pipeline.fields),
+        "fields": sorted(repr((each.columns, each.lifts, each.version)) for each in pipeline.fields),
     }
     return sha256(json.dumps(facts, sort_keys=True, default=str).encode()).hexdigest()[:12]
 

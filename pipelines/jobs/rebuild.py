@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,13 @@ def to_rebuild(pipeline: Pipeline, *, root: str | Path) -> list[Outdated]:
         )
     there, why = _batches(pipeline, state_folder(pipeline, root)), f"in the state {earlier.name}"
     return [Outdated(from_us(start), from_us(pipeline.intervals.after(start)), why) for start in starts if start not in there]
+
+
+def left_behind(pipeline: Pipeline, root: str | Path) -> int:
+    """How many batches `to_rebuild` would name; none where the earlier state is of another schedule."""
+    with suppress(DefinitionError):
+        return len(to_rebuild(pipeline, root=root))
+    return 0
 
 
 def newest_earlier(pipeline: Pipeline, root: str | Path) -> Path | None:

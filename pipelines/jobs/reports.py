@@ -84,12 +84,14 @@ class RunReport:
         waiting_for: the missing intervals, as (start, end), that keep accumulated batches from being finalised.
         published: window -> starts of the batches whose windows were derived anew and published by this run.
         quality: the outcome of each window's expectations, as dicts.
+        left_behind: batches that an earlier definition's state has and this one's lacks: `muntin rebuild` reads them.
     """
 
     batches: tuple[BatchReport, ...]
     waiting_for: tuple[tuple[datetime, datetime], ...] = ()
     published: Mapping[str, tuple[datetime, ...]] = field(default_factory=dict)
     quality: tuple[Mapping[str, Any], ...] = ()
+    left_behind: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it: instants as ISO text."""

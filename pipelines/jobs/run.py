@@ -11,6 +11,7 @@ from pipelines.jobs.accumulate import accumulate
 from pipelines.jobs.finalize import finalize
 from pipelines.jobs.inputs import news_from_upstream
 from pipelines.jobs.publish import publish
+from pipelines.jobs.rebuild import left_behind
 from pipelines.jobs.reports import BatchReport, RunReport, last_accumulated, record_accumulated, record_published, utc_now
 from pipelines.jobs.todo import published
 from pipelines.jobs.validate import validate_staged
@@ -88,6 +89,7 @@ def run(
         tuple((from_us(a), from_us(b)) for a, b in finished.missing),
         {name: tuple(map(from_us, starts)) for name, starts in finished.published.items()},
         finished.quality,
+        left_behind(pipeline, root),
     )
 
 

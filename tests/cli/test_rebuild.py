@@ -41,7 +41,8 @@ def test_a_new_field_is_rebuilt_in_one_go(muntin: Muntin, project: Project) -> N
 def test_a_rebuild_that_was_interrupted_goes_on(muntin: Muntin, project: Project) -> None:
     assert muntin(*project.arguments("run", *RANGE)).status == 0
     project.define(**{'agg.min("value")': 'agg.max("value")'})
-    assert muntin(*project.arguments("run", "--start", "2020-01-02", "--end", "2020-01-03")).status == 0
+    part = muntin(*project.arguments("run", "--start", "2020-01-02", "--end", "2020-01-03"))
+    assert (part.status, "left behind: 1 batch that an earlier definition had read" in part.out) == (0, True)
     told = json.loads(muntin(*project.arguments("rebuild", "--json")).out)
     assert [batch["interval_start"][:10] for batch in told["batches"]] == ["2020-01-01"]
     assert json.loads(muntin(*project.arguments("show", "quarter", "--json")).out)["total"] == 3

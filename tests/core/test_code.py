@@ -1,6 +1,7 @@
 """A changed function begins a new state folder, or new results; an unchanged one begins nothing."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -44,6 +45,13 @@ def test_a_changed_accumulate_changes_the_states() -> None:
 def test_a_changed_finish_changes_the_results_alone() -> None:
     assert fingerprint(pipeline(own(scale=1))) == fingerprint(pipeline(own(scale=2)))
     assert derivation(pipeline(own(scale=1)), "hour") != derivation(pipeline(own(scale=2)), "hour")
+
+
+def test_another_version_of_a_field_changes_the_states() -> None:
+    one = agg.variance("x")
+    other = replace(one, fields=tuple(replace(field, version=2) for field in one.fields))
+    for first, second in ((one, other), (agg.by("y", one), agg.by("y", other))):
+        assert fingerprint(pipeline(first)) != fingerprint(pipeline(second))
 
 
 PAIRS: dict[str, tuple[Aggregate, Aggregate]] = {
