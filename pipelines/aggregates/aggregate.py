@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from pipelines.aggregates.code import mark
 from pipelines.aggregates.filtered import filtered
 from pipelines.definition.expressions import expression, stem
 from pipelines.errors import DefinitionError
@@ -83,6 +84,15 @@ class Field:
         """Column -> the SQL aggregate that fills it; of a field with a seal, a column that the seal takes."""
         return {self._column(part): self._narrowed(lift) if self.where else lift for part, lift in self.parts}
 
+    @property
+    def facts(self) -> str:
+        """All that its columns depend on; two fields with equal facts are one. Of Muntin's own functions not the code, which
+        another Python compiles otherwise, but the `version`.
+        """
+        functions = (self.seal, getattr(self.monoid, "combine", None))
+        foreign = [each for each in functions if each and not each.__module__.startswith("pipelines.")]
+        return repr((self.columns, self.lifts, type(self.monoid).__qualname__, self.version, mark(*foreign) if foreign else ""))
+
     def _narrowed(self, lift: str) -> str:
         """The lift over the rows of `where`; one that takes whole rows apart itself gets fewer of them."""
         before, every_row, after = lift.rpartition(f"list({ROWS})")
@@ -118,13 +128,14 @@ class Aggregate:
         """The same aggregate of the rows for which a SQL condition is true; of all rows for None.
 
         Raises:
-            DefinitionError: the condition is no text, or an empty one.
+            DefinitionError: the condition is no text, an empty one, or no expression by itself.
         """
         if where is None:
             return self
         if not isinstance(where, str) or not where.strip():
             raise DefinitionError(f'{self.name}: where={where!r} is not a SQL condition; write one, as where="price > 0", or leave it out')
-        return replace(self, fields=tuple(replace(field, where=_both(field.where, where.strip())) for field in self.fields))
+        where = expression(where, f"{self.name}, where")
+        return replace(self, fields=tuple(replace(field, where=_both(field.where, where)) for field in self.fields))
 
 
 def _both(one: str, other: str) -> str:

@@ -142,7 +142,7 @@ def _ascending(edges: object) -> list[float]:
     numbers = all(isinstance(edge, int | float) and not isinstance(edge, bool) and not math.isnan(edge) for edge in found)
     if len(found) < 2 or not numbers or any(low >= high for low, high in pairwise(found)):  # noqa: PLR2004 - two edges make an interval
         raise DefinitionError(f"histogram: edges {edges!r} are not possible; give at least two numbers that ascend, as [0, 10, 20]")
-    return found
+    return [edge if isinstance(edge, int) else float(edge) for edge in found]
 
 
 def _side_by_side(*counts: pa.Array) -> pa.Array:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pipelines.aggregates.aggregate import ROWS, Aggregate, expression
-from pipelines.aggregates.grouping import EACH_ROW, grouped
+from pipelines.aggregates.aggregate import ROWS, Aggregate, Field, expression
+from pipelines.aggregates.grouping import EACH_ROW, asked_of, grouped
 from pipelines.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -40,26 +41,33 @@ def elementwise(lists: str | Sequence[str], aggregate: Aggregate, *, where: str 
             f"elementwise: {aggregate!r} is not an aggregate; give one, as elementwise({columns[0]!r}, aggregates.mean({columns[0]!r}))"
         )
     of, fields = ", ".join(columns), aggregate.fields
-    rows = _elements(columns, EACH_ROW)
-    one = _elements(columns, f"SELECT unnest(muntin_row) FROM (SELECT {ROWS} AS muntin_row)")
-    inner = ((f"(SELECT ({sql}) FROM ({one}))", need) for each in fields for sql, need in each.needs)
-    field = grouped("elements", f"{of}: {', '.join(each.stem for each in fields)}", fields, PLACE, rows)
+    place = _place(fields)
+    rows = _elements(columns, EACH_ROW, place)
+    one = _elements(columns, f"SELECT unnest(muntin_row) FROM (SELECT {ROWS} AS muntin_row)", place)
+    inner = ((f"(SELECT ({sql}) FROM ({one}))", need) for each in fields for sql, need in asked_of(each))
+    field = grouped("elements", f"{of}: {', '.join(each.stem for each in fields)}", fields, place, rows)
     field = replace(field, needs=(*((column, "list") for column in columns), *inner))
-    return Aggregate("elementwise", f"{of}, {aggregate}", (field,), _finishing(aggregate)).only(where)
+    return Aggregate("elementwise", f"{of}, {aggregate}", (field,), _finishing(aggregate), aggregate.uses_window).only(where)
 
 
-def _elements(columns: Sequence[str], rows: str) -> str:
+def _place(fields: Sequence[Field]) -> str:
+    """What the place in a list is called: within another list otherwise than there."""
+    inner = [int(depth) for field in fields for lift in field.lifts.values() for depth in re.findall(rf"{PLACE}(\d+)", lift)]
+    return f"{PLACE}{max(inner, default=-1) + 1}"
+
+
+def _elements(columns: Sequence[str], rows: str, place: str) -> str:
     """SQL for a row an element, with its place in the lists; of lists that are too short, null."""
     longest = f"greatest({', '.join(f'len({column})' for column in columns)})"
     each = ", ".join(f"unnest({column}) AS {column}" for column in columns)
-    return f"SELECT * REPLACE ({each}), unnest(range(1, {longest} + 1)) AS {PLACE} FROM ({rows})"
+    return f"SELECT * REPLACE ({each}), unnest(range(1, {longest} + 1)) AS {place} FROM ({rows})"
 
 
-def _finishing(aggregate: Aggregate) -> Callable[[pa.Array], pa.Array]:
-    def finished(lists: pa.Array) -> pa.Array:
+def _finishing(aggregate: Aggregate) -> Callable[..., pa.Array]:
+    def finished(lists: pa.Array, *bounds: pa.Array) -> pa.Array:
         from pipelines.engine.groups import finished_places
 
-        return finished_places(lists, aggregate.finish)
+        return finished_places(lists, aggregate.finish, *bounds)
 
     finished.__qualname__ = f"elementwise_{aggregate.finish.__qualname__}"
     return finished

@@ -69,8 +69,8 @@ def max(x: str, *, where: str | None = None) -> Aggregate:  # noqa: A001 - the n
 def range(x: str, *, where: str | None = None) -> Aggregate:  # noqa: A001 - the name in statistics and in the contract
     """The greatest value of `x` less the least; null where every value is null.
 
-    Integers give int64, decimals one digit more, dates whole days, timestamps seconds as a double. Too wide a range is
-    an error, as is a type that has no difference.
+    Integers give int64, decimals (as which unsigned integers of 64 bits are kept) one digit more, dates whole days,
+    timestamps seconds as a double. Too wide a range is an error, as is a type that has no difference.
     """
     x = expression(x, "range")
     fields = tuple(replace(each, needs=((x, "difference"),)) for each in (least(x), greatest(x)))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from pipelines.definition.expressions import TOKEN
+
 # Every aggregate function of DuckDB 2.0, by `duckdb_functions()`; extend it by what an extension adds.
 _NAMES = """
 any_value approx_count_distinct approx_quantile approx_top_k arbitrary arg_max arg_max_null arg_max_nulls_last arg_min arg_min_null
@@ -16,7 +18,6 @@ string_agg sum sum_no_overflow sumkahan var_pop var_samp variance
 variant_group_object
 """
 AGGREGATES = frozenset(_NAMES.split())
-_TOKEN = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\w+|\s+|.", re.DOTALL)
 _FILTER = re.compile(r"\s*FILTER\s*\(\s*WHERE\b", re.IGNORECASE)
 
 
@@ -27,7 +28,7 @@ def filtered(lift: str, condition: str) -> str:
     'sum(x) FILTER (WHERE (y > 0)) / count(*) FILTER (WHERE (y > 0) AND ( x > 0))'
     """
     out, open_, at, word = [], list[str](), 0, ""
-    while token := _TOKEN.match(lift, at):
+    while token := TOKEN.match(lift, at):
         at, text = token.end(), token.group()
         out.append(text)
         if text == "(":

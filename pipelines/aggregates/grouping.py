@@ -59,9 +59,14 @@ def by(group: str, aggregate: Aggregate, *, where: str | None = None) -> Aggrega
     fields = aggregate.fields
     stems = ", ".join(field.stem for field in fields)
     of = f"{group}: {stems}"
-    needs = ((group, "order"), *(need for each in fields for need in each.needs))
+    needs = ((group, "order"), *(need for each in fields for need in asked_of(each)))
     field = replace(grouped("by", of, fields, group, EACH_ROW), needs=needs)
-    return Aggregate("by", f"{group}, {aggregate}", (field,), _finishing(aggregate)).only(where)
+    return Aggregate("by", f"{group}, {aggregate}", (field,), _finishing(aggregate), aggregate.uses_window).only(where)
+
+
+def asked_of(field: Field) -> tuple[tuple[str, str], ...]:
+    """What an inner field needs, its own condition included."""
+    return (*field.needs, (field.where, "condition")) if field.where else field.needs
 
 
 EACH_ROW = f"SELECT unnest(muntin_row) FROM (SELECT unnest(list({ROWS})) AS muntin_row)"
@@ -100,11 +105,11 @@ def _sealing(fields: Sequence[Field]) -> Callable[[pa.Array], Sequence[pa.Array]
     return sealed
 
 
-def _finishing(aggregate: Aggregate) -> Callable[[pa.Array], pa.Array]:
-    def finished(lists: pa.Array) -> pa.Array:
+def _finishing(aggregate: Aggregate) -> Callable[..., pa.Array]:
+    def finished(lists: pa.Array, *bounds: pa.Array) -> pa.Array:
         from pipelines.engine.groups import finished_groups
 
-        return finished_groups(lists, aggregate.finish)
+        return finished_groups(lists, aggregate.finish, *bounds)
 
     finished.__qualname__ = f"by_{aggregate.finish.__qualname__}"
     return finished

@@ -77,11 +77,23 @@ def _check_function(name: str, what: str, function: object) -> None:
 
 
 def _check_type(name: str, returns: object) -> None:
-    """Refuse what is no Arrow type or cannot be stored in Delta, without importing Arrow."""
-    if returns is not None and (not hasattr(returns, "to_pandas_dtype") or any(word in str(returns) for word in ("uint", "large_"))):
+    """Refuse what is no Arrow type or cannot be stored in Delta."""
+    if returns is not None and not _storable(returns):
         raise DefinitionError(
             f"{name}: returns={returns!r} cannot be stored; give a signed, plain Arrow type, as pa.int64() or pa.string()"
         )
+
+
+def _storable(kind: object) -> bool:
+    import pyarrow as pa
+
+    if not isinstance(kind, pa.DataType):
+        return False
+    if pa.types.is_nested(kind):
+        plain = pa.types.is_list(kind) or pa.types.is_struct(kind) or pa.types.is_map(kind)
+        return plain and all(_storable(kind.field(at).type) for at in range(kind.num_fields))
+    named = {"bool", "int8", "int16", "int32", "int64", "float", "double", "string", "binary", "date32[day]", "timestamp[us]"}
+    return str(kind) in named | {"timestamp[us, tz=UTC]"} or pa.types.is_decimal128(kind)
 
 
 def _typed(name: str, results: list[Any], kind: pa.DataType) -> pa.Array:
@@ -89,7 +101,7 @@ def _typed(name: str, results: list[Any], kind: pa.DataType) -> pa.Array:
 
     try:
         return pa.array(results, kind)
-    except (pa.ArrowInvalid, pa.ArrowTypeError) as wrong:
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as wrong:
         raise DefinitionError(
             f"{name}: a result does not fit {kind}: {wrong}; say what the function gives, as returns=pa.string()"
         ) from wrong

@@ -31,7 +31,7 @@ def approx_count_distinct(x: str, lg_k: int = 12, *, where: str | None = None) -
         DefinitionError: `lg_k` is no whole number from 7 to 21.
     """
     x, lg_k = expression(x, "approx_count_distinct"), _size("approx_count_distinct", lg_k, 7, 21)
-    return Aggregate("approx_count_distinct", f"{x}, {lg_k}", (_field(x, _values(x), Sketches("hll", lg_k)),), _estimates).only(where)
+    return Aggregate("approx_count_distinct", f"{x}, {lg_k}", _typed(x, Sketches("hll", lg_k)), _estimates).only(where)
 
 
 def approx_quantiles(x: str, quantiles: Sequence[float], k: int = 500, *, where: str | None = None) -> Aggregate:
@@ -71,7 +71,7 @@ def approx_top_k(x: str, k: int = 10, *, where: str | None = None) -> Aggregate:
     x, k = expression(x, "approx_top_k"), _size("approx_top_k", k, 1, 1_000, "k")
     lg_size = max(10, (8 * k - 1).bit_length())
     counts = f"map_entries(histogram({x}))"
-    lift = f"coalesce(list_transform({counts}, lambda each: {{'key': each.key, 'value': each.value::BIGINT}}), [])"
+    lift = f"coalesce(list_transform({counts}, lambda muntin_each: {{'key': muntin_each.key, 'value': muntin_each.value::BIGINT}}), [])"
     fields = (_field(x, lift, Sketches("frequent", lg_size)), *least(x).fields)
     return Aggregate("approx_top_k", f"{x}, {k}", fields, _most_frequent(k)).only(where)
 
@@ -86,22 +86,23 @@ def theta(x: str, lg_k: int = 12, *, where: str | None = None) -> Aggregate:
         DefinitionError: `lg_k` is no whole number from 5 to 26.
     """
     x, lg_k = expression(x, "theta"), _size("theta", lg_k, 5, 26)
-    return Aggregate("theta", f"{x}, {lg_k}", (_field(x, _values(x), Sketches("theta", lg_k)),), _itself).only(where)
+    return Aggregate("theta", f"{x}, {lg_k}", _typed(x, Sketches("theta", lg_k)), _itself).only(where)
 
 
-def _values(x: str) -> str:
-    return f"coalesce(list({x}) FILTER (WHERE ({x}) IS NOT NULL), [])"
+def _typed(x: str, sketches: Sketches) -> tuple[Field, ...]:
+    """The sketch and, for its type, the least value: numbers and their texts have other hashes, and batches must not mix them."""
+    return _field(x, f"coalesce(list({x}) FILTER (WHERE ({x}) IS NOT NULL), [])", sketches), *least(x).fields
 
 
 def _field(x: str, lift: str, sketches: Sketches, need: str = "order") -> Field:
     return Field(f"{sketches.name}{sketches.size}", x, (("", lift),), sketches, seal=sketches.sealed, needs=((x, need),))
 
 
-def _itself(sketch: pa.Array) -> pa.Array:
+def _itself(sketch: pa.Array, _like: pa.Array) -> pa.Array:
     return sketch
 
 
-def _estimates(sketches: pa.Array) -> pa.Array:
+def _estimates(sketches: pa.Array, _like: pa.Array) -> pa.Array:
     import pyarrow as pa
     from datasketches import hll_sketch
 

@@ -5,18 +5,42 @@ from hashlib import sha256
 
 from pipelines.errors import DefinitionError
 
+# Strings, quoted names, comments, words, blanks; any other character by itself.
+TOKEN = re.compile(
+    r"[eE]'(?:\\.|''|[^'\\])*'|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\$(\w*)\$.*?\$\1\$|--[^\n]*|/\*.*?\*/|\w+|\s+|.", re.DOTALL
+)
+
 
 def expression(text: object, name: str) -> str:
     """A SQL expression; `name` is what it was given to.
 
     Raises:
-        DefinitionError: not a text, or an empty one.
+        DefinitionError: not a text, an empty one, or more or less than one expression: it is put into other SQL as it is.
     """
     if not isinstance(text, str) or not text.strip():
         raise DefinitionError(
             f'{name}: {text!r} is not a SQL expression over the source\'s columns; write one, as {name}("price * quantity")'
         )
+    if problem := _problem(text):
+        raise DefinitionError(f"{name}: {text!r} {problem}")
     return text.strip()
+
+
+def _problem(text: str) -> str:
+    """Why a text is not one expression; "" if it may be one."""
+    found = [each.group() for each in TOKEN.finditer(text) if not each.group().isspace()]
+    if any(each.startswith(("--", "/*")) for each in found):
+        return "holds a comment; leave it out"
+    if found[0].upper() in ("DISTINCT", "ALL"):
+        return f"is no expression but begins with {found[0]}; where each value is to count once, say distinct=True"
+    if mine := [each for each in found if each.lower().startswith("muntin_")]:
+        return f"names {mine[0]}; names that begin with muntin_ are Muntin's own"
+    depth = 0
+    for each in found:
+        depth += (each in "([{") - (each in ")]}")
+        if depth < 0 or (depth == 0 and each in ",;"):
+            return f"is not one expression: there is a {each!r} where it should go on"
+    return "is not one expression: a bracket stays open" if depth else ""
 
 
 def stem(name: str, of: str) -> str:

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from pipelines.aggregates.code import mark
 from pipelines.definition.durations import spell
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from pipelines.definition.pipeline import Pipeline
 
@@ -77,20 +78,14 @@ def fingerprint(pipeline: Pipeline) -> str:
         "schedule": [schedule.cron, schedule.step_us, schedule.anchor_us],
         "max_ahead": pipeline.max_ahead_us,
         "frames": [[frames.table, frames.event_times, sorted(frames.lifts.items())] for frames in frame_sets(pipeline)],
-        "fields": sorted(repr((each.columns, each.lifts, each.version)) for each in pipeline.fields),
+        "fields": sorted(each.facts for each in pipeline.fields),
     }
     return sha256(json.dumps(facts, sort_keys=True, default=str).encode()).hexdigest()[:12]
 
 
 def derivation(pipeline: Pipeline, window: str) -> str:
     """Names everything that, beside the states, determines a window's results."""
-    results = {name: [str(each), each.finish.__qualname__, _code(each.finish)] for name, each in pipeline.aggregates.items()}
+    results = {name: [str(each), each.finish.__qualname__, mark(each.finish)] for name, each in pipeline.aggregates.items()}
     facts = [FORMAT, repr(pipeline.windows[window]), pipeline.marks_by, pipeline.on_gap, results, pipeline.keep_states]
     facts += [list(pipeline.derive.items())] if pipeline.derive else []  # in order: one may read those before it
     return sha256(json.dumps(facts).encode()).hexdigest()[:12]
-
-
-def _code(function: Callable[..., object]) -> str:
-    """Names what a function does, whatever module it was loaded as."""
-    code = getattr(function, "__code__", None)
-    return sha256(code.co_code + repr(code.co_names).encode()).hexdigest()[:12] if code else ""

@@ -116,7 +116,7 @@ class Pipeline:
         seen = {ROWS.stem: ROWS}
         for aggregate in self.aggregates.values():
             for each in aggregate.fields:
-                if seen.setdefault(each.stem, each).lifts != each.lifts:
+                if seen.setdefault(each.stem, each).facts != each.facts:
                     raise DefinitionError(
                         f"aggregates: {aggregate} would share the columns of another field, {each.stem}; write its expression otherwise"
                     )

@@ -7,12 +7,13 @@ depends on its own rows only, to the last bit, however much more was read beside
 from __future__ import annotations
 
 from functools import lru_cache
-from hashlib import sha256
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numba import njit
+
+from pipelines.aggregates.code import mark
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,10 +38,8 @@ def folds(rows: Rows, windows: Assignment, combine: Callable[..., None]) -> Rows
 
 @lru_cache
 def _specialised(combine: Callable[..., None]) -> Any:  # noqa: ANN401 - numba's dispatcher has no type of its own
-    """The kernel compiled with this combine. Its name carries the combine's code, so that the disk cache never lies."""
-    code = combine.__code__
-    mark = sha256(code.co_code + repr((code.co_consts, code.co_names)).encode()).hexdigest()[:12]
-    name = f"{_blocks.__name__}_{combine.__name__}_{mark}"
+    """The kernel compiled with this combine. Its name carries all that the combine does, so that the disk cache never lies."""
+    name = f"{_blocks.__name__}_{combine.__name__}_{mark(combine)}"
     twin = FunctionType(_blocks.__code__, {**_blocks.__globals__, "combine": njit(nogil=True)(combine)}, name)
     twin.__qualname__, twin.__module__ = name, _blocks.__module__
     return njit(cache=True, nogil=True)(twin)

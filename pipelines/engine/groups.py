@@ -59,14 +59,18 @@ def changed(lists: pa.Array, change: Change) -> pa.Array:
     return listed(lengths_of(lists), pa.StructArray.from_arrays([group, *made], ["group", *(f"p{at}" for at in range(len(made)))]))
 
 
-def finished_places(lists: pa.Array, finish: Callable[..., pa.Array]) -> pa.Array:
-    """Lists of what is finished of the parts of each group, sorted by group."""
-    _, *parts = lists.flatten().flatten()
-    return listed(lengths_of(lists), finish(*parts))
+def finished_places(lists: pa.Array, finish: Callable[..., pa.Array], *bounds: pa.Array) -> pa.Array:
+    """Lists of what is finished of the parts of each group, sorted by group; `bounds`: what `finish` gets of each window."""
+    return listed(lengths_of(lists), _finished(lists, finish, bounds))
 
 
-def finished_groups(lists: pa.Array, finish: Callable[..., pa.Array]) -> pa.Array:
-    """Maps from group to what is finished of its parts."""
-    group, *parts = lists.flatten().flatten()
+def finished_groups(lists: pa.Array, finish: Callable[..., pa.Array], *bounds: pa.Array) -> pa.Array:
+    """Maps from group to what is finished of its parts; `bounds`: what `finish` gets of each window."""
     offsets = np.append(0, np.cumsum(lengths_of(lists)))
-    return pa.MapArray.from_arrays(pa.array(offsets, pa.int32()), group, finish(*parts))
+    return pa.MapArray.from_arrays(pa.array(offsets, pa.int32()), lists.flatten().field(0), _finished(lists, finish, bounds))
+
+
+def _finished(lists: pa.Array, finish: Callable[..., pa.Array], bounds: Sequence[pa.Array]) -> pa.Array:
+    _, *parts = lists.flatten().flatten()
+    window = pa.array(np.repeat(np.arange(len(lists)), lengths_of(lists)))
+    return finish(*parts, *(bound.take(window) for bound in bounds))

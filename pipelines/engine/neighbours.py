@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     Doubles = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 _SECOND = 1e6
+_UNSIGNED_DIGITS = 20  # of unsigned integers of 64 bits, which are kept as decimals
 _HUGE = 1e300  # beyond it the difference of two values may leave the doubles' range
 
 
@@ -99,9 +101,13 @@ def counter_rates(times: pa.Array, values: pa.Array) -> pa.Array:
 
 
 def _counts(values: pa.Array) -> np.ndarray:
-    """Integers as they are: as doubles, large ones would lose their last digits and with them the increase."""
-    if pa.types.is_integer(values.type.value_type):
+    """Whole numbers as they are: as doubles, large ones would lose their last digits and with them the increase."""
+    kind = values.type.value_type
+    if pa.types.is_integer(kind):
         return values.flatten().cast(pa.int64()).to_numpy(zero_copy_only=False)
+    if pa.types.is_decimal(kind) and kind.scale == 0 and kind.precision <= _UNSIGNED_DIGITS:
+        with suppress(pa.ArrowInvalid):  # there are negative ones, or too large ones
+            return values.flatten().cast(pa.uint64()).to_numpy(zero_copy_only=False)
     return doubles(values)
 
 

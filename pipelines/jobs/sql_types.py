@@ -54,7 +54,7 @@ def stored_type(kind: str) -> str:
 
 NEEDS = {
     "number": 'a number; cast it, as "x::DOUBLE"',
-    "order": 'values that have an order; ask for a text of them, as "x::VARCHAR"',
+    "order": 'values that have an order; ask for a text of them, as "x::VARCHAR", of intervals for seconds, as "epoch(x)"',
     "list": "a list",
     "difference": 'a number, a date or an instant; cast it, as "x::DOUBLE"',
     "condition": "a condition that is true or false",
@@ -70,7 +70,7 @@ def meets(kind: str, need: str) -> bool:
     """
     number = _NUMBERS.fullmatch(kind) is not None
     if need == "order":
-        return not kind.endswith("]") and not kind.startswith(("STRUCT(", "MAP(", "UNION("))
+        return kind != "INTERVAL" and not kind.endswith("]") and not kind.startswith(("STRUCT(", "MAP(", "UNION(", "TUPLE("))
     if need == "list":
         return kind.endswith("]")
     if need == "difference":

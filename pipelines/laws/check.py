@@ -79,6 +79,7 @@ def _breaches(aggregate: Aggregate, cases: Sequence[Triple], kinds: Kinds) -> It
     yield _differ(aggregate, "associative: (x y) z == x (y z)", left, right)
     yield _differ(aggregate, "identity: x with no rows == x", combined(aggregate, x, empty), alone)
     yield _differ(aggregate, "identity: no rows with x == x", combined(aggregate, empty, x), alone)
+    yield _differ(aggregate, "empty: a window without states == no rows", _of_none(aggregate, x), combined(aggregate, empty))
     yield _differ(aggregate, "accumulate == combine . lift", together, combined(aggregate, whole))
     for mid in (1, 2):
         yield _differ(aggregate, f"two blocks == one, the second from {mid}", combined(aggregate, x, y, z, mid=mid), together)
@@ -115,6 +116,12 @@ def _deducted(aggregate: Aggregate, x: pa.Table, y: pa.Table, z: pa.Table) -> pa
     order, block = np.arange(3 * rows).reshape(3, rows).T.ravel(), np.arange(rows).repeat(3)
     lo = 3 * np.arange(rows) + 1
     return ranges(aggregate, pa.concat_tables([x, y, z]), order, block, (lo, lo, lo + 2))
+
+
+def _of_none(aggregate: Aggregate, x: pa.Table) -> pa.Table:
+    """Windows without a state, as where a key had no rows for a while."""
+    rows = np.arange(len(x))
+    return ranges(aggregate, x, rows, rows * 0, (rows, rows, rows))
 
 
 def _looks(aggregate: Aggregate, states: pa.Table) -> Breach | None:
