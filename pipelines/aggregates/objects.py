@@ -45,11 +45,11 @@ class Objects:
 
     def shown(self, states: pa.Array) -> list[Any]:
         """Each state as something that can be compared and printed."""
-        show = self.show or _plain
+        show = self.show or plain
         return [show(self.read(state)) for state in states.to_pylist()]
 
 
-def _plain(found: Any) -> Any:  # noqa: ANN401 - whatever a user's states are
+def plain(found: Any) -> Any:  # noqa: ANN401 - whatever a user's states are
     """An object as it is; one that only knows itself to be equal, as what it holds."""
     knows_equals = "__eq__" in {name for each in type(found).__mro__[:-1] for name in vars(each)}
     return found if knows_equals or not hasattr(found, "__dict__") else (type(found).__qualname__, vars(found))

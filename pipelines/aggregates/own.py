@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pipelines.aggregates.aggregate import ORDER, Aggregate, Field, expression
 from pipelines.aggregates.code import mark
 from pipelines.aggregates.listing import Listed, items
-from pipelines.aggregates.objects import Objects
+from pipelines.aggregates.objects import Objects, plain
 from pipelines.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def _finishing(name: str, finish: Callable[[Any], Any], returns: pa.DataType | N
         found = [pickle.loads(state) for state in states.to_pylist()]  # noqa: S301 - states that this pipeline wrote
         for state in found:
             finish(state)
-        return found
+        return [plain(state) for state in found]
 
     finished.__qualname__ = f"{name}_{mark(finish)}_{returns}"  # what results are derived by: a changed function derives them anew
     finished.touched = touched  # type: ignore[attr-defined]

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -10,9 +11,10 @@ import pytest
 
 from pipelines import Pipeline, sources, windows
 from pipelines import aggregates as agg
-from pipelines.aggregates import Aggregate
+from pipelines.aggregates import Aggregate, Field, Fold
 from pipelines.aggregates.code import mark
 from pipelines.definition.frame_sets import derivation, fingerprint
+from pipelines.laws.states import combined, finished, lifted
 
 
 def pipeline(aggregate: Aggregate) -> Pipeline:
@@ -88,3 +90,65 @@ def test_marks_know_enclosed_values_and_inner_functions() -> None:
     assert mark(made(len)) == mark(made(len)) != mark(made(abs))
     assert mark(lambda x: [y + 1 for y in x]) != mark(lambda x: [y + 2 for y in x])
     assert mark(None) == mark(None) != mark(int)
+
+
+def above(limit: int, state: int, value: int) -> int:
+    return state + (value > limit)
+
+
+class Limit:
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+
+    def counted(self, state: int, value: int) -> int:
+        return above(self.limit, state, value)
+
+
+def keyword(limit: int) -> Callable[..., int]:
+    def counted(state: int, value: int, *, limit: int = limit) -> int:
+        return above(limit, state, value)
+
+    return counted
+
+
+def listed(limits: list[int]) -> Callable[..., int]:
+    return lambda state, value: above(limits[0], state, value)
+
+
+@pytest.mark.parametrize("make", [lambda n: partial(above, n), lambda n: Limit(n).counted, keyword, lambda n: listed([n])])
+def test_what_functions_hold_on_to_tells_states_apart(make: Callable[[int], Any]) -> None:
+    low, high = (
+        agg.own("above", "x", create=int, accumulate=make(limit), combine=lambda one, other: one + other, finish=float)
+        for limit in (1, 100)
+    )
+    assert mark(make(1)) == mark(make(1))
+    assert low.fields[0].stem != high.fields[0].stem
+
+
+def test_a_function_that_calls_itself_has_a_mark() -> None:
+    def deep(n: int, value: int) -> int:
+        return n if value < 0 else deep(n + 1, value - 1)
+
+    assert mark(deep) == mark(deep)
+
+
+def test_functions_of_ones_own_aggregates_count() -> None:
+    one, other = (replace(agg.sum("x"), finish=lambda n, total, k=k: total if k else n) for k in (0, 1))
+    assert derivation(pipeline(one), "hour") != derivation(pipeline(other), "hour")
+    variance = agg.variance("x")
+    sealed = replace(variance, fields=(replace(variance.fields[0], seal=lambda values: [values] * 4),))
+    assert fingerprint(pipeline(variance)) != fingerprint(pipeline(sealed))
+
+
+def capped(limit: float) -> Aggregate:
+    def least(x: Any, i: int, y: Any, j: int, out: Any, k: int) -> None:
+        out[k, 0] = min(limit, x[i, 0] + y[j, 0])
+
+    lift = (("", "coalesce(sum(x), 0)::DOUBLE"),)
+    return Aggregate("capped", "x", (Field(f"capped{limit:.0f}", "x", lift, Fold("capped", least)),), lambda found: found)
+
+
+@pytest.mark.parametrize(("limit", "wanted"), [(5.0, 5.0), (100.0, 12.0)])
+def test_compiled_folds_know_what_they_close_over(limit: float, wanted: float) -> None:
+    states = [lifted(capped(limit), [[{"x": 4.0, "time": at}]], {"x": pa.float64()}) for at in range(3)]
+    assert finished(capped(limit), combined(capped(limit), *states)).to_pylist() == [wanted]

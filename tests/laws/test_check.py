@@ -74,6 +74,35 @@ def test_a_fold_that_forgets_is_refused() -> None:
         laws.check(wrong, [1.0, 2.0])
 
 
+def test_a_fold_whose_emptiness_is_not_zero_is_refused() -> None:
+    def greatest(x: Any, i: int, y: Any, j: int, out: Any, k: int) -> None:
+        out[k, 0] = max(x[i, 0], y[j, 0])
+
+    lift = (("", "coalesce(max(x), '-inf'::DOUBLE)"),)
+    wrong = Aggregate("most", "x", (Field("most", "x", lift, Fold("most", greatest)),), lambda value: value)
+    with pytest.raises(LawError, match="empty: a window without states"):
+        laws.check(wrong, [1.0, 2.0])
+
+
+class Counted:
+    """A state that knows nothing of equality."""
+
+    def __init__(self, n: int = 0) -> None:
+        self.n = n
+
+
+def test_states_need_not_know_when_they_are_equal() -> None:
+    functions: dict[str, Any] = {
+        "create": Counted,
+        "accumulate": lambda state, _value: Counted(state.n + 1),
+        "combine": lambda one, other: Counted(one.n + other.n),
+        "finish": lambda state: state.n,
+    }
+    laws.check(agg.own("counted", "x", **functions), VALUES)
+    with pytest.raises(LawError):
+        laws.check(agg.own("counted", "x", **(functions | {"combine": lambda one, _other: one})), VALUES)
+
+
 def test_the_smallest_case_is_told() -> None:
     # 3 and 3 make the product, and no single row does
     wrong = total(combine=lambda one, other: one * other if one == other == 3 else one + other, deduct=None)

@@ -41,6 +41,15 @@ WRONG: dict[str, tuple[Any, str]] = {
     "own function": (lambda: agg.own("own", "x", create=int, accumulate=max, combine=None, finish=float), "combine is None"),
     "own type": (lambda: agg.own("own", "x", create=int, accumulate=max, combine=max, finish=float, returns=float), "cannot be stored"),
     "unsigned type": (lambda: agg.apply(len, "x", returns=pa.list_(pa.uint8())), "cannot be stored"),
+    "comment": (lambda: agg.max("x /* net :) */"), "comment"),
+    "comment behind": (lambda: agg.count(where="x > 0 -- all"), "comment"),
+    "distinct": (lambda: agg.sum("DISTINCT x"), "distinct=True"),
+    "two expressions": (lambda: agg.min("x, 2"), "not one expression"),
+    "open bracket": (lambda: agg.min("(x"), "bracket stays open"),
+    "closed bracket": (lambda: agg.count("x) + (y"), "not one expression"),
+    "our names": (lambda: agg.max("muntin_time"), "Muntin's own"),
+    "duration": (lambda: agg.apply(len, "x", returns=pa.duration("us")), "cannot be stored"),
+    "time": (lambda: agg.apply(len, "x", returns=pa.struct([("at", pa.time64("us"))])), "cannot be stored"),
     "own deduct": (lambda: agg.own("own", "x", create=int, accumulate=max, combine=max, finish=float, deduct=1), "deduct is 1"),
 }
 
@@ -50,6 +59,10 @@ def test_wrong_use_is_refused_when_built(name: str) -> None:
     build, said = WRONG[name]
     with pytest.raises(DefinitionError, match=said):
         build()
+
+
+def test_types_that_only_sound_wrong_are_taken() -> None:
+    agg.apply(len, "x", returns=pa.struct([("large_orders", pa.int64()), ("uint", pa.map_(pa.string(), pa.decimal128(38, 2)))]))
 
 
 def test_results_of_another_type_are_refused_in_words() -> None:

@@ -1,14 +1,17 @@
 """Collections, sketches, maps and own aggregates through Spark and Delta and back, a batch after another."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
 from pipelines import Pipeline, read, run, sources, windows
 from pipelines import aggregates as agg
 from pipelines.aggregates import theta_sets
+from pipelines.errors import SourceError
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 STEP = timedelta(minutes=1)
@@ -60,6 +63,15 @@ def pipeline(folder: Path) -> Pipeline:
             "span": agg.apply(lambda xs: max(x or 0 for x in xs) - min(x or 0 for x in xs), "x", returns=pa.int64()),
         },
     )
+
+
+def test_sketches_of_other_types_do_not_mix(spark, tmp_path: Path) -> None:
+    flow = replace(pipeline(tmp_path), aggregates={"about": agg.approx_count_distinct("x"), "set": agg.theta("x")})
+    run(flow, root=tmp_path / "state", start=START, end=START + STEP, spark=spark)
+    texts = {"t": pa.array([START + STEP], pa.timestamp("us", tz="UTC")), "x": ["1"]}
+    pq.write_table(pa.table(texts), tmp_path / f"{START + STEP:%H%M}.parquet")
+    with pytest.raises(SourceError, match="is VARCHAR here and INTEGER in earlier batches"):
+        run(flow, root=tmp_path / "state", start=START + STEP, end=START + 2 * STEP, spark=spark)
 
 
 def test_what_is_kept_comes_back(spark, tmp_path: Path) -> None:
