@@ -51,6 +51,7 @@ def write(
     if widths:
         parts.append("## Frames a window\n\nThe time of combining, at an equal number of windows (W1's events).")
         parts.append(_markdown(figures.WIDTH_HEADINGS, widths))
+    parts.append("Why some fall short, and what aggregates cost: [notes](notes.md).")
     parts.append("## What the words mean\n\n" + NOTES.format(runs=runs))
     path.write_text("\n\n".join(parts))
 

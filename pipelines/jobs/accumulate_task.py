@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from pipelines.aggregates.aggregate import sealed
 from pipelines.definition.frame_sets import frame_sets
 from pipelines.engine.checkpoint import arranged, frame_range, merged, numbered
-from pipelines.engine.frames import FRAME, INSTANT
+from pipelines.engine.frames import FRAME, INSTANT, PLACE
 from pipelines.errors import MuntinError
 from pipelines.jobs.sql_types import stored, targets_of
 from pipelines.sources.lift import states, tally
@@ -125,8 +125,10 @@ def _write_states(
         table = numbered(table, rows_by_file, split.number)
     table, taken = arranged(table, share.pipeline.keys, split.batch_us, frames.width_us), int(table["rows"].to_numpy().sum())
     name = StatesPath(split.batch_us, split.number, newest, *frame_range(table)).named
-    dictionary = [*share.pipeline.keys, "batch", "bucket", FRAME]
-    return {**write_named(table, f"{share.root}/{frames.table}", name, dictionary=dictionary), "taken": taken}
+    dictionary = [*share.pipeline.keys, "batch", "bucket", *([] if frames.by_arrival else [FRAME])]
+    differences = [FRAME, PLACE] if frames.by_arrival else []
+    written = write_named(table, f"{share.root}/{frames.table}", name, dictionary=dictionary, differences=differences)
+    return {**written, "taken": taken}
 
 
 def _write_refused(session: duckdb.DuckDBPyConnection, share: Share, split: Split, query: str) -> dict[str, Any]:

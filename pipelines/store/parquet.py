@@ -13,21 +13,31 @@ from pipelines.store.disk import write_whole
 from pipelines.store.paths import digest_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 ROW_GROUP = 2**17
 COMPRESSION = "snappy"
 
 
-def encoded(table: pa.Table, *, dictionary: list[str] | bool = False) -> pa.Buffer:
-    """A table as the bytes of a Parquet file."""
+def encoded(table: pa.Table, *, dictionary: Sequence[str] = (), differences: Sequence[str] = ()) -> pa.Buffer:
+    """A table as the bytes of a Parquet file.
+
+    Args:
+        table: any.
+        dictionary: columns of few values, which are numbered.
+        differences: columns of integers near their neighbours, of which the differences are kept.
+    """
     sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, compression=COMPRESSION, row_group_size=ROW_GROUP, use_dictionary=dictionary)
+    codes = dict.fromkeys(differences, "DELTA_BINARY_PACKED")
+    numbered = list(dictionary) if dictionary else False
+    pq.write_table(table, sink, compression=COMPRESSION, row_group_size=ROW_GROUP, use_dictionary=numbered, column_encoding=codes or None)
     return sink.getvalue()
 
 
-def write_named(table: pa.Table, folder: str, name: Callable[[str], str], *, dictionary: list[str] | bool = False) -> dict[str, Any]:
-    """Write a table where its content says; a file that is there already is the same one.
+def write_named(
+    table: pa.Table, folder: str, name: Callable[[str], str], *, dictionary: Sequence[str] = (), differences: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Write a table, as `encoded`, where its content says; a file that is there already is the same one.
 
     Returns:
         path (below `folder`), size and rows.
@@ -35,7 +45,7 @@ def write_named(table: pa.Table, folder: str, name: Callable[[str], str], *, dic
     Raises:
         StateError: no space, or no permission.
     """
-    content = encoded(table, dictionary=dictionary)
+    content = encoded(table, dictionary=dictionary, differences=differences)
     path = name(digest_of(memoryview(content)))
     target = Path(folder) / path
     if not target.exists() or target.stat().st_size != content.size:
