@@ -57,7 +57,8 @@ def tables() -> str:
     families: dict[str, list[str]] = {}
     for code in re.findall(r"\w+\((?:[^()]|\([^()]*\))*\)", EXAMPLES):
         families.setdefault(_function(code).__module__, []).append(_row(code))
-    head = "| aggregate | what | result | kept of a frame | bytes | right to | deducted |\n| --- | --- | --- | --- | ---: | --- | --- |\n"
+    head = "| aggregate | what | example | result | kept of a frame | bytes | right to | deducted |\n"
+    head += "| --- | --- | --- | --- | --- | ---: | --- | --- |\n"
     return "\n".join(f"### {_title(module)}\n\n{head}{''.join(rows)}" for module, rows in families.items())
 
 
@@ -79,7 +80,16 @@ def _row(code: str) -> str:
     columns = "<br>".join(f"`{_marked(each.name)}` {_type(each.type)}" for each in states.schema)
     result = _type(finished(aggregate, states).type)
     exact = all(isinstance(field.monoid, Sum) for field in aggregate.fields) and not any(map(pa.types.is_floating, states.schema.types))
-    cells = [f"`{_signature(name)}`", _summary(name), result, columns, str(states.nbytes), RIGHT.get(name, "exact"), "yes" if exact else ""]
+    cells = [
+        f"`{_signature(name)}`",
+        _summary(name),
+        f"`{code}`",
+        result,
+        columns,
+        str(states.nbytes),
+        RIGHT.get(name, "exact"),
+        "yes" if exact else "",
+    ]
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
 
 
