@@ -90,8 +90,9 @@ class Field:
         another Python compiles otherwise, but the `version`.
         """
         functions = (self.seal, getattr(self.monoid, "combine", None))
-        foreign = [each for each in functions if each and not each.__module__.startswith("pipelines.")]
-        return repr((self.columns, self.lifts, type(self.monoid).__qualname__, self.version, mark(*foreign) if foreign else ""))
+        foreign = [each for each in functions if each and not (getattr(each, "__module__", None) or "").startswith("pipelines.")]
+        inner = [each.facts for each in getattr(self.monoid, "fields", ())]
+        return repr((self.columns, self.lifts, type(self.monoid).__qualname__, self.version, inner, mark(*foreign) if foreign else ""))
 
     def _narrowed(self, lift: str) -> str:
         """The lift over the rows of `where`; one that takes whole rows apart itself gets fewer of them."""

@@ -35,7 +35,8 @@ class Monoid(Protocol):
 class Fold:
     """A combine over float64 vectors, one entry a part, that cannot be undone: anchored blocks.
 
-    `combine(x, i, y, j, out, k)` writes the combination of x[i] and y[j] to out[k]; it must compile with numba.
+    `combine(x, i, y, j, out, k)` writes the combination of x[i] and y[j] to out[k]; it must compile with numba. The state
+    of no rows is zeros.
     """
 
     name: str

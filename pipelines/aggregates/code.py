@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 from functools import partial
 from hashlib import sha256
-from types import CodeType, FunctionType, MethodType
+from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def _told(value: Any, within: tuple[int, ...]) -> Any:  # noqa: ANN401, PLR0911 
     if isinstance(value, MethodType):
         return _told(value.__func__, within), _told(value.__self__, within)
     if isinstance(value, FunctionType):
-        held = [cell.cell_contents for cell in value.__closure__ or ()]
+        held = [_enclosed(cell) for cell in value.__closure__ or ()]
         return _code(value.__code__), _told([value.__defaults__, value.__kwdefaults__, held, dict(_globals(value))], within)
     if isinstance(value, list | tuple):
         return [_told(each, within) for each in value]
@@ -49,12 +49,29 @@ def _told(value: Any, within: tuple[int, ...]) -> Any:  # noqa: ANN401, PLR0911 
 
 
 def _object(value: Any, within: tuple[int, ...]) -> Any:  # noqa: ANN401 - as above
+    """The name of a class, a module, a built-in function; of any other object its class and what is plain of its attributes,
+    since the rest, as a logger, may hold on to the whole process.
+    """
     name = getattr(value, "__qualname__", type(value).__qualname__)
-    if isinstance(value, type):
-        return name
+    if isinstance(value, type | ModuleType):
+        return name, value.__name__
     if is_dataclass(value):
         return name, [_told(getattr(value, each.name), within) for each in fields(value)]
-    return name, _told(getattr(value, "__dict__", None), within)
+    return name, [(key, _plain(each)) for key, each in getattr(value, "__dict__", {}).items()]
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - as above
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return repr(value) if isinstance(value, _PLAIN) else type(value).__qualname__
+
+
+def _enclosed(cell: CellType) -> Any:  # noqa: ANN401 - as above
+    """What a cell holds, which may be nothing yet."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None
 
 
 def _globals(function: FunctionType) -> Iterator[tuple[str, Any]]:

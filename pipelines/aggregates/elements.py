@@ -31,9 +31,11 @@ def elementwise(lists: str | Sequence[str], aggregate: Aggregate, *, where: str 
         where: SQL condition that rows must meet; here the columns are lists.
 
     Raises:
-        DefinitionError: no columns, or the second argument is not an aggregate.
+        DefinitionError: no columns, something that is no column's name, or the second argument is not an aggregate.
     """
     columns = [expression(each, "elementwise") for each in ([lists] if isinstance(lists, str) else lists)]
+    if wrong := [each for each in columns if not re.fullmatch(r'\w+|"(?:[^"]|"")*"', each)]:
+        raise DefinitionError(f"elementwise: {wrong[0]!r} is not the name of a list column; make it a column of the source first")
     if not columns:
         raise DefinitionError('elementwise: no list columns; name one, as elementwise("readings", aggregates.mean("readings"))')
     if not isinstance(aggregate, Aggregate):

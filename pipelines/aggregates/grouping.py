@@ -75,8 +75,7 @@ EACH_ROW = f"SELECT unnest(muntin_row) FROM (SELECT unnest(list({ROWS})) AS munt
 def grouped(name: str, of: str, fields: Sequence[Field], group: str, rows: str) -> Field:
     """A field of the parts of other fields, apart for each group of some rows that SQL makes of a state's rows."""
     lift, uses_order = _lift(group, fields, rows), any(each.uses_order for each in fields)
-    version = sum(each.version for each in fields)
-    return Field(name, of, (("", lift),), Grouped(tuple(fields)), uses_order, seal=_sealing(fields), version=version)
+    return Field(name, of, (("", lift),), Grouped(tuple(fields)), uses_order, seal=_sealing(fields))
 
 
 def _lift(group: str, fields: Sequence[Field], rows: str) -> str:

@@ -38,8 +38,10 @@ def _problem(text: str) -> str:
     depth = 0
     for each in found:
         depth += (each in "([{") - (each in ")]}")
-        if depth < 0 or (depth == 0 and each in ",;"):
-            return f"is not one expression: there is a {each!r} where it should go on"
+        if depth < 0:
+            return f"is not one expression: {each!r} closes a bracket that it does not open"
+        if depth == 0 and each in ",;":
+            return f"is not one expression: it holds {each!r} outside of brackets"
     return "is not one expression: a bracket stays open" if depth else ""
 
 

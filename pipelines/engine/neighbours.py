@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pipelines.engine.select import sort_keys
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Doubles = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 _SECOND = 1e6
-_UNSIGNED_DIGITS = 20  # of unsigned integers of 64 bits, which are kept as decimals
+_DIGITS = 38  # the most that a decimal of 128 bits has
 _HUGE = 1e300  # beyond it the difference of two values may leave the doubles' range
 
 
@@ -91,24 +91,29 @@ def time_weighted(times: pa.Array, values: pa.Array, *, linear: bool) -> pa.Arra
 
 def counter_rates(times: pa.Array, values: pa.Array) -> pa.Array:
     """The increase of each window's counter a second between its first and last event; a fall is a reset to 0."""
-    near, found = neighbours(times), _counts(values)
-    now, before = found[near.left + 1], found[near.left]
+    near = neighbours(times)
     with np.errstate(all="ignore"):
-        plain = now - before if found.dtype == np.float64 else (now.view(np.uint64) - before.view(np.uint64)).astype(np.float64)
-        rises = np.where(now < before, now.astype(np.float64), plain)
+        rises = _rises(values.flatten(), near.left)
         rates = np.bincount(near.window, rises, len(near.counts)) / (near.spans / _SECOND)
     return pa.array(rates, mask=near.spans == 0)
 
 
-def _counts(values: pa.Array) -> np.ndarray:
-    """Whole numbers as they are: as doubles, large ones would lose their last digits and with them the increase."""
-    kind = values.type.value_type
-    if pa.types.is_integer(kind):
-        return values.flatten().cast(pa.int64()).to_numpy(zero_copy_only=False)
-    if pa.types.is_decimal(kind) and kind.scale == 0 and kind.precision <= _UNSIGNED_DIGITS:
-        with suppress(pa.ArrowInvalid):  # there are negative ones, or too large ones
-            return values.flatten().cast(pa.uint64()).to_numpy(zero_copy_only=False)
-    return doubles(values)
+def _rises(values: pa.Array, left: Ints) -> Doubles:
+    """From each of these values to the next, as doubles; a lower one is a rise from 0.
+
+    Whole numbers and decimals are subtracted as they are: as doubles, large ones would lose their last digits.
+    """
+    if pa.types.is_decimal(values.type):
+        wide = values.cast(pa.decimal256(_DIGITS + 1, values.type.scale))
+        now, before = wide.take(pa.array(left + 1)), wide.take(pa.array(left))
+        rises = pc.if_else(pc.less(now, before), now, pc.subtract(now, before).cast(wide.type))
+        return rises.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    if pa.types.is_integer(values.type):
+        whole = values.cast(pa.int64()).to_numpy(zero_copy_only=False)
+        now, before = whole[left + 1], whole[left]
+        return np.where(now < before, now.astype(np.float64), (now.view(np.uint64) - before.view(np.uint64)).astype(np.float64))
+    found = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    return np.where(found[left + 1] < found[left], found[left + 1], found[left + 1] - found[left])
 
 
 def longest_silences(times: pa.Array) -> pa.Array:

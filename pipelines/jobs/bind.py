@@ -81,7 +81,7 @@ def _check_aggregates(session: duckdb.DuckDBPyConnection, pipeline: Pipeline, ro
             for lift in field.lifts.values():
                 _try(session, f"SELECT {lift} AS {quoted(name)} FROM {rows} AS {ROWS}", f"aggregates[{name!r}]: {aggregate}", columns)
             for sql, need in (*field.needs, *([(field.where, "condition")] if field.where else [])):
-                kind = described(session, f"SELECT ({sql}) AS it FROM {rows} AS {ROWS}")["it"]
+                kind = _try(session, f"SELECT ({sql}) AS it FROM {rows} AS {ROWS}", f"aggregates[{name!r}]: {aggregate}", columns)["it"]
                 if not meets(kind, need):
                     raise DefinitionError(
                         f"aggregates[{name!r}]: {aggregate} needs {NEEDS[need]}, and {sql!r} is {kind}. The source has: {_listed(columns)}"
@@ -105,9 +105,9 @@ def _listed(columns: Mapping[str, str]) -> str:
     return ", ".join(f"{name} {kind}" for name, kind in columns.items())
 
 
-def _try(session: duckdb.DuckDBPyConnection, query: str, what: str, columns: Mapping[str, str]) -> None:
+def _try(session: duckdb.DuckDBPyConnection, query: str, what: str, columns: Mapping[str, str]) -> dict[str, str]:
     try:
-        described(session, query)
+        return described(session, query)
     except (duckdb.BinderException, duckdb.ParserException, duckdb.CatalogException) as wrong:
         raise DefinitionError(f"{what} does not fit the source: {said(wrong)}. The source has: {_listed(columns)}") from wrong
     except duckdb.Error as wrong:

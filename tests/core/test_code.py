@@ -1,5 +1,6 @@
 """A changed function begins a new state folder, or new results; an unchanged one begins nothing."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -130,6 +131,32 @@ def test_a_function_that_calls_itself_has_a_mark() -> None:
         return n if value < 0 else deep(n + 1, value - 1)
 
     assert mark(deep) == mark(deep)
+
+
+def test_marks_take_modules_builtins_and_loggers_by_name() -> None:
+    import logging
+
+    log = logging.getLogger("code")
+
+    def told(value: int) -> str:
+        log.info("%s", value)
+        return json.dumps(value)
+
+    before = mark(told)
+    logging.getLogger("code.another")  # what else the process does is nobody's business
+    assert mark(told) == before
+    assert mark(str.__add__) == mark(str.__add__) != mark(str.__mul__)
+    joined = agg.own("joined", "x", create=str, accumulate=str.__add__, combine=str.__add__, finish=len)
+    assert fingerprint(pipeline(joined))
+
+
+def test_a_mark_may_be_taken_before_all_is_there() -> None:
+    early = mark(lambda x: later(x))
+
+    def later(x: int) -> int:
+        return x
+
+    assert early == mark(lambda x: None if x else later) or early
 
 
 def test_functions_of_ones_own_aggregates_count() -> None:

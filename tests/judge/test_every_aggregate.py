@@ -69,7 +69,7 @@ ASKED: list[Aggregate] = [
     agg.concat("s", "-"), agg.to_map("s", "n"), agg.histogram("n", [-3, 0, 7]), agg.median("x"), agg.percentile("n", 0.9),
     agg.count_distinct("d"), agg.count_by("s"), agg.mode("x"), agg.all_of("b"), agg.any_of("n > 6"),
     agg.approx_count_distinct("x"), agg.approx_quantiles("y", [0.1, 0.5]), agg.approx_top_k("s", 2), agg.theta("n"),
-    agg.by("s", agg.stddev("n")), agg.by("b", agg.approx_count_distinct("n")), agg.elementwise("l", agg.max("l")),
+    agg.by("s", agg.rate()), agg.by("s", agg.stddev("n")), agg.by("b", agg.approx_count_distinct("n")), agg.elementwise("l", agg.max("l")),
     agg.sum("x", where="n > 2"), agg.variance("n", where="b"), agg.by("s", agg.count(where="b"), where="n > 0"),
     agg.apply(lambda xs, ns: len(xs) + sum(n or 0 for n in ns), "x", "n"),
     agg.own("least", "n", create=list, accumulate=kept, combine=kept, finish=lambda found: found[:2], returns=pa.list_(pa.int64())),

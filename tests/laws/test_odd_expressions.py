@@ -41,6 +41,16 @@ def test_unsigned_counters_keep_their_last_digits() -> None:
     assert finished(aggregate, combined(aggregate, lifted(aggregate, [rows], {"x": pa.uint64()}))).to_pylist() == [5.0]
 
 
+def test_decimal_counters_are_subtracted_as_they_are() -> None:
+    rows = [
+        {"x": Decimal(n), "time": at * 1_000_000} for at, n in enumerate(["-1e33", "1e33", "1000000000000000000000000000000002.5", "2"])
+    ]
+    aggregate = agg.counter_rate("x")
+    found = finished(aggregate, combined(aggregate, lifted(aggregate, [rows[1:]], {"x": pa.decimal128(38, 1)}))).to_pylist()
+    assert found == [(2.5 + 2) / 2]  # 2 is after a reset
+    assert finished(aggregate, combined(aggregate, lifted(aggregate, [rows[:2]], {"x": pa.decimal128(38, 1)}))).to_pylist() == [2e33]
+
+
 def test_rates_within_groups_and_places() -> None:
     kinds = {"k": pa.string(), "xs": pa.list_(pa.int64())}
     states = [[{"k": "a", "xs": [10, 20]}, {"k": "b", "xs": [30]}], [{"k": "a", "xs": None}]]

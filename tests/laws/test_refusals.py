@@ -35,6 +35,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "by what": (lambda: agg.by("x", "mean"), "not an aggregate"),
     "elementwise what": (lambda: agg.elementwise("xs", "mean"), "not an aggregate"),
     "elementwise of no columns": (lambda: agg.elementwise([], agg.count()), "no list columns"),
+    "elementwise of an expression": (lambda: agg.elementwise("[x, y]", agg.count()), "not the name of a list column"),
     "apply what": (lambda: agg.apply("mean", "x"), "give a function"),
     "apply to what": (lambda: agg.apply(len), "no columns"),
     "own name": (lambda: agg.own("my own", "x", create=int, accumulate=max, combine=max, finish=float), "cannot name a column"),
