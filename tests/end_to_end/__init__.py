@@ -1,0 +1,1 @@
+"""The whole product through its public API."""

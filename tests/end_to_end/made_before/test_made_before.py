@@ -1,0 +1,43 @@
+"""A state that version 0.1 wrote is read as it is, and goes on as if it had been written today."""
+
+import os
+import tarfile
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipelines import Pipeline, read, run
+from tests.end_to_end.made_before.definitions import END, START, every_kind, write
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the source and the old state."""
+    monkeypatch.chdir(tmp_path)
+    for day in range(3):
+        write(tmp_path / "data", day)
+    with tarfile.open(HERE / "state.tar.gz") as packed:
+        packed.extractall(tmp_path, filter="data")
+    return tmp_path
+
+
+def same(pipeline: Pipeline, one: Path, other: Path) -> None:
+    for name in pipeline.windows:
+        for provisional in (False, True):
+            ours, theirs = (read(pipeline, name, root=root, provisional=provisional) for root in (one, other))
+            assert ours.equals(theirs), name
+
+
+def test_what_was_published_is_read_and_replaced_as_if_written_today(project: Path, spark: Any) -> None:
+    old, new, pipeline = project / "state", project / "new", every_kind(project / "data")
+    run(pipeline, root=new, start=START, end=END, spark=spark)
+    assert sorted(os.listdir(old / "every_kind")) == sorted(os.listdir(new / "every_kind"))
+    same(pipeline, old, new)
+    write(project / "data", 1, seed=1)
+    for root in (old, new):
+        run(pipeline, root=root, start=START + timedelta(days=1), end=START + timedelta(days=2), spark=spark)
+    same(pipeline, old, new)
