@@ -13,19 +13,19 @@ from pipelines.definition.pipeline import Pipeline
 
 if TYPE_CHECKING:
     from pipelines.airflow.dag import airflow_dag
-    from pipelines.jobs.plan import Plan, plan
-    from pipelines.jobs.read import read
+    from pipelines.jobs.look.plan import Plan, plan
+    from pipelines.jobs.look.read import read
     from pipelines.jobs.reports import BatchReport, RunReport
-    from pipelines.jobs.run import run
+    from pipelines.jobs.run.run import run
 
 _LATER = {
     "BatchReport": "pipelines.jobs.reports",
-    "Plan": "pipelines.jobs.plan",
+    "Plan": "pipelines.jobs.look.plan",
     "RunReport": "pipelines.jobs.reports",
     "airflow_dag": "pipelines.airflow.dag",
-    "plan": "pipelines.jobs.plan",
-    "read": "pipelines.jobs.read",
-    "run": "pipelines.jobs.run",
+    "plan": "pipelines.jobs.look.plan",
+    "read": "pipelines.jobs.look.read",
+    "run": "pipelines.jobs.run.run",
 }
 
 __all__ = [

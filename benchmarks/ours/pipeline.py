@@ -15,7 +15,7 @@ from pipelines import Pipeline, read, run, sources, windows
 from pipelines import aggregates as agg
 
 WINDOW = "windows"
-DAEMON = "pipelines.spark.daemon"
+DAEMON = "pipelines.jobs.python_daemon"
 """Spark's Python daemon with the engine imported: what `run` sets in a session that it starts itself."""
 
 

@@ -11,17 +11,18 @@ import pyarrow as pa
 
 from pipelines import aggregates as agg
 from pipelines.definition.instants import instant_us
-from pipelines.engine.arrange import Batches, arrange, arrange_by_arrival
-from pipelines.engine.combine import combine_arranged
-from pipelines.engine.frames import ARRIVAL_TIME, INSTANT, POSITION
+from pipelines.engine.windows import combine_arranged
 from pipelines.laws.states import lifted
+from pipelines.states.columns import ARRIVAL_TIME, BATCH_POSITION, INSTANT
+from pipelines.states.sorted import arrange
+from pipelines.states.sorted_by_arrival import Batches, arrange_by_arrival
 from pipelines.timeline.closing import closing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from pipelines.engine.arrange import Arranged
+    from pipelines.states.sorted import Arranged
     from pipelines.windows import Window
 
 SECOND = 1_000_000
@@ -72,11 +73,11 @@ def _states(window: Window, times: Sequence[int], zero: int, position: int) -> p
     for name, instants in columns.items():
         states = states.append_column(name, pa.array(instants, pa.int64()).view(INSTANT))
     states = states.append_column(ARRIVAL_TIME, pa.array(columns["frame"], pa.int64()))
-    return states.append_column(POSITION, pa.array([position] * len(frames), pa.int64()))
+    return states.append_column(BATCH_POSITION, pa.array([position] * len(frames), pa.int64()))
 
 
 def _arranged(window: Window, states: pa.Table, starts: np.ndarray) -> Arranged:
-    if window.by_arrival:
+    if window.made_of.by_arrival:
         return arrange_by_arrival(states, None, (), Batches(starts[:-1], starts[1:], int(starts[0]), np.array([], np.int64)))
     return arrange(states, (), window.frame_us(0))
 

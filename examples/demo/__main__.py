@@ -18,7 +18,7 @@ from examples.demo.servers import migrate, spark, standalone
 from examples.flights_log import FOLDER, write_flights_log
 from pipelines import Pipeline, RunReport, run
 from pipelines.cli.definition import load_pipeline
-from pipelines.definition.home import at_home
+from pipelines.definition.relative_paths import at_home
 
 DEMO = PROJECT / ".demo"
 DEFINITION = "dags/flights.py"

@@ -9,10 +9,9 @@ import pyarrow.compute as pc
 from pipelines import Pipeline, read
 from pipelines.cli.output import columns
 from pipelines.definition.instants import instant_us
+from pipelines.jobs.bound import bind
 from pipelines.jobs.reports import BatchReport
-from pipelines.jobs.run import batch_reports
-from pipelines.store.delta import DeltaStore
-from pipelines.store.state import state_folder
+from pipelines.jobs.run.run import batch_reports
 
 WINDOW = "last_6_hours"
 ORIGINS = ("EWR", "JFK", "LGA")
@@ -21,7 +20,7 @@ ORIGINS = ("EWR", "JFK", "LGA")
 def reports(pipeline: Pipeline, root: Path, start: datetime, end: datetime) -> list[BatchReport]:
     """The report of each batch, as the state tells it."""
     intervals = pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end"))
-    return batch_reports(pipeline, DeltaStore(state_folder(pipeline, root)), intervals)
+    return batch_reports(bind(pipeline, root), intervals)
 
 
 def batch_table(found: list[BatchReport]) -> str:

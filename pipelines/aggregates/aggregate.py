@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from pipelines.aggregates.code import mark
 from pipelines.aggregates.filtered import filtered
 from pipelines.definition.expressions import expression, stem
+from pipelines.definition.function_marks import mark
 from pipelines.errors import DefinitionError
+from pipelines.states.columns import SOURCE_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -17,13 +18,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from pipelines.aggregates.algebra import Monoid
-
-__all__ = ["ORDER", "ORDINAL", "ROWS", "TIME", "Aggregate", "Field", "expression", "sealed"]
-
-# What a lift may use beside the source's columns: the event time, what rows are ordered by before arrival decides (the
-# event time, or a constant where windows go by arrival), and a row's place in its batch.
-TIME, ORDER, ORDINAL = "muntin_time", "muntin_order", "muntin_ordinal"
-ROWS = "muntin_rows"  # what the relation that is lifted is called
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +90,7 @@ class Field:
 
     def _narrowed(self, lift: str) -> str:
         """The lift over the rows of `where`; one that takes whole rows apart itself gets fewer of them."""
-        before, every_row, after = lift.rpartition(f"list({ROWS})")
+        before, every_row, after = lift.rpartition(f"list({SOURCE_ROWS})")
         return f"{before}{every_row} FILTER (WHERE ({self.where})){after}" if every_row else filtered(lift, self.where)
 
     def _column(self, part: str) -> str:
@@ -113,6 +107,7 @@ class Aggregate:
         fields: what is kept of the rows of a frame.
         finish: from the columns of the fields, in order, to the result: Arrow arrays in, one Arrow array out.
         uses_window: whether finish gets two arrays more, the starts and the ends of the windows (timestamp[us, UTC]).
+        gives_lists: whether results are lists in an order; windows with output="rows" take them apart.
     """
 
     name: str
@@ -120,6 +115,7 @@ class Aggregate:
     fields: tuple[Field, ...]
     finish: Callable[..., pa.Array]
     uses_window: bool = False
+    gives_lists: bool = False
 
     def __str__(self) -> str:
         where = next((field.where for field in self.fields), "")

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from pipelines.windows.kind import Assignment
+    from pipelines.engine.assignment import Assignment
 
     Columns = Mapping[str, pa.Array]
 
@@ -47,7 +47,7 @@ class Fold:
         import numpy as np
         import pyarrow as pa
 
-        from pipelines.engine.fold import folds
+        from pipelines.engine.reduce.fold import folds
 
         rows = np.column_stack([part.cast(pa.float64()).to_numpy(zero_copy_only=False) for part in parts.values()])
         out = folds(np.ascontiguousarray(rows), windows, self.combine)
@@ -71,7 +71,7 @@ class Sum:
     def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
         import pyarrow as pa
 
-        from pipelines.engine.exact import exact_sums
+        from pipelines.engine.reduce.exact import exact_sums
 
         sums = dict[str, pa.Array]()
         for name, part in parts.items():
@@ -100,8 +100,8 @@ class Select:
     def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
         import pyarrow as pa
 
-        from pipelines.engine.gather import ranked
-        from pipelines.engine.select import winners
+        from pipelines.engine.lists.gather import ranked
+        from pipelines.engine.reduce.select import winners
 
         by = ranked(parts[self.by], parts[self.then], least=self.least) if self.then else parts[self.by]
         rows = winners(by, windows, least=self.least, newest=self.newest)
@@ -125,7 +125,7 @@ class Gather:
     ordered: bool = True
 
     def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
-        from pipelines.engine.gather import gathered
+        from pipelines.engine.lists.gather import gathered
 
         return gathered(parts, self.by, windows, greatest=self.greatest, newest=self.newest, most=self.most)
 
@@ -142,7 +142,7 @@ class AtExtreme:
     def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
         import pyarrow as pa
 
-        from pipelines.engine.gather import added, holders, united
+        from pipelines.engine.lists.gather import added, holders, united
 
         window, row, first = holders(parts[self.by], windows, least=self.least)
         out = {self.by: parts[self.by].take(pa.array(first, mask=first < 0))}

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.aggregates.aggregate import ORDER, Aggregate, Field, expression
+from pipelines.aggregates.aggregate import Aggregate, Field
 from pipelines.aggregates.algebra import AtExtreme, Select
 from pipelines.aggregates.order import PLACE
+from pipelines.definition.expressions import expression
+from pipelines.states.columns import ORDER
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.aggregates.aggregate import Aggregate, expression
+from pipelines.aggregates.aggregate import Aggregate
 from pipelines.aggregates.extremes import greatest, least
 from pipelines.aggregates.order import earliest, latest
 from pipelines.aggregates.sums import quotient, weighted
+from pipelines.definition.expressions import expression
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.aggregates.aggregate import ORDER, Aggregate, Field, expression
+from pipelines.aggregates.aggregate import Aggregate, Field
 from pipelines.aggregates.distribution import counts_of
 from pipelines.aggregates.listing import NEWEST, Listed, checked_limit, items
+from pipelines.definition.expressions import expression
 from pipelines.errors import DefinitionError
+from pipelines.states.columns import ORDER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,7 +33,7 @@ def collect(x: str, limit: int | None = None, *, distinct: bool = False, where: 
     parts = (("times", items(ORDER, f"({x}) IS NOT NULL", kept)), ("values", items(f"({x})", f"({x}) IS NOT NULL", kept)))
     field = Field(f"collect{kept or ''}", x, parts, Listed("collect", by=("times",), limit=kept), uses_order=True)
     said = f"{'DISTINCT ' if distinct else ''}{x}{f', {limit}' if limit else ''}"
-    return Aggregate("collect", said, (field,), _first_ones(limit) if distinct else _values).only(where)
+    return Aggregate("collect", said, (field,), _first_ones(limit) if distinct else _values, gives_lists=True).only(where)
 
 
 def _values(times: pa.Array, values: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
@@ -40,7 +42,7 @@ def _values(times: pa.Array, values: pa.Array) -> pa.Array:  # noqa: ARG001 - fi
 
 def _first_ones(limit: int | None) -> Callable[..., pa.Array]:
     def once(times: pa.Array, values: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
-        from pipelines.engine import lists
+        from pipelines.engine.lists import ordered as lists
 
         return lists.once(values, limit)
 
@@ -69,7 +71,7 @@ def collect_sorted(
     name, said = ("sorteddown", f"{x}, {by}, descending") if descending else ("sorted", f"{x}, {by}")
     monoid = Listed(name, by=("by", "times"), falling=("by",) if descending else ())
     field = Field(name, f"{x}, {by}", parts, monoid, uses_order=True, needs=((by, "order"),))
-    return Aggregate("collect_sorted", said, (field,), _last_part).only(where)
+    return Aggregate("collect_sorted", said, (field,), _last_part, gives_lists=True).only(where)
 
 
 def _last_part(*parts: pa.Array) -> pa.Array:
@@ -79,7 +81,7 @@ def _last_part(*parts: pa.Array) -> pa.Array:
 def collect_distinct(x: str, *, where: str | None = None) -> Aggregate:
     """The values of `x`, each once, ascending, as a list; nulls are left out."""
     x = expression(x, "collect_distinct")
-    return Aggregate("collect_distinct", x, (counts_of(x),), _kinds).only(where)
+    return Aggregate("collect_distinct", x, (counts_of(x),), _kinds, gives_lists=True).only(where)
 
 
 def _kinds(values: pa.Array, counts: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
@@ -113,7 +115,7 @@ def _between(separator: str, *, distinct: bool) -> Callable[..., pa.Array]:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        from pipelines.engine import lists
+        from pipelines.engine.lists import ordered as lists
 
         texts = lists.once(values, None) if distinct else values
         some = pc.greater(texts.value_lengths(), 0)
@@ -135,6 +137,6 @@ def to_map(key: str, value: str, *, where: str | None = None) -> Aggregate:
 
 
 def _mapped(keys: pa.Array, times: pa.Array, values: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
-    from pipelines.engine.lists import mapped
+    from pipelines.engine.lists.ordered import mapped
 
     return mapped(keys, values)

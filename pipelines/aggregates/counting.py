@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.aggregates.aggregate import Aggregate, Field, expression
+from pipelines.aggregates.aggregate import Aggregate, Field
 from pipelines.aggregates.algebra import SUM, AtExtreme
 from pipelines.aggregates.distribution import count_distinct
+from pipelines.definition.expressions import expression
 from pipelines.errors import DefinitionError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-ROWS = Field("rows", "", (("", "count(*)"),), SUM)
+ROW_COUNT = Field("rows", "", (("", "count(*)"),), SUM)
 
 
 def _itself(n: pa.Array) -> pa.Array:
@@ -37,7 +38,7 @@ def count(x: str | None = None, *, distinct: bool = False, where: str | None = N
     if distinct:
         return count_distinct(_said(x), where=where)
     if x is None:
-        return Aggregate("count", "", (ROWS,), _itself).only(where)
+        return Aggregate("count", "", (ROW_COUNT,), _itself).only(where)
     x = expression(x, "count")
     return Aggregate("count", x, (present(x),), _itself).only(where)
 

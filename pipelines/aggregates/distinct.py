@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.aggregates.aggregate import Aggregate, expression
+from pipelines.aggregates.aggregate import Aggregate
 from pipelines.aggregates.distribution import counts_of
+from pipelines.definition.expressions import expression
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,7 +28,7 @@ def mean_distinct(x: str) -> Aggregate:
 
 
 def _total(values: pa.Array, counts: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
-    from pipelines.engine.counts import summed
+    from pipelines.engine.lists.counted import summed
 
     return summed(values)
 

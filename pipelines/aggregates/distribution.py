@@ -7,9 +7,10 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from pipelines.aggregates.aggregate import Aggregate, Field, expression
+from pipelines.aggregates.aggregate import Aggregate, Field
 from pipelines.aggregates.algebra import SUM
 from pipelines.aggregates.listing import COUNTED
+from pipelines.definition.expressions import expression
 from pipelines.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def _doubles_of(x: str) -> Field:
 
 
 def _map(values: pa.Array, counts: pa.Array) -> pa.Array:
-    from pipelines.engine.lists import mapped
+    from pipelines.engine.lists.ordered import mapped
 
     return mapped(values, counts)
 
@@ -60,7 +61,7 @@ def mode(x: str, *, where: str | None = None) -> Aggregate:
 
 
 def _most(values: pa.Array, counts: pa.Array) -> pa.Array:
-    from pipelines.engine.counts import most_frequent
+    from pipelines.engine.lists.counted import most_frequent
 
     return most_frequent(values, counts)
 
@@ -101,7 +102,7 @@ def fraction(name: str, q: object) -> float:
 
 def _quantile(q: float) -> Callable[..., pa.Array]:
     def quantile(values: pa.Array, counts: pa.Array) -> pa.Array:
-        from pipelines.engine.counts import interpolated
+        from pipelines.engine.lists.counted import interpolated
 
         return interpolated(values, counts, q)
 
@@ -149,7 +150,7 @@ def _side_by_side(*counts: pa.Array) -> pa.Array:
     import numpy as np
     import pyarrow as pa
 
-    from pipelines.engine.lists import listed
+    from pipelines.engine.lists.ordered import listed
 
     table = np.column_stack([count.to_numpy(zero_copy_only=False) for count in counts]).astype(np.int64)
     return listed(np.full(len(table), len(counts)), pa.array(table.ravel()))

@@ -6,9 +6,11 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pipelines.aggregates.aggregate import ROWS, Aggregate, Field, expression
+from pipelines.aggregates.aggregate import Aggregate, Field
 from pipelines.aggregates.grouping import EACH_ROW, asked_of, grouped
+from pipelines.definition.expressions import expression
 from pipelines.errors import DefinitionError
+from pipelines.states.columns import SOURCE_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -45,7 +47,7 @@ def elementwise(lists: str | Sequence[str], aggregate: Aggregate, *, where: str 
     of, fields = ", ".join(columns), aggregate.fields
     place = _place(fields)
     rows = _elements(columns, EACH_ROW, place)
-    one = _elements(columns, f"SELECT unnest(muntin_row) FROM (SELECT {ROWS} AS muntin_row)", place)
+    one = _elements(columns, f"SELECT unnest(muntin_row) FROM (SELECT {SOURCE_ROWS} AS muntin_row)", place)
     inner = ((f"(SELECT ({sql}) FROM ({one}))", need) for each in fields for sql, need in asked_of(each))
     field = grouped("elements", f"{of}: {', '.join(each.stem for each in fields)}", fields, place, rows)
     field = replace(field, needs=(*((column, "list") for column in columns), *inner))
@@ -67,7 +69,7 @@ def _elements(columns: Sequence[str], rows: str, place: str) -> str:
 
 def _finishing(aggregate: Aggregate) -> Callable[..., pa.Array]:
     def finished(lists: pa.Array, *bounds: pa.Array) -> pa.Array:
-        from pipelines.engine.groups import finished_places
+        from pipelines.engine.lists.groups import finished_places
 
         return finished_places(lists, aggregate.finish, *bounds)
 

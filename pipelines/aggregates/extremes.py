@@ -7,8 +7,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pipelines.aggregates.aggregate import Aggregate, Field, expression
+from pipelines.aggregates.aggregate import Aggregate, Field
 from pipelines.aggregates.algebra import Gather, Select
+from pipelines.definition.expressions import expression
 from pipelines.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -33,13 +34,13 @@ def _itself(value: pa.Array) -> pa.Array:
 
 
 def _list(value: pa.Array) -> pa.Array:
-    from pipelines.engine.gather import filled
+    from pipelines.engine.lists.gather import filled
 
     return filled(value)
 
 
 def _range(low: pa.Array, high: pa.Array) -> pa.Array:
-    from pipelines.engine.differences import difference
+    from pipelines.engine.reduce.differences import difference
 
     return difference(high, low)
 
@@ -86,7 +87,7 @@ def top_n(x: str, n: int, *, where: str | None = None) -> Aggregate:
     x, n = expression(x, "top_n"), some(n, "top_n")
     monoid = Gather("top_n", by="", greatest=True, most=n, ordered=False)
     field = Field(f"top{n}", x, (("", f"coalesce(max({x}, {n}), [])"),), monoid, needs=((x, "order"),))
-    return Aggregate("top_n", x, (field,), _list).only(where)
+    return Aggregate("top_n", x, (field,), _list, gives_lists=True).only(where)
 
 
 def bottom_n(x: str, n: int, *, where: str | None = None) -> Aggregate:
@@ -98,4 +99,4 @@ def bottom_n(x: str, n: int, *, where: str | None = None) -> Aggregate:
     x, n = expression(x, "bottom_n"), some(n, "bottom_n")
     monoid = Gather("bottom_n", by="", most=n, ordered=False)
     field = Field(f"bottom{n}", x, (("", f"coalesce(min({x}, {n}), [])"),), monoid, needs=((x, "order"),))
-    return Aggregate("bottom_n", x, (field,), _list).only(where)
+    return Aggregate("bottom_n", x, (field,), _list, gives_lists=True).only(where)

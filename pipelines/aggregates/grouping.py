@@ -6,8 +6,10 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from pipelines.aggregates.aggregate import ROWS, Aggregate, Field, expression
+from pipelines.aggregates.aggregate import Aggregate, Field
+from pipelines.definition.expressions import expression
 from pipelines.errors import DefinitionError
+from pipelines.states.columns import SOURCE_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from pipelines.aggregates.algebra import Columns
-    from pipelines.windows.kind import Assignment
+    from pipelines.engine.assignment import Assignment
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,7 @@ class Grouped:
         return any(field.monoid.ordered for field in self.fields)
 
     def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
-        from pipelines.engine.groups import combined_groups
+        from pipelines.engine.lists.groups import combined_groups
 
         return {part: combined_groups(lists, windows, self.fields) for part, lists in parts.items()}
 
@@ -69,7 +71,7 @@ def asked_of(field: Field) -> tuple[tuple[str, str], ...]:
     return (*field.needs, (field.where, "condition")) if field.where else field.needs
 
 
-EACH_ROW = f"SELECT unnest(muntin_row) FROM (SELECT unnest(list({ROWS})) AS muntin_row)"
+EACH_ROW = f"SELECT unnest(muntin_row) FROM (SELECT unnest(list({SOURCE_ROWS})) AS muntin_row)"
 
 
 def grouped(name: str, of: str, fields: Sequence[Field], group: str, rows: str) -> Field:
@@ -83,7 +85,7 @@ def _lift(group: str, fields: Sequence[Field], rows: str) -> str:
     lifts = [lift for field in fields for lift in field.lifts.values()]
     names = "".join(f", 'p{at}': p{at}" for at in range(len(lifts)))
     chosen = "".join(f", {lift} AS p{at}" for at, lift in enumerate(lifts))
-    grouped = f"(SELECT ({group}) AS muntin_group{chosen} FROM ({rows}) AS {ROWS} WHERE ({group}) IS NOT NULL GROUP BY 1)"
+    grouped = f"(SELECT ({group}) AS muntin_group{chosen} FROM ({rows}) AS {SOURCE_ROWS} WHERE ({group}) IS NOT NULL GROUP BY 1)"
     return f"ARRAY(SELECT {{'group': muntin_group{names}}} FROM {grouped} ORDER BY muntin_group)"
 
 
@@ -97,7 +99,7 @@ def _sealing(fields: Sequence[Field]) -> Callable[[pa.Array], Sequence[pa.Array]
         return [part for seal, lifted in each for part in (seal(*lifted) if seal else lifted)]
 
     def sealed(lists: pa.Array) -> Sequence[pa.Array]:
-        from pipelines.engine.groups import changed
+        from pipelines.engine.lists.groups import changed
 
         return [changed(lists, stored)]
 
@@ -106,7 +108,7 @@ def _sealing(fields: Sequence[Field]) -> Callable[[pa.Array], Sequence[pa.Array]
 
 def _finishing(aggregate: Aggregate) -> Callable[..., pa.Array]:
     def finished(lists: pa.Array, *bounds: pa.Array) -> pa.Array:
-        from pipelines.engine.groups import finished_groups
+        from pipelines.engine.lists.groups import finished_groups
 
         return finished_groups(lists, aggregate.finish, *bounds)
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pipelines.aggregates.aggregate import ORDER, ORDINAL
 from pipelines.errors import DefinitionError
+from pipelines.states.columns import ORDER, ORDINAL
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from pipelines.aggregates.algebra import Columns
-    from pipelines.windows.kind import Assignment
+    from pipelines.engine.assignment import Assignment
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Listed:
     ordered = True
 
     def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
-        from pipelines.engine.lists import put_together
+        from pipelines.engine.lists.ordered import put_together
 
         by = [(parts[part].flatten(), part in self.falling) for part in self.by]
         return dict(zip(parts, put_together(list(parts.values()), windows, by, self.limit), strict=True))
@@ -44,7 +44,7 @@ class Counted:
     ordered = False
 
     def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
-        from pipelines.engine.lists import counted
+        from pipelines.engine.lists.ordered import counted
 
         return dict(zip(("values", "counts"), counted(parts["values"], parts["counts"], windows), strict=True))
 
@@ -57,7 +57,7 @@ class Newest:
     ordered = True
 
     def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
-        from pipelines.engine.lists import newest
+        from pipelines.engine.lists.ordered import newest
 
         return dict(zip(parts, newest(parts["keys"], parts["times"], list(parts.values()), windows), strict=True))
 

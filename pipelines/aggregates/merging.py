@@ -6,13 +6,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pipelines.errors import DefinitionError
+from pipelines.states.columns import STATE_PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pipelines.aggregates.aggregate import Aggregate, Field
-
-STATE = "state_"  # what columns of states begin with beside the results of published windows
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +20,7 @@ class Merge:
 
     name: str
 
-    def of(self, upstream: Mapping[str, Aggregate]) -> Aggregate:
+    def taken_from(self, upstream: Mapping[str, Aggregate]) -> Aggregate:
         """The upstream's aggregate over its states instead of over rows.
 
         Raises:
@@ -34,7 +33,7 @@ class Merge:
 
 
 def _merged(field: Field) -> Field:
-    parts = tuple((part, f'any_value("{STATE}{column}")') for part, column in zip(field.names, field.columns, strict=True))
+    parts = tuple((part, f'any_value("{STATE_PREFIX}{column}")') for part, column in zip(field.names, field.columns, strict=True))
     return replace(
         field, name=f"merged_{field.stem}", of="", parts=parts, uses_order=False, where="", seal=None, sealed_as=(), needs=(), is_state=True
     )

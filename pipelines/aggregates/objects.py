@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from pipelines.aggregates.algebra import Columns
-    from pipelines.windows.kind import Assignment
+    from pipelines.engine.assignment import Assignment
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Objects:
     ordered = False
 
     def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
-        from pipelines.engine.objects import Algebra, combinations
+        from pipelines.engine.reduce.python_objects import Algebra, combinations
 
         algebra = Algebra(self.read, self.write, self.combine, self.deduct)
         return {part: combinations(column, windows, algebra, self.write(self.empty())) for part, column in parts.items()}

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.aggregates.aggregate import ORDER, ORDINAL, Aggregate, Field, expression
+from pipelines.aggregates.aggregate import Aggregate, Field
 from pipelines.aggregates.algebra import Gather, Select
 from pipelines.aggregates.extremes import some
+from pipelines.definition.expressions import expression
+from pipelines.states.columns import ORDER, ORDINAL
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,7 +24,7 @@ def _value(time: pa.Array, value: pa.Array) -> pa.Array:  # noqa: ARG001 - finis
 
 
 def _list(time: pa.Array, value: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
-    from pipelines.engine.gather import filled
+    from pipelines.engine.lists.gather import filled
 
     return filled(value)
 
@@ -69,7 +71,7 @@ def first_k(x: str, k: int, *, where: str | None = None) -> Aggregate:
     value = f"list_transform(arg_min(struct_pack(value := {x}), {PLACE}, {k}), lambda muntin_row: muntin_row.value)"
     parts = (("time", f"coalesce(min({ORDER}, {k}), [])"), ("value", f"coalesce({value}, [])"))
     field = Field(f"first{k}", x, parts, Gather("first_k", by="time", most=k), uses_order=True)
-    return Aggregate("first_k", x, (field,), _list).only(where)
+    return Aggregate("first_k", x, (field,), _list, gives_lists=True).only(where)
 
 
 def last_k(x: str, k: int, *, where: str | None = None) -> Aggregate:
@@ -82,4 +84,4 @@ def last_k(x: str, k: int, *, where: str | None = None) -> Aggregate:
     value = f"list_transform(arg_max(struct_pack(value := {x}), {PLACE}, {k}), lambda muntin_row: muntin_row.value)"
     parts = (("time", f"coalesce(list_reverse(max({ORDER}, {k})), [])"), ("value", f"coalesce(list_reverse({value}), [])"))
     field = Field(f"last{k}", x, parts, Gather("last_k", by="time", newest=True, most=k), uses_order=True)
-    return Aggregate("last_k", x, (field,), _list).only(where)
+    return Aggregate("last_k", x, (field,), _list, gives_lists=True).only(where)

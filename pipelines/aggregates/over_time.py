@@ -6,51 +6,56 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, get_args
 
-from pipelines.aggregates.aggregate import ORDINAL, TIME, Aggregate, Field, expression
+from pipelines.aggregates.aggregate import Aggregate, Field
 from pipelines.aggregates.algebra import Gather
+from pipelines.definition.expressions import expression
 from pipelines.errors import DefinitionError
+from pipelines.states.columns import EVENT_TIME, ORDINAL
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 Method = Literal["locf", "linear"]
 
-TIMES = Field("times", "", (("", f"coalesce(list({TIME} ORDER BY {TIME}), [])"),), Gather("times", by="", ordered=False))
+TIMES = Field("times", "", (("", f"coalesce(list({EVENT_TIME} ORDER BY {EVENT_TIME}), [])"),), Gather("times", by="", ordered=False))
 
 
 def points(x: str, need: str) -> Field:
     """The times and values of `x` by (event time, arrival)."""
     there = f"FILTER (WHERE ({x}) IS NOT NULL)"
-    parts = tuple((name, f"coalesce(list({what} ORDER BY {TIME}, {ORDINAL}) {there}, [])") for name, what in (("time", TIME), ("value", x)))
+    parts = tuple(
+        (name, f"coalesce(list({what} ORDER BY {EVENT_TIME}, {ORDINAL}) {there}, [])")
+        for name, what in (("time", EVENT_TIME), ("value", x))
+    )
     return Field("points", x, parts, Gather("points", by="time"), uses_order=True, needs=((x, need),))
 
 
 def _held(time: pa.Array, value: pa.Array) -> pa.Array:
-    from pipelines.engine.neighbours import time_weighted
+    from pipelines.engine.lists.neighbours import time_weighted
 
     return time_weighted(time, value, linear=False)
 
 
 def _joined(time: pa.Array, value: pa.Array) -> pa.Array:
-    from pipelines.engine.neighbours import time_weighted
+    from pipelines.engine.lists.neighbours import time_weighted
 
     return time_weighted(time, value, linear=True)
 
 
 def _rate(time: pa.Array, value: pa.Array) -> pa.Array:
-    from pipelines.engine.neighbours import counter_rates
+    from pipelines.engine.lists.neighbours import counter_rates
 
     return counter_rates(time, value)
 
 
 def _durations(time: pa.Array, state: pa.Array) -> pa.Array:
-    from pipelines.engine.neighbours import durations
+    from pipelines.engine.lists.neighbours import durations
 
     return durations(time, state)
 
 
 def _silence(times: pa.Array) -> pa.Array:
-    from pipelines.engine.neighbours import longest_silences
+    from pipelines.engine.lists.neighbours import longest_silences
 
     return longest_silences(times)
 

@@ -9,11 +9,13 @@ import pickle
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pipelines.aggregates.aggregate import ORDER, Aggregate, Field, expression
-from pipelines.aggregates.code import mark
+from pipelines.aggregates.aggregate import Aggregate, Field
 from pipelines.aggregates.listing import Listed, items
 from pipelines.aggregates.objects import Objects, plain
+from pipelines.definition.expressions import expression
+from pipelines.definition.function_marks import mark
 from pipelines.errors import DefinitionError
+from pipelines.states.columns import ORDER
 
 if TYPE_CHECKING:
     from collections.abc import Callable

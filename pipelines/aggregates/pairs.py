@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.aggregates.aggregate import Aggregate, Field, expression
+from pipelines.aggregates.aggregate import Aggregate, Field
 from pipelines.aggregates.algebra import Fold
-from pipelines.aggregates.centred import counted_columns, doubles
+from pipelines.aggregates.moment_lifts import counted_columns, doubles
+from pipelines.definition.expressions import expression
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -49,7 +50,7 @@ def comoments(x: str, y: str) -> Field:
 
 
 def _sealed(a: pa.Array, b: pa.Array) -> list[pa.Array]:
-    from pipelines.engine.centred import comoments
+    from pipelines.engine.reduce.central_moments import comoments
 
     return counted_columns(comoments(a, b))
 
@@ -70,7 +71,7 @@ def _population(*parts: pa.Array) -> pa.Array:
 def _covariance(parts: tuple[pa.Array, ...], fewer: int) -> pa.Array:
     import pyarrow as pa
 
-    from pipelines.engine.differences import quotients
+    from pipelines.engine.reduce.differences import quotients
 
     n, ab = parts[0].to_numpy(), parts[7].to_numpy()
     return pa.array(quotients(ab, n - fewer), mask=n <= fewer)
@@ -80,7 +81,7 @@ def _correlation(*parts: pa.Array) -> pa.Array:
     import numpy as np
     import pyarrow as pa
 
-    from pipelines.engine.differences import quotients
+    from pipelines.engine.reduce.differences import quotients
 
     aa, bb, ab = (part.to_numpy() for part in parts[5:])
     return pa.array(np.clip(quotients(ab, np.sqrt(aa) * np.sqrt(bb)), -1.0, 1.0), mask=(aa == 0) | (bb == 0))
@@ -90,7 +91,7 @@ def _trend(*parts: pa.Array) -> pa.Array:
     import numpy as np
     import pyarrow as pa
 
-    from pipelines.engine.differences import quotients
+    from pipelines.engine.reduce.differences import quotients
 
     a, a_rest, b, b_rest, aa, bb, ab = (part.to_numpy() for part in parts[1:])
     slope = quotients(ab, aa)

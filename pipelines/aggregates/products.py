@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.aggregates.aggregate import Aggregate, Field, expression
+from pipelines.aggregates.aggregate import Aggregate, Field
 from pipelines.aggregates.algebra import SUM
 from pipelines.aggregates.counting import present
 from pipelines.aggregates.sums import quotient
+from pipelines.definition.expressions import expression
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.aggregates.aggregate import Aggregate, Field, expression
+from pipelines.aggregates.aggregate import Aggregate, Field
 from pipelines.aggregates.algebra import Fold
-from pipelines.aggregates.centred import counted_columns, doubles
+from pipelines.aggregates.moment_lifts import counted_columns, doubles
+from pipelines.definition.expressions import expression
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -49,7 +50,7 @@ def shape(x: str) -> Field:
 
 
 def _sealed(values: pa.Array) -> list[pa.Array]:
-    from pipelines.engine.centred import moments
+    from pipelines.engine.reduce.central_moments import moments
 
     return counted_columns(moments(values, 4))
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from pipelines.aggregates.algebra import Columns
-    from pipelines.windows.kind import Assignment
+    from pipelines.engine.assignment import Assignment
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +28,13 @@ class Sketches:
 
     def sealed(self, lists: pa.Array) -> list[pa.Array]:
         """Lists of values as sketches."""
-        from pipelines.engine.sketches import KINDS
+        from pipelines.engine.reduce.sketch_bytes import KINDS
 
         return [KINDS[self.name].states(lists, self.size)]
 
     def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
-        from pipelines.engine.objects import combinations
-        from pipelines.engine.sketches import KINDS
+        from pipelines.engine.reduce.python_objects import combinations
+        from pipelines.engine.reduce.sketch_bytes import KINDS
 
         kind = KINDS[self.name]
         empty = kind.write(kind.made(self.size, []))
@@ -42,7 +42,7 @@ class Sketches:
 
     def shown(self, states: pa.Array) -> list[Any]:
         """Each state as something that can be compared and printed."""
-        from pipelines.engine.sketches import KINDS
+        from pipelines.engine.reduce.sketch_bytes import KINDS
 
         kind = KINDS[self.name]
         return [kind.show(kind.read(state)) for state in states.to_pylist()]

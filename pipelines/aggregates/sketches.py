@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.aggregates.aggregate import Aggregate, Field, expression
+from pipelines.aggregates.aggregate import Aggregate, Field
 from pipelines.aggregates.distribution import fraction
 from pipelines.aggregates.extremes import min as least
 from pipelines.aggregates.sketch_states import Sketches
+from pipelines.definition.expressions import expression
 from pipelines.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -127,8 +128,8 @@ def _most_frequent(k: int) -> Callable[[pa.Array, pa.Array], pa.Array]:
         import pyarrow as pa
         from datasketches import frequent_strings_sketch
 
-        from pipelines.engine.frequent import top, values_of
-        from pipelines.engine.lists import listed
+        from pipelines.engine.lists.ordered import listed
+        from pipelines.engine.reduce.frequent_items import top, values_of
 
         rows = [top(frequent_strings_sketch.deserialize(sketch), k) for sketch in sketches.to_pylist()]
         values = values_of([value for row in rows for value, _, _ in row], like.type)

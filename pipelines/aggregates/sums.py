@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.aggregates.aggregate import Aggregate, Field, expression
+from pipelines.aggregates.aggregate import Aggregate, Field
 from pipelines.aggregates.algebra import SUM
-from pipelines.aggregates.counting import ROWS, present
+from pipelines.aggregates.counting import ROW_COUNT, present
 from pipelines.aggregates.distinct import mean_distinct, sum_distinct
+from pipelines.definition.expressions import expression
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -85,6 +86,6 @@ def rate(x: str | None = None, *, where: str | None = None) -> Aggregate:
     Null where every value of `x` is null, and for windows without a length.
     """
     if x is None:
-        return Aggregate("rate", "", (ROWS,), _rate, uses_window=True).only(where)
+        return Aggregate("rate", "", (ROW_COUNT,), _rate, uses_window=True).only(where)
     x = expression(x, "rate")
     return Aggregate("rate", x, (present(x), total(x)), _sum_rate, uses_window=True).only(where)

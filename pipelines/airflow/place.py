@@ -8,8 +8,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipelines.definition.home import at_home
 from pipelines.definition.instants import instant_us
+from pipelines.definition.relative_paths import at_home
 from pipelines.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -17,17 +17,16 @@ if TYPE_CHECKING:
 
     from pipelines.definition.pipeline import Pipeline
     from pipelines.definition.schedule import Interval
-    from pipelines.store.store import Store
+    from pipelines.jobs.bound import Bound
 
 START, END = "interval_start", "interval_end"
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What every task of a run works on: the pipeline with absolute paths, its state, and the run's interval."""
+    """What every task of a run works on: the pipeline with absolute paths beside its state, and the run's interval."""
 
-    pipeline: Pipeline
-    store: Store
+    bound: Bound
     interval: Interval
 
 
@@ -38,12 +37,11 @@ def place_of(pipeline: Pipeline, context: Mapping[str, Any], root: str | Path | 
         DefinitionError: the run has no data interval, or one that the schedule does not have.
         StateError: the state folder is another pipeline's, or cannot be made.
     """
-    from pipelines.store.delta import DeltaStore
-    from pipelines.store.state import claim
+    from pipelines.jobs.bound import bind
 
     home = home_of(context["dag"].fileloc)
     interval = interval_of(pipeline, context)
-    return Place(at_home(pipeline, home), DeltaStore(claim(pipeline, root_of(home, root))), interval)
+    return Place(bind(at_home(pipeline, home), root_of(home, root), claim=True), interval)
 
 
 def home_of(dag_file: str | Path) -> Path:
@@ -87,7 +85,7 @@ def _asked(pipeline: Pipeline, params: Mapping[str, Any]) -> tuple[int, int] | N
 
 def _told(pipeline: Pipeline, context: Mapping[str, Any]) -> tuple[int, int] | None:
     """The newest batch of the events that started the run, of a pipeline over the windows of another."""
-    if not hasattr(pipeline.source, "upstream"):
+    if pipeline.source.upstream is None:
         return None
     events = [event for found in (context.get("triggering_asset_events") or {}).values() for event in found]
     starts = [datetime.fromisoformat(start) for event in events for start in event.extra.get("published", ())]

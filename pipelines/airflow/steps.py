@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import logging
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipelines.airflow import wording
+from pipelines.airflow import log_lines
 from pipelines.definition.instants import from_us
 from pipelines.errors import ConflictError
 
@@ -29,15 +28,15 @@ log = logging.getLogger("muntin")
 
 def accumulate(place: Place, spark: SparkSession) -> dict[str, Any]:
     """Read the interval's events into states; of an upstream all that it published since. Returns what was read of the interval."""
-    from pipelines.jobs.accumulate import accumulate as read
     from pipelines.jobs.inputs import news_from_upstream
     from pipelines.jobs.reports import record_accumulated, utc_now
+    from pipelines.jobs.run.accumulate import accumulate as read
 
-    news = news_from_upstream(place.pipeline, place.store, unread=True)
-    done = read(place.pipeline, place.store, spark, sorted({place.interval, *news}))
-    changed = record_accumulated(place.store, done, utc_now())
+    news = news_from_upstream(place.bound, unread=True)
+    done = read(place.bound, spark, sorted({place.interval, *news}))
+    changed = record_accumulated(place.bound.store, done, utc_now())
     batch = next(one for one in done if one.interval == place.interval)
-    for line in wording.accumulated(batch, changed=changed[batch.interval.start_us]):
+    for line in log_lines.accumulated(batch, changed=changed[batch.interval.start_us]):
         log.info(line)
     return {
         "interval": str(batch.interval),
@@ -50,33 +49,33 @@ def accumulate(place: Place, spark: SparkSession) -> dict[str, Any]:
 
 def finalize(place: Place, spark: SparkSession) -> dict[str, Any]:
     """Stage the windows of everything that changed. Returns the staging folder (None: nothing changed) and what is missing."""
-    from pipelines.jobs.finalize import finalize as stage
+    from pipelines.jobs.run.finalize import finalize as stage
 
-    staged = stage(place.pipeline, place.store, spark, [place.interval.start_us])
-    for line in wording.staged(staged, place.interval):
+    staged = stage(place.bound, spark, [place.interval.start_us])
+    for line in log_lines.staged(staged, place.interval):
         log.info(line)
     return {"folder": staged.folder if staged.windows else None, "missing": staged.missing}
 
 
 def validate(place: Place, spark: SparkSession, staged: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Hold the staged windows against their expectations. Returns the reports; a critical failure raises."""
-    from pipelines.jobs.finalize import load_staged
-    from pipelines.jobs.publish import is_stale
-    from pipelines.jobs.validate import validate_staged
+    from pipelines.jobs.run.finalize import load_staged
+    from pipelines.jobs.run.publish import is_stale
+    from pipelines.jobs.run.validate import validate_staged
 
     if staged["folder"] is None:
         log.info("nothing is staged: nothing to validate")
         return []
     try:
-        loaded = load_staged(place.store, staged["folder"])
+        loaded = load_staged(place.bound.store, staged["folder"])
     except ConflictError as gone:
         log.info("%s: the task publish will do so", gone)
         return []
-    if is_stale(place.store, loaded):
+    if is_stale(place.bound.store, loaded):
         log.info("another run published since these windows were staged: the task publish will finalize and validate again")
         return []
-    reports = validate_staged(place.pipeline, place.store, spark, loaded)
-    for line in wording.validated(reports, loaded):
+    reports = validate_staged(place.bound, spark, loaded)
+    for line in log_lines.validated(reports, loaded):
         log.info(line)
     return reports
 
@@ -88,15 +87,15 @@ def publish(place: Place, staged: Mapping[str, Any], accumulated: Mapping[str, A
         `report` of the batch, `published`: window -> starts of the batches published, `waiting_for`: missing intervals,
         `quality`: window -> the verdict of its expectations.
     """
-    from pipelines.jobs.rebuild import left_behind
+    from pipelines.jobs.upkeep.rebuild import left_behind
 
     done, missing, quality = _publish(place, staged, quality, session)
     batches = {place.interval.start_us, *(start for starts in done.values() for start in starts)}
     report = _record(place, sorted(batches), changed=accumulated["source_changed"])
-    for line in wording.published(place.interval, report, done, missing):
+    for line in log_lines.published(place.interval, report, done, missing):
         log.info(line)
-    if left := left_behind(place.pipeline, Path(place.store.root).parents[1]):
-        log.warning(wording.left_behind(left))
+    if left := left_behind(place.bound.pipeline, place.bound.root):
+        log.warning(log_lines.left_behind(left))
     return {
         "report": report.to_dict(),
         "published": {window: [from_us(start).isoformat() for start in starts] for window, starts in done.items()},
@@ -107,14 +106,14 @@ def publish(place: Place, staged: Mapping[str, Any], accumulated: Mapping[str, A
 
 def _publish(place: Place, staged: Mapping[str, Any], quality: Quality, session: Session) -> tuple[Published, Holes, Quality]:
     """What this run published, what is missing, and how it was judged."""
-    from pipelines.jobs.finalize import load_staged
-    from pipelines.jobs.publish import publish as commit
+    from pipelines.jobs.run.finalize import load_staged
+    from pipelines.jobs.run.publish import publish as commit
 
     done: dict[str, Sequence[int]] = {}
     if staged["folder"] is None:
         return done, staged["missing"], quality
     try:
-        commit(place.pipeline, place.store, load_staged(place.store, staged["folder"]), committed=done.__setitem__)
+        commit(place.bound, load_staged(place.bound.store, staged["folder"]), committed=done.__setitem__)
     except ConflictError as rival:
         log.info("%s", rival)
         return _again(place, staged["folder"], done, session)
@@ -123,11 +122,11 @@ def _publish(place: Place, staged: Mapping[str, Any], quality: Quality, session:
 
 def _again(place: Place, folder: str, done: Published, session: Session) -> tuple[Published, Holes, Quality]:
     """Finalize, validate and publish until no other run comes in between."""
-    from pipelines.jobs.run import finish
+    from pipelines.jobs.run.run import finish
 
-    place.store.discard(folder)
+    place.bound.store.discard(folder)
     with session() as spark:
-        again = finish(place.pipeline, place.store, spark, [place.interval], validate=True, tell=log.info)
+        again = finish(place.bound, spark, [place.interval], validate=True, tell=log.info)
     both = {window: tuple(sorted({*done.get(window, ()), *again.published.get(window, ())})) for window in {**done, **again.published}}
     return both, [list(hole) for hole in again.missing], again.quality
 
@@ -136,12 +135,12 @@ def _record(place: Place, starts: Sequence[int], *, changed: bool) -> BatchRepor
     """Write down what became of these batches; return the report of the run's own."""
     from pipelines.definition.schedule import Interval
     from pipelines.jobs.reports import record_published, utc_now
-    from pipelines.jobs.run import batch_reports
+    from pipelines.jobs.run.run import batch_reports
 
     own = place.interval
-    intervals = [Interval(start, place.pipeline.intervals.after(start)) for start in starts]
-    reports = batch_reports(place.pipeline, place.store, intervals, {own.start_us: changed})
-    record_published(place.store, reports, utc_now())
+    intervals = [Interval(start, place.bound.pipeline.intervals.after(start)) for start in starts]
+    reports = batch_reports(place.bound, intervals, {own.start_us: changed})
+    record_published(place.bound.store, reports, utc_now())
     return next(report for report in reports if report.interval_start == from_us(own.start_us))
 
 
@@ -149,9 +148,9 @@ def extras(place: Place, result: Mapping[str, Any]) -> dict[str, dict[str, Any]]
     """Window -> what its asset event carries; only of windows that were published."""
     return {
         window: {
-            "pipeline": place.pipeline.name,
+            "pipeline": place.bound.pipeline.name,
             "window": window,
-            "table": f"{place.store.root}/windows/{window}",
+            "table": f"{place.bound.folder}/windows/{window}",
             "published": starts,
             "report": result["report"],
             "waiting_for": result["waiting_for"],

@@ -16,8 +16,8 @@ from pipelines.cli.working import Tell, working
 
 if TYPE_CHECKING:
     from pipelines.definition.pipeline import Pipeline
-    from pipelines.jobs.outdated import Outdated
     from pipelines.jobs.reports import RunReport
+    from pipelines.jobs.upkeep.outdated import Outdated
 
 All = Annotated[bool, typer.Option("--all", help="Every batch of the range, changed or not.")]
 
@@ -42,7 +42,7 @@ def backfill(
       muntin backfill dags/flights.py --root state --start 2013-01-01 --end 2014-01-01
     """
     with working() as tell:
-        from pipelines.jobs.outdated import outdated
+        from pipelines.jobs.upkeep.outdated import outdated
 
         pipeline = load_pipeline(file, name)
         todo = outdated(pipeline, root=root, start=start, end=end, everything=everything)
@@ -67,7 +67,7 @@ def ranges(todo: "Sequence[Outdated]") -> Iterator[tuple[datetime, datetime]]:
 
 def _left_over(pipeline: "Pipeline", root: Path, start: datetime) -> list[tuple[datetime, datetime]]:
     """An empty range, if batches that were read before still have windows to publish: a run of it does that."""
-    from pipelines.jobs.plan import plan
+    from pipelines.jobs.look.plan import plan
 
     planned = plan(pipeline, root=root, start=start, end=start)
     return [(start, start)] if any(planned.windows.values()) else []
@@ -77,7 +77,7 @@ def run_ranges(
     pipeline: "Pipeline", root: Path, spans: Sequence[tuple[datetime, datetime]], url: str | None, tell: Tell, *, validate: bool
 ) -> "RunReport":
     """Each range in bulk, in one session; one report over all."""
-    from pipelines.jobs.run import run
+    from pipelines.jobs.run.run import run
     from pipelines.spark.session import session
 
     tell("start Spark")

@@ -8,7 +8,6 @@ from traceback import extract_tb
 from types import ModuleType
 from typing import Any
 
-import pipelines
 from pipelines.definition.pipeline import Pipeline
 from pipelines.errors import DefinitionError
 
@@ -70,7 +69,7 @@ def _executed(file: Path) -> dict[str, Any]:
 @contextmanager
 def _without_airflow() -> Iterator[None]:
     """`from pipelines import airflow_dag` gives a function that builds nothing: a definition costs no import of Airflow."""
-    names = vars(pipelines)
+    names = vars(sys.modules["pipelines"])
     before = names.get(_GLUE)
     names[_GLUE] = lambda *_, **__: None
     try:

@@ -13,7 +13,7 @@ from pipelines.cli.selection import one_key
 from pipelines.cli.working import working
 
 if TYPE_CHECKING:
-    from pipelines.jobs.explain import Explained, Explanation
+    from pipelines.jobs.look.explain import Explained, Explanation
 
 At = Annotated[datetime, typer.Option("--at", parser=opt.instant, metavar="INSTANT", help="An instant that the window holds, in UTC.")]
 
@@ -36,7 +36,7 @@ def explain(
       muntin explain dags/flights.py last_6_hours --key JFK --at 2013-02-01T06:00
     """
     with working():
-        from pipelines.jobs import explain as jobs
+        from pipelines.jobs.look import explain as jobs
 
         pipeline = load_pipeline(file, name)
         found = jobs.explain(pipeline, window, root=root, key=one_key(pipeline, key or ()), at=at)

@@ -13,7 +13,7 @@ from pipelines.cli.working import working
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from pipelines.jobs.late import LateBatch
+    from pipelines.jobs.look.late import LateBatch
 
 States = Annotated[bool, typer.Option("--states", help="Also the key and frame of the late rows, from the checkpoint.")]
 Limit = Annotated[int, typer.Option("--limit", min=0, metavar="ROWS", help="At most so many states of a window; 0 is all.")]
@@ -37,7 +37,7 @@ def late(
       muntin late dags/flights.py last_6_hours --root state --states
     """
     with working():
-        from pipelines.jobs import late as jobs
+        from pipelines.jobs.look import late as jobs
 
         pipeline = load_pipeline(file, name)
         batches = jobs.late(pipeline, window, root=root)

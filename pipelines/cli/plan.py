@@ -11,7 +11,7 @@ from pipelines.cli.output import columns, many, moment, say, say_json, size, str
 from pipelines.cli.working import working
 
 if TYPE_CHECKING:
-    from pipelines.jobs.plan import Plan
+    from pipelines.jobs.look.plan import Plan
 
 
 def plan(
@@ -30,7 +30,7 @@ def plan(
       muntin plan dags/flights.py --root state --start 2013-01-01 --end 2013-02-01
     """
     with working():
-        from pipelines.jobs.plan import plan as plan_range
+        from pipelines.jobs.look.plan import plan as plan_range
 
         planned = plan_range(load_pipeline(file, name), root=root, start=start, end=end)
     say_json(planned.to_dict()) if as_json else _say_plan(planned)

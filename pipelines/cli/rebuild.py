@@ -27,7 +27,7 @@ def rebuild(
       muntin rebuild dags/flights.py --root state
     """
     with working() as tell:
-        from pipelines.jobs.rebuild import to_rebuild
+        from pipelines.jobs.upkeep.rebuild import to_rebuild
 
         pipeline = load_pipeline(file, name)
         todo = to_rebuild(pipeline, root=root)

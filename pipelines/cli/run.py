@@ -34,7 +34,7 @@ def run(
       muntin run dags/flights.py --root state --start 2013-01-01 --end 2013-02-01
     """
     with working(*STEPS) as tell:
-        from pipelines.jobs.run import run as run_range
+        from pipelines.jobs.run.run import run as run_range
 
         pipeline = load_pipeline(file, name)
         with spark_session(spark) as session:

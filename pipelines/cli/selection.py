@@ -35,11 +35,11 @@ def selected(
         DefinitionError: no such window or key column, or a value that is none of the column's.
         StateError: there is no state.
     """
-    from pipelines.jobs.folders import existing_folder
-    from pipelines.jobs.read import read
+    from pipelines.jobs.look.read import read
+    from pipelines.jobs.state_folders import bind_existing
 
     asked = _by_column(pipeline, keys or ())
-    existing_folder(pipeline, root)
+    bind_existing(pipeline, root)
     table = read(pipeline, window, root=root, provisional=provisional)
     for column, values in asked.items():
         table = table.filter(_matches(table[column], column, values))
@@ -89,7 +89,7 @@ def _between(table: "pa.Table", low: datetime | None, high: datetime | None) -> 
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from pipelines.engine.frames import INSTANT
+    from pipelines.states.columns import INSTANT
 
     if low is not None:
         table = table.filter(pc.greater_equal(table["window_start"], pa.scalar(low.astimezone(UTC), INSTANT)))

@@ -9,7 +9,7 @@ from pipelines.cli.output import columns, many, moment, say, say_json, size, str
 from pipelines.cli.working import working
 
 if TYPE_CHECKING:
-    from pipelines.jobs.status import PipelineStatus
+    from pipelines.jobs.look.status import PipelineStatus
 
 _WINDOW = {
     "window": "window",
@@ -35,7 +35,7 @@ def status(file: opt.SomeFile = None, root: opt.Root = Path("state"), name: opt.
       muntin status dags/flights.py --root state
     """
     with working():
-        from pipelines.jobs import status as jobs
+        from pipelines.jobs.look import status as jobs
 
         found = [jobs.status(load_pipeline(file, name), root=root)] if file else jobs.states_below(root)
     if as_json:

@@ -35,7 +35,7 @@ def vacuum(
       muntin vacuum --root state --older-than 7d --dry-run
     """
     with working():
-        from pipelines.jobs.vacuum import vacuum as sweep
+        from pipelines.jobs.upkeep.vacuum import vacuum as sweep
 
         pipeline = load_pipeline(file, name) if file else None
         removed = sweep(root, older_than_us=older_than, pipeline=pipeline, dry_run=dry_run)

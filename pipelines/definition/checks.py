@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from pipelines.definition.instants import instant_us
-from pipelines.definition.schedule import schedule_of
+from pipelines.definition.parts import distinct
 from pipelines.errors import DefinitionError
 
 if TYPE_CHECKING:
-    from pipelines.definition.pipeline import Pipeline
+    from collections.abc import Mapping, Sequence
+
+    from pipelines.definition.kinds import Kind
+    from pipelines.definition.parts import Aggregate, Source
+    from pipelines.definition.schedule import Schedule
 
 RESERVED = ("window_start", "window_end", "batch", "provisional", "bucket", "frame", "rows", "first_event", "last_event", "newest_event")
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
@@ -43,60 +46,61 @@ def check_source(source: object) -> None:
         )
 
 
-def tumbling(windows: Any) -> Any:  # noqa: ANN401 - whatever the user gave
-    """A policy alone, as `by_count(100)`, is the arrival window that tumbles by it."""
-    from pipelines.windows.arrival import arrival
-    from pipelines.windows.policies import Policy
+def resolved(source: Source, aggregates: Any) -> Any:  # noqa: ANN401 - whatever the user gave
+    """Aggregates with those that are merged of the upstream's states taken from the upstream.
 
-    if not isinstance(windows, dict):
-        return windows
-    return {name: arrival(window) if isinstance(window, Policy) else window for name, window in windows.items()}
-
-
-def check_upstream(pipeline: Pipeline) -> None:
-    """Windows over windows: one schedule, and states where they are merged."""
-    from pipelines.aggregates import Merge
-
-    upstream = getattr(pipeline.source, "upstream", None)
-    given = pipeline.aggregates if isinstance(pipeline.aggregates, dict) else {}
-    merged = {name: each for name, each in given.items() if isinstance(each, Merge)}
+    Raises:
+        DefinitionError: there is no upstream, it keeps no states, or it has no such aggregate.
+    """
+    upstream, given = source.upstream, aggregates if isinstance(aggregates, dict) else {}
+    merged = {name: each for name, each in given.items() if hasattr(each, "taken_from")}
     if merged and not (upstream and upstream.keep_states):
         where = f"say keep_states=True in {upstream.name!r}" if upstream else "give sources.windows(upstream, window) as source"
         raise DefinitionError(f"aggregates[{next(iter(merged))!r}]: merge combines the states of upstream windows; {where}")
-    if upstream is None:
+    theirs = upstream.aggregates if upstream else {}
+    return {name: each.taken_from(theirs) if name in merged else each for name, each in given.items()} or aggregates
+
+
+def check_upstream(source: Source, ours: Schedule) -> None:
+    """Windows over windows have one schedule."""
+    if source.upstream is None:
         return
-    resolved = {name: each.of(upstream.aggregates) for name, each in merged.items()}
-    object.__setattr__(pipeline, "aggregates", {name: resolved.get(name, each) for name, each in given.items()} or pipeline.aggregates)
-    ours, theirs = schedule_of(pipeline.schedule, instant_us(pipeline.start, "start")), upstream.intervals
+    theirs = source.upstream.intervals
     apart = (ours.anchor_us - theirs.anchor_us) % ours.step_us if ours.step_us else 0
     if (ours.cron, ours.step_us) != (theirs.cron, theirs.step_us) or apart:
         raise DefinitionError(
-            f"schedule: {ours} is not that of {upstream.name!r}, {theirs}; a batch is what the upstream's batch closed: give both the same"
+            f"schedule: {ours} is not that of {source.upstream.name!r}, {theirs}; a batch is what the upstream's batch closed: give both the same"
         )
 
 
-def check_parts(pipeline: Pipeline) -> None:
-    """Windows and aggregates, each with a name, that go with the source."""
-    from pipelines.aggregates import Aggregate
-
-    for what, parts in (("windows", pipeline.windows), ("aggregates", pipeline.aggregates)):
-        if not isinstance(parts, dict) or not parts:
-            raise DefinitionError(f"{what}: {parts!r} is not a dict of at least one name -> {what[:-1]}")
-    for name, window in pipeline.windows.items():
+def check_windows(windows: Any, source: Source, aggregates: Any) -> None:  # noqa: ANN401 - whatever the user gave
+    """Windows, each with a name, that go with the source and the aggregates."""
+    _check_dict("windows", windows)
+    for name, window in windows.items():
         check_name("windows", name)
         if not hasattr(window, "assign"):
             raise DefinitionError(
                 f'windows[{name!r}]: {window!r} is not a window; give windows.tumbling("1h"), windows.sliding(...), windows.session(...)'
             )
-        if problem := getattr(window, "misfit", lambda _: None)(pipeline.source):
+        if problem := window.misfit(source):
             raise DefinitionError(f"windows[{name!r}]: {problem}")
-        if "position" in window.columns and not any(str(each).startswith("collect") for each in pipeline.aggregates.values()):
+        if window.rows_out and not any(each.gives_lists for each in aggregates.values()):
             raise DefinitionError(f'windows[{name!r}]: output="rows" takes lists apart; add one, as aggregates.collect_sorted("x")')
-    for name, aggregate in pipeline.aggregates.items():
-        if not isinstance(aggregate, Aggregate):
+
+
+def check_aggregates(aggregates: Any) -> None:  # noqa: ANN401 - whatever the user gave
+    """Aggregates, each with a name."""
+    _check_dict("aggregates", aggregates)
+    for name, aggregate in aggregates.items():
+        if not hasattr(aggregate, "fields") or not hasattr(aggregate, "finish"):
             raise DefinitionError(
                 f'aggregates[{name!r}]: {aggregate!r} is not an aggregate; give aggregates.count(), aggregates.sum("x"), ...'
             )
+
+
+def _check_dict(what: str, parts: object) -> None:
+    if not isinstance(parts, dict) or not parts:
+        raise DefinitionError(f"{what}: {parts!r} is not a dict of at least one name -> {what[:-1]}")
 
 
 def check_derive(derive: object) -> None:
@@ -105,14 +109,15 @@ def check_derive(derive: object) -> None:
         raise DefinitionError(f'derive: {derive!r} is not a dict of name -> SQL over a row; write {{"share_late": "late / flights"}}')
 
 
-def check_columns(pipeline: Pipeline) -> None:
+def check_columns(keys: Sequence[str], windows: Mapping[str, Kind], aggregates: Mapping[str, Aggregate], derive: Mapping[str, str]) -> None:
     """Columns of results and states that do not get into each other's way."""
-    seen = {column.lower(): "the states' own columns" for each in pipeline.fields for column in each.columns}
-    for key in set(seen).intersection(key.lower() for key in pipeline.keys):
+    fields = distinct((aggregate, aggregate.fields) for aggregate in aggregates.values())
+    states = {column.lower() for each in fields for column in each.columns} - set(RESERVED)
+    for key in states.intersection(key.lower() for key in keys):
         raise DefinitionError(f"keys: {key!r} is the name of a column of the states; rename the key in the source")
-    reserved = {*RESERVED, *(column.lower() for window in pipeline.windows.values() for column in window.columns)}
-    seen = {}
-    for what, names in (("keys", pipeline.keys), ("aggregates", tuple(pipeline.aggregates)), ("derive", tuple(pipeline.derive))):
+    reserved = {*RESERVED, *(column.lower() for window in windows.values() for column in window.columns)}
+    seen: dict[str, str] = {}
+    for what, names in (("keys", keys), ("aggregates", tuple(aggregates)), ("derive", tuple(derive))):
         for name in names:
             if not isinstance(name, str) or not name or name.lower() in reserved:
                 raise DefinitionError(

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from pipelines.aggregates.code import mark
 from pipelines.definition.durations import spell
+from pipelines.definition.kinds import Bounded, RowStates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pipelines.definition.pipeline import Pipeline
 
-FORMAT = 1  # of the state directory
 FAR_APART = 10_000  # frames a window: from here on a second, coarser set is cheaper than reading the fine one
 
 
@@ -45,47 +42,25 @@ class FrameSet:
 
 def frame_sets(pipeline: Pipeline) -> list[FrameSet]:
     """The frame sets of a pipeline, finest first. A set serves the windows whose natural width it divides, unless these are far wider."""
-    grid = [w.frame_us(0) for w in pipeline.windows.values() if w.reach_us]
-    widths = {name: w.frame_us(min(grid, default=0)) for name, w in pipeline.windows.items() if not w.by_arrival}
+    grid = [w.frame_us(0) for w in pipeline.windows.values() if isinstance(w.follows, Bounded)]
+    widths = {name: w.frame_us(min(grid, default=0)) for name, w in pipeline.windows.items() if not w.made_of.by_arrival}
     served: dict[int, list[str]] = {}
     for name, width in sorted(widths.items(), key=lambda item: item[1]):
         finest = next((w for w in served if width % w == 0 and width // w <= FAR_APART), width)
         served.setdefault(finest, []).append(name)
-    by_time = [FrameSet(width, tuple(names), any(pipeline.windows[name].event_times for name in names)) for width, names in served.items()]
+    by_time = [
+        FrameSet(width, tuple(names), any(pipeline.windows[name].made_of.event_times for name in names)) for width, names in served.items()
+    ]
     return by_time + _rows(pipeline)
 
 
 def _rows(pipeline: Pipeline) -> list[FrameSet]:
     """The set of rows for all windows that go by arrival."""
-    found = {name: window for name, window in pipeline.windows.items() if window.by_arrival}
-    lifts = {column: lift for window in found.values() for column, lift in window.lifts.items()}
+    found = {name: window.made_of for name, window in pipeline.windows.items() if isinstance(window.made_of, RowStates)}
+    lifts = {column: lift for rows in found.values() for column, lift in rows.lifts.items()}
     return [FrameSet(1, tuple(found), event_times=False, by_arrival=True, lifts=lifts)] if found else []
 
 
 def frame_set_of(pipeline: Pipeline, window: str) -> FrameSet:
     """The frame set that a window is made of."""
     return next(frames for frames in frame_sets(pipeline) if window in frames.windows)
-
-
-def fingerprint(pipeline: Pipeline) -> str:
-    """Names everything that determines the states: a change of any of it begins a new state folder."""
-    source, schedule = pipeline.source, pipeline.intervals
-    facts = {
-        "format": FORMAT,
-        "keys": pipeline.keys,
-        "where": pipeline.where,
-        "time": [source.event_time, source.unit, source.timezone, source.arrival_order, source.arrival_time],
-        "schedule": [schedule.cron, schedule.step_us, schedule.anchor_us],
-        "max_ahead": pipeline.max_ahead_us,
-        "frames": [[frames.table, frames.event_times, sorted(frames.lifts.items())] for frames in frame_sets(pipeline)],
-        "fields": sorted(each.facts for each in pipeline.fields),
-    }
-    return sha256(json.dumps(facts, sort_keys=True, default=str).encode()).hexdigest()[:12]
-
-
-def derivation(pipeline: Pipeline, window: str) -> str:
-    """Names everything that, beside the states, determines a window's results."""
-    results = {name: [str(each), each.finish.__qualname__, mark(each.finish)] for name, each in pipeline.aggregates.items()}
-    facts = [FORMAT, repr(pipeline.windows[window]), pipeline.marks_by, pipeline.on_gap, results, pipeline.keep_states]
-    facts += [list(pipeline.derive.items())] if pipeline.derive else []  # in order: one may read those before it
-    return sha256(json.dumps(facts).encode()).hexdigest()[:12]

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pipelines.errors import DefinitionError
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+BEFORE_ALL, AFTER_ALL = -(2**62), 2**62  # before and after every instant; half of what 64 bits hold, so that spans can be added
 _MICROSECOND = timedelta(microseconds=1)
 
 

@@ -6,18 +6,20 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, get_args
 
 from pipelines.definition.checks import (
+    check_aggregates,
     check_choice,
     check_columns,
     check_derive,
     check_name,
-    check_parts,
     check_source,
     check_upstream,
+    check_windows,
     listed,
-    tumbling,
+    resolved,
 )
 from pipelines.definition.durations import Duration, not_negative
 from pipelines.definition.instants import instant_us
+from pipelines.definition.kinds import as_window
 from pipelines.definition.schedule import Schedule, schedule_of
 from pipelines.errors import DefinitionError
 
@@ -26,9 +28,8 @@ if TYPE_CHECKING:
     from datetime import datetime, timedelta
     from pathlib import Path
 
-    from pipelines.aggregates import Aggregate, Field
-    from pipelines.sources import Source
-    from pipelines.windows import Window
+    from pipelines.definition.kinds import Kind
+    from pipelines.definition.parts import Aggregate, Source
 
 Watermark = Literal["interval", "events"]
 OnGap = Literal["wait", "empty"]
@@ -65,7 +66,7 @@ class Pipeline:
     source: Source
     schedule: str | timedelta | int
     start: datetime
-    windows: Mapping[str, Window]
+    windows: Mapping[str, Kind]
     aggregates: Mapping[str, Aggregate]
     keys: Sequence[str] = ()
     where: str | None = None
@@ -82,11 +83,14 @@ class Pipeline:
         check_choice("watermark", self.watermark, get_args(Watermark))
         check_choice("on_gap", self.on_gap, get_args(OnGap))
         check_source(self.source)
-        check_upstream(self)
-        object.__setattr__(self, "windows", tumbling(self.windows))
-        check_parts(self)
+        object.__setattr__(self, "aggregates", resolved(self.source, self.aggregates))
+        check_upstream(self.source, self.intervals)
+        if isinstance(self.windows, dict):
+            object.__setattr__(self, "windows", {name: as_window(part) for name, part in self.windows.items()})
+        check_aggregates(self.aggregates)
+        check_windows(self.windows, self.source, self.aggregates)
         check_derive(self.derive)
-        check_columns(self)
+        check_columns(self.keys, self.windows, self.aggregates, self.derive)
         for window in self.expectations:
             check_choice("expectations", window, tuple(self.windows))
         if self.where is not None and (not isinstance(self.where, str) or not self.where.strip()):
@@ -102,22 +106,8 @@ class Pipeline:
     @property
     def marks_by(self) -> Watermark:
         """The policy of the watermark; windows of another pipeline bring theirs."""
-        return "events" if hasattr(self.source, "upstream") else self.watermark
+        return self.watermark if self.source.upstream is None else "events"
 
     @property
     def max_ahead_us(self) -> int:
         return not_negative(self.max_ahead, "max_ahead")
-
-    @property
-    def fields(self) -> list[Field]:
-        """Every field that the aggregates need, each once; the number of rows first."""
-        from pipelines.aggregates.counting import ROWS
-
-        seen = {ROWS.stem: ROWS}
-        for aggregate in self.aggregates.values():
-            for each in aggregate.fields:
-                if seen.setdefault(each.stem, each).facts != each.facts:
-                    raise DefinitionError(
-                        f"aggregates: {aggregate} would share the columns of another field, {each.stem}; write its expression otherwise"
-                    )
-        return list(seen.values())

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numba import njit
 
+from pipelines.definition.instants import AFTER_ALL
+
 if TYPE_CHECKING:
-    from pipelines.engine.combine import Combined
-    from pipelines.windows.kind import Ints
-
-NONE = 2**62  # nothing was left open
+    from pipelines.engine.windows import Combined
+    from pipelines.states.frames import Ints
 
 
-def tallies(combined: Combined, batches: int, *, chained: bool, late_any: np.ndarray | None = None) -> dict[str, Any]:
+def tallies(combined: Combined, batches: int, *, opened: bool, late_any: np.ndarray | None = None) -> dict[str, Any]:
     """What each batch did, by its position.
 
     Args:
         combined: the windows and their states.
         batches: how many there are.
-        chained: whether to find what is left open.
+        opened: whether to find what is left open.
         late_any: for each state, whether it is late for a window of any definition; this one's alone unless given.
 
     Returns:
@@ -34,7 +34,7 @@ def tallies(combined: Combined, batches: int, *, chained: bool, late_any: np.nda
         "late": _sums(batch, rows * late, batches),
         "missed": _sums(batch, rows * missed, batches),
         "late_any": _sums(batch, rows * (late if late_any is None else late_any), batches),
-        "open": _left_open(combined, batches).tolist() if chained else _held(combined, batches),
+        "open": _left_open(combined, batches) if opened else None,
     }
 
 
@@ -44,21 +44,14 @@ def _sums(batch: Ints, amounts: Ints, batches: int) -> list[int]:
     return np.bincount(batch, weights=amounts, minlength=batches)[:batches].astype(np.int64).tolist()
 
 
-def _left_open(combined: Combined, batches: int) -> Ints:
-    windows = combined.found
-    earliest: Ints = np.full(batches, NONE)
-    if len(windows.lo):
+def _left_open(combined: Combined, batches: int) -> list[int]:
+    """The earliest event that rows are held of after a batch, where that was noted; else the earliest start of an open window."""
+    windows, earliest = combined.found, np.full(batches, AFTER_ALL)
+    if (held := windows.held) is not None:
+        np.minimum.at(earliest, held.position[held.note], combined.frames.start[held.row])
+    elif len(windows.lo):
         first = np.minimum.reduceat(combined.frames.batch[windows.order], windows.lo)
         _lower(earliest, first, combined.found_closed, windows.start)
-    return earliest
-
-
-def _held(combined: Combined, batches: int) -> list[int] | None:
-    """The earliest event that windows by arrival held after a batch, where that was noted."""
-    if (held := combined.found.held) is None:
-        return None
-    earliest: Ints = np.full(batches, NONE)
-    np.minimum.at(earliest, held.position[held.note], combined.frames.start[held.row])
     return earliest.tolist()
 
 

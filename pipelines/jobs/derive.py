@@ -8,36 +8,36 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from pipelines.engine.combine import results
-from pipelines.engine.explode import POSITION, exploded
-from pipelines.engine.frames import INSTANT
+from pipelines.engine.assignment import Assignment
+from pipelines.engine.rows_out import exploded
+from pipelines.engine.windows import results
 from pipelines.errors import DefinitionError, SourceError
-from pipelines.jobs.sql_types import storable, stored_type
+from pipelines.sources.duckdb_session import described, kept_session, said
 from pipelines.sources.scan import quoted
-from pipelines.sources.session import described, kept_session, said
-from pipelines.windows.kind import Assignment
+from pipelines.sources.sql_types import storable, stored_type
+from pipelines.states.columns import INSTANT, ITEM_POSITION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pipelines.definition.pipeline import Pipeline
+    from pipelines.jobs.bound import Bound
 
 _WINDOWS = "muntin_windows"
 
 
-def derived(pipeline: Pipeline, window: str, windows: pa.Table) -> pa.Table:
+def derived(bound: Bound, window: str, windows: pa.Table) -> pa.Table:
     """The windows with the columns that are derived of the others, behind the aggregates.
 
     Raises:
         DefinitionError: an expression does not fit the columns of the window.
         SourceError: an expression has no value for some window, as a text that is no number.
     """
-    if not pipeline.derive:
+    if not bound.pipeline.derive:
         return windows
-    session, query = _over(pipeline, window, windows), _query(pipeline.derive.items())
+    session, query = _over(bound, window, windows), _query(bound.pipeline.derive.items())
     try:
         kinds = described(session, query)
-        chosen = ", ".join(f"{quoted(name)}::{stored_type(kinds[name])} AS {quoted(name)}" for name in pipeline.derive)
+        chosen = ", ".join(f"{quoted(name)}::{stored_type(kinds[name])} AS {quoted(name)}" for name in bound.pipeline.derive)
         found = storable(session.sql(f"SELECT {chosen} FROM ({query})").to_arrow_table())
     except (duckdb.BinderException, duckdb.ParserException, duckdb.CatalogException) as wrong:
         raise DefinitionError(f"derive does not fit the windows of {window!r}: {said(wrong)}") from wrong
@@ -45,13 +45,13 @@ def derived(pipeline: Pipeline, window: str, windows: pa.Table) -> pa.Table:
         raise SourceError(f"derive: {said(wrong)}; guard the expression, as with nullif, try_cast or case") from wrong
     finally:
         session.unregister(_WINDOWS)
-    place = windows.column_names.index(list(pipeline.aggregates)[-1]) + 1
-    for at, name in enumerate(pipeline.derive):
+    place = windows.column_names.index(list(bound.aggregates)[-1]) + 1
+    for at, name in enumerate(bound.pipeline.derive):
         windows = windows.add_column(place + at, name, found[name])
     return windows
 
 
-def check_derived(pipeline: Pipeline, window: str, states: pa.Table) -> None:
+def check_derived(bound: Bound, window: str, states: pa.Table) -> None:
     """Try the expressions on a window without rows.
 
     Args:
@@ -61,9 +61,9 @@ def check_derived(pipeline: Pipeline, window: str, states: pa.Table) -> None:
     Raises:
         DefinitionError: an expression does not fit the columns of the window, or looks at other windows.
     """
-    row = _empty_row(pipeline, window, states)
-    session, seen = _over(pipeline, window, row), list[tuple[str, str]]()
-    for name, sql in pipeline.derive.items():
+    row = _empty_row(bound, window, states)
+    session, seen = _over(bound, window, row), list[tuple[str, str]]()
+    for name, sql in bound.pipeline.derive.items():
         # aggregates and functions over other rows are refused where a condition stands
         try:
             described(session, f"SELECT 1 FROM ({_query(seen)}) WHERE (({sql}) IS NULL)")
@@ -76,10 +76,10 @@ def check_derived(pipeline: Pipeline, window: str, states: pa.Table) -> None:
         seen.append((name, sql))
 
 
-def _over(pipeline: Pipeline, window: str, windows: pa.Table) -> duckdb.DuckDBPyConnection:
+def _over(bound: Bound, window: str, windows: pa.Table) -> duckdb.DuckDBPyConnection:
     """A session that knows these windows."""
     session = kept_session(None)
-    names = (*pipeline.keys, "window_start", "window_end", *pipeline.windows[window].columns, *pipeline.aggregates)
+    names = (*bound.pipeline.keys, "window_start", "window_end", *bound.windows[window].columns, *bound.aggregates)
     session.register(_WINDOWS, windows.select(list(names)))
     return session
 
@@ -92,20 +92,20 @@ def _query(columns: Iterable[tuple[str, str]]) -> str:
     return query
 
 
-def of_nothing(pipeline: Pipeline, schema: pa.Schema) -> dict[str, pa.Array]:
+def of_nothing(bound: Bound, schema: pa.Schema) -> dict[str, pa.Array]:
     """The aggregates of a window without rows."""
     none, one = np.empty(0, np.int64), np.zeros(1, np.int64)
     window = Assignment(none, none, one, one, one, one, one, one, none, none, none)
-    return results(schema.empty_table(), window, pipeline.aggregates)
+    return results(schema.empty_table(), window, bound.aggregates)
 
 
-def _empty_row(pipeline: Pipeline, window: str, states: pa.Table) -> pa.Table:
+def _empty_row(bound: Bound, window: str, states: pa.Table) -> pa.Table:
     """A window without rows, in the types that windows with rows have."""
     known = states.schema
-    columns = {key: pa.nulls(1, known.field(key).type) for key in pipeline.keys}
+    columns = {key: pa.nulls(1, known.field(key).type) for key in bound.pipeline.keys}
     columns |= {name: pa.nulls(1, INSTANT) for name in ("window_start", "window_end")}
-    kinds = pipeline.windows[window].columns
+    kinds = bound.windows[window].columns
     for name, kind in kinds.items():
         columns[name] = pa.nulls(1, pa.type_for_alias(kind) if kind else known.field(name).type if name in known.names else pa.null())
-    row = pa.table(columns | of_nothing(pipeline, known))
-    return exploded(row, np.zeros(1, np.int64))[0] if POSITION in kinds else row
+    row = pa.table(columns | of_nothing(bound, known))
+    return exploded(row, np.zeros(1, np.int64))[0] if ITEM_POSITION in kinds else row

@@ -13,15 +13,15 @@ import pyarrow.compute as pc
 from deltalake import DeltaTable
 
 from pipelines.definition.instants import from_us
-from pipelines.engine.frames import INSTANT
 from pipelines.errors import ConflictError
+from pipelines.states.columns import INSTANT
 from pipelines.store.parquet import write_named
 from pipelines.store.store import Change, File
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pipelines.jobs.accumulate import Accumulated
+    from pipelines.jobs.run.accumulate import Accumulated
     from pipelines.store.store import Store
 
 TABLE = "reports"

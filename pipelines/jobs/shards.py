@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pipelines.definition.frame_sets import frame_set_of
+from pipelines.definition.kinds import Carried
 from pipelines.store.paths import parse_states_path
 from pipelines.timeline.work import Work
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from pipelines.definition.pipeline import Pipeline
-    from pipelines.jobs.todo import Todo
+    from pipelines.jobs.bound import Bound
+    from pipelines.jobs.pending import Todo
 
 SHARD_ROWS = 900_000
 
@@ -26,8 +26,7 @@ class Shard:
     """One window over the keys of some buckets.
 
     Attributes:
-        pipeline, window: which.
-        root: of the state.
+        bound, window: which.
         files: (path below the frame set's table, position of its batch), in order of arrival.
         schema: of the table of states.
         marks: the watermark after each batch of the history, microseconds.
@@ -39,9 +38,8 @@ class Shard:
         staging: folder below the root for the files.
     """
 
-    pipeline: Pipeline
+    bound: Bound
     window: str
-    root: str
     files: Sequence[tuple[str, int]]
     schema: pa.Schema
     marks: Sequence[int]
@@ -57,32 +55,32 @@ class Shard:
     staging: str
 
 
-def shards(pipeline: Pipeline, root: str, todo: Todo, folder: str) -> list[Shard]:
+def shards(bound: Bound, todo: Todo, folder: str) -> list[Shard]:
     """The shards of one window's work."""
-    return [shard for together in shards_together(pipeline, root, [todo], folder) for shard in together]
+    return [shard for together in shards_together(bound, [todo], folder) for shard in together]
 
 
-def shards_together(pipeline: Pipeline, root: str, todos: Sequence[Todo], folder: str) -> list[list[Shard]]:
+def shards_together(bound: Bound, todos: Sequence[Todo], folder: str) -> list[list[Shard]]:
     """For each task the shards, one a window, that read the same states: windows of one frame set and one history."""
     groups = defaultdict(list)
     for todo in todos:
         if todo.work.positions:
-            noted = pipeline.windows[todo.window].carries or todo.work.carry
+            noted = isinstance(bound.windows[todo.window].follows, Carried) or todo.work.carry
             from_ = (todo.work.since, todo.work.carry, todo.work.snaps) if noted else None
-            groups[frame_set_of(pipeline, todo.window).table, todo.history.batches, todo.marks, from_].append(todo)
-    return [shards for group in groups.values() for shards in _of_group(pipeline, root, group, folder)]
+            groups[bound.frames_of(todo.window).table, todo.history.batches, todo.marks, from_].append(todo)
+    return [shards for group in groups.values() for shards in _of_group(bound, group, folder)]
 
 
-def _of_group(pipeline: Pipeline, root: str, group: Sequence[Todo], folder: str) -> list[list[Shard]]:
+def _of_group(bound: Bound, group: Sequence[Todo], folder: str) -> list[list[Shard]]:
     works = [todo.work for todo in group]
     positions = tuple(sorted({at for work in works for at in work.positions}))
     since = min(work.since for work in works)
     whole = replace(group[0], work=Work(positions, min(work.low_us for work in works), max(work.high_us for work in works), since))
     files, rows = _needed(whole)
     schema = whole.states.schema
-    if schema is None or not (files or works[0].carry) or not set(pipeline.keys) <= set(schema.names):
+    if schema is None or not (files or works[0].carry) or not set(bound.pipeline.keys) <= set(schema.names):
         return []
-    together = not pipeline.keys or any(pipeline.windows[todo.window].together for todo in group)
+    together = not bound.pipeline.keys or any(not bound.windows[todo.window].made_of.apart for todo in group)
     count = 1 if together else max(1, round(rows / SHARD_ROWS))
     batches = whole.history.batches
     starts = [batch.interval.start_us for batch in batches] + [batch.interval.end_us for batch in batches[-1:]]
@@ -90,9 +88,8 @@ def _of_group(pipeline: Pipeline, root: str, group: Sequence[Todo], folder: str)
     return [
         [
             Shard(
-                pipeline,
+                bound,
                 todo.window,
-                root,
                 files,
                 schema,
                 todo.marks,

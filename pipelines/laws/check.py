@@ -14,7 +14,7 @@ from pipelines.aggregates import Sum
 from pipelines.errors import DefinitionError, LawError
 from pipelines.laws.examples import rows_of, triples
 from pipelines.laws.states import combined, finished, lifted, ranges
-from pipelines.sources.session import said
+from pipelines.sources.duckdb_session import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from pipelines.aggregates.aggregate import ORDER, ORDINAL, ROWS, TIME, sealed
-from pipelines.engine.frames import INSTANT
-from pipelines.engine.keys import contiguous
-from pipelines.jobs.sql_types import stored, stored_type
+from pipelines.aggregates.aggregate import sealed
+from pipelines.engine.assignment import Assignment
+from pipelines.sources.duckdb_session import connect, described
 from pipelines.sources.scan import quoted
-from pipelines.sources.session import connect, described
-from pipelines.windows.kind import Assignment
+from pipelines.sources.sql_types import stored, stored_type
+from pipelines.states.columns import EVENT_TIME, INSTANT, ORDER, ORDINAL, SOURCE_ROWS
+from pipelines.states.keys import contiguous
 
 if TYPE_CHECKING:
     import duckdb
@@ -39,11 +39,11 @@ def lifted(aggregate: Aggregate, lists: Sequence[Rows], kinds: Kinds) -> pa.Tabl
         kinds: column -> Arrow type.
     """
     found = [
-        {**row, TIME: row["time"], ORDER: row["time"], ORDINAL: place, _LIST: at}
+        {**row, EVENT_TIME: row["time"], ORDER: row["time"], ORDINAL: place, _LIST: at}
         for at, rows in enumerate(lists)
         for place, row in enumerate(rows)
     ]
-    schema = pa.schema([*kinds.items(), *((name, pa.int64()) for name in ("time", TIME, ORDER, ORDINAL, _LIST))])
+    schema = pa.schema([*kinds.items(), *((name, pa.int64()) for name in ("time", EVENT_TIME, ORDER, ORDINAL, _LIST))])
     states, numbers = _queried(aggregate, pa.Table.from_pylist(found, schema), empty=not all(lists))
     where = np.full(len(lists), len(states) - 1)
     where[numbers] = np.arange(len(numbers))
@@ -62,8 +62,8 @@ def queried(muntin_rows: pa.Table, columns: Mapping[str, str], rest: str = "") -
     """Columns of SQL over these rows, in the types that states are stored with; `rest`: what stands behind the FROM."""
     chosen = ", ".join(f"{sql} AS {quoted(name)}" for name, sql in columns.items())
     session = _session()
-    session.register(ROWS, muntin_rows)
-    query = f"SELECT {chosen} FROM {ROWS} {rest}"
+    session.register(SOURCE_ROWS, muntin_rows)
+    query = f"SELECT {chosen} FROM {SOURCE_ROWS} {rest}"
     return stored(session, query, _kinds(query, muntin_rows.schema))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pipelines.quality.errors import SuiteError
-from pipelines.quality.staged import ROW_NUMBER
+from pipelines.quality.staged_frame import ROW_NUMBER
 from pipelines.quality.suite import near
 
 if TYPE_CHECKING:

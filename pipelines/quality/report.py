@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from pipelines.quality import wording
+from pipelines.quality import report_text
 from pipelines.quality.errors import ExpectationsFailed
 from pipelines.quality.suite import SEVERITIES, Severity
 
@@ -37,7 +37,7 @@ class Check:
 
     def to_dict(self) -> dict[str, object]:
         """The check as JSON types: instants as ISO 8601 in UTC, decimals and non-finite numbers as text."""
-        return {name: wording.plain(getattr(self, name)) for name in self.__slots__}
+        return {name: report_text.plain(getattr(self, name)) for name in self.__slots__}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class QualityReport:
         of = f"{wrong} of " if wrong else ""
         left = len(self.checks) - len(ran)
         unrun = f"; {left} not checked: no rows" if left else ""
-        return f"{self.status}: {of}{wording.many(len(ran), 'check')} on {wording.many(self.rows, 'row')}{unrun}"
+        return f"{self.status}: {of}{report_text.many(len(ran), 'check')} on {report_text.many(self.rows, 'row')}{unrun}"
 
     def to_dict(self) -> dict[str, object]:
         """The report as JSON types, small enough for a log, an XCom or an asset event."""
@@ -93,7 +93,7 @@ class QualityReport:
 
     def text(self) -> str:
         """The report for a person: the verdict, each failed check with its numbers and rows, and what to do."""
-        return wording.report_text(self)
+        return report_text.report_text(self)
 
     def raise_if_critical(self) -> None:
         """Stop here when a critical check failed or could not run.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipelines.quality import gx
 from pipelines.quality.report import Check, QualityReport
-from pipelines.quality.staged import ROW_NUMBER, fetch, staged
+from pipelines.quality.staged_frame import ROW_NUMBER, fetch, staged
 from pipelines.quality.suite import Expectation
 
 if TYPE_CHECKING:

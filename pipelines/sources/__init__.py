@@ -1,7 +1,7 @@
 """Where a batch's rows are: files by path template over the data interval, or another pipeline's windows."""
 
 from pipelines.sources.files import FileSource, files
-from pipelines.sources.windows import WindowSource, windows
+from pipelines.sources.upstream_windows import WindowSource, windows
 
 Source = FileSource | WindowSource
 

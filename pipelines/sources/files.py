@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import glob
 import string
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 from pipelines.definition.instants import from_us
 from pipelines.errors import DefinitionError
-from pipelines.windows.zones import zone
+from pipelines.windows.clock.zones import zone
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,6 +45,16 @@ class FileSource:
     types: Mapping[str, str] = field(default_factory=dict)
     arrival_order: str | None = None
     arrival_time: str | None = None
+
+    upstream = None
+    section = order = ()
+
+    def below(self, home: str | Path) -> FileSource:
+        """The same files, a relative path below a folder, no character of whose name means anything in the template."""
+        if "://" in self.path or Path(self.path).is_absolute():
+            return self
+        folder = glob.escape(str(Path(home).absolute())).replace("{", "{{").replace("}", "}}")
+        return replace(self, path=f"{folder}/{self.path}")
 
     def patterns(self, interval: Interval) -> str:
         """The path or glob of an interval's files."""

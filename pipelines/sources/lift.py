@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.aggregates.aggregate import ORDER, ORDINAL, ROWS, TIME
-from pipelines.engine.frames import ARRIVAL_TIME, FILE, FIRST, FRAME, LAST, ROW
 from pipelines.sources.scan import EARLIEST, accepted, quoted
+from pipelines.states.columns import (
+    ARRIVAL_TIME,
+    EVENT_TIME,
+    FILE_NUMBER,
+    FIRST_EVENT,
+    FRAME,
+    LAST_EVENT,
+    ORDER,
+    ORDINAL,
+    ROW_IN_SPLIT,
+    SOURCE_ROWS,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from pipelines.aggregates.aggregate import Field
     from pipelines.definition.frame_sets import FrameSet
     from pipelines.definition.pipeline import Pipeline
 
@@ -18,7 +29,7 @@ if TYPE_CHECKING:
 def frame_start(width_us: int) -> str:
     """SQL for the start of the frame that holds a row, before 1970 too: counted from a border before the year 1."""
     shift = -(EARLIEST // width_us) * width_us
-    return f"(({TIME} + {shift}) // {width_us} * {width_us} - {shift})"
+    return f"(({EVENT_TIME} + {shift}) // {width_us} * {width_us} - {shift})"
 
 
 def _key(name: str, kind: str) -> str:
@@ -27,37 +38,38 @@ def _key(name: str, kind: str) -> str:
     return f"CASE WHEN isnan({column}) THEN 'nan'::{kind} ELSE {column} + 0 END" if kind in ("FLOAT", "DOUBLE") else column
 
 
-def states(pipeline: Pipeline, frames: FrameSet, rows: str, latest_us: int, columns: Mapping[str, str]) -> str:
+def states(pipeline: Pipeline, fields: Sequence[Field], frames: FrameSet, rows: str, latest_us: int, columns: Mapping[str, str]) -> str:
     """One row per key and frame: the keys, the frame's start in microseconds, and the fields' columns.
 
     Of frames by arrival one row per row of the source, and beside its time its place in the split, `ORDINAL`.
 
     Args:
-        pipeline: its keys, filter and fields.
+        pipeline: its keys and filter.
+        fields: what is kept of the rows.
         frames: the frame set; says how wide frames are and whether event times are kept.
-        rows: the relation with the source's columns and `TIME`.
+        rows: the relation with the source's columns and `EVENT_TIME`.
         latest_us: rows later than this are refused.
         columns: name -> SQL type of the source's columns.
     """
     if frames.by_arrival:
         rows = f"(SELECT * REPLACE (0::BIGINT AS {ORDER}) FROM {rows})"
     keys = [f"{_key(key, columns.get(key, ''))} AS {quoted(key)}" for key in pipeline.keys]
-    times = [f"min({TIME}) AS {FIRST}", f"max({TIME}) AS {LAST}"] if frames.event_times else []
-    fields = [f"{lift} AS {quoted(column)}" for each in pipeline.fields for column, lift in each.lifts.items()]
+    times = [f"min({EVENT_TIME}) AS {FIRST_EVENT}", f"max({EVENT_TIME}) AS {LAST_EVENT}"] if frames.event_times else []
+    parts = [f"{lift} AS {quoted(column)}" for each in fields for column, lift in each.lifts.items()]
     lifts = [f"{lift} AS {quoted(column)}" for column, lift in frames.lifts.items()]
     each = [f"{frame_start(frames.width_us)} AS {FRAME}"]
-    if frames.by_arrival or any(each.is_state for each in pipeline.fields):
+    if frames.by_arrival or any(each.is_state for each in fields):
         each.append(ORDINAL)
     clock = [f"any_value({ARRIVAL_TIME}) AS {ARRIVAL_TIME}"] if frames.by_arrival and pipeline.source.arrival_time else []
     if frames.by_arrival:
-        told = FILE if hasattr(pipeline.source, "section") else ROW
+        told = FILE_NUMBER if pipeline.source.section else ROW_IN_SPLIT
         clock.append(f"any_value({told}) AS {told}")
-    chosen = ", ".join([*keys, *each, *times, *clock, *lifts, *fields])
+    chosen = ", ".join([*keys, *each, *times, *clock, *lifts, *parts])
     condition = f"{accepted(latest_us)}" + (f" AND ({pipeline.where})" if pipeline.where else "")
     groups = ", ".join(str(at + 1) for at in range(len(keys) + len(each)))
-    return f"SELECT {chosen} FROM {rows} AS {ROWS} WHERE {condition} GROUP BY {groups}"
+    return f"SELECT {chosen} FROM {rows} AS {SOURCE_ROWS} WHERE {condition} GROUP BY {groups}"
 
 
 def tally(rows: str, latest_us: int) -> str:
     """How many rows there are, how many are accepted, and the largest accepted event time."""
-    return f"SELECT count(*), count(*) FILTER (WHERE {accepted(latest_us)}), max({TIME}) FILTER (WHERE {accepted(latest_us)}) FROM {rows}"
+    return f"SELECT count(*), count(*) FILTER (WHERE {accepted(latest_us)}), max({EVENT_TIME}) FILTER (WHERE {accepted(latest_us)}) FROM {rows}"

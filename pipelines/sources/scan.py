@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.aggregates.aggregate import ORDER, ORDINAL, TIME
 from pipelines.definition.durations import spell
-from pipelines.engine.frames import ARRIVAL_TIME, FILE, ROW
 from pipelines.errors import SourceError
+from pipelines.states.columns import ARRIVAL_TIME, EVENT_TIME, FILE_NUMBER, ORDER, ORDINAL, ROW_IN_SPLIT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -87,7 +86,7 @@ def instant(source: Source, name: str, what: str, columns: Mapping[str, str]) ->
 
 
 def _of_timestamp(column: str, kind: str, timezone: str | None) -> str:
-    if kind == "TIMESTAMP WITH TIME ZONE" or timezone is None:
+    if kind == "TIMESTAMP WITH EVENT_TIME ZONE" or timezone is None:
         return _finite_us(column if kind != "DATE" else f"{column}::TIMESTAMP")
     return _finite_us(f"timezone({literal(timezone)}, {column}::TIMESTAMP)")
 
@@ -97,22 +96,22 @@ def _finite_us(moment: str) -> str:
 
 
 def staged(source: Source, paths: Sequence[str], columns: Mapping[str, str], *, ordinal: bool) -> str:
-    """The files' rows, with `TIME` and, if asked, `ORDINAL`, their position in the split by arrival."""
+    """The files' rows, with `EVENT_TIME` and, if asked, `ORDINAL`, their position in the split by arrival."""
     rows, place = scan(source, paths), ""
     if ordinal:
-        rows = f"(SELECT *, row_number() OVER () AS {ROW} FROM {rows})"
-        order = f"ORDER BY {quoted(source.arrival_order)}, {ROW}" if source.arrival_order else ""
+        rows = f"(SELECT *, row_number() OVER () AS {ROW_IN_SPLIT} FROM {rows})"
+        order = f"ORDER BY {quoted(source.arrival_order)}, {ROW_IN_SPLIT}" if source.arrival_order else ""
         place = f", row_number() OVER ({order}) AS {ORDINAL}"
     if source.arrival_time:
         place += f", {instant(source, source.arrival_time, 'arrival_time', columns)} AS {ARRIVAL_TIME}"
-    if section := getattr(source, "section", None):
-        place += f", dense_rank() OVER (ORDER BY {', '.join(map(quoted, section))}) AS {FILE}"
-    return f"SELECT *, {event_time(source, columns)} AS {TIME}, {TIME} AS {ORDER}{place} FROM {rows}"
+    if section := source.section:
+        place += f", dense_rank() OVER (ORDER BY {', '.join(map(quoted, section))}) AS {FILE_NUMBER}"
+    return f"SELECT *, {event_time(source, columns)} AS {EVENT_TIME}, {EVENT_TIME} AS {ORDER}{place} FROM {rows}"
 
 
 def accepted(latest_us: int) -> str:
     """The condition under which a row's time is taken; null never is."""
-    return f"({TIME} BETWEEN {EARLIEST} AND {min(latest_us, _LATEST - 1)})"
+    return f"({EVENT_TIME} BETWEEN {EARLIEST} AND {min(latest_us, _LATEST - 1)})"
 
 
 def reason(source: Source, latest_us: int, max_ahead_us: int) -> str:
@@ -120,9 +119,9 @@ def reason(source: Source, latest_us: int, max_ahead_us: int) -> str:
     column = quoted(source.event_time)
     return (
         f"CASE WHEN {column} IS NULL THEN 'event time is null' "
-        f"WHEN {TIME} IS NULL THEN 'event time cannot be read' "
-        f"WHEN {TIME} NOT BETWEEN {EARLIEST} AND {_LATEST - 1} THEN 'event time is outside the years 1 to 9999' "
-        f"WHEN {TIME} > {latest_us} THEN 'event time is more than {spell(max_ahead_us)} ahead of the end of its interval' END"
+        f"WHEN {EVENT_TIME} IS NULL THEN 'event time cannot be read' "
+        f"WHEN {EVENT_TIME} NOT BETWEEN {EARLIEST} AND {_LATEST - 1} THEN 'event time is outside the years 1 to 9999' "
+        f"WHEN {EVENT_TIME} > {latest_us} THEN 'event time is more than {spell(max_ahead_us)} ahead of the end of its interval' END"
     )
 
 
@@ -132,9 +131,9 @@ def refused(source: Source, paths: Sequence[str], columns: Mapping[str, str], la
     whole = "to_json(struct_pack(" + ", ".join(f"{quoted(name)} := {quoted(name)}" for name in columns) + "))"
     time, column = event_time(source, columns), quoted(source.event_time)
     return " UNION ALL ".join(
-        f"SELECT {reason(source, latest_us, max_ahead_us)} AS reason, {literal(path)} AS file, {ROW} AS position, "
-        f"{column}::VARCHAR AS event_time, {whole}::VARCHAR AS row FROM (SELECT *, {time} AS {TIME} "
-        f"FROM (SELECT {names}, row_number() OVER () - 1 AS {ROW} FROM {scan(source, [path])})) "
+        f"SELECT {reason(source, latest_us, max_ahead_us)} AS reason, {literal(path)} AS file, {ROW_IN_SPLIT} AS position, "
+        f"{column}::VARCHAR AS event_time, {whole}::VARCHAR AS row FROM (SELECT *, {time} AS {EVENT_TIME} "
+        f"FROM (SELECT {names}, row_number() OVER () - 1 AS {ROW_IN_SPLIT} FROM {scan(source, [path])})) "
         f"WHERE NOT coalesce({accepted(latest_us)}, false)"
         for path in paths
     )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 # Forks of this daemon have the heavy imports done, so that a session's first task does not wait for them.
-DAEMON = "pipelines.spark.daemon"
+DAEMON = "pipelines.jobs.python_daemon"
 
 LOCAL = {
     "spark.log.level": "ERROR",

@@ -4,48 +4,43 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from pipelines.definition.frame_sets import FORMAT, fingerprint
 from pipelines.errors import StateError
 from pipelines.store.disk import refused, write_whole
 
-if TYPE_CHECKING:
-    from pipelines.definition.pipeline import Pipeline
-
 NOTE = "muntin.json"
+FORMAT = 1  # of the state
 
 
-def state_folder(pipeline: Pipeline, root: str | Path) -> str:
-    """The absolute path of the pipeline's state under this definition.
+def state_folder(pipeline: str, fingerprint: str, root: str | Path) -> str:
+    """The absolute path of the state of a pipeline of this name under a definition.
 
     Raises:
         StateError: the folder belongs to another pipeline, or a newer Muntin wrote it.
     """
-    home = Path(root).absolute() / pipeline.name
-    _check(home, pipeline.name)
-    return str(home / fingerprint(pipeline))
+    home = Path(root).absolute() / pipeline
+    _check(home, pipeline)
+    return str(home / fingerprint)
 
 
-def claim(pipeline: Pipeline, root: str | Path) -> str:
-    """`state_folder`, made and marked as this pipeline's.
+def claim(pipeline: str, state: str) -> None:
+    """Make the folder of a state, and mark the one above it as the pipeline's.
 
     Raises:
-        StateError: as `state_folder`; or the folder cannot be made.
+        StateError: the folder cannot be made.
     """
-    folder = Path(state_folder(pipeline, root))
+    folder = Path(state)
     note = folder.parent / NOTE
     try:
         if not note.exists():  # whole, and the first thing in the folder: two runs may come at once
-            draft = folder.parent.with_name(f".{pipeline.name}.{uuid4().hex}")
-            write_whole(draft, (json.dumps({"format": FORMAT, "pipeline": pipeline.name}) + "\n").encode())
+            draft = folder.parent.with_name(f".{pipeline}.{uuid4().hex}")
+            write_whole(draft, (json.dumps({"format": FORMAT, "pipeline": pipeline}) + "\n").encode())
             note.parent.mkdir(exist_ok=True)
             draft.replace(note)
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as wrong:
         raise refused(str(folder), wrong) from wrong
-    return str(folder)
 
 
 def _check(home: Path, name: str) -> None:

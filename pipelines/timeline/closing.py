@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pipelines.definition.instants import BEFORE_ALL
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pipelines.definition.kinds import Kind
+    from pipelines.states.frames import Ints
     from pipelines.timeline.history import Batch
-    from pipelines.windows.kind import Ints, Window
-
-NEVER = -(2**62)  # before every instant
 
 
 def watermarks(batches: Sequence[Batch], policy: str) -> Ints:
@@ -21,7 +22,7 @@ def watermarks(batches: Sequence[Batch], policy: str) -> Ints:
     if policy == "interval":
         known = [batch.interval.end_us for batch in batches]
     else:
-        known = [NEVER if batch.newest_us is None else batch.newest_us for batch in batches]
+        known = [BEFORE_ALL if batch.newest_us is None else batch.newest_us for batch in batches]
     return np.maximum.accumulate(np.array(known, np.int64)) if known else np.empty(0, np.int64)
 
 
@@ -40,14 +41,14 @@ class Closing:
     @property
     def floor(self) -> Ints:
         """For batch b, and one past the last: windows that end at or before it were closed before b came."""
-        before = np.append(NEVER, np.maximum(self.marks, NEVER + self.slack))
-        return np.where(before <= NEVER + self.slack, NEVER, before - self.slack)
+        before = np.append(BEFORE_ALL, np.maximum(self.marks, BEFORE_ALL + self.slack))
+        return np.where(before <= BEFORE_ALL + self.slack, BEFORE_ALL, before - self.slack)
 
     def batch_of(self, ends: Ints) -> Ints:
         """The position of the batch that closes a window of this end; `len(marks)` while none does."""
         return np.searchsorted(self.marks, ends + self.slack, side="left")
 
 
-def closing(window: Window, marks: Ints) -> Closing:
+def closing(window: Kind, marks: Ints) -> Closing:
     """The closing of a window's definition: grace, and what of the end itself may still belong to the window."""
     return Closing(marks, window.grace_us + window.inside_us)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-FOREVER = 2**62  # after every instant
+from pipelines.definition.instants import AFTER_ALL
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,3 +26,6 @@ class Work:
     since: int = 0
     carry: tuple[str, ...] = ()
     snaps: tuple[int, ...] = ()
+
+
+NOTHING = Work((), AFTER_ALL, AFTER_ALL)

@@ -1,15 +1,16 @@
 """Window kinds, one a file: parameters, checks, and the assigner that turns sorted frames into ranges."""
 
+from pipelines.engine.assignment import Assignment
 from pipelines.windows.all_time import AllTime, all_time
-from pipelines.windows.arrival import Arrival, arrival
+from pipelines.windows.arrival.policies import by_count, by_delta, by_punctuation, by_time, keep
+from pipelines.windows.arrival.window import Arrival, arrival
 from pipelines.windows.calendar import Calendar
 from pipelines.windows.cumulating import Cumulating, cumulating
-from pipelines.windows.kind import Assignment, Gridded, Window
-from pipelines.windows.policies import by_count, by_delta, by_punctuation, by_time, keep
+from pipelines.windows.kind import Window
 from pipelines.windows.session import LimitedSession, Session, session
 from pipelines.windows.sliding import Sliding, sliding
 from pipelines.windows.tumbling import Tumbling, tumbling
-from pipelines.windows.unique import Unique, unique_sliding
+from pipelines.windows.unique_sliding import Unique, unique_sliding
 
 __all__ = [
     "AllTime",
@@ -17,7 +18,6 @@ __all__ = [
     "Assignment",
     "Calendar",
     "Cumulating",
-    "Gridded",
     "LimitedSession",
     "Session",
     "Sliding",

@@ -6,24 +6,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pipelines.definition.durations import DAY_US
-from pipelines.windows.by_time import ByTime
-from pipelines.windows.instants import at_any_instant
+from pipelines.definition.kinds import FrameStates, Unending
+from pipelines.windows.clock.instants import at_any_instant
+from pipelines.windows.kind import Plain
 
 if TYPE_CHECKING:
-    from pipelines.engine.frames import Frames
-    from pipelines.windows.kind import Assignment, Ints
+    from pipelines.engine.assignment import Assignment
+    from pipelines.states.frames import Frames, Ints
 
 
 @dataclass(frozen=True, slots=True)
-class AllTime(ByTime):
+class AllTime(Plain):
     """From a key's first event to its last; provisional for ever."""
 
     grace_us = 0
-    reach_us = 0
-
-    @property
-    def event_times(self) -> bool:
-        return True
+    beyond_us = 1
+    follows = Unending()
+    made_of = FrameStates(event_times=True)
 
     def frame_us(self, grid_us: int) -> int:
         return grid_us or DAY_US
@@ -31,8 +30,8 @@ class AllTime(ByTime):
     def assign(self, frames: Frames, floor: Ints) -> Assignment:
         import numpy as np
 
-        from pipelines.engine.frames import run_numbers, run_starts
-        from pipelines.engine.labels import labelled
+        from pipelines.engine.event_time.disjoint import labelled
+        from pipelines.states.frames import run_numbers, run_starts
 
         heads = np.flatnonzero(run_starts(frames.group))
         start, end = (
@@ -44,9 +43,6 @@ class AllTime(ByTime):
     @at_any_instant
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
         return [(instant_us, instant_us)]
-
-    def ends(self, low_us: int, high_us: int) -> tuple[int, int]:
-        return low_us, high_us
 
 
 def all_time() -> AllTime:

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 
 from pipelines.definition.durations import DAY_US, Duration
 from pipelines.definition.instants import from_us
+from pipelines.definition.kinds import Bounded
 from pipelines.errors import DefinitionError
-from pipelines.windows.alignment import WEEKDAYS, Alignment, alignment_us
+from pipelines.windows.clock.alignment import WEEKDAYS, Alignment, alignment_us
+from pipelines.windows.clock.zones import Zone, local_windows
 from pipelines.windows.gapless import Gapless
-from pipelines.windows.zones import Zone, local_windows
 
 if TYPE_CHECKING:
-    from pipelines.windows.kind import Ints
+    from pipelines.states.frames import Ints
 
 UNITS = {"mo": 1, "q": 3, "y": 12}
 _FORM = re.compile(r"\s*(\d+)\s*(mo|q|y)\s*")
@@ -41,8 +42,8 @@ class Calendar(Gapless):
         return 14 * DAY_US
 
     @property
-    def reach_us(self) -> int:
-        return (31 * self.months + 1) * DAY_US
+    def follows(self) -> Bounded:
+        return Bounded((31 * self.months + 1) * DAY_US)
 
     def frame_us(self, grid_us: int) -> int:  # noqa: ARG002 - the width of a calendar is its own
         return gcd(DAY_US, self.clock_us, self.zone.grain if self.zone else 0)

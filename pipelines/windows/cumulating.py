@@ -8,20 +8,23 @@ from typing import TYPE_CHECKING
 
 from pipelines.definition.durations import DAY_US, Duration, spell
 from pipelines.errors import DefinitionError
-from pipelines.windows.by_time import ByTime
 from pipelines.windows.calendar import Calendar
-from pipelines.windows.instants import at_any_instant
+from pipelines.windows.clock.instants import at_any_instant
+from pipelines.windows.kind import Plain
 from pipelines.windows.sliding import steps_near
 from pipelines.windows.tumbling import Tumbling, tumbling
 
 if TYPE_CHECKING:
-    from pipelines.engine.frames import Frames
-    from pipelines.windows.alignment import Alignment
-    from pipelines.windows.kind import Assignment, Ints
+    from collections.abc import Callable
+
+    from pipelines.definition.kinds import Bounded
+    from pipelines.engine.assignment import Assignment
+    from pipelines.states.frames import Frames, Ints
+    from pipelines.windows.clock.alignment import Alignment
 
 
 @dataclass(frozen=True, slots=True)
-class Cumulating(ByTime):
+class Cumulating(Plain):
     """`[start, end)` for every window that begins with one of `whole` and ends with one of the `step`s in it."""
 
     whole: Tumbling | Calendar
@@ -32,14 +35,18 @@ class Cumulating(ByTime):
         return self.whole.grace_us
 
     @property
-    def reach_us(self) -> int:
-        return self.whole.reach_us
+    def follows(self) -> Bounded:
+        return self.whole.follows
+
+    @property
+    def grid(self) -> Callable[[int, int], tuple[Ints, Ints]]:
+        return self.every
 
     def frame_us(self, grid_us: int) -> int:
         return gcd(self.whole.frame_us(grid_us), self.step.frame_us(grid_us))
 
     def assign(self, frames: Frames, floor: Ints) -> Assignment:
-        from pipelines.engine.prefixes import prefixes
+        from pipelines.engine.event_time.prefixes import prefixes
 
         return prefixes(frames, self.whole.bounds, self.step.bounds, self.step.every, floor[frames.batch])
 
@@ -48,9 +55,6 @@ class Cumulating(ByTime):
         [(start, end)] = self.whole.windows_for(instant_us)
         [(first, _)] = self.step.windows_for(instant_us)
         return [(start, int(border)) for border in self.step.every(first, end)[1]]
-
-    def ends(self, low_us: int, high_us: int) -> tuple[int, int]:
-        return self.windows_for(low_us)[0][1], self.windows_for(high_us)[-1][1]
 
     def every(self, start_us: int, end_us: int) -> tuple[Ints, Ints]:
         import numpy as np

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.windows.by_time import ByTime
-from pipelines.windows.instants import at_any_instant
+from pipelines.windows.clock.instants import at_any_instant
+from pipelines.windows.kind import Plain
 
 if TYPE_CHECKING:
-    from pipelines.engine.frames import Frames
-    from pipelines.windows.kind import Assignment, Ints
+    from collections.abc import Callable
+
+    from pipelines.definition.kinds import Bounded
+    from pipelines.engine.assignment import Assignment
+    from pipelines.states.frames import Frames, Ints
 
 
-class Gapless(ByTime):
+class Gapless(Plain):
     """Every instant lies in exactly one window."""
 
     __slots__ = ()
@@ -26,9 +29,19 @@ class Gapless(ByTime):
         """No window is shorter."""
         raise NotImplementedError
 
+    @property
+    def follows(self) -> Bounded:
+        """A window depends on no event before its start."""
+        raise NotImplementedError
+
+    @property
+    def grid(self) -> Callable[[int, int], tuple[Ints, Ints]]:
+        """Every instant lies in one."""
+        return self.every
+
     def assign(self, frames: Frames, floor: Ints) -> Assignment:
         """Each state lies in one window, unless that was closed before it came."""
-        from pipelines.engine.labels import disjoint
+        from pipelines.engine.event_time.disjoint import disjoint
 
         start, end = self.bounds(frames.start)
         return disjoint(frames, start, end, late=end <= floor[frames.batch])
@@ -40,10 +53,6 @@ class Gapless(ByTime):
 
         start, end = self.bounds(np.array([instant_us], np.int64))
         return [(int(start[0]), int(end[0]))]
-
-    def ends(self, low_us: int, high_us: int) -> tuple[int, int]:
-        """The ends of the first and the last window that a change of events between two instants may touch."""
-        return self.windows_for(low_us)[0][1], self.windows_for(high_us)[0][1]
 
     def every(self, start_us: int, end_us: int) -> tuple[Ints, Ints]:
         """Start and end of every window in `[start_us, end_us)`, which begins with one."""

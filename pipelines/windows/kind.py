@@ -1,151 +1,83 @@
-"""What a window kind is to the rest of the house: a few numbers and one function."""
+"""What kinds of windows have in common."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+from pipelines.definition.kinds import FrameStates, Kind, RowStates
+from pipelines.engine.protocols import Assigner
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-    import numpy as np
-    import pyarrow as pa
+    from pipelines.states.frames import Ints
 
-    from pipelines.engine.frames import Frames
-
-    Ints = np.ndarray[tuple[int], np.dtype[np.int64]]
+NO_COLUMNS: Mapping[str, str] = MappingProxyType({})
+FRAMES = FrameStates()
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
-    """What a partition's windows hold after a batch: enough to go on from there.
-
-    Attributes:
-        position, group, counters, base: of each note: the batch after which it is made, the partition, what is counted
-            in it, and the value that a delta trigger compares with.
-        note, row: pairs: a note, and a row of the frames that is held.
-    """
-
-    position: Ints
-    group: Ints
-    counters: np.ndarray
-    base: np.ndarray
-    note: Ints
-    row: Ints
+class Window(Kind, Assigner, Protocol):
+    """A kind of windows, with its parameters."""
 
 
-@dataclass(frozen=True, slots=True)
-class Assignment:
-    """The windows of a set of frames: window w is the combination of rows `order[lo[w]:hi[w]]`, plus its late rows.
+class Plain:
+    """A kind whose windows are `[start, end)` over frames, with nothing more to say; a kind says what it has otherwise."""
 
-    Attributes:
-        order: rows of the frames, in the order that ranges index.
-        block: for each entry of `order`, the block it lies in, ascending; no window spans more than two.
-        group, start, end: of each window, sorted by (group, start, end); instants in microseconds.
-        lo, mid, hi: of each window; `mid` is where its second block begins, `lo` if it has but one.
-        late_window, late_row: pairs (window, row of the frames) of states that count in some of their windows
-            only, sorted; they are added to what the range gives.
-        missed: for each row of the frames, the number of windows it came too late for.
-        closed: the position of the batch that closes each, where the end does not say; one past the last: none yet.
-        more: what the kind says of each window beside its bounds, a column each.
-        held: what arrival windows hold after some batches.
-    """
-
-    order: Ints
-    block: Ints
-    group: Ints
-    start: Ints
-    end: Ints
-    lo: Ints
-    mid: Ints
-    hi: Ints
-    late_window: Ints
-    late_row: Ints
-    missed: Ints
-    closed: Ints | None = None
-    more: Mapping[str, np.ndarray | pa.Array] = field(default_factory=dict)
-    held: Held | None = None
-
-
-class Window(Protocol):
-    """A window kind. Everything else in the engine works with these names alone."""
+    __slots__ = ()
 
     @property
-    def grace_us(self) -> int:
-        """How long after its end a window waits for late events."""
-        ...
+    def made_of(self) -> FrameStates | RowStates:
+        """Frames without event times."""
+        return FRAMES
 
     @property
     def inside_us(self) -> int:
-        """How far from its end on events may still belong: 0 for `[start, end)`; a window closes by `W >= end + inside + grace`."""
-        ...
+        """The end does not belong to a window."""
+        return 0
 
     @property
-    def by_arrival(self) -> bool:
-        """Whether windows go by the order in which rows came; states are then rows."""
-        ...
-
-    @property
-    def carries(self) -> bool:
-        """Whether what is open is carried over from batch to batch, as no stretch of time says which states matter."""
-        ...
-
-    @property
-    def flushes(self) -> bool:
-        """Whether what is open after the last batch comes out with it."""
-        ...
-
-    @property
-    def together(self) -> bool:
-        """Whether windows of different keys depend on each other, so that one task must work on them all."""
-        ...
-
-    @property
-    def lifts(self) -> Mapping[str, str]:
-        """Of windows by arrival: column of a state -> SQL aggregate that fills it from a row, beside the fields."""
-        ...
-
-    @property
-    def event_times(self) -> bool:
-        """Whether states must carry the times of their first and last event."""
-        ...
-
-    @property
-    def reach_us(self) -> int | None:
-        """How far back from its end a window may depend on events; None where only the data say so."""
-        ...
-
-    @property
-    def margin_us(self) -> int:
-        """How far beyond its last event a window may end."""
-        ...
+    def beyond_us(self) -> int:
+        """No window holds events beyond its end."""
+        return 0
 
     @property
     def columns(self) -> Mapping[str, str]:
-        """What results say beside window_start and window_end, in order: the names of `Assignment.more` and their types."""
-        ...
+        """Start and end say it all."""
+        return NO_COLUMNS
 
-    def frame_us(self, grid_us: int) -> int:
-        """The natural frame width, given the finest width of the pipeline's other windows (0: there are none)."""
-        ...
+    @property
+    def order(self) -> tuple[str, ...]:
+        """By start, then by end."""
+        return ("window_start", "window_end")
 
-    def assign(self, frames: Frames, floor: Ints) -> Assignment:
-        """The windows of `frames`. `floor[b]`: windows that end at or before it were closed before batch b came."""
-        ...
+    @property
+    def rows_out(self) -> bool:
+        """A result is one row."""
+        return False
+
+    @property
+    def grid(self) -> Callable[[int, int], tuple[Ints, Ints]] | None:
+        """Windows lie where the events are."""
+        return None
+
+    @property
+    def dense(self) -> bool:
+        """Empty windows are not shown."""
+        return False
+
+    def one_row_each(self) -> Self:
+        """The same: a window is one row."""
+        return self
+
+    def misfit(self, source: Any) -> str | None:  # noqa: ANN401, ARG002 - a source of any kind will do
+        """Any source will do."""
+        return None
 
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
-        """The windows `(start, end)` that an event at this instant belongs to by itself, in microseconds."""
-        ...
+        """The windows that an event at this instant belongs to by itself."""
+        raise NotImplementedError
 
     def ends(self, low_us: int, high_us: int) -> tuple[int, int]:
-        """The ends of the first and the last window that a change of events between two instants may touch."""
-        ...
-
-
-@runtime_checkable
-class Gridded(Protocol):
-    """A kind whose windows lie on a grid, whether they hold events or not."""
-
-    def every(self, start_us: int, end_us: int) -> tuple[Ints, Ints]:
-        """Start and end of every window from one that begins at an instant to one that ends at another."""
-        ...
+        """The ends of the first window of one instant and of the last window of another."""
+        return self.windows_for(low_us)[0][1], self.windows_for(high_us)[-1][1]

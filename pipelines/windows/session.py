@@ -7,41 +7,38 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, get_args
 
 from pipelines.definition.durations import Duration, not_negative, positive, spell
+from pipelines.definition.kinds import Carried, Chained, Follows, FrameStates
 from pipelines.errors import DefinitionError
-from pipelines.windows.by_time import ByTime
-from pipelines.windows.instants import at_any_instant
+from pipelines.windows.clock.instants import at_any_instant
+from pipelines.windows.kind import Plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pipelines.engine.frames import Frames
-    from pipelines.windows.kind import Assignment, Ints
+    from pipelines.engine.assignment import Assignment
+    from pipelines.states.frames import Frames, Ints
 
 Touching = Literal["merge", "split"]
 CUT: Mapping[str, str] = MappingProxyType({"cut": "bool"})
 
 
 @dataclass(frozen=True, slots=True)
-class Session(ByTime):
+class Session(Plain):
     """`[first, last + gap)` of events whose neighbours are nearer than `gap` (`touching="merge"`: no farther)."""
 
     gap_us: int
     touching: Touching = "merge"
     grace_us: int = 0
 
-    reach_us = None
+    made_of = FrameStates(event_times=True)
 
     @property
-    def event_times(self) -> bool:
-        return True
+    def follows(self) -> Follows:
+        return Chained(self.gap_us)
 
     @property
     def inside_us(self) -> int:
         return 1 if self.touching == "merge" else 0
-
-    @property
-    def margin_us(self) -> int:
-        return self.gap_us
 
     @property
     def joins_us(self) -> int:
@@ -54,8 +51,8 @@ class Session(ByTime):
         return next((grid_us // n for n in range(least, 10 * least) if n and grid_us % n == 0), self.gap_us)
 
     def assign(self, frames: Frames, floor: Ints) -> Assignment:
-        from pipelines.engine.chains import chains
-        from pipelines.engine.labels import labelled
+        from pipelines.engine.event_time.chains import chains
+        from pipelines.engine.event_time.disjoint import labelled
 
         label, start, last = chains(frames, self.joins_us, self.gap_us, floor)
         return labelled(frames, label, start, last + self.gap_us)
@@ -63,9 +60,6 @@ class Session(ByTime):
     @at_any_instant
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
         return [(instant_us, instant_us + self.gap_us)]
-
-    def ends(self, low_us: int, high_us: int) -> tuple[int, int]:
-        return low_us, high_us + self.gap_us
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +69,8 @@ class LimitedSession(Session):
     max_length_us: int = 0
 
     @property
-    def carries(self) -> bool:
-        return True
+    def follows(self) -> Follows:
+        return Carried()
 
     @property
     def columns(self) -> Mapping[str, str]:
@@ -86,8 +80,8 @@ class LimitedSession(Session):
         return 1
 
     def assign(self, frames: Frames, floor: Ints) -> Assignment:
-        from pipelines.engine.cuts import cut_chains
-        from pipelines.engine.labels import labelled
+        from pipelines.engine.event_time.cuts import cut_chains
+        from pipelines.engine.event_time.disjoint import labelled
 
         label, start, end, cut, closed = cut_chains(frames, self.joins_us, self.gap_us, self.max_length_us, floor, self.inside_us)
         return labelled(frames, label, start, end, closed=closed, more={"cut": cut})

@@ -7,18 +7,21 @@ from math import gcd
 from typing import TYPE_CHECKING
 
 from pipelines.definition.durations import UNITS, Duration, not_negative, positive, spell
+from pipelines.definition.kinds import Bounded
 from pipelines.errors import DefinitionError
-from pipelines.windows.alignment import Alignment, alignment_us
-from pipelines.windows.by_time import ByTime
-from pipelines.windows.instants import at_any_instant
+from pipelines.windows.clock.alignment import Alignment, alignment_us
+from pipelines.windows.clock.instants import at_any_instant
+from pipelines.windows.kind import Plain
 
 if TYPE_CHECKING:
-    from pipelines.engine.frames import Frames
-    from pipelines.windows.kind import Assignment, Ints
+    from collections.abc import Callable
+
+    from pipelines.engine.assignment import Assignment
+    from pipelines.states.frames import Frames, Ints
 
 
 @dataclass(frozen=True, slots=True)
-class Sliding(ByTime):
+class Sliding(Plain):
     """`[start, start + size)` for every start on the grid of steps whose window holds an event."""
 
     size_us: int
@@ -28,14 +31,18 @@ class Sliding(ByTime):
     dense: bool = False
 
     @property
-    def reach_us(self) -> int:
-        return self.size_us
+    def follows(self) -> Bounded:
+        return Bounded(self.size_us)
+
+    @property
+    def grid(self) -> Callable[[int, int], tuple[Ints, Ints]]:
+        return self.every
 
     def frame_us(self, grid_us: int) -> int:  # noqa: ARG002 - the width of a grid is its own
         return gcd(self.step_us, self.align_us)
 
     def assign(self, frames: Frames, floor: Ints) -> Assignment:
-        from pipelines.engine.grid import sliding_ranges
+        from pipelines.engine.event_time.grid import sliding_ranges
 
         first_end = (frames.start - self.align_us) // self.step_us * self.step_us + self.align_us + self.step_us
         return sliding_ranges(frames, first_end, self.size_us, self.step_us, floor[frames.batch])
@@ -44,9 +51,6 @@ class Sliding(ByTime):
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
         first = (instant_us - self.align_us) // self.step_us * self.step_us + self.align_us + self.step_us
         return [(end - self.size_us, end) for end in range(first, first + self.size_us, self.step_us)]
-
-    def ends(self, low_us: int, high_us: int) -> tuple[int, int]:
-        return self.windows_for(low_us)[0][1], self.windows_for(high_us)[-1][1]
 
     def every(self, start_us: int, end_us: int) -> tuple[Ints, Ints]:
         import numpy as np

@@ -7,14 +7,15 @@ from math import gcd
 from typing import TYPE_CHECKING
 
 from pipelines.definition.durations import DAY_US, Duration, not_negative, positive
+from pipelines.definition.kinds import Bounded
 from pipelines.errors import DefinitionError
-from pipelines.windows.alignment import Alignment, alignment_us
 from pipelines.windows.calendar import Calendar, calendar, months_of
+from pipelines.windows.clock.alignment import Alignment, alignment_us
+from pipelines.windows.clock.zones import Zone, local_windows, shifted_windows, zone
 from pipelines.windows.gapless import Gapless
-from pipelines.windows.zones import Zone, local_windows, shifted_windows, zone
 
 if TYPE_CHECKING:
-    from pipelines.windows.kind import Ints
+    from pipelines.states.frames import Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +33,8 @@ class Tumbling(Gapless):
         return self.frame_us(0) if self.zone and self.zone.shift % self.size_us else self.size_us
 
     @property
-    def reach_us(self) -> int:
-        return self.size_us + (DAY_US if self.zone else 0)
+    def follows(self) -> Bounded:
+        return Bounded(self.size_us + (DAY_US if self.zone else 0))
 
     def frame_us(self, grid_us: int) -> int:  # noqa: ARG002 - the width of a grid is its own
         return gcd(self.size_us, self.align_us, self.zone.grain if self.zone else 0)

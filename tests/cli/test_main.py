@@ -64,7 +64,7 @@ def test_an_interrupt_is_told(muntin: Muntin, project: Project, monkeypatch: pyt
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("pipelines.jobs.plan.plan", interrupted)
+    monkeypatch.setattr("pipelines.jobs.look.plan.plan", interrupted)
     told = muntin(*project.arguments("plan", *RANGE))
     assert (told.status, told.out) == (130, "")
     assert told.err.splitlines()[-1] == "interrupted; run it again, nothing is half done"

@@ -10,7 +10,7 @@ from pipelines import aggregates as agg
 from pipelines import read
 from pipelines.cli.definition import load_pipeline
 from pipelines.errors import DefinitionError, StateError
-from pipelines.jobs.rebuild import newest_earlier, to_rebuild
+from pipelines.jobs.upkeep.rebuild import to_rebuild
 from tests.cli.conftest import RANGE, Muntin, Project
 
 pytestmark = pytest.mark.usefixtures("spark")
@@ -69,5 +69,5 @@ def test_another_schedule_is_refused(muntin: Muntin, project: Project) -> None:
 def test_a_first_definition_has_nothing_to_rebuild(muntin: Muntin, project: Project) -> None:
     assert json.loads(muntin(*project.arguments("rebuild", "--json")).out) == {"batches": [], "report": None}
     flow = load_pipeline(Path(project.file))
-    assert newest_earlier(replace(flow, aggregates={"n": agg.count()}), project.root) is None
+    assert to_rebuild(replace(flow, aggregates={"n": agg.count()}), root=project.root) == []
     assert len(read(flow, "quarter", root=project.root)) == 0

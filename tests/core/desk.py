@@ -8,14 +8,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pipelines.definition.kinds import Carried, Chained
 from pipelines.definition.schedule import Interval, Schedule
-from pipelines.engine.combine import Combined, combine, still_open
 from pipelines.engine.tallies import tallies
-from pipelines.jobs.staged import next_ledger
-from pipelines.jobs.todo import Published, Todo
+from pipelines.engine.windows import Combined, combine, still_open
+from pipelines.jobs.pending import Published, Todo
+from pipelines.jobs.staged_windows import next_ledger
 from pipelines.store.paths import digest_of
 from pipelines.store.store import Snapshot
-from pipelines.timeline.carry import settled_us
+from pipelines.timeline.chained import settled_us
 from pipelines.timeline.closing import closing, watermarks
 from pipelines.timeline.history import Batch, history
 from pipelines.timeline.ledger import Ledger
@@ -64,7 +65,7 @@ class Desk:
         if not todo.work.positions:
             return todo.work
         combined = self.combined(todo)
-        told = tallies(combined, len(todo.marks), chained=self.given.ours.reach_us is None)
+        told = tallies(combined, len(todo.marks), opened=isinstance(self.given.ours.follows, Chained | Carried))
         self.ledger = Ledger.loads(next_ledger(DEFINITION, todo, [told | {"carry": self.note(todo, combined)}]).dumps())
         for at in todo.work.positions:
             self.published[todo.history.batches[at].interval.start_us] = combined.windows.filter(pa.array(combined.closed == at))
@@ -74,7 +75,8 @@ class Desk:
         """What is open after some batches, for windows that go on from there."""
         window = self.given.ours
         when = closing(window, np.array(todo.marks, np.int64))
-        until = [None if window.carries else settled_us(window, when, at + 1) for at in todo.work.snaps]
+        follows = window.follows
+        until = [settled_us(follows.margin_us, when, at + 1) if isinstance(follows, Chained) else None for at in todo.work.snaps]
         fields = list(FIELDS.values())
         notes = {
             f"note {len(self.notes) + place}": still_open(combined, at, until[place], fields) for place, at in enumerate(todo.work.snaps)

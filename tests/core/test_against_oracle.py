@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipelines.engine.combine import Combined, combine
+from pipelines.definition.instants import BEFORE_ALL
 from pipelines.engine.tallies import tallies
-from pipelines.timeline.closing import NEVER, closing
+from pipelines.engine.windows import Combined, combine
+from pipelines.timeline.closing import closing
 from tests.core.cases import Case, case
 from tests.core.lift import AGGREGATES, ORACLE, positioned, states
 from tests.core.values import alike
@@ -30,7 +31,7 @@ def derived(given: Case, marks: list[float]) -> Combined:
             [(at, states(rows, given.width, given.keys)) for at, batch in enumerate(given.batches) for rows in splits(given, batch.rows)]
         ),
         window=given.ours,
-        when=closing(given.ours, np.array([max(mark, NEVER) for mark in marks]).astype(np.int64)),
+        when=closing(given.ours, np.array([max(mark, BEFORE_ALL) for mark in marks]).astype(np.int64)),
         keys=given.keys,
         aggregates=AGGREGATES,
         width_us=given.width,
@@ -58,7 +59,7 @@ def disagreement(given: Case) -> list[str]:
         for key in wanted.keys() | found.keys()
         if not alike(found.get(key), wanted.get(key))
     ]
-    told = tallies(combined, count, chained=isinstance(given.theirs, Session))
+    told = tallies(combined, count, opened=isinstance(given.theirs, Session))
     late, missed = [len(said.late[at]) for at in range(count)], windows_missed(given, said)
     return wrong + [f"{name}: {told[name]} not {right}" for name, right in (("late", late), ("missed", missed)) if told[name] != right]
 

@@ -14,9 +14,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pipelines.engine.arrange import Batches, arrange_by_arrival
-from pipelines.engine.combine import combine_arranged
-from pipelines.engine.frames import ARRIVAL_TIME, FILE, PLACE
+from pipelines.engine.windows import combine_arranged
+from pipelines.states.columns import ARRIVAL_TIME, FILE_NUMBER, ROW_IN_BATCH
+from pipelines.states.sorted_by_arrival import Batches, arrange_by_arrival
 from pipelines.timeline.closing import closing
 from tests.core.arrivals import DEEP, asked, batches
 from tests.core.lift import AGGREGATES, ORACLE, positioned, states
@@ -35,8 +35,8 @@ def lifted(window: Any, at: int, batch: Batch) -> pa.Table:
     found = pa.concat_tables(parts).slice(0, len(rows))
     for name in ("first_s_time", "last_v_time"):
         found = found.set_column(found.column_names.index(name), name, column(rows, "place", pa.int64()))
-    found = found.append_column(ARRIVAL_TIME, column(rows, "a", pa.int64())).append_column(FILE, column(rows, "file", pa.string()))
-    found = found.append_column(PLACE, column(rows, "place", pa.int64()))
+    found = found.append_column(ARRIVAL_TIME, column(rows, "a", pa.int64())).append_column(FILE_NUMBER, column(rows, "file", pa.string()))
+    found = found.append_column(ROW_IN_BATCH, column(rows, "place", pa.int64()))
     for name, values in read(window, rows).items():
         found = found.append_column(name, values)
     return found

@@ -10,10 +10,11 @@ import pytest
 
 from pipelines import aggregates as agg
 from pipelines.aggregates import Aggregate
-from pipelines.aggregates.aggregate import ORDER, ORDINAL, TIME, sealed
-from pipelines.engine.combine import Combined, combine
-from pipelines.engine.frames import INSTANT
-from pipelines.timeline.closing import NEVER, closing
+from pipelines.aggregates.aggregate import sealed
+from pipelines.definition.instants import BEFORE_ALL
+from pipelines.engine.windows import Combined, combine
+from pipelines.states.columns import EVENT_TIME, INSTANT, ORDER, ORDINAL
+from pipelines.timeline.closing import closing
 from tests.core.cases import Case, case
 from tests.core.lift import positioned
 from tests.core.values import alike
@@ -74,12 +75,12 @@ SCHEMA = pa.schema([("t", pa.int64()), ("k", pa.string()), ("v", pa.int64()), ("
 def states(rows: Sequence[Mapping[str, Any]], width: int, keys: Sequence[str]) -> pa.Table:
     """The states of a batch, or of one of its splits, as DuckDB lifts them."""
     table = pa.Table.from_pylist([dict(row) for row in rows], SCHEMA)
-    for name in (TIME, ORDER):
+    for name in (EVENT_TIME, ORDER):
         table = table.append_column(name, table["t"])
     table = table.append_column(ORDINAL, pa.array(np.arange(len(rows))))
-    frame = f"({TIME} - ({TIME} % {width} + {width}) % {width})"
+    frame = f"({EVENT_TIME} - ({EVENT_TIME} % {width} + {width}) % {width})"
     key = {"k": "k"} if keys else {}
-    times = {"frame": frame, "first_event": f"min({TIME})", "last_event": f"max({TIME})"}
+    times = {"frame": frame, "first_event": f"min({EVENT_TIME})", "last_event": f"max({EVENT_TIME})"}
     found = sealed(lifted(table, key | times | COLUMNS, [*key, frame]), FIELDS.values())
     for name in times:
         found = found.set_column(found.column_names.index(name), name, found[name].combine_chunks().view(INSTANT))
@@ -92,7 +93,7 @@ def windows(given: Case, marks: Sequence[float], splits: int) -> Combined:
     return combine(
         positioned([(at, states([given.batches[at].rows[row] for row in piece], given.width, given.keys)) for at, piece in pieces]),
         window=given.ours,
-        when=closing(given.ours, np.array([max(mark, NEVER) for mark in marks]).astype(np.int64)),
+        when=closing(given.ours, np.array([max(mark, BEFORE_ALL) for mark in marks]).astype(np.int64)),
         keys=given.keys,
         aggregates=AGGREGATES,
         width_us=given.width,

@@ -13,8 +13,8 @@ import pytest
 from pipelines import Pipeline, sources, windows
 from pipelines import aggregates as agg
 from pipelines.aggregates import Aggregate, Field, Fold
-from pipelines.aggregates.code import mark
-from pipelines.definition.frame_sets import derivation, fingerprint
+from pipelines.definition.function_marks import mark
+from pipelines.jobs.bound import derivation, fingerprint
 from pipelines.laws.states import combined, finished, lifted
 
 

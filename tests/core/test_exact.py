@@ -6,13 +6,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pipelines.engine.exact import exact_sums
-from pipelines.engine.fold import folds
-from pipelines.engine.frames import Frames
-from pipelines.engine.grid import sliding_ranges
-from pipelines.engine.select import sort_keys, winners
+from pipelines.definition.instants import BEFORE_ALL
+from pipelines.engine.event_time.grid import sliding_ranges
+from pipelines.engine.reduce.exact import exact_sums
+from pipelines.engine.reduce.fold import folds
+from pipelines.engine.reduce.select import sort_keys, winners
 from pipelines.errors import SourceError
-from pipelines.timeline.closing import NEVER
+from pipelines.states.frames import Frames
 from tests.laws.states import assigned
 
 MOST = 10**38 - 1
@@ -87,7 +87,7 @@ def sums(values: np.ndarray, first: int) -> dict[int, float]:
     start = np.arange(first, len(values))
     zeros = np.zeros(len(start), np.int64)
     frames = Frames(zeros, start, zeros, start, start, 1)
-    found = sliding_ranges(frames, start + 1, 5, 1, np.full(len(start), NEVER))
+    found = sliding_ranges(frames, start + 1, 5, 1, np.full(len(start), BEFORE_ALL))
     return dict(zip(found.end.tolist(), folds(values[first:], found, add)[:, 0].tolist(), strict=True))
 
 

@@ -10,12 +10,13 @@ import pytest
 from pipelines import Pipeline, sources, windows
 from pipelines.aggregates import count
 from pipelines.aggregates.aggregate import sealed
+from pipelines.aggregates.shared_fields import shared_fields
 from pipelines.definition.durations import UNITS
 from pipelines.definition.frame_sets import FrameSet, frame_sets
 from pipelines.errors import DefinitionError
-from pipelines.jobs.sql_types import stored
 from pipelines.sources.lift import states as lift_sql
-from pipelines.windows.alignment import alignment_us
+from pipelines.sources.sql_types import stored
+from pipelines.windows.clock.alignment import alignment_us
 from tests.core.cases import case
 from tests.core.lift import AGGREGATES, FIELDS, SCHEMA, states
 from tests.core.values import alike
@@ -41,7 +42,8 @@ def test_the_naive_lift_is_the_sql(seed: int) -> None:
         session.register("given", table)
         numbered = "(SELECT *, t AS muntin_time, t AS muntin_order, row_number() OVER () AS muntin_ordinal FROM given)"
         frames = FrameSet(given.width, ("w",), event_times=True)
-        query = lift_sql(pipeline({"w": windows.tumbling(given.width)}, AGGREGATES), frames, numbered, 2**62, {})
+        flow = pipeline({"w": windows.tumbling(given.width)}, AGGREGATES)
+        query = lift_sql(flow, shared_fields(AGGREGATES), frames, numbered, 2**62, {})
         told = sealed(stored(session, f"FROM ({query}) ORDER BY k NULLS LAST, frame"), FIELDS.values())
         names, found = told.column_names, [tuple(row.values()) for row in told.to_pylist()]
     ours = states(rows, given.width)
@@ -53,7 +55,8 @@ def test_the_naive_lift_is_the_sql(seed: int) -> None:
 
 
 def test_rows_are_lifted_before_1970_too() -> None:
-    sql = lift_sql(pipeline({"w": windows.tumbling(10)}, {"n": count()}), FrameSet(10, ("w",), event_times=False), "muntin_rows", 100, {})
+    flow, counted = pipeline({"w": windows.tumbling(10)}, {"n": count()}), shared_fields({"n": count()})
+    sql = lift_sql(flow, counted, FrameSet(10, ("w",), event_times=False), "muntin_rows", 100, {})
     rows = pa.table({"k": ["a"] * 5, "muntin_time": [-11, -10, -1, 0, 101]})
     found = lifted(rows, {"frames": f"(SELECT list(frame ORDER BY frame) FROM ({sql}))"})
     assert found["frames"][0].as_py() == [-20, -10, 0]

@@ -17,13 +17,15 @@ from pipelines import Pipeline, sources
 from pipelines import aggregates as agg
 from pipelines.aggregates import Aggregate, theta_sets
 from pipelines.aggregates.aggregate import sealed
+from pipelines.aggregates.shared_fields import shared_fields
 from pipelines.definition.frame_sets import FrameSet
-from pipelines.engine.combine import combine
-from pipelines.engine.frames import INSTANT
-from pipelines.jobs.sql_types import stored
+from pipelines.definition.instants import BEFORE_ALL
+from pipelines.engine.windows import combine
+from pipelines.sources.duckdb_session import connect, described
 from pipelines.sources.lift import states
-from pipelines.sources.session import connect, described
-from pipelines.timeline.closing import NEVER, closing
+from pipelines.sources.sql_types import stored
+from pipelines.states.columns import INSTANT
+from pipelines.timeline.closing import closing
 from tests.core.cases import Case, case
 from tests.core.values import alike
 from tests.oracle import Agg, judge, keeping
@@ -101,8 +103,9 @@ def lifted(session: duckdb.DuckDBPyConnection, given: Case, rows: Sequence[Mappi
     found = [{**row, "muntin_time": row["t"], "muntin_order": row["t"], "muntin_ordinal": at} for at, row in enumerate(rows)]
     session.register("split", pa.Table.from_pylist(found, ROWS))
     pipeline = a_pipeline(given.keys)
-    query = states(pipeline, FrameSet(given.width, (), event_times=True), "split", 2**62, described(session, "FROM split"))
-    table = sealed(stored(session, query), pipeline.fields)
+    fields = shared_fields(pipeline.aggregates)
+    query = states(pipeline, fields, FrameSet(given.width, (), event_times=True), "split", 2**62, described(session, "FROM split"))
+    table = sealed(stored(session, query), fields)
     for name in ("frame", "first_event", "last_event"):
         table = table.set_column(table.column_names.index(name), name, table[name].combine_chunks().view(INSTANT))
     return table.append_column("muntin_position", pa.repeat(pa.scalar(position, pa.int64()), len(table)))
@@ -125,7 +128,7 @@ def disagreement(session: duckdb.DuckDBPyConnection, given: Case) -> list[str]:
         for half in (batch.rows[: len(batch.rows) // 2], batch.rows[len(batch.rows) // 2 :])
     ]
     table = pa.concat_tables([lifted(session, given, rows, at) for at, rows in halves])
-    marks = np.array([max(mark, NEVER) for mark in said.marks]).astype(np.int64)
+    marks = np.array([max(mark, BEFORE_ALL) for mark in said.marks]).astype(np.int64)
     combined = combine(
         table, window=given.ours, when=closing(given.ours, marks), keys=given.keys, aggregates=AGGREGATES, width_us=given.width
     )

@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pipelines.engine.frames import sorted_order
-from pipelines.engine.keys import BUCKETS, buckets, key_codes
+from pipelines.states.frames import sorted_order
+from pipelines.states.keys import BUCKETS, buckets, key_codes
 
 KEYS = {
     "text": pa.array(["", "a", "ü✓", "JFK", "a\x00b", None]),

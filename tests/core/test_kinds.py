@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from pipelines.engine.combine import Combined
 from pipelines.engine.tallies import tallies
+from pipelines.engine.windows import Combined
 from tests.core.cases import Case
 from tests.core.kinds import KINDS, case_of
 from tests.core.lift import AGGREGATES, ORACLE
@@ -47,7 +47,7 @@ def with_cuts(given: Case, combined: Combined) -> dict[tuple[Any, ...], list[Any
 
 def tallied(given: Case, combined: Combined, said: Judgement) -> list[str]:
     """Rows that are late; where windows are there by the clock also how many of them they missed."""
-    told = tallies(combined, len(given.batches), chained=isinstance(given.theirs, Session))
+    told = tallies(combined, len(given.batches), opened=isinstance(given.theirs, Session))
     right = {"late": [len(said.late[at]) for at in range(len(given.batches))]}
     if isinstance(given.theirs, Session) or hasattr(given.theirs, "windows_for"):
         right["missed"] = windows_missed(given, said)

@@ -7,11 +7,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pipelines.engine.lists import counted, put_together, taken
-from pipelines.engine.members import members, pieces, sizes_of
-from pipelines.engine.objects import Algebra, combinations
+from pipelines.engine.assignment import Assignment
+from pipelines.engine.lists.members import members, pieces, sizes_of
+from pipelines.engine.lists.ordered import counted, put_together, taken
+from pipelines.engine.reduce.python_objects import Algebra, combinations
 from pipelines.errors import SourceError
-from pipelines.windows.kind import Assignment
 
 
 def ints(values: Any) -> Any:

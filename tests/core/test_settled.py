@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from pipelines.timeline import carry
+from pipelines.timeline import chained
 from pipelines.windows import Session
 from tests.core.cases import Case, case
 from tests.core.desk import Desk
@@ -20,7 +20,7 @@ def sessions(count: int) -> list[Case]:
 
 def test_every_history_equals_a_clean_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """Notes are read wherever they may be, however short the sessions."""
-    monkeypatch.setattr(carry, "LONG_OPEN", -1000)
+    monkeypatch.setattr(chained, "LONG_OPEN", -1000)
     read: list[int] = []
     plain = Desk.finalize
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from pipelines.definition.durations import UNITS, microseconds, not_negative, positive, spell
-from pipelines.definition.instants import from_us, instant_us
+from pipelines.definition.instants import BEFORE_ALL, from_us, instant_us
 from pipelines.definition.schedule import Interval, Schedule, schedule_of
 from pipelines.errors import DefinitionError
-from pipelines.timeline.closing import NEVER, closing, watermarks
+from pipelines.timeline.closing import closing, watermarks
 from pipelines.timeline.history import Batch, history
 from pipelines.windows import Session, Tumbling, Window
 
@@ -26,8 +26,8 @@ def batch(start: int, newest: int | None = None) -> Batch:
     ("policy", "newest", "marks"),
     [
         ("interval", [None, 99, 3], [10, 20, 30]),
-        ("events", [None, 7, 3, 12], [NEVER, 7, 7, 12]),
-        ("events", [None, None], [NEVER, NEVER]),
+        ("events", [None, 7, 3, 12], [BEFORE_ALL, 7, 7, 12]),
+        ("events", [None, None], [BEFORE_ALL, BEFORE_ALL]),
         ("events", [-5, -9], [-5, -5]),
         ("events", [], []),
     ],
@@ -57,7 +57,7 @@ def test_at_the_end_or_behind_it(window: Window, end: int, closes: int) -> None:
 
 
 def test_before_any_event_nothing_is_closed() -> None:
-    assert closing(Tumbling(10, 0, None, 5), np.array([NEVER, 3])).floor.tolist() == [NEVER, NEVER, -2]
+    assert closing(Tumbling(10, 0, None, 5), np.array([BEFORE_ALL, 3])).floor.tolist() == [BEFORE_ALL, BEFORE_ALL, -2]
 
 
 # intervals  0  1  2  .  4  .  6

@@ -9,7 +9,7 @@ import pytest
 from pipelines.definition.instants import from_us, instant_us
 from pipelines.errors import DefinitionError
 from pipelines.windows import tumbling
-from pipelines.windows.zones import zone
+from pipelines.windows.clock.zones import zone
 
 HOUR = timedelta(hours=1)
 HALF = HOUR / 2

@@ -12,10 +12,9 @@ from deltalake import DeltaTable
 
 from pipelines import Pipeline, read, run, sources, windows
 from pipelines import aggregates as agg
-from pipelines.definition.frame_sets import derivation, fingerprint
 from pipelines.errors import DefinitionError, SourceError
-from pipelines.jobs.bind import bound_types
-from pipelines.store.state import state_folder
+from pipelines.jobs.bound import bind, derivation, fingerprint
+from pipelines.jobs.run.source_columns import bound_types
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -55,7 +54,7 @@ def test_derived_columns_stand_behind_the_aggregates(spark: object, tmp_path: Pa
     assert table["share"].to_pylist() == [2 / 3, 1.0]
     assert table["percent"].to_pylist() == [67, 100]
     assert table["said"].to_pylist() == ["a at 0", "a at 2"]
-    assert DeltaTable(f"{state_folder(flow, root)}/windows/w").to_pyarrow_table().column_names == names
+    assert DeltaTable(f"{bind(flow, root).folder}/windows/w").to_pyarrow_table().column_names == names
     dense = read(flow, "w", root=root, dense=True).to_pylist()
     assert [row["share"] for row in dense] == [2 / 3, None, 1.0]
     assert dense[1]["said"] == "a at 1"

@@ -20,8 +20,9 @@ import pytest
 from pipelines import Pipeline, read, run, sources, windows
 from pipelines import aggregates as agg
 from pipelines.aggregates import Aggregate
-from pipelines.aggregates.aggregate import ORDER, ORDINAL, TIME, sealed
+from pipelines.aggregates.aggregate import sealed
 from pipelines.laws.states import combined, queried
+from pipelines.states.columns import EVENT_TIME, ORDER, ORDINAL
 from tests.core.values import alike
 from tests.judge.verdict import bit
 
@@ -113,8 +114,8 @@ def naive(
     for window, ids in enumerate(members):
         for row in (row for row in rows if row["id"] in set(ids)):
             us = (row["t"] - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
-            found.append({**row, TIME: us, ORDER: 0 if by_arrival else us, ORDINAL: len(found), "window": window})
-    table = pa.Table.from_pylist(found, pa.schema([*SCHEMA, *((name, pa.int64()) for name in (TIME, ORDER, ORDINAL, "window"))]))
+            found.append({**row, EVENT_TIME: us, ORDER: 0 if by_arrival else us, ORDINAL: len(found), "window": window})
+    table = pa.Table.from_pylist(found, pa.schema([*SCHEMA, *((name, pa.int64()) for name in (EVENT_TIME, ORDER, ORDINAL, "window"))]))
     fields = {field.stem: field for each in ASKED for field in each.fields}
     lifts = {column: lift for field in fields.values() for column, lift in field.lifts.items()}
     states = sealed(queried(table, lifts | {"w": '"window"'}, 'GROUP BY "window" ORDER BY "window"'), fields.values())
@@ -159,7 +160,7 @@ def test_every_aggregate_in_every_kind(seed: int, tmp_path: Path, spark: object)
         assert bits(bulk) == bits(steps), name
         spans, members = [(row["window_start"], row["window_end"]) for row in bulk], [row["ids"] for row in bulk]
         assert len(bulk) > 1, name
-        wanted = naive([row for number in BATCHES for row in batch(seed, number)], spans, members, by_arrival=kind.by_arrival)
+        wanted = naive([row for number in BATCHES for row in batch(seed, number)], spans, members, by_arrival=kind.made_of.by_arrival)
         for column, aggregate in AGGREGATES.items():
             assert alike([row[column] for row in bulk], wanted[column]), (name, str(aggregate))
 

@@ -8,9 +8,8 @@ import pyarrow.parquet as pq
 
 from pipelines import Pipeline, read, run, sources, windows
 from pipelines import aggregates as agg
-from pipelines.jobs.todo import to_do
-from pipelines.store.delta import DeltaStore
-from pipelines.store.state import state_folder
+from pipelines.jobs.bound import bind
+from pipelines.jobs.pending import to_do
 
 BEGIN, STEP, BATCHES = datetime(2024, 1, 1, tzinfo=UTC), timedelta(minutes=10), 6
 
@@ -44,7 +43,7 @@ def test_bulk_stepwise_and_replaced(tmp_path: Path, spark: object) -> None:
         ours, theirs = (read(pipeline, window, root=root, provisional=True) for root in (steps, whole))
         assert ours.equals(theirs)
     assert len(read(pipeline, "visit", root=steps)) == BATCHES
-    store = DeltaStore(state_folder(pipeline, steps))
+    store = bind(pipeline, steps).store
     ledger = next(one for one in to_do(pipeline, store, []) if one.window == "visit").published.ledger
     assert ledger is not None
     assert ledger.entries[-1].carry

@@ -11,7 +11,7 @@ from pipelines import Pipeline, sources, windows
 from pipelines import aggregates as agg
 from pipelines.aggregates import Aggregate
 from pipelines.errors import DefinitionError
-from pipelines.jobs.bind import bound_types
+from pipelines.jobs.run.source_columns import bound_types
 
 COLUMNS = {
     "t": pa.array([0], pa.timestamp("us", tz="UTC")),

@@ -11,7 +11,7 @@ import pytest
 from pipelines import Pipeline, read, run, sources, windows
 from pipelines import aggregates as agg
 from pipelines.errors import DefinitionError
-from pipelines.jobs.explain import explain
+from pipelines.jobs.look.explain import explain
 
 BEGIN, STEP = datetime(2024, 1, 1, tzinfo=UTC), timedelta(minutes=10)
 

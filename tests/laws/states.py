@@ -7,9 +7,9 @@ import numpy as np
 import pyarrow as pa
 
 from pipelines.aggregates import Aggregate
+from pipelines.engine.assignment import Assignment
 from pipelines.laws import states
 from pipelines.laws.states import Kinds, Row
-from pipelines.windows.kind import Assignment
 
 
 def lift(aggregate: Aggregate, rows: Sequence[Row], kinds: Kinds) -> pa.Table:

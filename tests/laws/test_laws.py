@@ -16,7 +16,8 @@ from pyspark import cloudpickle
 from pipelines import Pipeline, laws, sources, windows
 from pipelines import aggregates as agg
 from pipelines.aggregates import Aggregate, Field, Fold, Select
-from pipelines.definition.frame_sets import derivation, fingerprint
+from pipelines.aggregates.shared_fields import shared_fields
+from pipelines.jobs.bound import derivation, fingerprint
 from pipelines.laws.states import finished, lifted
 from tests.core.values import alike
 from tests.laws.keeping import KEEPING, VARIANTS, Catalogue
@@ -99,7 +100,8 @@ def test_a_pipeline_takes_the_whole_catalogue() -> None:
     again = cloudpickle.loads(cloudpickle.dumps(whole))  # as Spark's tasks get it
     assert fingerprint(again) == fingerprint(whole)
     assert derivation(again, "hours") == derivation(whole, "hours")
-    assert len({column.lower() for field in whole.fields for column in field.columns}) == sum(len(field.columns) for field in whole.fields)
+    fields = shared_fields(whole.aggregates)
+    assert len({column.lower() for field in fields for column in field.columns}) == sum(len(field.columns) for field in fields)
 
 
 def cases(values: Any) -> Any:

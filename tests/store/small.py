@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 
 from pipelines import Pipeline, RunReport, read, run, sources, windows
 from pipelines import aggregates as agg
+from pipelines.jobs.bound import bind
 from pipelines.store.delta import DeltaStore
-from pipelines.store.state import claim
 from tests.store.here import Here
 
 HERE = Here()
@@ -62,7 +62,7 @@ class Small:
         return run(self.pipeline, root=self.folder / root, start=start, end=end, spark=self.spark, **more)
 
     def store(self, root: str) -> DeltaStore:
-        return DeltaStore(claim(self.pipeline, self.folder / root))
+        return DeltaStore(bind(self.pipeline, self.folder / root, claim=True).folder)
 
     def tables(self, root: str) -> dict[str, pa.Table]:
         """All that is published."""

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 from pipelines import Pipeline, read, run, sources, windows
 from pipelines import aggregates as agg
 from pipelines.definition.durations import UNITS
-from pipelines.jobs.vacuum import vacuum
+from pipelines.jobs.upkeep.vacuum import vacuum
 
 BEGIN, STEP = datetime(2024, 1, 1, tzinfo=UTC), timedelta(hours=1)
 

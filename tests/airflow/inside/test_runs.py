@@ -125,8 +125,8 @@ def test_a_run_that_another_overtook_finalizes_again(
     from pipelines.airflow import steps
     from pipelines.cli.definition import load_pipeline
     from pipelines.definition.durations import DAY_US
-    from pipelines.definition.home import at_home
-    from pipelines.jobs.accumulate import accumulate
+    from pipelines.definition.relative_paths import at_home
+    from pipelines.jobs.run.accumulate import accumulate
 
     validate = steps.validate
 

@@ -1,6 +1,5 @@
 """A state that version 0.1 wrote is read as it is, and goes on as if it had been written today."""
 
-import os
 import tarfile
 from datetime import timedelta
 from pathlib import Path
@@ -35,7 +34,7 @@ def same(pipeline: Pipeline, one: Path, other: Path) -> None:
 def test_what_was_published_is_read_and_replaced_as_if_written_today(project: Path, spark: Any) -> None:
     old, new, pipeline = project / "state", project / "new", every_kind(project / "data")
     run(pipeline, root=new, start=START, end=END, spark=spark)
-    assert sorted(os.listdir(old / "every_kind")) == sorted(os.listdir(new / "every_kind"))
+    assert {each.name for each in (old / "every_kind").iterdir()} == {each.name for each in (new / "every_kind").iterdir()}
     same(pipeline, old, new)
     write(project / "data", 1, seed=1)
     for root in (old, new):

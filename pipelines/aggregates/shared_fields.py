@@ -1,0 +1,19 @@
+"""The fields that the aggregates of a pipeline need."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipelines.aggregates.counting import ROW_COUNT
+from pipelines.definition.parts import distinct
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pipelines.aggregates.aggregate import Field
+    from pipelines.definition.parts import Aggregate
+
+
+def shared_fields(aggregates: Mapping[str, Aggregate]) -> list[Field]:
+    """Every field once; the number of rows first."""
+    return distinct([("the number of rows", [ROW_COUNT]), *((each, each.fields) for each in aggregates.values())])

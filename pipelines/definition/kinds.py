@@ -1,0 +1,145 @@
+"""What a kind of windows is to the rest of the house, beside the windows that it assigns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import singledispatch
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Bounded:
+    """A window depends on events at most `reach_us` before its end."""
+
+    reach_us: int
+
+
+@dataclass(frozen=True, slots=True)
+class Chained:
+    """Neighbours decide where a window begins; it ends at most `margin_us` after its last event."""
+
+    margin_us: int
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """What is open is handed from batch to batch as a note. `flushes`: it gives a result after the last batch."""
+
+    flushes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unending:
+    """No window ever closes, so nothing is published; what there is so far is combined when it is asked for."""
+
+
+Follows = Bounded | Chained | Carried | Unending  # how windows follow from batches
+
+
+@dataclass(frozen=True, slots=True)
+class FrameStates:
+    """States are frames of event time. `event_times`: they carry the times of their first and last event."""
+
+    event_times: bool = False
+
+    by_arrival = False
+    apart = True
+
+
+@dataclass(frozen=True, slots=True)
+class RowStates:
+    """Every row is a state, in order of arrival.
+
+    Attributes:
+        lifts: column of a state -> SQL aggregate that fills it, beside the fields: what windows read of their rows.
+        apart: whether windows of different keys do not depend on each other.
+    """
+
+    lifts: Mapping[str, str] = field(default_factory=dict)
+    apart: bool = True
+
+    by_arrival = True
+    event_times = False
+
+
+class Kind(Protocol):
+    """A kind of windows, with its parameters."""
+
+    @property
+    def follows(self) -> Follows:
+        """How its windows follow from batches."""
+        ...
+
+    @property
+    def made_of(self) -> FrameStates | RowStates:
+        """The states that its windows are made of."""
+        ...
+
+    @property
+    def grace_us(self) -> int:
+        """How long after its end a window waits for late events."""
+        ...
+
+    @property
+    def inside_us(self) -> int:
+        """How far beyond its end time must be known before a window closes: 0 where the end does not belong to it."""
+        ...
+
+    @property
+    def beyond_us(self) -> int:
+        """How far beyond its end a window may hold events: 0 for `[start, end)`."""
+        ...
+
+    @property
+    def columns(self) -> Mapping[str, str]:
+        """What results say beside window_start and window_end, in order: names and Arrow types."""
+        ...
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """The columns that sort the windows of a key."""
+        ...
+
+    @property
+    def rows_out(self) -> bool:
+        """Whether a result is a row for each item of the window's lists, instead of one row."""
+        ...
+
+    @property
+    def grid(self) -> Callable[[int, int], tuple[Any, Any]] | None:
+        """Where windows lie on a grid, whether they hold events or not: from two borders to the starts and ends between them."""
+        ...
+
+    @property
+    def dense(self) -> bool:
+        """Whether `read` adds the empty windows of the grid, unless told otherwise."""
+        ...
+
+    def frame_us(self, grid_us: int) -> int:
+        """The natural frame width, given the finest width of the pipeline's `Bounded` windows (0: there are none)."""
+        ...
+
+    def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
+        """The windows `(start, end)` that an event at this instant belongs to by itself, in microseconds."""
+        ...
+
+    def ends(self, low_us: int, high_us: int) -> tuple[int, int]:
+        """Of `Bounded` windows: the ends of the first and the last that a change of events between two instants may touch."""
+        ...
+
+    def one_row_each(self) -> Kind:
+        """The same with one row for every window, where lists come out as rows."""
+        ...
+
+    def misfit(self, source: Any) -> str | None:  # noqa: ANN401 - a source of any kind
+        """Why the windows cannot be made of a source, and what to do; None: they can."""
+        ...
+
+
+@singledispatch
+def as_window(part: Any) -> Any:  # noqa: ANN401 - whatever the user gave
+    """What stands for a window among a pipeline's windows. A module that has a short form for a kind registers it."""
+    return part

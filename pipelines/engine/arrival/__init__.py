@@ -1,0 +1,1 @@
+"""Windows by arrival: from rows in order of arrival to ranges."""

@@ -1,0 +1,1 @@
+"""Windows by event time: from sorted frames to ranges."""

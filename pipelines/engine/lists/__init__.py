@@ -1,0 +1,1 @@
+"""Kernels over lists: states that keep items."""

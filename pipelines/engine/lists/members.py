@@ -1,0 +1,78 @@
+"""Members: the states of every window one by one, for aggregates that keep items. As many pairs as there are memberships."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pipelines.engine.assignment import Assignment
+from pipelines.states.frames import sorted_order
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pipelines.states.frames import Ints
+
+_PIECE = 1 << 22  # items that are held at once: a window's items are never divided
+
+
+def members(windows: Assignment, first: int = 0, stop: int | None = None) -> tuple[Ints, Ints]:
+    """Pairs (window, row) of the windows `first` up to `stop`, sorted; late rows among the others.
+
+    Rows of a window stand in the order of the states: by frame, by batch, by arrival.
+    """
+    stop = len(windows.lo) if stop is None else stop
+    lo, counts = windows.lo[first:stop], windows.hi[first:stop] - windows.lo[first:stop]
+    window = np.repeat(np.arange(first, stop), counts)
+    row = windows.order[spread(lo, counts)]
+    late = slice(*np.searchsorted(windows.late_window, (first, stop)))
+    if len(windows.late_window[late]):
+        window, row = np.append(window, windows.late_window[late]), np.append(row, windows.late_row[late])
+    order = sorted_order(window, row)
+    return window[order], row[order]
+
+
+def spread(starts: Ints, counts: Ints) -> Ints:
+    """`start, start + 1, ...`, as many as counted, one such run after the other."""
+    total = int(counts.sum())
+    return np.repeat(starts - (np.cumsum(counts) - counts), counts) + np.arange(total)
+
+
+def pieces(windows: Assignment, lengths: Ints, most: int = _PIECE) -> Iterator[tuple[Ints, Ints]]:
+    """The items of every window, some windows at a time.
+
+    Args:
+        windows: over the rows.
+        lengths: how many items each row's list has; items are numbered through the lists.
+        most: items in a piece, unless one window alone has more.
+
+    Yields:
+        (window, item) of neighbouring windows, in order of window, row, and place in the row's list.
+    """
+    begins = np.cumsum(lengths) - lengths
+    sizes = sizes_of(windows, lengths)
+    first = 0
+    while first < len(sizes):
+        reach = np.cumsum(sizes[first : first + most])
+        stop = first + max(1, int(np.searchsorted(reach, most, side="right")))
+        window, row = members(windows, first, stop)
+        counts = lengths[row]
+        yield np.repeat(window, counts), spread(begins[row], counts)
+        first = stop
+
+
+def sizes_of(windows: Assignment, lengths: Ints) -> Ints:
+    """How many items each window has."""
+    total = np.append(0, np.cumsum(lengths[windows.order]))
+    sizes = total[windows.hi] - total[windows.lo]
+    np.add.at(sizes, windows.late_window, lengths[windows.late_row])
+    return sizes
+
+
+def in_runs(rows: Ints, bounds: Ints, count: int) -> Assignment:
+    """Windows over `rows[bounds[0]:bounds[1]]` and so on, each in one block; there are `count` rows in all."""
+    lo, hi = bounds[:-1], bounds[1:]
+    block = np.repeat(np.arange(len(lo)), hi - lo)
+    none, zeros = np.empty(0, np.int64), np.zeros(len(lo), np.int64)
+    return Assignment(rows, block, zeros, lo, hi, lo, lo, hi, none, none, np.zeros(count, np.int64))

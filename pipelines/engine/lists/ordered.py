@@ -1,0 +1,167 @@
+"""Lists of items: put together in order, counted by value, the last of each key; without a loop over rows or windows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pipelines.engine.lists.members import pieces
+from pipelines.engine.reduce.select import sort_keys
+from pipelines.errors import SourceError
+from pipelines.states.frames import run_starts, sorted_order
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pipelines.engine.assignment import Assignment
+    from pipelines.states.frames import Ints
+
+_MOST = 2**31 - 1  # items of an Arrow column of lists, bytes of one of texts
+
+
+def lengths_of(lists: pa.Array) -> Ints:
+    """The number of items of each list; a null is an empty list."""
+    return lists.value_lengths().fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+
+
+def listed(counts: Ints, items: pa.Array) -> pa.Array:
+    """Lists of so many items each.
+
+    Raises:
+        SourceError: more items than a column of lists can hold.
+    """
+    offsets = np.append(0, np.cumsum(counts))
+    _check_size(int(offsets[-1]), "items in lists")
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), items)
+
+
+def taken(values: pa.Array, at: Ints) -> pa.Array:
+    """The values at these places.
+
+    Raises:
+        SourceError: texts longer together than a column of texts can be.
+    """
+    if pa.types.is_string(values.type) or pa.types.is_binary(values.type):
+        lengths = pc.binary_length(values).fill_null(0).to_numpy(zero_copy_only=False)
+        _check_size(int(lengths[at].sum(dtype=np.int64)), "bytes of text in lists")
+    return values.take(pa.array(at))
+
+
+def _check_size(size: int, what: str) -> None:
+    if size > _MOST:
+        raise SourceError(
+            f"the windows of one task hold {size} {what}, and a column takes {_MOST}; "
+            'ask for fewer items, as collect("x", limit=100), or for shorter windows'
+        )
+
+
+def ranks(values: pa.Array, *, falling: bool = False) -> Ints:
+    """Dense numbers from 0, equal for equal values and ordered as they are, or the other way round; nulls behind all.
+
+    All zeros are one value, and all NaNs, which are greater than any number.
+
+    Raises:
+        SourceError: values that have no order.
+    """
+    if pa.types.is_nested(values.type):
+        raise SourceError(f'values of type {values.type} have no order; ask for a text of them, as "x::VARCHAR", or for collect("x")')
+    keys = sort_keys(settled(values))
+    valid = values.is_valid().to_numpy(zero_copy_only=False)
+    known, found = np.unique(keys[valid], return_inverse=True)
+    rank = np.full(len(keys), len(known), np.int64)
+    rank[valid] = len(known) - 1 - found if falling else found
+    return rank
+
+
+def settled(values: pa.Array) -> pa.Array:
+    """The values, zeros without a sign: which of two equal zeros came first is nobody's business."""
+    return pc.add(values, pa.scalar(0, values.type)) if pa.types.is_floating(values.type) else values
+
+
+def put_together(lists: Sequence[pa.Array], windows: Assignment, by: Sequence[tuple[pa.Array, bool]], limit: int | None) -> list[pa.Array]:
+    """Of each window the items of all its states, sorted.
+
+    Args:
+        lists: parallel columns of lists.
+        windows: over the states.
+        by: flat values of the items that are compared, foremost first, and whether they descend; then the order of arrival.
+        limit: items kept of each window, the first ones; None: all.
+    """
+    lengths = lengths_of(lists[0])
+    keys = [ranks(values, falling=falling) for values, falling in by]
+    counts, chosen = np.zeros(len(windows.lo), np.int64), []
+    for window, item in _sorted(windows, lengths, *keys):
+        kept = slice(None) if limit is None else _places(window) < limit
+        chosen.append(item[kept])
+        counts += np.bincount(window[kept], minlength=len(counts))
+    return [listed(counts, taken(column.flatten(), _joined(chosen))) for column in lists]
+
+
+def counted(values: pa.Array, counts: pa.Array, windows: Assignment) -> tuple[pa.Array, pa.Array]:
+    """Of each window its values, each once and sorted, and how often each came.
+
+    Args:
+        values, counts: parallel columns of lists, int64 the counts; no nulls in them.
+        windows: over the states.
+    """
+    flat, often = settled(values.flatten()), counts.flatten().to_numpy(zero_copy_only=False)
+    rank = ranks(flat)
+    lengths, chosen, sums = np.zeros(len(windows.lo), np.int64), [], []
+    for window, item in _sorted(windows, lengths_of(values), rank):
+        heads = np.flatnonzero(run_starts(window, rank[item]))
+        chosen.append(item[heads])
+        sums.append(np.add.reduceat(often[item], heads) if len(heads) else often[:0])
+        lengths += np.bincount(window[heads], minlength=len(lengths))
+    return listed(lengths, taken(flat, _joined(chosen))), listed(lengths, pa.array(_joined(sums)))
+
+
+def newest(keys: pa.Array, times: pa.Array, lists: Sequence[pa.Array], windows: Assignment) -> list[pa.Array]:
+    """Of each window and key the item of the latest time, of equal ones the last to arrive; sorted by key.
+
+    Args:
+        keys, times: columns of lists.
+        lists: columns parallel to them that are wanted.
+        windows: over the states.
+    """
+    rank, time = ranks(keys.flatten()), times.flatten().to_numpy(zero_copy_only=False)
+    lengths, chosen = np.zeros(len(windows.lo), np.int64), []
+    for window, item in _sorted(windows, lengths_of(keys), rank, time):
+        tails = np.flatnonzero(np.append(run_starts(window, rank[item])[1:], True)[: len(item)])
+        chosen.append(item[tails])
+        lengths += np.bincount(window[tails], minlength=len(lengths))
+    return [listed(lengths, taken(column.flatten(), _joined(chosen))) for column in lists]
+
+
+def once(lists: pa.Array, limit: int | None) -> pa.Array:
+    """Each list without the items that it had before; of what is left the first `limit`."""
+    rank, window = ranks(lists.flatten()), np.repeat(np.arange(len(lists)), lengths_of(lists))
+    order = sorted_order(window, rank)
+    kept = np.sort(order[run_starts(window[order], rank[order])])
+    if limit is not None:
+        kept = kept[_places(window[kept]) < limit]
+    return listed(np.bincount(window[kept], minlength=len(lists)), taken(lists.flatten(), kept))
+
+
+def _sorted(windows: Assignment, lengths: Ints, *keys: Ints) -> Iterator[tuple[Ints, Ints]]:
+    """The items of some windows at a time, (window, item) sorted by window, by these keys, by arrival."""
+    for window, item in pieces(windows, lengths):
+        order = sorted_order(window, *(key[item] for key in keys))
+        yield window[order], item[order]
+
+
+def _places(window: Ints) -> Ints:
+    """The place of each item within its window; windows ascend."""
+    return np.arange(len(window)) - np.searchsorted(window, window)
+
+
+def _joined(parts: list[Ints]) -> Ints:
+    return np.concatenate(parts) if parts else np.empty(0, np.int64)
+
+
+def mapped(keys: pa.Array, values: pa.Array) -> pa.Array:
+    """Maps from parallel columns of lists; keys of a map are told apart already."""
+    offsets = np.append(0, np.cumsum(lengths_of(keys)))
+    return pa.MapArray.from_arrays(pa.array(offsets, pa.int32()), keys.flatten(), values.flatten())

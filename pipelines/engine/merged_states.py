@@ -1,0 +1,32 @@
+"""States that source rows brought, combined to one a key and frame."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from pipelines.engine.windows import combined_fields
+from pipelines.states.columns import FIRST_EVENT, FRAME, LAST_EVENT
+from pipelines.states.frames import run_starts, sorted_order
+from pipelines.states.keys import contiguous, key_codes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pipelines.engine.protocols import Field
+
+
+def merged(table: pa.Table, keys: Sequence[str], fields: Sequence[Field]) -> pa.Table:
+    """One state per key and frame, of states that the rows brought; these are in order."""
+    codes = key_codes([contiguous(table[key]) for key in keys], len(table))
+    frame = table[FRAME].to_numpy()
+    order = sorted_order(codes, frame)
+    heads = np.flatnonzero(run_starts(codes[order], frame[order]))
+    columns = {name: table[name].take(pa.array(order[heads])) for name in (*keys, FRAME)}
+    for name, extreme in ((FIRST_EVENT, np.minimum), (LAST_EVENT, np.maximum)):
+        if name in table.column_names:
+            columns[name] = pa.array(extreme.reduceat(table[name].to_numpy()[order], heads) if len(heads) else heads)
+    columns |= combined_fields(table, order, heads, fields)
+    return pa.table(columns)

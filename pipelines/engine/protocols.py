@@ -1,0 +1,100 @@
+"""What plugs into the engine: kinds of windows assign, monoids reduce, aggregates finish."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import pyarrow as pa
+
+    from pipelines.engine.assignment import Assignment
+    from pipelines.states.frames import Frames, Ints
+
+
+class Assigner(Protocol):
+    """A kind of windows: says which states make which window."""
+
+    @property
+    def columns(self) -> Mapping[str, str]:
+        """Names and Arrow types of what `Assignment.more` says of each window, in order."""
+        ...
+
+    @property
+    def rows_out(self) -> bool:
+        """Whether a result is a row for each item of the window's lists, instead of one row."""
+        ...
+
+    def assign(self, frames: Frames, floor: Ints) -> Assignment:
+        """The windows over `frames`. Windows that end at or before `floor[b]` were closed before batch b came."""
+        ...
+
+
+class Reducer(Protocol):
+    """Combines the states of a window: associative, with the state of no rows as identity."""
+
+    @property
+    def ordered(self) -> bool:
+        """Whether equal states can be told apart by their order, so that combining is not commutative."""
+        ...
+
+    def reduce(self, parts: Mapping[str, pa.Array], windows: Assignment) -> dict[str, pa.Array]:
+        """A field's parts for each window, from its parts for each state."""
+        ...
+
+
+class Field(Protocol):
+    """Columns of a state that combine together."""
+
+    @property
+    def stem(self) -> str:
+        """Names the field: equal stems hold equal columns."""
+        ...
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Of the parts."""
+        ...
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The column of each part."""
+        ...
+
+    @property
+    def monoid(self) -> Reducer:
+        """How the parts combine."""
+        ...
+
+
+class Aggregate(Protocol):
+    """A result of a window, finished from its fields."""
+
+    @property
+    def fields(self) -> Sequence[Field]:
+        """What it is finished from."""
+        ...
+
+    @property
+    def finish(self) -> Callable[..., pa.Array]:
+        """From the fields' columns, in order, to the results."""
+        ...
+
+    @property
+    def uses_window(self) -> bool:
+        """Whether `finish` gets the starts and the ends of the windows, too."""
+        ...
+
+
+class Closing(Protocol):
+    """When windows close."""
+
+    @property
+    def floor(self) -> Ints:
+        """For each batch, and one past the last: windows that end at or before it were closed before the batch came."""
+        ...
+
+    def batch_of(self, ends: Ints) -> Ints:
+        """The position of the batch that closes a window of this end."""
+        ...

@@ -1,0 +1,1 @@
+"""Reducers: from ranges of states to one state each."""

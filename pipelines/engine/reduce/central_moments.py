@@ -1,0 +1,148 @@
+"""Means and sums of powers of the distances from them, of lists of doubles: two passes, rounding made up for.
+
+The mean is kept in two doubles, its nearest one and what that lacks (Knuth's two-sum), so that an offset of 1e15 costs
+no digit. Sums are Neumaier's ("Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", 1974). Values
+that are all equal have their mean and distances of 0 to the last bit; with one that is not finite every sum is NaN.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numba import njit
+
+from pipelines.engine.lists.ordered import lengths_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Sums = np.ndarray[tuple[int, int], np.dtype[np.float64]]
+
+
+def moments(lists: pa.Array, power: int) -> Sums:
+    """Of each list: count, mean, the rest of the mean, then the sums of the 2nd to `power`-th powers of the distances.
+
+    Args:
+        lists: of doubles; nulls do not count.
+        power: 2, or 4.
+    """
+    values, there, bounds = _flat(lists)
+    found: Sums = _moments(values, there, bounds, power)
+    return found
+
+
+def comoments(one: pa.Array, other: pa.Array) -> Sums:
+    """Of each pair of lists: count, both means with their rests, and the sums of products of distances aa, bb and ab.
+
+    Args:
+        one, other: parallel lists of doubles; places where either is null do not count.
+    """
+    a, a_there, bounds = _flat(one)
+    b, b_there, _ = _flat(other)
+    found: Sums = _comoments(a, b, a_there & b_there, bounds)
+    return found
+
+
+def _flat(lists: pa.Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    values = lists.flatten()
+    there = values.is_valid().to_numpy(zero_copy_only=False)
+    return values.fill_null(0.0).to_numpy(), there, np.append(0, np.cumsum(lengths_of(lists)))
+
+
+@njit(cache=True, nogil=True)
+def _added(total, lost, value):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    new = total + value
+    lost += (total - new) + value if abs(total) >= abs(value) else (value - new) + total
+    return new, lost
+
+
+@njit(cache=True, nogil=True)
+def _centre(values, there, low, high):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """Count, mean to rounding, and whether the values differ; a mean of NaN if one is not finite."""
+    count, total, lost, least, most, finite = 0, 0.0, 0.0, np.inf, -np.inf, True
+    for at in range(low, high):
+        if there[at]:
+            value = values[at] + 0.0  # no zero has a sign
+            count, least, most, finite = count + 1, min(least, value), max(most, value), finite and np.isfinite(value)
+            total, lost = _added(total, lost, value)
+    if not finite:
+        return count, np.nan, True
+    if count == 0 or least == most:
+        return count, least if count else 0.0, False
+    mean = (total + lost) / count
+    return count, mean if np.isfinite(mean) else _shared(values, there, low, high, count), True
+
+
+@njit(cache=True, nogil=True)
+def _shared(values, there, low, high, count):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """The mean of values whose sum is too large for a double."""
+    mean = 0.0
+    for at in range(low, high):
+        if there[at]:
+            mean += values[at] / count
+    return mean
+
+
+@njit(cache=True, nogil=True)
+def _two_sum(one, other):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    total = one + other
+    back = total - one
+    return total, (one - (total - back)) + (other - back)
+
+
+@njit(cache=True, nogil=True)
+def _moments(values, there, bounds, power):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    out = np.zeros((len(bounds) - 1, power + 2))
+    for row in range(len(out)):
+        count, near, differ = _centre(values, there, bounds[row], bounds[row + 1])
+        out[row, 0], out[row, 1] = count, near
+        if not differ:
+            continue
+        s1, s2, s3, s4 = 0.0, 0.0, 0.0, 0.0
+        for at in range(bounds[row], bounds[row + 1]):
+            if there[at]:
+                far = values[at] - near
+                s1, s2 = s1 + far, s2 + far * far
+                if power > 2:  # noqa: PLR2004 - variances alone need no more
+                    s3, s4 = s3 + far * far * far, s4 + far * far * far * far
+        r = s1 / count
+        out[row, 1], out[row, 2] = _two_sum(near, r)
+        out[row, 3] = _lowered(s2, s1 * r)
+        if power > 2:  # noqa: PLR2004 - as above
+            out[row, 4] = s3 - 3 * r * s2 + 2 * s1 * r * r
+            out[row, 5] = _lowered(s4, 4 * r * s3 - 6 * r * r * s2 + 3 * s1 * r * r * r)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _lowered(squares, by):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """A sum of squares less what is owed to rounding; never below zero."""
+    return squares if np.isinf(squares) else 0.0 if by > squares else squares - by  # NaN stays
+
+
+@njit(cache=True, nogil=True)
+def _comoments(a, b, there, bounds):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    out = np.zeros((len(bounds) - 1, 8))
+    for row in range(len(out)):
+        low, high = bounds[row], bounds[row + 1]
+        count, a_near, a_differ = _centre(a, there, low, high)
+        count, b_near, b_differ = _centre(b, there, low, high)
+        out[row, 0], out[row, 1], out[row, 3] = count, a_near, b_near
+        a_sum, b_sum, aa, bb, ab = 0.0, 0.0, 0.0, 0.0, 0.0
+        for at in range(low, high):
+            if there[at]:
+                along, across = a[at] - a_near, b[at] - b_near
+                a_sum, b_sum = a_sum + along, b_sum + across
+                aa, bb, ab = aa + along * along, bb + across * across, ab + along * across
+        if a_differ:
+            out[row, 1], out[row, 2] = _two_sum(a_near, a_sum / count)
+            out[row, 5] = _lowered(aa, a_sum * (a_sum / count))
+        if b_differ:
+            out[row, 3], out[row, 4] = _two_sum(b_near, b_sum / count)
+            out[row, 6] = _lowered(bb, b_sum * (b_sum / count))
+        if a_differ and b_differ:
+            out[row, 7] = ab - a_sum * (b_sum / count)
+        if np.isnan(a_near) or np.isnan(b_near):
+            out[row, 1:] = np.nan
+    return out

@@ -1,0 +1,113 @@
+"""Exact sums by deduction: a window is the difference of two running totals, two steps however long it is.
+
+Totals are 128 bits wide and wrap: the difference is right whenever the window's own sum fits.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+from numba import njit
+
+from pipelines.errors import SourceError
+
+if TYPE_CHECKING:
+    from pipelines.engine.assignment import Assignment
+    from pipelines.states.frames import Ints
+
+_LARGEST = 10**38  # the first number that a decimal of 38 digits cannot hold
+
+
+def exact_sums(column: pa.Array, windows: Assignment) -> pa.Array:
+    """The sum of each window over a column of int64 or decimal128 without nulls.
+
+    Raises:
+        SourceError: a window's sum does not fit the column's type.
+    """
+    places = (windows.lo, windows.hi, windows.late_window, windows.late_row)
+    if pa.types.is_integer(column.type) and _surely_fits(
+        values := column.to_numpy(zero_copy_only=False).astype(np.int64, copy=False), len(windows.order) + len(windows.late_row)
+    ):
+        return pa.array(_running_small(values[windows.order], values, *places))
+    low, high = _limbs(column)
+    sums = _running(low[windows.order], high[windows.order], low, high, *places)
+    if pa.types.is_integer(column.type):
+        return _integers(*sums)
+    size = _running_floats(high[windows.order], high, *places)
+    return _decimals(sums[0], sums[1], size, column.type)
+
+
+def _surely_fits(values: Ints, count: int) -> bool:
+    """Whether no sum of so many of these values can leave 64 bits."""
+    return not len(values) or max(-int(values.min()), int(values.max())) * (count + len(values)) < 2**63
+
+
+def _limbs(column: pa.Array) -> tuple[np.ndarray, np.ndarray]:
+    if pa.types.is_integer(column.type):
+        values = column.to_numpy(zero_copy_only=False).astype(np.int64)
+        return values.view(np.uint64), values >> 63
+    pairs = np.frombuffer(column.buffers()[1], np.uint64).reshape(-1, 2)[column.offset : column.offset + len(column)]
+    return pairs[:, 0].copy(), pairs[:, 1].view(np.int64).copy()
+
+
+def _integers(low: np.ndarray, high: np.ndarray) -> pa.Array:
+    values = low.view(np.int64)
+    if bool(np.any(high != values >> 63)):
+        raise SourceError('a sum does not fit 64 bits; sum a DECIMAL or a DOUBLE instead, as agg.sum("x::DECIMAL(38, 0)")')
+    return pa.array(values)
+
+
+def _decimals(low: np.ndarray, high: np.ndarray, size: np.ndarray, kind: pa.DataType) -> pa.Array:
+    """`size`: the high limbs' sum as floats, for sums that 128 bits cannot hold."""
+    limit_high, limit_low = divmod(_LARGEST, 2**64)
+    beyond = (high > limit_high) | ((high == limit_high) & (low >= np.uint64(limit_low)))
+    beyond |= (high < -limit_high - 1) | ((high == -limit_high - 1) & (low <= np.uint64(2**64 - limit_low)))
+    if bool(np.any(beyond | (np.abs(size) > 1.1 * limit_high))):
+        raise SourceError(f'a sum does not fit {kind}; sum a DOUBLE instead, as agg.sum("x::DOUBLE")')
+    pairs = np.column_stack((low, high.view(np.uint64)))
+    return pa.Array.from_buffers(kind, len(low), [None, pa.py_buffer(np.ascontiguousarray(pairs))])
+
+
+def _running_floats(high: np.ndarray, every: np.ndarray, lo: Ints, hi: Ints, late_window: Ints, late_row: Ints) -> np.ndarray:
+    total = np.append(0.0, np.cumsum(high.astype(np.float64)))
+    sums = total[hi] - total[lo]
+    np.add.at(sums, late_window, every[late_row].astype(np.float64))
+    return sums
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _running_small(values, every, lo, hi, late_window, late_row):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """`_running` for totals that fit 64 bits."""
+    total, running = np.empty(len(values) + 1, np.int64), np.int64(0)
+    for row in range(len(values)):
+        total[row] = running
+        running += values[row]
+    total[len(values)] = running
+    out = np.empty(len(lo), np.int64)
+    for window in range(len(lo)):
+        out[window] = total[hi[window]] - total[lo[window]]
+    for pair in range(len(late_window)):
+        out[late_window[pair]] += every[late_row[pair]]
+    return out
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _running(low, high, every_low, every_high, lo, hi, late_window, late_row):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """Running totals, their difference for each window, and the late rows on top; 128 bits as (low, high)."""
+    total_low, total_high = np.zeros(len(low) + 1, np.uint64), np.zeros(len(low) + 1, np.int64)
+    for row in range(len(low)):
+        total_low[row + 1] = total_low[row] + low[row]
+        total_high[row + 1] = total_high[row] + high[row] + (1 if total_low[row + 1] < low[row] else 0)
+    out_low, out_high = np.empty(len(lo), np.uint64), np.empty(len(lo), np.int64)
+    for window in range(len(lo)):
+        before, after = lo[window], hi[window]
+        out_low[window] = total_low[after] - total_low[before]
+        borrow = 1 if total_low[after] < total_low[before] else 0
+        out_high[window] = total_high[after] - total_high[before] - borrow
+    for pair in range(len(late_window)):
+        window, row = late_window[pair], late_row[pair]
+        out_low[window] += every_low[row]
+        out_high[window] += every_high[row] + (1 if out_low[window] < every_low[row] else 0)
+    return out_low, out_high

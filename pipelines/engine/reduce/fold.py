@@ -1,0 +1,72 @@
+"""Folds that cannot be undone (floats, moments): prefixes and suffixes of anchored blocks, three combines a row.
+
+Van Herk (1992), Gil and Werman (1993). Blocks lie on absolute multiples of the window's length, so a window's value
+depends on its own rows only, to the last bit, however much more was read beside it.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numba import njit
+
+from pipelines.definition.function_marks import mark
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pipelines.engine.assignment import Assignment
+
+Rows = np.ndarray[tuple[int, int], np.dtype[np.float64]]
+
+
+def folds(rows: Rows, windows: Assignment, combine: Callable[..., None]) -> Rows:
+    """The left-to-right combination of each window's rows.
+
+    Args:
+        rows: one state a row, float64.
+        windows: over the rows.
+        combine: `combine(x, i, y, j, out, k)` writes the combination of x[i] and y[j] to out[k]; out may be x or y.
+    """
+    kernel = _specialised(combine)
+    out: Rows = kernel(rows[windows.order], rows, windows.block, windows.lo, windows.mid, windows.hi, windows.late_window, windows.late_row)
+    return out
+
+
+@lru_cache
+def _specialised(combine: Callable[..., None]) -> Any:  # noqa: ANN401 - numba's dispatcher has no type of its own
+    """The kernel compiled with this combine. Its name carries all that the combine does, so that the disk cache never lies."""
+    name = f"{_blocks.__name__}_{combine.__name__}_{mark(combine)}"
+    twin = FunctionType(_blocks.__code__, {**_blocks.__globals__, "combine": njit(nogil=True)(combine)}, name)
+    twin.__qualname__, twin.__module__ = name, _blocks.__module__
+    return njit(cache=True, nogil=True)(twin)
+
+
+def _blocks(rows, every, block, lo, mid, hi, late_window, late_row):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202, C901
+    prefix, suffix = rows.copy(), rows.copy()
+    out = np.zeros((len(lo), rows.shape[1]))
+    for row in range(1, len(rows)):
+        if block[row] == block[row - 1]:
+            combine(prefix, row - 1, rows, row, prefix, row)  # type: ignore[name-defined]  # noqa: F821
+    if np.any(lo < mid):
+        for row in range(len(rows) - 2, -1, -1):
+            if block[row] == block[row + 1]:
+                combine(rows, row, suffix, row + 1, suffix, row)  # type: ignore[name-defined]  # noqa: F821
+    for window in range(len(lo)):
+        if lo[window] == mid[window] and mid[window] < hi[window]:
+            out[window] = prefix[hi[window] - 1]
+        elif lo[window] < mid[window]:
+            out[window] = suffix[lo[window]]
+            if mid[window] < hi[window]:
+                combine(out, window, prefix, hi[window] - 1, out, window)  # type: ignore[name-defined]  # noqa: F821
+    for pair in range(len(late_window)):
+        window, row = late_window[pair], late_row[pair]
+        alone = lo[window] == hi[window] and (pair == 0 or late_window[pair - 1] != window)
+        if alone:
+            out[window] = every[row]
+        else:
+            combine(out, window, every, row, out, window)  # type: ignore[name-defined]  # noqa: F821
+    return out

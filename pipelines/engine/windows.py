@@ -1,0 +1,192 @@
+"""assigner x aggregate x reducer: from a table of states to a table of windows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from pipelines.engine.assignment import Assignment
+from pipelines.engine.rows_out import exploded
+from pipelines.states.columns import FIRST_EVENT, INSTANT, LAST_EVENT, STATE_PREFIX
+from pipelines.states.frames import run_starts
+from pipelines.states.keys import contiguous
+from pipelines.states.sorted import Arranged, arrange
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pipelines.engine.protocols import Aggregate, Assigner, Closing, Field
+    from pipelines.states.frames import Frames, Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Combined:
+    """Windows and where they came from.
+
+    Attributes:
+        windows: key columns, window_start, window_end, and the aggregates; a row a window.
+        closed: the position of the batch that closed each row's window; the number of batches while none has.
+        states: the states, sorted as the frames are.
+        frames, assignment: what the windows are ranges over.
+        found, found_closed: the assignment of every window, wanted or not, and the batch that closes each.
+    """
+
+    windows: pa.Table
+    closed: Ints
+    states: pa.Table
+    frames: Frames
+    assignment: Assignment
+    found: Assignment
+    found_closed: Ints
+
+
+def combine(
+    states: pa.Table,
+    *,
+    window: Assigner,
+    when: Closing,
+    keys: Sequence[str],
+    aggregates: Mapping[str, Aggregate],
+    width_us: int,
+    wanted: Ints | None = None,
+) -> Combined:
+    """`combine_arranged` of states that are not sorted yet; see `arrange`."""
+    return combine_arranged(arrange(states, keys, width_us), window=window, when=when, keys=keys, aggregates=aggregates, wanted=wanted)
+
+
+def combine_arranged(
+    arranged: Arranged,
+    *,
+    window: Assigner,
+    when: Closing,
+    keys: Sequence[str],
+    aggregates: Mapping[str, Aggregate],
+    wanted: Ints | None = None,
+    keep_states: bool = False,
+) -> Combined:
+    """Every window over these states that one of the `wanted` batches closes.
+
+    Args:
+        arranged: the states.
+        window: the definition.
+        when: watermarks and grace.
+        keys: names of the key columns.
+        aggregates: result column -> aggregate.
+        wanted: positions of batches, ascending; len(when.marks) stands for windows still open. None: all.
+        keep_states: whether windows have the columns of their fields as well.
+    """
+    states, frames = arranged.states, arranged.frames
+    found = window.assign(frames, when.floor)
+    found_closed = when.batch_of(found.end) if found.closed is None else found.closed
+    assignment, closed = found, found_closed
+    if wanted is not None and not bool(np.all(chosen := np.isin(closed, wanted))):
+        assignment, closed = _only(found, closed, chosen)
+    heads = _heads(frames, assignment)
+    columns = {key: states[key].combine_chunks().take(heads) for key in keys}
+    columns["window_start"] = pa.array(assignment.start).view(INSTANT)
+    columns["window_end"] = pa.array(assignment.end).view(INSTANT)
+    columns |= {name: _column(assignment, name, kind) for name, kind in window.columns.items()}
+    columns |= results(states, assignment, aggregates, keep_states=keep_states)
+    windows = pa.table(columns)
+    if window.rows_out:
+        windows, closed = exploded(windows, closed)
+    return Combined(windows, closed, states, frames, assignment, found, found_closed)
+
+
+def _column(assignment: Assignment, name: str, kind: str) -> pa.Array:
+    """What the kind says of each window; the place of a row in a window is known when lists are taken apart."""
+    return pa.array(assignment.more.get(name, np.zeros(len(assignment.lo), np.int64)), kind or None)
+
+
+def still_open(combined: Combined, position: int, settled_us: int | None = None, fields: Sequence[Field] = ()) -> pa.Table:
+    """The states of windows that were open after a batch; of kinds whose windows share no state.
+
+    Args:
+        combined: the windows.
+        position: of the batch.
+        settled_us: of each window the states before this instant are combined to one; None: none are.
+        fields: of the states.
+    """
+    rows, window = combined.found.order, combined.found.block
+    open_then = (combined.frames.batch[rows] <= position) & (combined.found_closed[window] > position)
+    rows, window = rows[open_then], window[open_then]
+    if settled_us is None or not (old := combined.frames.start[rows] < settled_us).any():
+        return combined.states.take(pa.array(rows))
+    return pa.concat_tables([_settled(combined, rows[old], window[old], fields), combined.states.take(pa.array(rows[~old]))])
+
+
+def _settled(combined: Combined, rows: Ints, window: Ints, fields: Sequence[Field]) -> pa.Table:
+    """One state a window: the combination of these rows, which begin it."""
+    states = combined.states
+    heads = np.flatnonzero(run_starts(window))
+    first = states.take(pa.array(rows[heads]))
+    columns = {name: first[name] for name in states.column_names} | combined_fields(states, rows, heads, fields)
+    for name, extreme, times in ((FIRST_EVENT, np.minimum, combined.frames.first), (LAST_EVENT, np.maximum, combined.frames.last)):
+        columns[name] = pa.array(extreme.reduceat(times[rows], heads)).view(INSTANT)
+    return pa.table({name: columns[name] for name in states.column_names}).cast(states.schema)
+
+
+def _heads(frames: Frames, assignment: Assignment) -> pa.Array:
+    """A row of each window's group."""
+    return pa.array(np.searchsorted(frames.group, assignment.group))
+
+
+def _only(assignment: Assignment, closed: Ints, chosen: np.ndarray) -> tuple[Assignment, Ints]:
+    """The chosen windows alone."""
+    kept = np.flatnonzero(chosen)
+    pairs = chosen[assignment.late_window]
+    number = np.cumsum(chosen) - 1
+    names = ("group", "start", "end", "lo", "mid", "hi")
+    return (
+        replace(
+            assignment,
+            **{name: getattr(assignment, name)[kept] for name in names},
+            closed=None if assignment.closed is None else assignment.closed[kept],
+            more={
+                name: column.take(pa.array(kept)) if isinstance(column, pa.Array) else column[kept]
+                for name, column in assignment.more.items()
+            },
+            late_window=number[assignment.late_window[pairs]],
+            late_row=assignment.late_row[pairs],
+        ),
+        closed[kept],
+    )
+
+
+def combined_fields(states: pa.Table, order: Ints, heads: Ints, fields: Sequence[Field]) -> dict[str, pa.Array]:
+    """The columns of fields, combined over runs of `order` that begin at `heads`."""
+    run = np.cumsum(np.isin(np.arange(len(order)), heads)) - 1
+    none, tails = np.empty(0, np.int64), np.append(heads[1:], len(order))[: len(heads)]
+    runs = Assignment(order, run, heads, heads, heads, heads, heads, tails, none, none, order)
+    return {column: part for field in fields for column, part in zip(field.columns, _reduced(states, runs, field), strict=True)}
+
+
+def results(
+    states: pa.Table, assignment: Assignment, aggregates: Mapping[str, Aggregate], *, keep_states: bool = False
+) -> dict[str, pa.Array]:
+    """The aggregates of each window. Fields that several aggregates share are reduced once.
+
+    `keep_states`: behind them the fields' columns, their names after `STATE_PREFIX`.
+    """
+    reduced: dict[str, list[pa.Array]] = {}
+    kept: dict[str, pa.Array] = {}
+    for aggregate in aggregates.values():
+        for field in aggregate.fields:
+            if field.stem not in reduced:
+                reduced[field.stem] = _reduced(states, assignment, field)
+                kept |= {STATE_PREFIX + column: part for column, part in zip(field.columns, reduced[field.stem], strict=True)}
+    bounds = [pa.array(instants).view(INSTANT) for instants in (assignment.start, assignment.end)]
+    return {
+        name: aggregate.finish(
+            *(column for field in aggregate.fields for column in reduced[field.stem]), *(bounds if aggregate.uses_window else ())
+        )
+        for name, aggregate in aggregates.items()
+    } | (kept if keep_states else {})
+
+
+def _reduced(states: pa.Table, assignment: Assignment, field: Field) -> list[pa.Array]:
+    parts = {part: contiguous(states[column]) for part, column in zip(field.names, field.columns, strict=True)}
+    return list(field.monoid.reduce(parts, assignment).values())

@@ -1,0 +1,1 @@
+"""Looks at a state: nothing is changed."""

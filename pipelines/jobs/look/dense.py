@@ -1,0 +1,73 @@
+"""Empty windows: the grid between a key's first and its last window, filled up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pipelines.jobs.derive import derived, of_nothing
+from pipelines.jobs.pending import published
+from pipelines.states.columns import INSTANT
+from pipelines.states.frames import run_starts
+from pipelines.states.keys import contiguous, key_codes
+from pipelines.timeline.closing import closing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pipelines.jobs.bound import Bound
+    from pipelines.states.frames import Ints
+
+    Grid = Callable[[int, int], tuple[Ints, Ints]]
+
+
+def with_empty(bound: Bound, grid: Grid, window: str, table: pa.Table) -> pa.Table:
+    """The table and the windows that are missing between each key's first and last."""
+    schema = bound.store.snapshot(bound.frames_of(window).table).schema
+    if not len(table) or schema is None:
+        return table
+    owner, start, end = _missing(bound, grid, table)
+    columns = {key: table[key].take(pa.array(owner)) for key in bound.pipeline.keys}
+    columns |= {"window_start": pa.array(start).view(INSTANT), "window_end": pa.array(end).view(INSTANT)}
+    columns |= {name: _repeated(value, len(owner)) for name, value in of_nothing(bound, schema).items()}
+    rows = derived(bound, window, pa.table(columns))
+    columns |= dict(zip(rows.column_names, rows.columns, strict=True)) | _closing(bound, window, end)
+    empty = pa.table({name: columns[name] for name in table.column_names})
+    return pa.concat_tables([table, empty], promote_options="permissive")
+
+
+def _missing(bound: Bound, grid: Grid, table: pa.Table) -> tuple[Ints, Ints, Ints]:
+    """A row of the key, start and end of every window that is not there."""
+    codes = key_codes([contiguous(table[key]) for key in bound.pipeline.keys], len(table))
+    start, end = (contiguous(table[name]).cast(INSTANT).view(pa.int64()).to_numpy() for name in ("window_start", "window_end"))
+    order = np.lexsort((end, start, codes))
+    heads = np.flatnonzero(run_starts(codes[order]))
+    found = []
+    for head, tail in zip(heads, np.append(heads[1:], len(order)), strict=True):
+        rows = order[head:tail]
+        starts, ends = grid(int(start[rows].min()), int(end[rows].max()))
+        there = {*zip(start[rows].tolist(), end[rows].tolist(), strict=True)}
+        first, grid_bounds = min(there), zip(starts.tolist(), ends.tolist(), strict=True)
+        holes = [at for at, bounds in enumerate(grid_bounds) if bounds not in there and bounds > first]
+        found.append((np.full(len(holes), rows[0]), starts[holes], ends[holes]))
+    owner, starts, ends = (np.concatenate(parts).astype(np.int64) for parts in zip(*found, strict=True))
+    return owner, starts, ends
+
+
+def _repeated(value: pa.Array, times: int) -> pa.Array:
+    return value.take(pa.array(np.zeros(times, np.int64)))
+
+
+def _closing(bound: Bound, window: str, end: Ints) -> dict[str, pa.Array]:
+    """The batch that closes each window, as the ledger has the watermarks; and whether none has yet."""
+    ledger = published(bound.store, window).ledger
+    entries = ledger.entries if ledger else ()
+    when = closing(bound.windows[window], np.array([entry.mark_us for entry in entries], np.int64))
+    closed = when.batch_of(end)
+    starts = np.array([*(entry.start_us for entry in entries), 0], np.int64)[closed]
+    still_open = pa.array(closed == len(entries))
+    batch = pc.if_else(still_open, pa.scalar(None, INSTANT), pa.array(starts).view(INSTANT))
+    return {"batch": batch, "provisional": still_open}

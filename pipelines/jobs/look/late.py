@@ -1,0 +1,109 @@
+"""Late: which batches had rows that came too late for windows, and which states those rows are in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL, from_us
+from pipelines.definition.kinds import Bounded
+from pipelines.errors import DefinitionError
+from pipelines.jobs.pending import published, to_do
+from pipelines.jobs.run.finalize_task import combined_shard
+from pipelines.jobs.shards import shards
+from pipelines.jobs.state_folders import bind_existing
+from pipelines.states.columns import BATCH_POSITION, FRAME, INSTANT
+from pipelines.timeline.work import Work
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from pathlib import Path
+
+    from pipelines.definition.pipeline import Pipeline
+    from pipelines.jobs.pending import Todo
+    from pipelines.jobs.shards import Shard
+
+
+@dataclass(frozen=True, slots=True)
+class LateBatch:
+    """A batch with late rows: `rows` came too late for at least one window, `windows` were missed, summed over rows."""
+
+    window: str
+    batch: datetime
+    rows: int
+    windows: int
+
+
+def late(pipeline: Pipeline, window: str | None = None, *, root: str | Path) -> list[LateBatch]:
+    """The batches with rows too late for one window, or for any, as they were when last published.
+
+    Raises:
+        DefinitionError: the pipeline has no such window.
+        StateError: there is no state.
+    """
+    names = _windows(pipeline, window)
+    store = bind_existing(pipeline, root).store
+    ledgers = {name: was.ledger.entries if (was := published(store, name)).ledger else () for name in names}
+    return [
+        LateBatch(name, from_us(entry.start_us), entry.late, entry.missed)
+        for name, entries in ledgers.items()
+        for entry in entries
+        if entry.late
+    ]
+
+
+def late_states(pipeline: Pipeline, window: str, *, root: str | Path) -> pa.Table:
+    """The states that came too late for some of a window's windows, from the checkpoint as it is.
+
+    Returns:
+        key columns, frame (its start), batch (start of its interval), rows, and windows: how many each row missed.
+
+    Raises:
+        DefinitionError, StateError: as `late`.
+    """
+    _windows(pipeline, window)
+    bound = bind_existing(pipeline, root)
+    if pipeline.windows[window].made_of.by_arrival:
+        return _none(pipeline)
+    todo = next(one for one in to_do(bound, []) if one.window == window)
+    names = [*pipeline.keys, FRAME, "batch", "rows", "windows"]
+    found = [_late_of(pipeline, todo, shard) for shard in shards(bound, _everything(todo), "")]
+    if not found:
+        return _none(pipeline)
+    table = pa.concat_tables(found).select(names)
+    return table.sort_by([(name, "ascending") for name in ("batch", *pipeline.keys, FRAME)])
+
+
+def _none(pipeline: Pipeline) -> pa.Table:
+    names = [*pipeline.keys, FRAME, "batch", "rows", "windows"]
+    return pa.table({name: pa.array([], INSTANT if name in (FRAME, "batch") else pa.int64()) for name in names})
+
+
+def _windows(pipeline: Pipeline, window: str | None) -> list[str]:
+    if window is not None and window not in pipeline.windows:
+        raise DefinitionError(f"no window {window!r} in pipeline {pipeline.name!r}; there are {', '.join(pipeline.windows)}")
+    return [window] if window else [*pipeline.windows]
+
+
+def _everything(todo: Todo) -> Todo:
+    """All states of the history; of the windows only those that are open, as no one asks for them."""
+    return replace(todo, work=Work((len(todo.history.batches),), BEFORE_ALL, AFTER_ALL))
+
+
+def _late_of(pipeline: Pipeline, todo: Todo, shard: Shard) -> pa.Table:
+    if isinstance(pipeline.windows[todo.window].follows, Bounded) and todo.published.ledger and not todo.work.positions:
+        # On a grid each state is late by itself: only batches that the ledger counts are read.
+        counted = {entry.start_us for entry in todo.published.ledger.entries if entry.late}
+        wanted = {at for start, at in todo.history.position().items() if start in counted}
+        shard = replace(shard, files=[(path, at) for path, at in shard.files if at in wanted])
+    combined = combined_shard(shard)
+    missed = combined.assignment.missed
+    rows = np.flatnonzero(missed > 0)
+    states = combined.states.take(pa.array(rows))
+    starts = np.array([batch.interval.start_us for batch in todo.history.batches], np.int64)
+    batch = pa.array(starts[states[BATCH_POSITION].to_numpy()]).view(INSTANT)
+    kept = states.select([*pipeline.keys, FRAME, "rows"])
+    return kept.append_column("batch", batch).append_column("windows", pa.array(missed[rows]))

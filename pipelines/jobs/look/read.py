@@ -1,0 +1,109 @@
+"""Read what was published, and look at what is still open."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from deltalake import DeltaTable
+
+from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL
+from pipelines.definition.kinds import Carried
+from pipelines.errors import DefinitionError
+from pipelines.jobs.bound import Bound, bind
+from pipelines.jobs.look.dense import with_empty
+from pipelines.jobs.pending import to_do
+from pipelines.jobs.run.finalize_task import combined_shard
+from pipelines.jobs.shards import shards
+from pipelines.jobs.upkeep.rebuild import check_rebuilt
+from pipelines.states.columns import INSTANT
+from pipelines.timeline.carried import from_note
+from pipelines.timeline.work import Work
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pipelines.definition.pipeline import Pipeline
+    from pipelines.jobs.pending import Todo
+
+
+def read(pipeline: Pipeline, window: str, *, root: str | Path, provisional: bool = False, dense: bool | None = None) -> pa.Table:
+    """The published windows, sorted by keys, start and end; windows by arrival by keys and window_index.
+
+    Args:
+        pipeline: the definition.
+        window: the name of one of its windows.
+        root: folder that state lives below.
+        provisional: whether to add the windows that are not published yet, computed from the checkpoint as it is.
+        dense: whether to add the empty windows between a key's first and its last; as the window's definition says
+            unless given. Counts of empty windows are 0, everything else is null.
+
+    Returns:
+        key columns, window_start, window_end (timestamp us UTC), what the kind of window says beside, the aggregates and
+        what is derived of them in the order of the definition, batch (start of the interval that closed it; null while
+        none has), and, if asked, provisional (bool).
+
+    Raises:
+        DefinitionError: the pipeline has no such window, or one without a grid was asked to be dense.
+        StateError: the definition has changed what states hold, and nothing is rebuilt yet.
+    """
+    if window not in pipeline.windows:
+        raise DefinitionError(f"no window {window!r} in pipeline {pipeline.name!r}; there are {', '.join(pipeline.windows)}")
+    bound = bind(pipeline, root)
+    kind = bound.windows[window]
+    if dense and kind.grid is None:
+        raise DefinitionError(f"dense: {window!r} has no grid that could have holes; tumbling, sliding and cumulating windows have one")
+    check_rebuilt(bound, window)
+    table = _shaped(pipeline, window, _published(bound, window))
+    if provisional:
+        more = _shaped(pipeline, window, _open(bound, window))
+        flags = pa.array([False] * len(table) + [True] * len(more), pa.bool_())
+        table = pa.concat_tables([table, more], promote_options="permissive").append_column("provisional", flags)
+    if kind.grid is not None and (kind.dense if dense is None else dense):
+        table = with_empty(bound, kind.grid, window, table)
+    order = [(name, "ascending") for name in dict.fromkeys((*pipeline.keys, *kind.order))]
+    return table.sort_by(order).combine_chunks()
+
+
+def _published(bound: Bound, window: str) -> pa.Table:
+    table = f"windows/{window}"
+    if bound.store.snapshot(table).version < 0:
+        return _nothing()
+    return DeltaTable(f"{bound.folder}/{table}").to_pyarrow_table()
+
+
+def _shaped(pipeline: Pipeline, window: str, table: pa.Table) -> pa.Table:
+    """The columns in their order; those that nothing is known of yet are null."""
+    names = [*pipeline.keys, "window_start", "window_end", *pipeline.windows[window].columns]
+    names += [*pipeline.aggregates, *pipeline.derive, "batch"]
+    return pa.table({name: table[name] if name in table.column_names else pa.nulls(len(table)) for name in names})
+
+
+def _open(bound: Bound, window: str) -> pa.Table:
+    """The windows of history that are not published: open ones, and those that wait for a finalize."""
+    todo = next(one for one in to_do(bound, []) if one.window == window)
+    if not todo.history.batches:
+        return _nothing()
+    todo = replace(todo, work=_unpublished(bound, todo))
+    found = [combined_shard(shard).windows for shard in shards(bound, todo, "")]
+    if not found:
+        return _nothing()
+    table = pa.concat_tables(found)
+    return table.append_column("batch", pa.nulls(len(table), INSTANT))
+
+
+def _unpublished(bound: Bound, todo: Todo) -> Work:
+    """Batches that windows were never derived from, and, one past the last, what is open."""
+    batches, ledger = todo.history.batches, todo.published.ledger
+    known = ledger.by_start() if ledger else {}
+    fresh = [at for at, batch in enumerate(batches) if batch.interval.start_us not in known]
+    positions = (*fresh, len(batches))
+    if not isinstance(bound.windows[todo.window].follows, Carried):
+        return Work(positions, BEFORE_ALL, AFTER_ALL)
+    stale = todo.work.positions[0] if todo.work.positions else len(batches)
+    return from_note(batches, ledger, positions, min(stale, positions[0]))
+
+
+def _nothing() -> pa.Table:
+    return pa.table({name: pa.array([], INSTANT) for name in ("window_start", "window_end", "batch")})

@@ -1,0 +1,169 @@
+"""Status: what a state holds, told from its tables alone, and more of it where the definition is known."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.parquet as pq
+from deltalake import DeltaTable
+
+from pipelines.definition.instants import BEFORE_ALL, from_us, instant_us
+from pipelines.jobs.look.open_since import open_since
+from pipelines.jobs.pending import published, to_do
+from pipelines.jobs.reports import TABLE
+from pipelines.jobs.state_folders import Staging, bind_existing, stagings, state_folders
+from pipelines.store.delta import DeltaStore
+from pipelines.store.paths import batch_of_windows, parse_states_path, version_of
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from pipelines.definition.pipeline import Pipeline
+    from pipelines.store.store import Snapshot, Store
+
+
+@dataclass(frozen=True, slots=True)
+class WindowStatus:
+    """One window of a pipeline, as published.
+
+    Attributes:
+        window: its name.
+        first, last, batches: starts of the first and last batch that windows were made of, and how many there are.
+        windows: how many are published.
+        published_to: the latest end of a published window.
+        watermark: how far time is known after the last batch.
+        open_since: the earliest start of a window that is open still, as far as the tables alone tell.
+        rows_late, windows_missed: rows too late for at least one window; windows missed, summed over rows.
+        unpublished: batches read or read again since: their windows wait for a finalize, or for missing intervals.
+    """
+
+    window: str
+    first: datetime | None
+    last: datetime | None
+    batches: int
+    windows: int
+    published_to: datetime | None
+    watermark: datetime | None
+    open_since: datetime | None
+    rows_late: int
+    windows_missed: int
+    unpublished: int
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineStatus:
+    """The state of a pipeline under one fingerprint.
+
+    `waiting` (starts of batches beyond a hole) and `missing` are None where the definition is not known. `staged`: windows that were never
+    published, of a failed suite or a killed run.
+    """
+
+    pipeline: str
+    fingerprint: str
+    batches: int
+    rows_quarantined: int
+    windows: tuple[WindowStatus, ...]
+    waiting: tuple[datetime, ...] | None
+    missing: tuple[tuple[datetime, datetime], ...] | None
+    staged: tuple[Staging, ...]
+    last_run: datetime | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain dicts; instants are datetimes."""
+        return asdict(self)
+
+
+def states_below(root: str | Path) -> list[PipelineStatus]:
+    """The status of every state below a root, told without definitions."""
+    return [_told(folder, {}) for folder in state_folders(root)]
+
+
+def status(pipeline: Pipeline, *, root: str | Path) -> PipelineStatus:
+    """The status of a pipeline under its present definition.
+
+    Raises:
+        StateError: there is no state of it, or it cannot be used.
+    """
+    bound = bind_existing(pipeline, root)
+    todo = {one.window: one for one in to_do(bound, [])}
+    told = _told(Path(bound.folder), {name: open_since(bound, one) for name, one in todo.items()})
+    waiting = sorted({batch.interval.start_us for one in todo.values() for batch in one.history.waiting})
+    holes = sorted({(hole.start_us, hole.end_us) for one in todo.values() for hole in one.history.missing})
+    return replace(told, waiting=tuple(map(from_us, waiting)), missing=tuple((from_us(a), from_us(b)) for a, b in holes))
+
+
+def _told(folder: Path, opened: dict[str, int | None]) -> PipelineStatus:
+    """What the tables tell; `opened`: window -> the earliest start of an open one, where it is known better."""
+    store = DeltaStore(str(folder))
+    versions = _versions(store, folder)
+    names = [*opened] or sorted(table.name for table in folder.glob("windows/*") if (table / "_delta_log").is_dir())
+    return PipelineStatus(
+        folder.parent.name,
+        folder.name,
+        len(versions),
+        sum(file.rows for file in store.snapshot("quarantine").files),
+        tuple(_window(store, name, versions, opened) for name in names),
+        None,
+        None,
+        tuple(stagings(folder)),
+        _last_run(store),
+    )
+
+
+def _versions(store: Store, folder: Path) -> dict[int, set[str]]:
+    """Start of a batch -> the versions of its states, one a frame set."""
+    found: dict[int, set[str]] = {}
+    for table in sorted(folder.glob("frames/*")):
+        paths: dict[int, list[str]] = {}
+        for file in store.snapshot(f"frames/{table.name}").files:
+            paths.setdefault(parse_states_path(file.path).batch_us, []).append(file.path)
+        for start, batch in paths.items():
+            found.setdefault(start, set()).add(version_of(batch))
+    return found
+
+
+def _window(store: Store, name: str, versions: dict[int, set[str]], opened: dict[str, int | None]) -> WindowStatus:
+    was = published(store, name)
+    entries = was.ledger.entries if was.ledger else ()
+    known = {entry.start_us: entry.version for entry in entries}
+    last = entries[-1] if entries else None
+    mark = last.mark_us if last and last.mark_us > BEFORE_ALL // 2 else None
+    since = opened.get(name, last.open_us if last else None)
+    return WindowStatus(
+        name,
+        _moment(entries[0].start_us) if entries else None,
+        _moment(last.start_us) if last else None,
+        len(entries),
+        sum(entry.windows for entry in entries),
+        _latest_end(store, name, was.snapshot),
+        _moment(mark),
+        _moment(since),
+        sum(entry.late for entry in entries),
+        sum(entry.missed for entry in entries),
+        sum(known.get(start) not in found for start, found in versions.items()),
+    )
+
+
+def _moment(us: int | None) -> datetime | None:
+    return None if us is None else from_us(us)
+
+
+def _latest_end(store: Store, name: str, snapshot: Snapshot) -> datetime | None:
+    """From the footers of the files of the last batch that closed windows: later batches close later ones."""
+    last = max((batch_of_windows(file.path) for file in snapshot.files), default="")
+    files = [file.path for file in snapshot.files if last and batch_of_windows(file.path) == last]
+    return max((_maximum(pq.read_metadata(f"{store.root}/windows/{name}/{path}"), "window_end") for path in files), default=None)
+
+
+def _maximum(footer: pq.FileMetaData, column: str) -> datetime:
+    at = footer.schema.names.index(column)
+    latest = max(footer.row_group(group).column(at).statistics.max for group in range(footer.num_row_groups))
+    return from_us(instant_us(latest, column))
+
+
+def _last_run(store: Store) -> datetime | None:
+    if store.snapshot(TABLE).version < 0:
+        return None
+    return max(DeltaTable(f"{store.root}/{TABLE}").to_pyarrow_table(columns=["recorded_at"])["recorded_at"].to_pylist(), default=None)

@@ -1,0 +1,144 @@
+"""Run, plan and read a pipeline without Airflow. The same steps, in the same order, as the DAG's tasks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pipelines.definition.instants import from_us, instant_us
+from pipelines.errors import ConflictError
+from pipelines.jobs.bound import Bound, bind
+from pipelines.jobs.inputs import news_from_upstream
+from pipelines.jobs.pending import published
+from pipelines.jobs.reports import BatchReport, RunReport, last_accumulated, record_accumulated, record_published, utc_now
+from pipelines.jobs.run.accumulate import accumulate
+from pipelines.jobs.run.finalize import finalize
+from pipelines.jobs.run.publish import publish
+from pipelines.jobs.run.validate import validate_staged
+from pipelines.jobs.upkeep.rebuild import left_behind
+from pipelines.spark.session import session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+    from pipelines.definition.pipeline import Pipeline
+    from pipelines.definition.schedule import Interval
+    from pipelines.store.store import Store
+
+_TRIES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What finalize, validate and publish did: per window the batches published anew, what is missing, quality."""
+
+    published: Mapping[str, tuple[int, ...]]
+    missing: tuple[tuple[int, int], ...]
+    quality: tuple[Mapping[str, Any], ...]
+
+
+def run(
+    pipeline: Pipeline,
+    *,
+    root: str | Path,
+    start: datetime,
+    end: datetime,
+    spark: SparkSession | None = None,
+    validate: bool = True,
+    progress: Callable[[str], None] | None = None,
+    store: Store | None = None,
+) -> RunReport:
+    """Accumulate, finalize, validate and publish every batch of `[start, end)`, in bulk.
+
+    The result equals running the batches one by one, in order; the number of Spark jobs does not grow with their
+    number. Running a range again re-reads its source and replaces those batches.
+
+    Args:
+        pipeline: the definition.
+        root: folder that state of all pipelines lives below.
+        start, end: borders of the schedule, aware datetimes.
+        spark: a session, classic or Connect; None takes the process's own, or starts a local one that stays for the next run.
+        validate: whether expectations guard what is published.
+        progress: told each step's name as it begins.
+        store: another implementation of the state's verbs.
+
+    Raises:
+        DefinitionError: a range that is not of the schedule, or a definition that does not fit the source.
+        SourceError: the source cannot be read.
+        StateError: the state cannot be used.
+        ExpectationsError: a critical expectation failed; nothing was published.
+    """
+    tell = progress or (lambda _: None)
+    intervals = pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end"))
+    bound = bind(pipeline, root, store=store, claim=True)
+    intervals = sorted({*intervals, *news_from_upstream(bound)})
+    with session(spark) as active:
+        tell("accumulate")
+        done = accumulate(bound, active, intervals)
+        changed = record_accumulated(bound.store, done, utc_now())
+        finished = finish(bound, active, intervals, validate=validate, tell=tell)
+    batches = batch_reports(bound, intervals, changed)
+    record_published(bound.store, batches, utc_now())
+    return RunReport(
+        tuple(batches),
+        tuple((from_us(a), from_us(b)) for a, b in finished.missing),
+        {name: tuple(map(from_us, starts)) for name, starts in finished.published.items()},
+        finished.quality,
+        left_behind(pipeline, root),
+    )
+
+
+def finish(bound: Bound, spark: SparkSession, intervals: Sequence[Interval], *, validate: bool, tell: Callable[[str], None]) -> Finished:
+    """Finalize, validate, publish; once more from finalize if another run published in between."""
+    done: dict[str, tuple[int, ...]] = {}
+
+    def committed(window: str, starts: Sequence[int]) -> None:
+        done[window] = tuple(sorted({*done.get(window, ()), *starts}))
+
+    for _ in range(_TRIES):
+        tell("finalize")
+        staged = finalize(bound, spark, [interval.start_us for interval in intervals])
+        quality: tuple[Mapping[str, Any], ...] = ()
+        if validate and bound.pipeline.expectations and staged.windows:
+            tell("validate")
+            quality = tuple(validate_staged(bound, spark, staged))
+        tell("publish")
+        try:
+            publish(bound, staged, committed=committed)
+        except ConflictError:
+            bound.store.discard(staged.folder)
+            continue
+        return Finished(done, tuple((low, high) for low, high in staged.missing), quality)
+    raise ConflictError(f"{bound.pipeline.name}: other runs keep publishing; run again when they are done")
+
+
+def batch_reports(bound: Bound, intervals: Sequence[Interval], changed: Mapping[int, bool] | None = None) -> list[BatchReport]:
+    """The report of each batch, from what the state says of it now."""
+    read = last_accumulated(bound.store)
+    ledgers = {name: was.ledger.by_start() if (was := published(bound.store, name)).ledger else {} for name in bound.windows}
+    return [
+        _report(interval, read[interval.start_us], ledgers, (changed or {}).get(interval.start_us, False))
+        for interval in intervals
+        if interval.start_us in read
+    ]
+
+
+def _report(interval: Interval, read: Mapping[str, Any], ledgers: Mapping[str, Mapping[int, Any]], changed: bool) -> BatchReport:  # noqa: FBT001
+    entries = {name: ledger[interval.start_us] for name, ledger in ledgers.items() if interval.start_us in ledger}
+    marks = [entry.mark_us for entry in entries.values() if entry.mark_us > -(2**61)]
+    return BatchReport(
+        from_us(interval.start_us),
+        from_us(interval.end_us),
+        read["rows_read"],
+        read["rows_accepted"],
+        read["rows_quarantined"],
+        max((entry.late_any for entry in entries.values()), default=0),
+        {name: entry.windows for name, entry in entries.items()},
+        from_us(max(marks)) if marks else None,
+        {name: entry.missed for name, entry in entries.items()},
+        changed,
+    )

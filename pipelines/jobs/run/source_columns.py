@@ -1,0 +1,121 @@
+"""Bind a definition to the source's columns before anything is read: unknown columns and impossible types fail here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from pipelines.aggregates.aggregate import sealed
+from pipelines.definition.kinds import RowStates
+from pipelines.errors import DefinitionError, SourceError
+from pipelines.jobs.derive import check_derived
+from pipelines.sources.duckdb_session import described, explained, kept_session, said
+from pipelines.sources.lift import states
+from pipelines.sources.scan import event_time, quoted, scan, staged
+from pipelines.sources.sql_types import NEEDS, meets, stored, stored_type
+from pipelines.states.columns import FIRST_EVENT, FRAME, LAST_EVENT, ORDINAL, SOURCE_ROWS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
+
+    from pipelines.definition.frame_sets import FrameSet
+    from pipelines.jobs.bound import Bound
+
+
+def bound_types(bound: Bound, known: Mapping[str, pa.Schema | None], pieces: Sequence[Sequence[str]]) -> dict[str, dict[str, str]]:
+    """For each frame set's table the SQL type of its columns: as in the state, else as the first files with rows say.
+
+    Raises:
+        SourceError: a file cannot be read, or the event time's column is missing or no time.
+        DefinitionError: an aggregate, the filter or a key does not fit the columns.
+    """
+    session = kept_session(bound.source.timezone)
+    paths = next((piece for piece in pieces if _has_rows(session, bound, piece)), pieces[0])
+    columns = described(session, f"FROM {scan(bound.source, paths)}")
+    event_time(bound.source, columns)
+    rows = f"({staged(bound.source, paths, columns, ordinal=True)})"
+    _check_keys(bound, columns)
+    _check_where(session, bound, rows, columns)
+    _check_aggregates(session, bound, rows, columns)
+    _check_windows(session, bound, rows, columns)
+    _check_derived(session, bound, rows, columns)
+    return {frames.table: _types(session, bound, frames, rows, columns, known.get(frames.table)) for frames in bound.frame_sets}
+
+
+def _has_rows(session: duckdb.DuckDBPyConnection, bound: Bound, paths: Sequence[str]) -> bool:
+    try:
+        return bool(session.execute(f"SELECT 1 FROM {scan(bound.source, paths)} LIMIT 1").fetchall())
+    except duckdb.Error as wrong:
+        raise explained(wrong, paths) from wrong
+
+
+def _types(
+    session: duckdb.DuckDBPyConnection, bound: Bound, frames: FrameSet, rows: str, columns: Mapping[str, str], known: pa.Schema | None
+) -> dict[str, str]:
+    here = {
+        name: stored_type(kind) for name, kind in described(session, states(bound.pipeline, bound.fields, frames, rows, 0, columns)).items()
+    }
+    if known is None:
+        return here
+    session.register("muntin_known", known.empty_table())
+    before = described(session, "FROM muntin_known")
+    ours = {FRAME, FIRST_EVENT, LAST_EVENT, ORDINAL, *(column for each in bound.fields if each.seal for column in each.lifts)}
+    return {name: kind if name in ours else before.get(name, kind) for name, kind in here.items()}
+
+
+def _check_keys(bound: Bound, columns: Mapping[str, str]) -> None:
+    for key in bound.pipeline.keys:
+        if key not in columns:
+            raise DefinitionError(f"keys: no column {key!r} in the source; there are {', '.join(columns)}")
+
+
+def _check_where(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]) -> None:
+    if bound.pipeline.where:
+        _try(session, f"SELECT 1 FROM {rows} WHERE {bound.pipeline.where}", f"where: {bound.pipeline.where!r}", columns)
+
+
+def _check_aggregates(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]) -> None:
+    for name, aggregate in bound.aggregates.items():
+        for field in aggregate.fields:
+            for lift in field.lifts.values():
+                _try(
+                    session, f"SELECT {lift} AS {quoted(name)} FROM {rows} AS {SOURCE_ROWS}", f"aggregates[{name!r}]: {aggregate}", columns
+                )
+            for sql, need in (*field.needs, *([(field.where, "condition")] if field.where else [])):
+                kind = _try(session, f"SELECT ({sql}) AS it FROM {rows} AS {SOURCE_ROWS}", f"aggregates[{name!r}]: {aggregate}", columns)[
+                    "it"
+                ]
+                if not meets(kind, need):
+                    raise DefinitionError(
+                        f"aggregates[{name!r}]: {aggregate} needs {NEEDS[need]}, and {sql!r} is {kind}. The source has: {_listed(columns)}"
+                    )
+
+
+def _check_windows(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]) -> None:
+    for name, window in bound.windows.items():
+        if isinstance(window.made_of, RowStates):
+            for lift in window.made_of.lifts.values():
+                _try(session, f"SELECT {lift} AS {quoted(name)} FROM {rows}", f"windows[{name!r}]", columns)
+
+
+def _check_derived(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]) -> None:
+    for frames in bound.frame_sets if bound.pipeline.derive else ():
+        none = sealed(stored(session, f"{states(bound.pipeline, bound.fields, frames, rows, 0, columns)} LIMIT 0"), bound.fields)
+        for window in frames.windows:
+            check_derived(bound, window, none)
+
+
+def _listed(columns: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {kind}" for name, kind in columns.items())
+
+
+def _try(session: duckdb.DuckDBPyConnection, query: str, what: str, columns: Mapping[str, str]) -> dict[str, str]:
+    try:
+        return described(session, query)
+    except (duckdb.BinderException, duckdb.ParserException, duckdb.CatalogException) as wrong:
+        raise DefinitionError(f"{what} does not fit the source: {said(wrong)}. The source has: {_listed(columns)}") from wrong
+    except duckdb.Error as wrong:
+        raise SourceError(f"{what}: {wrong}") from wrong

@@ -1,0 +1,59 @@
+"""Validate: Great Expectations looks at the staged windows before anyone else can."""
+
+from __future__ import annotations
+
+import logging
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pipelines.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from pipelines.jobs.bound import Bound
+    from pipelines.jobs.staged_windows import Staged
+
+log = logging.getLogger("muntin")
+
+
+def validate_staged(bound: Bound, spark: SparkSession, staged: Staged) -> list[dict[str, Any]]:
+    """Check every staged window that has a suite; return the reports.
+
+    Raises:
+        ExpectationsError: a critical expectation failed. The staged files stay for a look.
+        DefinitionError: a suite cannot be read.
+    """
+    from pipelines.quality import load_suite, validate
+
+    suites = {name: load_suite(find_suite(path)) for name, path in bound.pipeline.expectations.items()}
+    reports = []
+    for window in staged.windows:
+        if window.window in suites:
+            folder = f"{bound.folder}/{staged.folder}/{window.window}"
+            files = [f"{folder}/{file['path']}" for file in window.files]
+            rows = sum(file["rows"] for file in window.files)
+            reports.append(
+                validate(spark, suites[window.window], files=files, window=window.window, keys=list(bound.pipeline.keys), rows=rows)
+            )
+    failed = [report for report in reports if report.status == "failed"]
+    for report in failed[1:]:  # the first one speaks for itself
+        log.error("%s", report.text())
+    for report in failed:
+        report.raise_if_critical()
+    return [report.to_dict() for report in reports]
+
+
+def find_suite(path: str | Path) -> Path:
+    """A suite by its path: as given, or below the folder that `MUNTIN_HOME` names.
+
+    Raises:
+        DefinitionError: there is no such file.
+    """
+    tried = [Path(path), Path(os.environ.get("MUNTIN_HOME", ".")) / path]
+    for candidate in tried:
+        if candidate.exists():
+            return candidate
+    looked = ", ".join(str(place.absolute()) for place in tried)
+    raise DefinitionError(f"expectations: no file {path} (looked in {looked}); run in the project's folder, or set MUNTIN_HOME to it")

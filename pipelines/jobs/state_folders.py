@@ -1,0 +1,68 @@
+"""Which states there are below a root, and what lies staged in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipelines.errors import StateError
+from pipelines.jobs.bound import Bound, bind
+from pipelines.store.state import NOTE
+
+if TYPE_CHECKING:
+    from pipelines.definition.pipeline import Pipeline
+
+
+@dataclass(frozen=True, slots=True)
+class Staging:
+    """A folder below a state with windows that are not published: of a run at work, a failed suite, or a killed run."""
+
+    folder: str
+    written_at: datetime
+    files: int
+    bytes: int
+
+
+def stagings(state: Path) -> list[Staging]:
+    """The staged folders of a state."""
+    return [_staging(folder) for folder in sorted(state.glob("staging/*"))]
+
+
+def _staging(folder: Path) -> Staging:
+    files = [file.stat() for file in folder.rglob("*") if file.is_file()]
+    written = max([folder.stat().st_mtime, *(file.st_mtime for file in files)])
+    place = f"{folder.parent.name}/{folder.name}"
+    return Staging(place, datetime.fromtimestamp(written, UTC), len(files), sum(file.st_size for file in files))
+
+
+def state_folders(root: str | Path) -> list[Path]:
+    """Every state below a root: `<root>/<pipeline>/<fingerprint>`.
+
+    Raises:
+        StateError: there is no such root.
+    """
+    if not Path(root).is_dir():
+        raise StateError(f"there is no folder {root}; give the root that runs wrote to, as --root state")
+    homes = sorted(note.parent for note in Path(root).glob(f"*/{NOTE}"))
+    return [folder for home in homes for folder in sorted(home.iterdir()) if folder.is_dir()]
+
+
+def bind_existing(pipeline: Pipeline, root: str | Path) -> Bound:
+    """A pipeline beside the state that its present definition has.
+
+    Raises:
+        StateError: nothing was ever run under it.
+    """
+    bound = bind(pipeline, root)
+    folder = Path(bound.folder)
+    if folder.is_dir():
+        return bound
+    others = [each.name for each in folder.parent.iterdir() if each.is_dir()] if folder.parent.is_dir() else []
+    text = f"there is no state of {pipeline.name!r} under this definition at {folder}"
+    if others:
+        raise StateError(
+            f"{text}; under other definitions there is {', '.join(sorted(others))}: muntin rebuild FILE --root {root} reads it again"
+        )
+    raise StateError(f"{text}; run it first, or give the root that runs wrote to")

@@ -1,0 +1,1 @@
+"""Upkeep of a state: what to remove, what to read again."""

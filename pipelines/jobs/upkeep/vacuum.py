@@ -1,0 +1,108 @@
+"""Vacuum: remove what no reader can see any more. Files that a table consists of are never touched."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from deltalake import DeltaTable
+
+from pipelines.definition.durations import UNITS
+from pipelines.jobs.pending import published
+from pipelines.jobs.reports import utc_now
+from pipelines.jobs.run.finalize_task import CARRY
+from pipelines.jobs.state_folders import bind_existing, stagings, state_folders
+from pipelines.store.delta import DeltaStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from pipelines.definition.pipeline import Pipeline
+
+_PARTIAL = re.compile(r"\..+\.\d+\.partial")
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """What was removed from one place: files that later commits replaced, outlived notes, a staging folder, half-written files."""
+
+    what: str
+    place: str
+    files: int
+    bytes: int
+
+
+def vacuum(
+    root: str | Path, *, older_than_us: int, pipeline: Pipeline | None = None, dry_run: bool = False, now: datetime | None = None
+) -> list[Removed]:
+    """Remove replaced files, abandoned stagings and half-written files that are older than a duration.
+
+    Args:
+        root: folder that state lives below.
+        older_than_us: in microseconds; longer than the longest run and the longest look of a reader.
+        pipeline: whose state, under every definition it had; None: every state below the root.
+        dry_run: only say what would be removed.
+        now: the present, unless the clock shall be asked.
+
+    Raises:
+        StateError: there is no state.
+    """
+    oldest = (now or utc_now()) - timedelta(microseconds=older_than_us)
+    homes = state_folders(root)
+    if pipeline is not None:
+        home = Path(bind_existing(pipeline, root).folder).parent
+        homes = [folder for folder in homes if folder.parent.absolute() == home]
+    return [one for folder in homes for one in _swept(Path(root), folder, older_than_us, oldest, dry_run=dry_run) if one.files]
+
+
+def _swept(root: Path, folder: Path, older_than_us: int, oldest: datetime, *, dry_run: bool) -> Iterator[Removed]:
+    for log in sorted(folder.rglob("_delta_log")):
+        yield _replaced(root, log.parent, older_than_us, dry_run=dry_run)
+    yield _outlived(root, folder, oldest, dry_run=dry_run)
+    yield from _abandoned(root, folder, oldest, dry_run=dry_run)
+    yield _half_written(root, folder, oldest, dry_run=dry_run)
+
+
+def _replaced(root: Path, table: Path, older_than_us: int, *, dry_run: bool) -> Removed:
+    """Files that a commit removed from the table, by Delta's own vacuum; never files that the log does not know."""
+    hours = -(-older_than_us // UNITS["h"])
+    opened = DeltaTable(str(table))
+    names = opened.vacuum(hours, dry_run=True, enforce_retention_duration=False)
+    sizes = [path.stat().st_size for name in names if (path := table / name).is_file()]
+    if sizes and not dry_run:
+        opened.vacuum(hours, dry_run=False, enforce_retention_duration=False)
+    return Removed("replaced files", str(table.relative_to(root)), len(sizes), sum(sizes))
+
+
+def _outlived(root: Path, folder: Path, oldest: datetime, *, dry_run: bool) -> Removed:
+    """Notes of what was open after batches that no ledger names any more."""
+    store = DeltaStore(str(folder))
+    ledgers = [published(store, table.name).ledger for table in sorted(folder.glob("windows/*"))]
+    named = {path for ledger in ledgers if ledger for entry in ledger.entries for path in entry.carry or ()}
+    notes = [path for path in folder.glob(f"{CARRY}/**/*.parquet") if str(path.relative_to(folder / CARRY)) not in named]
+    old = [(path, stat.st_size) for path in notes if (stat := path.stat()).st_mtime < oldest.timestamp()]
+    for path, _ in [] if dry_run else old:
+        path.unlink(missing_ok=True)
+    return Removed("outlived notes", str((folder / CARRY).relative_to(root)), len(old), sum(size for _, size in old))
+
+
+def _abandoned(root: Path, folder: Path, oldest: datetime, *, dry_run: bool) -> Iterator[Removed]:
+    for staged in stagings(folder):
+        if staged.written_at < oldest:
+            place = folder / staged.folder
+            if not dry_run:
+                shutil.rmtree(place, ignore_errors=True)
+            yield Removed("abandoned staging", str(place.relative_to(root)), staged.files, staged.bytes)
+
+
+def _half_written(root: Path, folder: Path, oldest: datetime, *, dry_run: bool) -> Removed:
+    found = [path for path in folder.rglob(".*.partial") if _PARTIAL.fullmatch(path.name)]
+    old = [(path, stat.st_size) for path in found if (stat := path.stat()).st_mtime < oldest.timestamp()]
+    for path, _ in [] if dry_run else old:
+        path.unlink(missing_ok=True)
+    return Removed("half-written files", str(folder.relative_to(root)), len(old), sum(size for _, size in old))

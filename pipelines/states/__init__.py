@@ -1,0 +1,1 @@
+"""What a row of a checkpoint is: its columns, its order, its key."""

@@ -1,0 +1,49 @@
+"""States as a checkpoint holds them: of one batch, in buckets by key, in order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from pipelines.states.columns import FILE_NUMBER, FIRST_EVENT, FRAME, INSTANT, LAST_EVENT, ORDINAL, ROW_IN_BATCH, ROW_IN_SPLIT
+from pipelines.states.frames import sorted_order
+from pipelines.states.keys import buckets, contiguous, key_codes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def numbered(table: pa.Table, rows_by_file: Sequence[int], split: int) -> pa.Table:
+    """Rows with the number of their file in the split, and their place in the batch."""
+    if FILE_NUMBER not in table.column_names:
+        read = table[ROW_IN_SPLIT].to_numpy() - 1
+        table = table.drop_columns([ROW_IN_SPLIT])
+        table = table.append_column(FILE_NUMBER, pa.array(np.searchsorted(np.cumsum(rows_by_file), read, side="right")))
+    return table.append_column(ROW_IN_BATCH, pa.array(table[ORDINAL].to_numpy() - 1 + (split << 40)))
+
+
+def frame_range(table: pa.Table) -> tuple[int | None, int | None]:
+    """The starts of the first and the last frame, in microseconds."""
+    frames = contiguous(table[FRAME]).view(pa.int64()).to_numpy()
+    return (int(frames.min()), int(frames.max())) if len(frames) else (None, None)
+
+
+def arranged(table: pa.Table, keys: Sequence[str], batch_us: int, width_us: int) -> pa.Table:
+    """States with their batch and bucket, sorted by (bucket, key, frame): what finalize reads by row group.
+
+    Rows by arrival are sorted by (bucket, key, place) and lose their place.
+    """
+    columns = [contiguous(table[key]) for key in keys]
+    place = table[ORDINAL if ORDINAL in table.column_names else FRAME].to_numpy() // width_us
+    bucket = buckets(columns, len(table))
+    order = pa.array(sorted_order(bucket.astype("int64"), key_codes(columns, len(table)), place, unique=True))
+    if ORDINAL in table.column_names:
+        table = table.drop_columns([ORDINAL])
+    for name in (FRAME, FIRST_EVENT, LAST_EVENT):
+        if name in table.column_names:
+            table = table.set_column(table.column_names.index(name), name, contiguous(table[name]).view(INSTANT))
+    batch = pa.repeat(pa.scalar(batch_us, pa.int64()), len(table)).view(INSTANT)
+    table = table.add_column(len(keys), "batch", batch)
+    return table.append_column("bucket", pa.array(bucket)).take(order)

@@ -1,0 +1,28 @@
+"""Every column of a state that Muntin names itself. A name that a reader of the files sees has no prefix; all others have one."""
+
+import pyarrow as pa
+
+INSTANT = pa.timestamp("us", tz="UTC")
+
+# Columns of a checkpoint.
+BATCH, BUCKET = "batch", "bucket"  # start of the batch's interval; bucket of the key
+FRAME = "frame"  # start of the frame
+FIRST_EVENT, LAST_EVENT = "first_event", "last_event"  # times of the first and the last event in the frame
+ARRIVAL_TIME = "muntin_arrival"  # of a state that is a row: when the row arrived
+FILE_NUMBER = "muntin_file"  # of a state that is a row: number of its file in the split
+ROW_IN_BATCH = "muntin_place"  # of a state that is a row: its number in the batch, by arrival
+STATE_PREFIX = "state_"  # begins the names of fields' columns that stand beside results in published windows
+
+# Columns of a note.
+COUNTERS, BASE = "muntin_counters", "muntin_base"  # what is counted in a partition; the value that a delta compares with
+
+# Columns while states are made.
+EVENT_TIME = "muntin_time"  # of a source row, microseconds
+ORDER = "muntin_order"  # sorts source rows before arrival does: the event time; a constant where windows go by arrival
+ORDINAL = "muntin_ordinal"  # a source row's number in its split, from 1, by arrival
+ROW_IN_SPLIT = "muntin_row_number"  # a source row's number in its split, from 1, as read
+SOURCE_ROWS = "muntin_rows"  # the relation of the source rows
+
+# Columns while windows are made.
+BATCH_POSITION = "muntin_position"  # position of the state's batch in the history
+ITEM_POSITION = "position"  # of windows whose lists come out as rows: the item's place in the list

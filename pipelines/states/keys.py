@@ -1,0 +1,97 @@
+"""Keys as integers: dense codes in the keys' own order, and buckets that stay the same for good.
+
+Null is a key like any other and sorts last.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numba import njit
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pipelines.states.frames import Ints
+
+BUCKETS = 1024
+_NULL = np.uint64(0x9E3779B97F4A7C15)
+
+
+def contiguous(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """The column in one piece."""
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
+def key_codes(columns: Sequence[pa.Array], rows: int) -> Ints:
+    """A code for each row, equal for equal keys and ordered as the keys are; all 0 without key columns."""
+    codes = np.zeros(rows, np.int64)
+    for column in columns:
+        own, count = _ranks(column)
+        if len(codes) and (int(codes.max()) + 1) * count >= 2**62:
+            codes = np.unique(codes, return_inverse=True)[1].astype(np.int64)
+        codes = codes * count + own
+    return codes
+
+
+def _ranks(column: pa.Array) -> tuple[Ints, int]:
+    if pa.types.is_integer(column.type) and not column.null_count and len(column):
+        values = column.cast(pa.int64()).to_numpy(zero_copy_only=False)
+        low, spread = int(values.min()), int(values.max()) - int(values.min()) + 1
+        if spread < 2**31:
+            return values - low, spread
+    coded = column.dictionary_encode()
+    rank = np.empty(len(coded.dictionary) + 1, np.int64)
+    rank[pc.sort_indices(coded.dictionary).to_numpy()] = np.arange(len(rank) - 1)
+    rank[-1] = len(rank) - 1
+    return rank[coded.indices.fill_null(len(rank) - 1).to_numpy(zero_copy_only=False)], len(rank)
+
+
+def buckets(columns: Sequence[pa.Array], rows: int) -> np.ndarray[tuple[int], np.dtype[np.int16]]:
+    """The bucket of each row's key, 0 to 1023: a pure function of the key's value, the same on every machine."""
+    mixed = np.zeros(rows, np.uint64)
+    for column in columns:
+        mixed = _mix(mixed * np.uint64(31) + _hashes(column))
+    return (mixed % np.uint64(BUCKETS)).astype(np.int16)
+
+
+def _hashes(column: pa.Array) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
+    coded = column.dictionary_encode()
+    values = coded.dictionary
+    if pa.types.is_integer(values.type) or pa.types.is_boolean(values.type):
+        plain = values.cast(pa.int64()).to_numpy(zero_copy_only=False).view(np.uint64)
+    elif pa.types.is_floating(values.type):
+        plain = values.cast(pa.float64()).to_numpy(zero_copy_only=False).view(np.uint64)
+    elif pa.types.is_timestamp(values.type):
+        plain = values.view(pa.int64()).to_numpy(zero_copy_only=False).view(np.uint64)
+    else:
+        plain = _text_hashes(values if pa.types.is_binary(values.type) else values.cast(pa.string()))
+    return np.append(_mix(plain), _NULL)[coded.indices.fill_null(len(plain)).to_numpy(zero_copy_only=False)]
+
+
+def _text_hashes(texts: pa.Array) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
+    _, ends, data = texts.buffers()
+    bounds = np.frombuffer(ends, np.int32)[texts.offset : texts.offset + len(texts) + 1] if ends else np.zeros(1, np.int32)
+    return _fnv1a(bounds, np.frombuffer(data, np.uint8) if data else np.empty(0, np.uint8))  # type: ignore[no-any-return]
+
+
+def _mix(value: np.ndarray) -> np.ndarray:
+    """The finalizer of splitmix64 (Steele, Lea, Flood 2014)."""
+    value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return value ^ (value >> np.uint64(31))
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _fnv1a(bounds, data):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """FNV-1a, 64 bits (Fowler, Noll, Vo), of each text."""
+    out = np.empty(len(bounds) - 1, np.uint64)
+    for row in range(len(out)):
+        value = np.uint64(0xCBF29CE484222325)
+        for at in range(bounds[row], bounds[row + 1]):
+            value = (value ^ np.uint64(data[at])) * np.uint64(0x100000001B3)
+        out[row] = value
+    return out

@@ -1,0 +1,49 @@
+"""States sorted by key and event time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from pipelines.states.columns import BATCH_POSITION, FIRST_EVENT, FRAME, LAST_EVENT
+from pipelines.states.frames import Frames, Ints, sorted_order
+from pipelines.states.keys import contiguous, key_codes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class Arranged:
+    """States sorted as the frames are, and the same as frames.
+
+    `keys`: a row of the key columns for each group, where states alone do not say.
+    """
+
+    states: pa.Table
+    frames: Frames
+    keys: pa.Table | None = None
+
+
+def arrange(states: pa.Table, keys: Sequence[str], width_us: int) -> Arranged:
+    """Sort states by (key, frame, batch, order of arrival).
+
+    Args:
+        states: key columns, `frame` (timestamp us UTC), `first_event` and `last_event` if a window asks for them, the
+            fields' columns, and `BATCH_POSITION`: the place of the state's batch in the history; in order of arrival.
+        keys: names of the key columns.
+        width_us: of the frames.
+    """
+    codes = key_codes([contiguous(states[key]) for key in keys], len(states))
+    start, batch = instants(states[FRAME]), states[BATCH_POSITION].to_numpy()
+    order = sorted_order(codes, start // width_us, batch)
+    states = states.take(pa.array(order))
+    first, last = (instants(states[name]) if name in states.column_names else start[order] for name in (FIRST_EVENT, LAST_EVENT))
+    return Arranged(states, Frames(codes[order], start[order], batch[order], first, last, width_us))
+
+
+def instants(column: pa.ChunkedArray) -> Ints:
+    """A column of instants as microseconds."""
+    return contiguous(column).view(pa.int64()).to_numpy(zero_copy_only=False)

@@ -1,0 +1,41 @@
+"""Windows that depend on events at most `reach_us` before their end: a change touches the windows over its frames."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pipelines.definition.instants import BEFORE_ALL
+from pipelines.timeline.work import NOTHING, Work
+
+if TYPE_CHECKING:
+    from pipelines.definition.kinds import Kind
+    from pipelines.timeline.closing import Closing
+    from pipelines.timeline.compared import Compared, Span
+
+
+def work(window: Kind, reach_us: int, width_us: int, when: Closing, found: Compared) -> Work:
+    """The batches that close a touched window, and the stretch of time whose states these windows hold."""
+    positions = sorted(range(len(found.batches)) if found.entries is None else _touched(window, reach_us, when, found))
+    if not positions:
+        return NOTHING
+    first, last = positions[0], positions[-1]
+    low = int(when.floor[first]) - reach_us - width_us if first else BEFORE_ALL
+    return Work(tuple(positions), low, int(when.floor[last + 1]) + window.inside_us, first)
+
+
+def _touched(window: Kind, reach_us: int, when: Closing, found: Compared) -> set[int]:
+    changed = found.changed()
+    spans = found.late_otherwise(when) | {at: found.span(at) for at in changed}
+    over = (_closing(window, reach_us, when, span, at) for at, span in spans.items() if span)
+    return found.moved().union(changed, *over)
+
+
+def _closing(window: Kind, reach_us: int, when: Closing, span: Span, at: int) -> range:
+    """The batches that close a window over these frames which was open when batch `at` came."""
+    still_open = max(span[0], int(when.floor[at]))
+    if still_open > span[1] + reach_us:
+        return range(0)
+    first, last = when.batch_of(np.array(window.ends(still_open, span[1])))
+    return range(max(int(first), at), min(int(last) + 1, len(when.marks)))

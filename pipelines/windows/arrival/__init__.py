@@ -1,0 +1,1 @@
+"""Windows of rows in the order in which they came (IBM SPL)."""

@@ -1,0 +1,1 @@
+"""Clocks: time zones, alignment, instants as users give them."""
