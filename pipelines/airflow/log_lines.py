@@ -10,8 +10,7 @@ from pipelines.definition.schedule import Interval
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pipelines.jobs.reports import BatchReport
-    from pipelines.jobs.run.accumulate import Accumulated
+    from pipelines.jobs.reports import Accumulated, BatchReport
     from pipelines.jobs.staged_windows import Staged
 
 
@@ -44,7 +43,7 @@ def validated(reports: Sequence[Mapping[str, Any]], found: Staged) -> list[str]:
 
 
 def _verdict(report: Mapping[str, Any]) -> list[str]:
-    from pipelines.quality.report_text import table
+    from pipelines.quality.report_values import table
 
     lines = [f"window {report['window']!r} {report['verdict']}"]
     for check in (check for check in report["checks"] if check["success"] is False):

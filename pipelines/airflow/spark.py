@@ -48,14 +48,14 @@ def connection(conn_id: str) -> Any | None:  # noqa: ANN401 - Airflow's connecti
 
 def local_settings() -> dict[str, str]:
     """Of a local session; Spark's warnings would drown a task's log."""
-    from pipelines.spark.session import LOCAL
+    from pipelines.spark.spark_session import LOCAL
 
     return {**LOCAL, "spark.log.level": "ERROR"}
 
 
 def use_this_python() -> None:
     """Spark's workers run in this interpreter, not in whichever `python3` comes first; and see that Spark's packages fit."""
-    from pipelines.spark.session import check_packages
+    from pipelines.spark.spark_session import check_packages
 
     check_packages()
     logging.getLogger("py4j").setLevel(logging.WARNING)

@@ -29,7 +29,7 @@ log = logging.getLogger("muntin")
 def accumulate(place: Place, spark: SparkSession) -> dict[str, Any]:
     """Read the interval's events into states; of an upstream all that it published since. Returns what was read of the interval."""
     from pipelines.jobs.inputs import news_from_upstream
-    from pipelines.jobs.reports import record_accumulated, utc_now
+    from pipelines.jobs.reports_table import record_accumulated, utc_now
     from pipelines.jobs.run.accumulate import accumulate as read
 
     news = news_from_upstream(place.bound, unread=True)
@@ -134,7 +134,7 @@ def _again(place: Place, folder: str, done: Published, session: Session) -> tupl
 def _record(place: Place, starts: Sequence[int], *, changed: bool) -> BatchReport:
     """Write down what became of these batches; return the report of the run's own."""
     from pipelines.definition.schedule import Interval
-    from pipelines.jobs.reports import record_published, utc_now
+    from pipelines.jobs.reports_table import record_published, utc_now
     from pipelines.jobs.run.run import batch_reports
 
     own = place.interval

@@ -78,7 +78,7 @@ def run_ranges(
 ) -> "RunReport":
     """Each range in bulk, in one session; one report over all."""
     from pipelines.jobs.run.run import run
-    from pipelines.spark.session import session
+    from pipelines.spark.spark_session import session
 
     tell("start Spark")
     with spark_session(url) as given, session(given) as active:

@@ -69,7 +69,8 @@ def check_upstream(source: Source, ours: Schedule) -> None:
     apart = (ours.anchor_us - theirs.anchor_us) % ours.step_us if ours.step_us else 0
     if (ours.cron, ours.step_us) != (theirs.cron, theirs.step_us) or apart:
         raise DefinitionError(
-            f"schedule: {ours} is not that of {source.upstream.name!r}, {theirs}; a batch is what the upstream's batch closed: give both the same"
+            f"schedule: {ours} is not that of {source.upstream.name!r}, {theirs}; "
+            "a batch is what the upstream's batch closed: give both the same"
         )
 
 

@@ -12,7 +12,7 @@ from pipelines.definition.schedule import Interval
 from pipelines.errors import SourceError
 from pipelines.jobs.bound import Bound, bind
 from pipelines.jobs.pending import accumulated, published
-from pipelines.jobs.reports import last_accumulated
+from pipelines.jobs.reports_table import last_accumulated
 from pipelines.sources.listing import SourceFile, source_files
 from pipelines.sources.upstream_windows import WindowSource
 from pipelines.store.paths import batch_of_windows

@@ -1,13 +1,22 @@
-"""What can be wrong at the door: the suite itself, or the windows it was held against."""
+"""What can be wrong at the door: the suite itself, or the windows that it was held against."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 from pipelines.errors import DefinitionError, ExpectationsError
 
-if TYPE_CHECKING:
-    from pipelines.quality.report import QualityReport
+
+class Report(Protocol):
+    """What a validation found."""
+
+    def text(self) -> str:
+        """For a person."""
+        ...
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON types."""
+        ...
 
 
 class SuiteError(DefinitionError):
@@ -17,7 +26,7 @@ class SuiteError(DefinitionError):
 class ExpectationsFailed(ExpectationsError):  # noqa: N818 - it says what happened, in the words of the log
     """A critical check failed or could not run; `report` holds every check, its numbers and its failing rows."""
 
-    def __init__(self, report: QualityReport) -> None:
+    def __init__(self, report: Report) -> None:
         super().__init__(report)
         self.report = report
 

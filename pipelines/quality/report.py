@@ -6,14 +6,15 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from pipelines.quality import report_text
 from pipelines.quality.errors import ExpectationsFailed
+from pipelines.quality.report_values import many, plain, table
 from pipelines.quality.suite import SEVERITIES, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Status = Literal["passed", "warning", "failed"]
+FILES_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,22 @@ class Check:
 
     def to_dict(self) -> dict[str, object]:
         """The check as JSON types: instants as ISO 8601 in UTC, decimals and non-finite numbers as text."""
-        return {name: report_text.plain(getattr(self, name)) for name in self.__slots__}
+        return {name: plain(getattr(self, name)) for name in self.__slots__}
+
+    def lines(self) -> list[str]:
+        """The check for a person: what was expected, what was found, the failing rows."""
+        arguments = ", ".join(f"{name}={value!r}" for name, value in self.kwargs.items())
+        rows = [f"    {line}" for line in table(self.failing_rows)]
+        return [f"  {self.severity}: {self.type}({arguments})", f"    {self._found()}", *rows]
+
+    def _found(self) -> str:
+        if self.error is not None:
+            return f"could not run: {self.error}"
+        if self.unexpected_count is not None:
+            percent = "" if self.unexpected_percent is None else f" ({self.unexpected_percent:.3g} %)"
+            shown = f"; {len(self.failing_rows)} of them:" if self.failing_rows else ""
+            return f"{many(self.unexpected_count, 'row')}{percent} not as expected{shown}"
+        return f"observed {plain(self.observed_value)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +94,7 @@ class QualityReport:
         of = f"{wrong} of " if wrong else ""
         left = len(self.checks) - len(ran)
         unrun = f"; {left} not checked: no rows" if left else ""
-        return f"{self.status}: {of}{report_text.many(len(ran), 'check')} on {report_text.many(self.rows, 'row')}{unrun}"
+        return f"{self.status}: {of}{many(len(ran), 'check')} on {many(self.rows, 'row')}{unrun}"
 
     def to_dict(self) -> dict[str, object]:
         """The report as JSON types, small enough for a log, an XCom or an asset event."""
@@ -93,7 +109,20 @@ class QualityReport:
 
     def text(self) -> str:
         """The report for a person: the verdict, each failed check with its numbers and rows, and what to do."""
-        return report_text.report_text(self)
+        lines = [f"window {self.window!r} {self.verdict}", *(line for check in self.failed for line in check.lines())]
+        return "\n".join([*lines, *(self._what_to_do() if self.status == "failed" else [])])
+
+    def _what_to_do(self) -> list[str]:
+        named = [f"    {path}" for path in self.files[:FILES_NAMED]]
+        more = len(self.files) - len(named)
+        return [
+            "  Nothing of this run was published; windows published earlier stay as they are.",
+            "  To mend it: correct the source data (or the suite, if it is the suite that is wrong); then clear the failed",
+            "  run, its task `accumulate` and all after it, or run the same interval again.",
+            "  The staged files, as they were checked:" if named else "  No file was staged.",
+            *named,
+            *([f"    and {more} more"] if more else []),
+        ]
 
     def raise_if_critical(self) -> None:
         """Stop here when a critical check failed or could not run.

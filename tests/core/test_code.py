@@ -151,7 +151,10 @@ def test_marks_take_modules_builtins_and_loggers_by_name() -> None:
 
 
 def test_a_mark_may_be_taken_before_all_is_there() -> None:
-    early = mark(lambda x: later(x))
+    def calling(x: int) -> int:
+        return later(x)
+
+    early = mark(calling)
 
     def later(x: int) -> int:
         return x

@@ -9,7 +9,7 @@ import pytest
 
 from pipelines import Pipeline, aggregates, run, sources, windows
 from pipelines.errors import SourceError, StateError
-from pipelines.spark import session
+from pipelines.spark import spark_session as session
 from pipelines.spark.tasks import run_tasks
 
 START = datetime(2024, 1, 1, tzinfo=UTC)

@@ -12,7 +12,7 @@ from deltalake import DeltaTable
 from pipelines.definition.instants import BEFORE_ALL, from_us, instant_us
 from pipelines.jobs.look.open_since import open_since
 from pipelines.jobs.pending import published, to_do
-from pipelines.jobs.reports import TABLE
+from pipelines.jobs.reports_table import TABLE
 from pipelines.jobs.state_folders import Staging, bind_existing, stagings, state_folders
 from pipelines.store.delta import DeltaStore
 from pipelines.store.paths import batch_of_windows, parse_states_path, version_of

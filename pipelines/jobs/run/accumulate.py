@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -10,6 +9,7 @@ import pyarrow.parquet as pq
 
 from pipelines.errors import ConflictError
 from pipelines.jobs.inputs import Inputs, inputs
+from pipelines.jobs.reports import Accumulated
 from pipelines.jobs.run.accumulate_task import Share, Split, accumulate_share, empty_states
 from pipelines.jobs.run.source_columns import bound_types
 from pipelines.sources.listing import shares, splits
@@ -40,27 +40,6 @@ _REFUSED = pa.schema(
         ("row", pa.string()),
     ]
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Accumulated:
-    """What was read for one batch.
-
-    Attributes:
-        interval: of the batch.
-        version: names the states that came of it.
-        read, taken, refused: rows in the files; rows in the states; rows in the quarantine.
-        newest_us: the largest event time.
-        manifest: path, bytes and rows of each file.
-    """
-
-    interval: Interval
-    version: str
-    read: int
-    taken: int
-    refused: int
-    newest_us: int | None
-    manifest: tuple[tuple[str, int, int], ...]
 
 
 def accumulate(bound: Bound, spark: SparkSession, intervals: Sequence[Interval], *, tries: int = _TRIES) -> list[Accumulated]:

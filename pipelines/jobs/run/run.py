@@ -10,13 +10,14 @@ from pipelines.errors import ConflictError
 from pipelines.jobs.bound import Bound, bind
 from pipelines.jobs.inputs import news_from_upstream
 from pipelines.jobs.pending import published
-from pipelines.jobs.reports import BatchReport, RunReport, last_accumulated, record_accumulated, record_published, utc_now
+from pipelines.jobs.reports import BatchReport, RunReport
+from pipelines.jobs.reports_table import last_accumulated, record_accumulated, record_published, utc_now
 from pipelines.jobs.run.accumulate import accumulate
 from pipelines.jobs.run.finalize import finalize
 from pipelines.jobs.run.publish import publish
 from pipelines.jobs.run.validate import validate_staged
 from pipelines.jobs.upkeep.rebuild import left_behind
-from pipelines.spark.session import session
+from pipelines.spark.spark_session import session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -11,7 +11,7 @@ from pipelines.definition.instants import from_us, instant_us
 from pipelines.jobs.bound import Bound, bind
 from pipelines.jobs.inputs import inputs
 from pipelines.jobs.pending import accumulated
-from pipelines.jobs.reports import last_accumulated
+from pipelines.jobs.reports_table import last_accumulated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

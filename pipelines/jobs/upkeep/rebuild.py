@@ -10,7 +10,7 @@ from pipelines.definition.instants import from_us
 from pipelines.errors import DefinitionError, StateError
 from pipelines.jobs.bound import Bound, bind
 from pipelines.jobs.pending import accumulated
-from pipelines.jobs.reports import last_accumulated
+from pipelines.jobs.reports_table import last_accumulated
 from pipelines.jobs.upkeep.outdated import Outdated
 from pipelines.store.delta import DeltaStore
 
@@ -70,7 +70,8 @@ def check_rebuilt(bound: Bound, window: str) -> None:
     if others:
         raise StateError(
             f"{bound.pipeline.name}: nothing of {window!r} is published under this definition at {present}, and there is something in "
-            f"{', '.join(others)}: states hold something else now; run muntin rebuild FILE --root {bound.root}, or read by the earlier definition"
+            f"{', '.join(others)}: states hold something else now; "
+            f"run muntin rebuild FILE --root {bound.root}, or read by the earlier definition"
         )
 
 

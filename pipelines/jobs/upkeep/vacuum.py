@@ -13,7 +13,7 @@ from deltalake import DeltaTable
 
 from pipelines.definition.durations import UNITS
 from pipelines.jobs.pending import published
-from pipelines.jobs.reports import utc_now
+from pipelines.jobs.reports_table import utc_now
 from pipelines.jobs.run.finalize_task import CARRY
 from pipelines.jobs.state_folders import bind_existing, stagings, state_folders
 from pipelines.store.delta import DeltaStore

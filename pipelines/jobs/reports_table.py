@@ -1,0 +1,118 @@
+"""The table of reports: what each step did with each batch, written down by every run."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from deltalake import DeltaTable
+
+from pipelines.definition.instants import from_us
+from pipelines.errors import ConflictError
+from pipelines.states.columns import INSTANT
+from pipelines.store.parquet import write_named
+from pipelines.store.store import Change, File
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pipelines.jobs.reports import Accumulated, BatchReport
+    from pipelines.store.store import Store
+
+TABLE = "reports"
+_SCHEMA = pa.schema(
+    [
+        ("batch", INSTANT),
+        ("step", pa.string()),
+        ("recorded_at", INSTANT),
+        ("version", pa.string()),
+        ("rows_read", pa.int64()),
+        ("rows_accepted", pa.int64()),
+        ("rows_quarantined", pa.int64()),
+        ("source_changed", pa.bool_()),
+        ("files", pa.string()),
+        ("rows_late", pa.int64()),
+        ("windows_closed", pa.string()),
+        ("watermark", INSTANT),
+    ]
+)
+
+
+def record_accumulated(store: Store, done: Sequence[Accumulated], now: datetime) -> dict[int, bool]:
+    """Write down what was read; return for each batch whether its source is another one than the last time."""
+    last = last_accumulated(store)
+    changed = {one.interval.start_us: _differs(last.get(one.interval.start_us), one) for one in done}
+    rows = [
+        {
+            "batch": from_us(one.interval.start_us),
+            "step": "accumulate",
+            "version": one.version,
+            "rows_read": one.read,
+            "rows_accepted": one.taken,
+            "rows_quarantined": one.refused,
+            "source_changed": changed[one.interval.start_us],
+            "files": json.dumps([list(file) for file in one.manifest]),
+        }
+        for one in done
+    ]
+    _append(store, rows, now)
+    return changed
+
+
+def _differs(before: Mapping[str, Any] | None, now: Accumulated) -> bool:
+    return before is not None and (before["version"] != now.version or json.loads(before["files"]) != [list(file) for file in now.manifest])
+
+
+def record_published(store: Store, batches: Sequence[BatchReport], now: datetime) -> None:
+    """Write down what became of batches."""
+    _append(
+        store,
+        [
+            {
+                "batch": one.interval_start,
+                "step": "publish",
+                "rows_read": one.rows_read,
+                "rows_accepted": one.rows_accepted,
+                "rows_quarantined": one.rows_quarantined,
+                "rows_late": one.rows_late,
+                "windows_closed": json.dumps(dict(one.windows_closed)),
+                "watermark": one.watermark,
+            }
+            for one in batches
+        ],
+        now,
+    )
+
+
+def _append(store: Store, rows: list[dict[str, Any]], now: datetime) -> None:
+    if not rows:
+        return
+    table = pa.Table.from_pylist([{**row, "recorded_at": now} for row in rows], _SCHEMA)
+    written = write_named(table, f"{store.root}/{TABLE}", lambda digest: f"{digest}.parquet")
+    new = File(written["path"], written["size"], written["rows"])
+    for _ in range(20):
+        base = store.snapshot(TABLE)
+        if any(file.path == new.path for file in base.files):
+            return
+        with suppress(ConflictError):
+            store.commit(TABLE, base, Change(_SCHEMA, [new], [], []))
+            return
+
+
+def last_accumulated(store: Store) -> dict[int, Mapping[str, Any]]:
+    """Start of a batch -> its newest report of accumulate."""
+    if store.snapshot(TABLE).version < 0:
+        return {}
+    everything = DeltaTable(f"{store.root}/{TABLE}").to_pyarrow_table()  # a filter in there loses rows of columns without statistics
+    table = everything.filter(pc.equal(everything["step"], "accumulate")).sort_by("recorded_at")
+    starts = table["batch"].cast(pa.int64()).to_pylist()
+    return dict(zip(starts, table.to_pylist(), strict=True))
+
+
+def utc_now() -> datetime:
+    """The clock, asked here alone."""
+    return datetime.now(UTC)
