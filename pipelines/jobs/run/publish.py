@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from pipelines.definition.instants import label
 from pipelines.errors import ConflictError
-from pipelines.jobs.pending import LEDGER, published
+from pipelines.jobs.pending import LEDGER, Published, published
+from pipelines.jobs.run.verdicts import check_judged
 from pipelines.store.parquet import write_named
 from pipelines.store.paths import batch_of_windows
 from pipelines.store.store import Change, File
@@ -22,29 +23,43 @@ if TYPE_CHECKING:
     from pipelines.store.store import Store
 
 
-def publish(bound: Bound, staged: Staged, *, committed: Callable[[str, Sequence[int]], None] = lambda _window, _starts: None) -> None:
-    """Commit every staged window. Commits that succeeded stay, should a later one fail: finalize finds what is left.
+def publish(
+    bound: Bound, staged: Staged, *, committed: Callable[[str, Sequence[int]], None] = lambda _window, _starts: None, validated: bool = True
+) -> None:
+    """Commit every staged window, if none was published meanwhile and each with a suite was judged on the staged files.
+
+    Commits that succeeded stay, should a later one fail: finalize finds what is left.
 
     Args:
-        pipeline, store, staged: the definition, its state, what finalize staged.
+        bound, staged: the pipeline, what finalize staged.
         committed: told each window that was committed, and the starts of the batches whose windows were replaced.
+        validated: whether windows with a suite need a verdict; False where the user said so.
 
     Raises:
-        ConflictError: another run published since this was staged; finalize again.
+        ConflictError: another run published since this was staged, or a window was not validated; finalize again.
+        ExpectationsError: a window failed its suite.
         StateError: a staged file is not there whole.
     """
+    bases = {window.window: _base(bound, window) for window in staged.windows}
+    if validated:
+        check_judged(bound, staged)
     for window in staged.windows:
-        if _publish(bound, staged.folder, window):
+        if _publish(bound, staged.folder, window, bases[window.window]):
             committed(window.window, tuple(window.starts))
     bound.store.discard(staged.folder)
 
 
-def _publish(bound: Bound, folder: str, staged: StagedWindow) -> bool:
-    """Commit a window; false if it is already as staged."""
-    table = f"windows/{staged.window}"
+def _base(bound: Bound, staged: StagedWindow) -> Published:
+    """What is published of a window, if it is still what was staged against."""
     now = published(bound.store, staged.window)
     if now.ledger_path != staged.base_ledger:
-        raise ConflictError(f"{table}: another run published since these windows were staged; finalize again")
+        raise ConflictError(f"windows/{staged.window}: another run published since these windows were staged; finalize again")
+    return now
+
+
+def _publish(bound: Bound, folder: str, staged: StagedWindow, now: Published) -> bool:
+    """Commit a window; false if it is already as staged."""
+    table = f"windows/{staged.window}"
     new = [File(file["path"], file["size"], file["rows"]) for file in staged.files]
     replaced = {label(start) for start in staged.starts}
     old = [f for f in now.snapshot.files if batch_of_windows(f.path) in replaced or f.path == now.ledger_path]

@@ -109,7 +109,7 @@ def finish(bound: Bound, spark: SparkSession, intervals: Sequence[Interval], *, 
             quality = tuple(validate_staged(bound, spark, staged))
         tell("publish")
         try:
-            publish(bound, staged, committed=committed)
+            publish(bound, staged, committed=committed, validated=validate)
         except ConflictError:
             bound.store.discard(staged.folder)
             continue

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import DefinitionError
+from pipelines.jobs.run.verdicts import record_verdicts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -19,7 +20,7 @@ log = logging.getLogger("muntin")
 
 
 def validate_staged(bound: Bound, spark: SparkSession, staged: Staged) -> list[dict[str, Any]]:
-    """Check every staged window that has a suite; return the reports.
+    """Check every staged window that has a suite, write the verdicts beside the files, return the reports.
 
     Raises:
         ExpectationsError: a critical expectation failed. The staged files stay for a look.
@@ -37,6 +38,7 @@ def validate_staged(bound: Bound, spark: SparkSession, staged: Staged) -> list[d
             reports.append(
                 validate(spark, suites[window.window], files=files, window=window.window, keys=list(bound.pipeline.keys), rows=rows)
             )
+    record_verdicts(bound, staged, {report.window: report.status for report in reports})
     failed = [report for report in reports if report.status == "failed"]
     for report in failed[1:]:  # the first one speaks for itself
         log.error("%s", report.text())
