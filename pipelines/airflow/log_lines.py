@@ -32,7 +32,7 @@ def staged(found: Staged, interval: Interval) -> list[str]:
     lines = [f"window {each.window}: {rows(each.files):,} windows staged, for {batches(each.starts)}" for each in found.windows]
     if not found.windows:
         lines = ["no window changed since it was published: nothing is staged"]
-    return lines + waiting(interval, found.missing)
+    return [*lines, *(f"mended: {remark}" for remark in found.remarks), *waiting(interval, found.missing)]
 
 
 def validated(reports: Sequence[Mapping[str, Any]], found: Staged) -> list[str]:

@@ -101,6 +101,7 @@ def _joined(reports: "Sequence[RunReport]") -> "RunReport":
         reports[-1].waiting_for,
         {name: tuple(sorted({at for report in reports for at in report.published.get(name, ())})) for name in sorted(windows)},
         tuple(one for report in reports for one in report.quality),
+        remarks=tuple(one for report in reports for one in report.remarks),
     )
 
 

@@ -79,6 +79,7 @@ def summary(report: "RunReport") -> list[str]:
     anew = [f"{name} of {many(len(starts), 'batch')}" for name, starts in report.published.items() if starts]
     lines.append(f"published: {', '.join(anew)}" if anew else "published: nothing, every window is as it was")
     lines += [f"expectations: window {one['window']!r} {one['verdict']}" for one in report.quality]
+    lines += [f"mended: {remark}" for remark in report.remarks]
     changed = [moment(one.interval_start) for one in batches if one.source_changed]
     if changed:
         lines.append(f"another source than at the last run: {', '.join(changed)}")

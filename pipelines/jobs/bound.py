@@ -74,9 +74,14 @@ class Bound:
         """Finest first."""
         return frame_sets(self.pipeline)
 
+    @cached_property
+    def frames_by_window(self) -> dict[str, FrameSet]:
+        """Window -> the frame set that it is made of, in the order of the definition."""
+        return {window: next(frames for frames in self.frame_sets if window in frames.windows) for window in self.windows}
+
     def frames_of(self, window: str) -> FrameSet:
         """The frame set that a window is made of."""
-        return next(frames for frames in self.frame_sets if window in frames.windows)
+        return self.frames_by_window[window]
 
     def derivation(self, window: str) -> str:
         """Names everything that, beside the states, determines a window's results."""

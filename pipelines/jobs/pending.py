@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pipelines.definition.instants import label
 from pipelines.definition.schedule import Interval
-from pipelines.store.paths import parse_states_path, version_of
+from pipelines.jobs.notes import lost
+from pipelines.store.paths import batch_of_windows, parse_states_path, version_of
 from pipelines.timeline.closing import watermarks
 from pipelines.timeline.history import Batch, History, history
 from pipelines.timeline.ledger import Ledger
 from pipelines.timeline.reconcile import reconcile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from pipelines.jobs.bound import Bound
+    from pipelines.states.frames import Ints
     from pipelines.store.store import File, Snapshot, Store
     from pipelines.timeline.work import Work
 
@@ -33,7 +37,10 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class Todo:
-    """What must be derived anew of one window, and from what."""
+    """What must be derived anew of one window, and from what.
+
+    `known`: the published ledger without notes that are lost; `remarks`: what was found damaged, for people.
+    """
 
     window: str
     published: Published
@@ -41,6 +48,8 @@ class Todo:
     history: History
     marks: tuple[int, ...]
     work: Work
+    known: Ledger | None = None
+    remarks: tuple[str, ...] = ()
 
 
 def published(store: Store, window: str) -> Published:
@@ -74,18 +83,57 @@ def to_do(bound: Bound, asked: Iterable[int]) -> list[Todo]:
     """What must be derived anew, window by window.
 
     Args:
-        pipeline, store: the definition and its state.
-        asked: starts of the batches asked for; they say where history begins while nothing is published.
+        bound: the pipeline.
+        asked: starts of the batches asked for. They say where history begins while nothing is published; their published
+            files are looked at, and derived again where they are gone.
     """
-    asked = list(asked)
+    asked, found = list(asked), _accumulated(bound)
+    return [_todo(bound, name, asked, *found[frames.table]) for name, frames in bound.frames_by_window.items()]
+
+
+def todo_of(bound: Bound, window: str) -> Todo:
+    """What must be derived anew of one window, and from what."""
+    return _todo(bound, window, [], *_accumulated(bound)[bound.frames_of(window).table])
+
+
+def _accumulated(bound: Bound) -> dict[str, tuple[Snapshot, list[Batch]]]:
+    """Table of a frame set -> the table now, and its batches."""
     states = {frames.table: bound.store.snapshot(frames.table) for frames in bound.frame_sets}
-    batches = {table: accumulated(bound, snapshot) for table, snapshot in states.items()}
-    out = []
-    for name, window in bound.windows.items():
-        frames, was = bound.frames_of(name), published(bound.store, name)
-        starts = was.ledger.by_start() if was.ledger else {}
-        found = history(batches[frames.table], starts, asked, bound.pipeline.intervals, fill=bound.pipeline.on_gap == "empty")
-        marks = watermarks(found.batches, bound.pipeline.marks_by)
-        work = reconcile(window, frames.width_us, found.batches, marks, was.ledger, bound.derivation(name))
-        out.append(Todo(name, was, states[frames.table], found, tuple(marks.tolist()), work))
-    return out
+    return {table: (snapshot, accumulated(bound, snapshot)) for table, snapshot in states.items()}
+
+
+def _todo(bound: Bound, name: str, asked: Sequence[int], states: Snapshot, batches: Sequence[Batch]) -> Todo:
+    was = published(bound.store, name)
+    starts = was.ledger.by_start() if was.ledger else {}
+    found = history(batches, starts, asked, bound.pipeline.intervals, fill=bound.pipeline.on_gap == "empty")
+    marks = watermarks(found.batches, bound.pipeline.marks_by)
+    gone = _gone(bound, name, was, asked)
+    work, known, problems = _whole_work(bound, name, found.batches, marks, was.ledger, gone)
+    remarks = (*problems, *(f"windows of batch {label(start)}: files were gone" for start in gone))
+    again = tuple(f"{name}: {remark}; derived again" for remark in remarks)
+    return Todo(name, was, states, found, tuple(marks.tolist()), work, known, again)
+
+
+def _whole_work(
+    bound: Bound, name: str, batches: Sequence[Batch], marks: Ints, ledger: Ledger | None, gone: Sequence[int]
+) -> tuple[Work, Ledger | None, tuple[str, ...]]:
+    """The work, from notes that are whole; the ledger without the others; and what is wrong with these."""
+    problems: tuple[str, ...] = ()
+    while True:
+        width_us, derived = bound.frames_of(name).width_us, ledger.without(gone) if ledger else None
+        work = reconcile(bound.windows[name], width_us, batches, marks, derived, bound.derivation(name))
+        found = lost(bound.folder, work.carry)
+        if not found or ledger is None:
+            return work, ledger, problems
+        problems, ledger = (*problems, *found), ledger.without_note(work.carry)
+
+
+def _gone(bound: Bound, name: str, was: Published, asked: Sequence[int]) -> list[int]:
+    """The batches asked for of which a published file is not there any more."""
+    labels = {label(start): start for start in asked}
+    missing = {
+        batch_of_windows(file.path)
+        for file in was.snapshot.files
+        if batch_of_windows(file.path) in labels and not Path(bound.folder, "windows", name, file.path).exists()
+    }
+    return sorted(labels[each] for each in missing)

@@ -74,6 +74,7 @@ class RunReport:
         waiting_for: the missing intervals, as (start, end), that keep accumulated batches from being finalised.
         published: window -> starts of the batches whose windows were derived anew and published by this run.
         quality: the outcome of each window's expectations, as dicts.
+        remarks: what was found damaged and was derived again, a sentence each.
         left_behind: batches that an earlier definition's state has and this one's lacks: `muntin rebuild` reads them.
     """
 
@@ -82,6 +83,7 @@ class RunReport:
     published: Mapping[str, tuple[datetime, ...]] = field(default_factory=dict)
     quality: tuple[Mapping[str, Any], ...] = ()
     left_behind: int = 0
+    remarks: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it: instants as ISO text."""

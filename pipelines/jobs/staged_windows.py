@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -44,11 +44,12 @@ class StagedWindow:
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """All that one finalize staged, and the intervals that accumulated batches still wait for."""
+    """All that one finalize staged, the intervals that accumulated batches still wait for, and what was found damaged."""
 
     folder: str
     windows: list[StagedWindow]
     missing: list[list[int]]
+    remarks: list[str] = field(default_factory=list)
 
     def dumps(self) -> str:
         """As text, for the next step of the run."""
@@ -58,7 +59,7 @@ class Staged:
     def loads(text: str) -> Staged:
         """From `dumps`."""
         facts = json.loads(text)
-        return Staged(facts["folder"], [StagedWindow(**window) for window in facts["windows"]], facts["missing"])
+        return Staged(facts["folder"], [StagedWindow(**window) for window in facts["windows"]], facts["missing"], facts["remarks"])
 
 
 def staged_window(bound: Bound, todo: Todo, results: Sequence[dict[str, Any]]) -> StagedWindow:
@@ -80,7 +81,7 @@ def _least_schema() -> pa.Schema:
 
 def next_ledger(definition: str, todo: Todo, found: Sequence[dict[str, Any]]) -> Ledger:
     """The old entries, with those of the recomputed batches made anew from the shards' tallies."""
-    before = todo.published.ledger.by_start() if todo.published.ledger else {}
+    before = todo.known.by_start() if todo.known else {}
     anew = set(todo.work.positions)
     entries = []
     for at, batch in enumerate(todo.history.batches):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,9 +49,20 @@ def write_named(
     content = encoded(table, dictionary=dictionary, differences=differences)
     path = name(digest_of(memoryview(content)))
     target = Path(folder) / path
-    if not target.exists() or target.stat().st_size != content.size:
+    if not _is_there(target, content.size):
         write_whole(target, memoryview(content))
     return {"path": path, "size": content.size, "rows": len(table)}
+
+
+def _is_there(target: Path, size: int) -> bool:
+    """Whether the file is there already; if so it is new from now on, so that nobody removes it for its age."""
+    try:
+        same = target.stat().st_size == size
+        if same:
+            os.utime(target)
+    except OSError:
+        return False
+    return same
 
 
 def check_file(path: Path, size: int) -> None:

@@ -21,6 +21,7 @@ _STATES = re.compile(
     r"(?P<batch>[^/_]+)/(?P<split>\d{5})_(?P<newest>[^/_]+)_(?P<low>[^/_]+)_(?P<high>[^/_]+)_(?P<digest>[0-9a-f]{16})\.parquet"
 )
 _NEVER = "never"
+DIGEST_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class StatesPath:
 
 def digest_of(content: bytes | memoryview) -> str:
     """Sixteen hexadecimal digits that name some content."""
-    return blake2b(content, digest_size=8).hexdigest()
+    return blake2b(content, digest_size=DIGEST_BYTES).hexdigest()
 
 
 def parse_states_path(path: str) -> StatesPath:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,19 @@ class Ledger:
 
     def by_start(self) -> dict[int, Entry]:
         return {entry.start_us: entry for entry in self.entries}
+
+    def without(self, starts: Iterable[int]) -> Ledger:
+        """As if nothing had been derived from the batches that start then."""
+        left_out = set(starts)
+        return replace(self, entries=tuple(entry for entry in self.entries if entry.start_us not in left_out))
+
+    def without_note(self, paths: Sequence[str]) -> Ledger:
+        """As if the note in these files had never been made."""
+        gone = tuple(paths)
+        entries = (
+            replace(entry, carry=None) if entry.carry is not None and tuple(entry.carry) == gone else entry for entry in self.entries
+        )
+        return replace(self, entries=tuple(entries))
 
     def dumps(self) -> str:
         """As text, for the footer of a Parquet file."""

@@ -8,12 +8,14 @@ import pytest
 from pipelines.errors import ConflictError, ExpectationsError
 from pipelines.jobs.bound import Bound, bind
 from pipelines.jobs.pending import published
+from pipelines.jobs.run.accumulate import accumulate
 from pipelines.jobs.run.finalize import finalize
 from pipelines.jobs.run.publish import publish
 from pipelines.jobs.run.verdicts import record_verdicts
 from pipelines.jobs.staged_windows import Staged
 from tests.store.small import HERE, OTHER, Small
 
+HOUR_US = 3_600_000_000
 BOTH = {"hours": "suite.json", "visits": "suite.json"}
 
 
@@ -34,13 +36,8 @@ def changed(small: Small) -> Staged:
     """The windows of a replaced batch, staged."""
     small.write(1, OTHER)
     bound = bind(small.pipeline, small.folder / "state")
-    from pipelines.jobs.run.accumulate import accumulate
-
-    accumulate(
-        bound,
-        HERE,
-        small.pipeline.intervals.intervals(bound.pipeline.intervals.first_us, bound.pipeline.intervals.first_us + 3 * 3_600_000_000),
-    )
+    schedule = bound.pipeline.intervals
+    accumulate(bound, HERE, schedule.intervals(schedule.first_us, schedule.first_us + 3 * HOUR_US))
     return finalize(bound, HERE, [])
 
 

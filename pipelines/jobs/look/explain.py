@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL, from_us, instant_us
 from pipelines.errors import DefinitionError
-from pipelines.jobs.pending import to_do
+from pipelines.jobs.pending import todo_of
 from pipelines.jobs.run.finalize_task import combined_shard
 from pipelines.jobs.shards import shards
 from pipelines.jobs.state_folders import bind_existing
@@ -83,7 +83,7 @@ def explain(pipeline: Pipeline, window: str, *, root: str | Path, key: Sequence[
         )
     bound = bind_existing(pipeline, root)
     bound = replace(bound, pipeline=replace(pipeline, windows={**pipeline.windows, window: bound.windows[window].one_row_each()}))
-    todo = next(one for one in to_do(bound, []) if one.window == window)
+    todo = todo_of(bound, window)
     count = len(todo.history.batches)
     todo = replace(todo, work=Work(tuple(range(count + 1)), BEFORE_ALL, AFTER_ALL))
     at_us = instant_us(at, "at")

@@ -11,7 +11,7 @@ import pyarrow as pa
 from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL, from_us
 from pipelines.definition.kinds import Bounded
 from pipelines.errors import DefinitionError
-from pipelines.jobs.pending import published, to_do
+from pipelines.jobs.pending import published, todo_of
 from pipelines.jobs.run.finalize_task import combined_shard
 from pipelines.jobs.shards import shards
 from pipelines.jobs.state_folders import bind_existing
@@ -68,7 +68,7 @@ def late_states(pipeline: Pipeline, window: str, *, root: str | Path) -> pa.Tabl
     bound = bind_existing(pipeline, root)
     if pipeline.windows[window].made_of.by_arrival:
         return _none(pipeline)
-    todo = next(one for one in to_do(bound, []) if one.window == window)
+    todo = todo_of(bound, window)
     names = [*pipeline.keys, FRAME, "batch", "rows", "windows"]
     found = [_late_of(pipeline, todo, shard) for shard in shards(bound, _everything(todo), "")]
     if not found:

@@ -10,10 +10,10 @@ from deltalake import DeltaTable
 
 from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL
 from pipelines.definition.kinds import Carried
-from pipelines.errors import DefinitionError
+from pipelines.errors import DefinitionError, StateError
 from pipelines.jobs.bound import Bound, bind
 from pipelines.jobs.look.dense import with_empty
-from pipelines.jobs.pending import to_do
+from pipelines.jobs.pending import todo_of
 from pipelines.jobs.run.finalize_task import combined_shard
 from pipelines.jobs.shards import shards
 from pipelines.jobs.upkeep.rebuild import check_rebuilt
@@ -55,9 +55,10 @@ def read(pipeline: Pipeline, window: str, *, root: str | Path, provisional: bool
     if dense and kind.grid is None:
         raise DefinitionError(f"dense: {window!r} has no grid that could have holes; tumbling, sliding and cumulating windows have one")
     check_rebuilt(bound, window)
-    table = _shaped(pipeline, window, _published(bound, window))
+    todo = todo_of(bound, window)  # what is published and what is open are told by one snapshot
+    table = _shaped(pipeline, window, _published(bound, todo))
     if provisional:
-        more = _shaped(pipeline, window, _open(bound, window))
+        more = _shaped(pipeline, window, _open(bound, todo))
         flags = pa.array([False] * len(table) + [True] * len(more), pa.bool_())
         table = pa.concat_tables([table, more], promote_options="permissive").append_column("provisional", flags)
     if kind.grid is not None and (kind.dense if dense is None else dense):
@@ -66,11 +67,16 @@ def read(pipeline: Pipeline, window: str, *, root: str | Path, provisional: bool
     return table.sort_by(order).combine_chunks()
 
 
-def _published(bound: Bound, window: str) -> pa.Table:
-    table = f"windows/{window}"
-    if bound.store.snapshot(table).version < 0:
+def _published(bound: Bound, todo: Todo) -> pa.Table:
+    table, version = f"{bound.folder}/windows/{todo.window}", todo.published.snapshot.version
+    if version < 0:
         return _nothing()
-    return DeltaTable(f"{bound.folder}/{table}").to_pyarrow_table()
+    try:
+        return DeltaTable(table, version=version).to_pyarrow_table()
+    except OSError as wrong:
+        raise StateError(
+            f"a file of {table} is gone or cannot be read ({wrong}); run the batch that its path names again: its windows are derived anew"
+        ) from wrong
 
 
 def _shaped(pipeline: Pipeline, window: str, table: pa.Table) -> pa.Table:
@@ -80,9 +86,8 @@ def _shaped(pipeline: Pipeline, window: str, table: pa.Table) -> pa.Table:
     return pa.table({name: table[name] if name in table.column_names else pa.nulls(len(table)) for name in names})
 
 
-def _open(bound: Bound, window: str) -> pa.Table:
+def _open(bound: Bound, todo: Todo) -> pa.Table:
     """The windows of history that are not published: open ones, and those that wait for a finalize."""
-    todo = next(one for one in to_do(bound, []) if one.window == window)
     if not todo.history.batches:
         return _nothing()
     todo = replace(todo, work=_unpublished(bound, todo))

@@ -40,7 +40,7 @@ def finalize(bound: Bound, spark: SparkSession, asked: Iterable[int]) -> Staged:
         for result in found:
             results.setdefault(result["window"], []).append(result)
     windows = [staged_window(bound, one, results.get(one.window, [])) for one in todo if one.work.positions]
-    staged = Staged(folder, windows, _missing(todo))
+    staged = Staged(folder, windows, _missing(todo), [remark for one in todo for remark in one.remarks])
     if windows:
         write_whole(Path(bound.folder, folder, NOTE), staged.dumps().encode())
     return staged

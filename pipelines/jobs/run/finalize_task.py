@@ -10,28 +10,22 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.dataset as ds
-import pyarrow.parquet as pq
 
 from pipelines.definition.instants import instant_us
 from pipelines.definition.kinds import Carried, Chained
-from pipelines.engine.arrival.notes import note_after
 from pipelines.engine.tallies import tallies
-from pipelines.engine.windows import combine_arranged, results, still_open
+from pipelines.engine.windows import combine_arranged, results
 from pipelines.errors import DefinitionError
 from pipelines.jobs.derive import derived
+from pipelines.jobs.notes import read_note, write_notes
+from pipelines.jobs.shard_states import read_states
 from pipelines.sources.duckdb_session import kept_session, said
-from pipelines.states.columns import BATCH_POSITION, FRAME, INSTANT
-from pipelines.states.keys import BUCKETS, buckets, contiguous
+from pipelines.states.columns import INSTANT
 from pipelines.states.sorted import arrange
 from pipelines.states.sorted_by_arrival import Batches, arrange_by_arrival
 from pipelines.store.parquet import write_named
 from pipelines.store.paths import windows_path
-from pipelines.timeline.chained import settled_us
 from pipelines.timeline.closing import closing
-
-CARRY = "carry"  # folder below the state: what windows by arrival held after some batches; the ledgers say which files count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -54,7 +48,7 @@ def finalize_shards(shards: Sequence[Shard]) -> list[dict[str, Any]]:
             "window": shard.window,
             "schema": base64.b64encode(_labelled(combined.windows, 0).schema.serialize()).decode(),
             "files": _stage(shard, combined),
-            "carry": _carry(shard, arranged, combined),
+            "carry": write_notes(shard, arranged, combined),
             "tallies": tallies(combined, len(shard.marks), opened=_may_stay_open(_window(shard)), late_any=late_any),
         }
         for shard, combined in found
@@ -78,7 +72,7 @@ def _window(shard: Shard) -> Window:
 def _arranged(shard: Shard, *, noting: bool) -> Arranged:
     frames, keys = shard.bound.frames_of(shard.window), shard.bound.pipeline.keys
     states = read_states(shard, f"{shard.bound.folder}/{frames.table}", keep=("bucket",) if noting or shard.carry else ())
-    before = read_carry(shard)
+    before = read_note(shard)
     if not frames.by_arrival:
         return arrange(pa.concat_tables([before.select(states.column_names), states]) if before else states, keys, frames.width_us)
     starts = np.array(shard.starts, np.int64)
@@ -113,60 +107,6 @@ def evaluated(aggregates: Mapping[str, Aggregate], states: pa.Table, windows: As
         there = ", ".join(aggregates)
         raise DefinitionError(f"by_delta: {expression!r} does not fit the results of a window: {said(wrong)}. There are {there}") from wrong
     return found.combine_chunks().fill_null(float("nan")).to_numpy(zero_copy_only=False)
-
-
-def read_carry(shard: Shard) -> pa.Table | None:
-    """What was open of the shard's partitions before its first batch; None at the beginning of history."""
-    kept = pa.concat_tables(pq.read_table(f"{shard.bound.folder}/{CARRY}/{path}") for path in shard.carry) if shard.carry else None
-    return kept.filter(_own(shard)) if kept and shard.count > 1 else kept
-
-
-def _carry(shard: Shard, arranged: Arranged, combined: Combined) -> dict[str, str]:
-    """Position -> file with what is held after that batch."""
-    held, paths = combined.found.held, {}
-    if shard.snaps:
-        window = _window(shard)
-        when = closing(window, np.array(shard.marks, np.int64))
-        for at in shard.snaps:
-            until = settled_us(window.follows.margin_us, when, at + 1) if isinstance(window.follows, Chained) else None
-            table = note_after(arranged, held, at) if held else still_open(combined, at, until, shard.bound.fields)
-            columns = [contiguous(table[key]) for key in shard.bound.pipeline.keys]
-            place = table.column_names.index("bucket")
-            table = table.set_column(place, "bucket", pa.array(buckets(columns, len(table))))
-            name = partial(windows_path, shard.starts[at], shard.number)
-            paths[str(at)] = f"{shard.window}/{write_named(table, f'{shard.bound.folder}/{CARRY}/{shard.window}', name)['path']}"
-    return paths
-
-
-def read_states(shard: Shard, folder: str, keep: Sequence[str] = ()) -> pa.Table:
-    """The shard's states with `BATCH_POSITION`, in order of arrival. Row groups of other buckets and times are skipped."""
-    form, disk = ds.ParquetFileFormat(), pa.fs.LocalFileSystem()
-    fragments = [
-        form.make_fragment(f"{folder}/{path}", disk, partition_expression=ds.field(BATCH_POSITION) == pa.scalar(at, pa.int64()))
-        for path, at in shard.files
-    ]
-    schema = shard.schema.append(pa.field(BATCH_POSITION, pa.int64()))
-    condition = (ds.field(FRAME) < _instant(shard.high_us)) & (
-        (ds.field(FRAME) >= _instant(shard.low_us)) | (ds.field(BATCH_POSITION) >= shard.since)
-    )
-    if shard.count > 1:
-        condition &= _own(shard)
-    columns = [name for name in schema.names if name not in ("batch", "bucket") or name in keep]
-    return ds.FileSystemDataset(fragments, schema, form, disk).to_table(columns=columns, filter=condition, use_threads=False)
-
-
-def _own(shard: Shard) -> pc.Expression:
-    """The buckets of a shard."""
-    bucket = ds.field("bucket")
-    return (bucket >= _share(shard.number, shard.count)) & (bucket < _share(shard.number + 1, shard.count))
-
-
-def _share(number: int, count: int) -> pa.Scalar:
-    return pa.scalar(number * BUCKETS // count, pa.int16())
-
-
-def _instant(us: int) -> pa.Scalar:
-    return pa.scalar(us, pa.int64()).cast(INSTANT)
 
 
 def _stage(shard: Shard, combined: Combined) -> list[dict[str, Any]]:

@@ -9,11 +9,13 @@ import pyarrow as pa
 
 from pipelines.definition.instants import label
 from pipelines.errors import ConflictError
+from pipelines.jobs.notes import lost
 from pipelines.jobs.pending import LEDGER, Published, published
 from pipelines.jobs.run.verdicts import check_judged
 from pipelines.store.parquet import write_named
 from pipelines.store.paths import batch_of_windows
 from pipelines.store.store import Change, File
+from pipelines.timeline.ledger import Ledger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -65,6 +67,8 @@ def _publish(bound: Bound, folder: str, staged: StagedWindow, now: Published) ->
     old = [f for f in now.snapshot.files if batch_of_windows(f.path) in replaced or f.path == now.ledger_path]
     schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(staged.schema)))
     ledger = _write_ledger(bound.folder, table, schema, staged.ledger)
+    if problems := lost(bound.folder, _new_notes(staged)):
+        raise ConflictError(f"{table}: {'; '.join(problems)} since these windows were staged; finalize again")
     bound.store.promote({f"{folder}/{staged.window}/{file.path}": file.path for file in new}, table)
     had, have = {file.path for file in old}, {file.path for file in [*new, ledger]}
     if ledger.path == now.ledger_path:
@@ -74,6 +78,12 @@ def _publish(bound: Bound, folder: str, staged: StagedWindow, now: Published) ->
         table, now.snapshot, Change(schema, adds, [f for f in old if f.path not in have], [f"{bound.pipeline.name}/{staged.window}"])
     )
     return True
+
+
+def _new_notes(staged: StagedWindow) -> list[str]:
+    """The notes that this publication brings."""
+    starts = set(staged.starts)
+    return [path for entry in Ledger.loads(staged.ledger).entries if entry.start_us in starts for path in entry.carry or ()]
 
 
 def is_stale(store: Store, staged: Staged) -> bool:

@@ -35,11 +35,12 @@ _TRIES = 8
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """What finalize, validate and publish did: per window the batches published anew, what is missing, quality."""
+    """What finalize, validate and publish did: per window the batches published anew, what is missing, quality, damage."""
 
     published: Mapping[str, tuple[int, ...]]
     missing: tuple[tuple[int, int], ...]
     quality: tuple[Mapping[str, Any], ...]
+    remarks: tuple[str, ...] = ()
 
 
 def run(
@@ -90,6 +91,7 @@ def run(
         {name: tuple(map(from_us, starts)) for name, starts in finished.published.items()},
         finished.quality,
         left_behind(pipeline, root),
+        finished.remarks,
     )
 
 
@@ -113,7 +115,7 @@ def finish(bound: Bound, spark: SparkSession, intervals: Sequence[Interval], *, 
         except ConflictError:
             bound.store.discard(staged.folder)
             continue
-        return Finished(done, tuple((low, high) for low, high in staged.missing), quality)
+        return Finished(done, tuple((low, high) for low, high in staged.missing), quality, tuple(staged.remarks))
     raise ConflictError(f"{bound.pipeline.name}: other runs keep publishing; run again when they are done")
 
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from deltalake import DeltaTable
 
 from pipelines.definition.durations import UNITS
+from pipelines.jobs.notes import FOLDER as NOTES
 from pipelines.jobs.pending import published
 from pipelines.jobs.reports_table import utc_now
-from pipelines.jobs.run.finalize_task import CARRY
 from pipelines.jobs.state_folders import bind_existing, stagings, state_folders
 from pipelines.store.delta import DeltaStore
 
@@ -84,11 +84,11 @@ def _outlived(root: Path, folder: Path, oldest: datetime, *, dry_run: bool) -> R
     store = DeltaStore(str(folder))
     ledgers = [published(store, table.name).ledger for table in sorted(folder.glob("windows/*"))]
     named = {path for ledger in ledgers if ledger for entry in ledger.entries for path in entry.carry or ()}
-    notes = [path for path in folder.glob(f"{CARRY}/**/*.parquet") if str(path.relative_to(folder / CARRY)) not in named]
+    notes = [path for path in folder.glob(f"{NOTES}/**/*.parquet") if str(path.relative_to(folder / NOTES)) not in named]
     old = [(path, stat.st_size) for path in notes if (stat := path.stat()).st_mtime < oldest.timestamp()]
     for path, _ in [] if dry_run else old:
         path.unlink(missing_ok=True)
-    return Removed("outlived notes", str((folder / CARRY).relative_to(root)), len(old), sum(size for _, size in old))
+    return Removed("outlived notes", str((folder / NOTES).relative_to(root)), len(old), sum(size for _, size in old))
 
 
 def _abandoned(root: Path, folder: Path, oldest: datetime, *, dry_run: bool) -> Iterator[Removed]:

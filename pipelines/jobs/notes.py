@@ -1,0 +1,61 @@
+"""Notes: files with what was open of windows after a batch. A ledger says which of them count."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pipelines.definition.kinds import Chained
+from pipelines.engine.arrival.notes import note_after
+from pipelines.engine.windows import still_open
+from pipelines.jobs.shard_states import own_buckets
+from pipelines.states.columns import BUCKET
+from pipelines.states.keys import buckets, contiguous
+from pipelines.store.contents import problem_of
+from pipelines.store.parquet import write_named
+from pipelines.store.paths import windows_path
+from pipelines.timeline.chained import settled_us
+from pipelines.timeline.closing import closing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pipelines.engine.windows import Combined
+    from pipelines.jobs.shards import Shard
+    from pipelines.states.sorted import Arranged
+
+FOLDER = "carry"  # below the state
+
+
+def read_note(shard: Shard) -> pa.Table | None:
+    """What was open of the shard's partitions before its first batch; None at the beginning of history."""
+    if not shard.carry:
+        return None
+    kept = pa.concat_tables(pq.read_table(Path(shard.bound.folder, FOLDER, path)) for path in shard.carry)
+    return kept.filter(own_buckets(shard)) if shard.count > 1 else kept
+
+
+def write_notes(shard: Shard, arranged: Arranged, combined: Combined) -> dict[str, str]:
+    """Position -> path of the file with what is open after the batch, for the batches that shall have a note."""
+    window = shard.bound.windows[shard.window]
+    when = closing(window, np.array(shard.marks, np.int64))
+    held, paths = combined.found.held, {}
+    for at in shard.snaps:
+        until = settled_us(window.follows.margin_us, when, at + 1) if isinstance(window.follows, Chained) else None
+        table = note_after(arranged, held, at) if held else still_open(combined, at, until, shard.bound.fields)
+        columns = [contiguous(table[key]) for key in shard.bound.pipeline.keys]
+        table = table.set_column(table.column_names.index(BUCKET), BUCKET, pa.array(buckets(columns, len(table))))
+        name = partial(windows_path, shard.starts[at], shard.number)
+        paths[str(at)] = f"{shard.window}/{write_named(table, f'{shard.bound.folder}/{FOLDER}/{shard.window}', name)['path']}"
+    return paths
+
+
+def lost(folder: str, paths: Iterable[str]) -> list[str]:
+    """Those of these notes of a state that are gone or damaged, with what is wrong."""
+    found = ((path, problem_of(Path(folder, FOLDER, path))) for path in paths)
+    return [f"note {path} {problem}" for path, problem in found if problem]
