@@ -54,9 +54,9 @@ def column(rows: Sequence[Mapping[str, Any]], name: str, kind: pa.DataType) -> p
 def read(window: Any, rows: Sequence[Mapping[str, Any]]) -> dict[str, pa.ChunkedArray]:
     """The window's SQL aggregates over each row."""
     source = pa.table({name: column(rows, name, kind) for name, kind in TYPES.items()})
-    sql = ", ".join(f"{sql} as {name}" for name, sql in window.lifts.items())
+    sql = ", ".join(f"{sql} as {name}" for name, sql in window.made_of.lifts.items())
     found = SESSION().from_arrow(source).query("source", f"select place, {sql} from source group by place order by place") if sql else None
-    return {} if found is None else {name: found.to_arrow_table()[name] for name in window.lifts}
+    return {} if found is None else {name: found.to_arrow_table()[name] for name in window.made_of.lifts}
 
 
 SESSION = cache(duckdb.connect)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from pipelines.definition.expressions import stem
 from pipelines.engine.arrival.sliding import COUNT, TIME
 from pipelines.engine.assignment import Assignment
 from pipelines.engine.event_time.late_pairs import spread
@@ -17,7 +16,6 @@ from pipelines.states.frames import run_numbers, run_starts
 
 if TYPE_CHECKING:
     from pipelines.states.frames import Arrived, Frames, Ints
-    from pipelines.windows.arrival.window import Arrival
 
 _NOTHING = np.empty(0, np.int64)
 
@@ -62,11 +60,11 @@ def ranges(group: Ints, block: Ints, lo: Ints, hi: Ints, scattered: np.ndarray) 
     return order, np.append(changes, changes[-1] + 1 + run_numbers(pairs[:, 0])), lo, mid, hi
 
 
-def grouped(windows: Assignment, definition: Arrival, rows: Arrived) -> Assignment:
+def grouped(windows: Assignment, groups: tuple[tuple[str, str], ...], rows: Arrived) -> Assignment:
     """Each window cut by the values of columns: one for each that there is among its rows."""
     window, within = spread(np.arange(len(windows.lo)), windows.hi - windows.lo)
     row = windows.order[windows.lo[window] + within]
-    columns = {name: rows.columns[stem("group", name)] for name in definition.group_by}
+    columns = {name: rows.columns[column] for name, column in groups}
     codes = [_codes(column)[row] for column in columns.values()]
     sort = np.lexsort((*codes[::-1], window))
     window, row, codes = window[sort], row[sort], [code[sort] for code in codes]

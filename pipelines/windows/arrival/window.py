@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from pipelines.definition.expressions import stem
 from pipelines.definition.kinds import Carried, RowStates, as_window
 from pipelines.errors import DefinitionError
 from pipelines.windows.arrival.forbidden import mixtures
-from pipelines.windows.arrival.policies import BORDERS, Count, Delta, Keep, Policy, Punctuation, Time
+from pipelines.windows.arrival.policies import BORDERS, Count, Keep, Policy, Punctuation, Time
+from pipelines.windows.arrival.reading import lifts, rules
 from pipelines.windows.clock.instants import at_any_instant
 from pipelines.windows.kind import Plain
 
@@ -56,7 +56,7 @@ class Arrival(Plain):
 
     @property
     def made_of(self) -> RowStates:
-        return RowStates(self.lifts, apart=not self.together)
+        return RowStates(lifts(self), apart=not self.together)
 
     @property
     def policies(self) -> list[Policy]:
@@ -102,25 +102,13 @@ class Arrival(Plain):
         limited = self.partitions is not None and self.partitions.together
         return limited or (isinstance(self.evict, Punctuation) and self.evict.at not in BORDERS)
 
-    @property
-    def lifts(self) -> Mapping[str, str]:
-        """Column of a state -> what the assigner reads of its row."""
-        out = {}
-        for policy in self.policies:
-            if isinstance(policy, Delta):
-                value = f"epoch_us(({policy.of})::TIMESTAMPTZ)" if policy.in_time else policy.of
-                out[stem("delta", f"{policy.of} in time" if policy.in_time else policy.of)] = f"any_value({value})"
-            elif isinstance(policy, Punctuation) and policy.at not in BORDERS:
-                out[stem("marker", policy.at)] = f"coalesce(bool_or({policy.at}), false)"
-        return out | {stem("group", name): f'any_value("{name}")' for name in self.group_by}
-
     def frame_us(self, grid_us: int) -> int:  # noqa: ARG002 - each row is a state of its own
         return 1
 
     def assign(self, frames: Frames, floor: Ints) -> Assignment:
         from pipelines.engine.arrival.assign import arrived
 
-        return arrived(self, frames, len(floor) - 1)
+        return arrived(rules(self), frames, len(floor) - 1)
 
     @at_any_instant
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:  # noqa: ARG002 - no instant says
