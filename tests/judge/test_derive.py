@@ -109,7 +109,7 @@ WRONG = {
 def test_wrong_expressions_are_refused_before_anything_is_read(name: str, tmp_path: Path) -> None:
     derive, said = WRONG[name]
     with pytest.raises(DefinitionError, match=said):
-        bound_types(pipeline(tmp_path, derive=derive), {}, [[f"{tmp_path}/00.parquet"]])
+        bound_types(bind(pipeline(tmp_path, derive=derive), tmp_path), {}, [[f"{tmp_path}/00.parquet"]])
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 from pipelines import Pipeline, read, run, sources, windows
 from pipelines import aggregates as agg
 from pipelines.jobs.bound import bind
-from pipelines.jobs.pending import to_do
+from pipelines.jobs.pending import todo_of
 
 BEGIN, STEP, BATCHES = datetime(2024, 1, 1, tzinfo=UTC), timedelta(minutes=10), 6
 
@@ -44,7 +44,7 @@ def test_bulk_stepwise_and_replaced(tmp_path: Path, spark: object) -> None:
         assert ours.equals(theirs)
     assert len(read(pipeline, "visit", root=steps)) == BATCHES
     store = bind(pipeline, steps).store
-    ledger = next(one for one in to_do(pipeline, store, []) if one.window == "visit").published.ledger
+    ledger = todo_of(bind(pipeline, steps), "visit").published.ledger
     assert ledger is not None
     assert ledger.entries[-1].carry
     notes = [pq.read_table(Path(store.root, "carry", path)) for path in ledger.entries[-1].carry]
