@@ -6,11 +6,10 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from pipelines.aggregates.filtered import filtered
+from pipelines.aggregates.lifts import Narrowed
 from pipelines.definition.expressions import expression, stem
 from pipelines.definition.function_marks import mark
 from pipelines.errors import DefinitionError
-from pipelines.states.columns import SOURCE_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from pipelines.aggregates.algebra import Monoid
+    from pipelines.aggregates.lifts import Expression, Lift, PerGroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +43,12 @@ class Field:
 
     name: str
     of: str
-    parts: tuple[tuple[str, str], ...]
+    parts: tuple[tuple[str, str | PerGroup], ...]
     monoid: Monoid
     uses_order: bool = False
     where: str = ""
     seal: Callable[..., Sequence[pa.Array]] | None = None
-    needs: tuple[tuple[str, str], ...] = ()
+    needs: tuple[tuple[Expression, str], ...] = ()
     is_state: bool = False
     sealed_as: tuple[str, ...] = ()
     version: int = 1
@@ -74,24 +74,25 @@ class Field:
         return [self._column(name) for name in self.names]
 
     @property
-    def lifts(self) -> dict[str, str]:
-        """Column -> the SQL aggregate that fills it; of a field with a seal, a column that the seal takes."""
-        return {self._column(part): self._narrowed(lift) if self.where else lift for part, lift in self.parts}
+    def lifts(self) -> dict[str, Lift]:
+        """Column -> what fills it. Of a field with a seal, the columns that the seal takes."""
+        return {self._column(part): Narrowed(lift, self.where) if self.where else lift for part, lift in self.parts}
 
     @property
     def facts(self) -> str:
-        """All that its columns depend on; two fields with equal facts are one. Of Muntin's own functions not the code, which
-        another Python compiles otherwise, but the `version`.
+        """Everything that the columns depend on. Two fields with equal facts are one field."""
+        return self.facts_with(repr)
+
+    def facts_with(self, written: Callable[[Lift], str]) -> str:
+        """The facts with each lift as `written` writes it.
+
+        A function of Muntin counts by `version`, any other function by its code.
         """
         functions = (self.seal, getattr(self.monoid, "combine", None))
         foreign = [each for each in functions if each and not (getattr(each, "__module__", None) or "").startswith("pipelines.")]
-        inner = [each.facts for each in getattr(self.monoid, "fields", ())]
-        return repr((self.columns, self.lifts, type(self.monoid).__qualname__, self.version, inner, mark(*foreign) if foreign else ""))
-
-    def _narrowed(self, lift: str) -> str:
-        """The lift over the rows of `where`; one that takes whole rows apart itself gets fewer of them."""
-        before, every_row, after = lift.rpartition(f"list({SOURCE_ROWS})")
-        return f"{before}{every_row} FILTER (WHERE ({self.where})){after}" if every_row else filtered(lift, self.where)
+        inner = [each.facts_with(written) for each in getattr(self.monoid, "fields", ())]
+        lifts = {column: written(lift) for column, lift in self.lifts.items()}
+        return repr((self.columns, lifts, type(self.monoid).__qualname__, self.version, inner, mark(*foreign) if foreign else ""))
 
     def _column(self, part: str) -> str:
         return f"{self.stem}_{part}" if part else self.stem

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pipelines.aggregates.aggregate import Aggregate, Field
-from pipelines.aggregates.grouping import EACH_ROW, asked_of, grouped
+from pipelines.aggregates.grouping import asked_of, grouped
+from pipelines.aggregates.lifts import Elements, OfElement, depth
 from pipelines.definition.expressions import expression
 from pipelines.errors import DefinitionError
-from pipelines.states.columns import SOURCE_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -45,26 +45,16 @@ def elementwise(lists: str | Sequence[str], aggregate: Aggregate, *, where: str 
             f"elementwise: {aggregate!r} is not an aggregate; give one, as elementwise({columns[0]!r}, aggregates.mean({columns[0]!r}))"
         )
     of, fields = ", ".join(columns), aggregate.fields
-    place = _place(fields)
-    rows = _elements(columns, EACH_ROW, place)
-    one = _elements(columns, f"SELECT unnest(muntin_row) FROM (SELECT {SOURCE_ROWS} AS muntin_row)", place)
-    inner = ((f"(SELECT ({sql}) FROM ({one}))", need) for each in fields for sql, need in asked_of(each))
-    field = grouped("elements", f"{of}: {', '.join(each.stem for each in fields)}", fields, place, rows)
+    elements = Elements(tuple(columns), _place(fields))
+    inner = ((OfElement(sql, elements), need) for each in fields for sql, need in asked_of(each))
+    field = grouped("elements", f"{of}: {', '.join(each.stem for each in fields)}", fields, elements.place, elements)
     field = replace(field, needs=(*((column, "list") for column in columns), *inner))
     return Aggregate("elementwise", f"{of}, {aggregate}", (field,), _finishing(aggregate), aggregate.uses_window).only(where)
 
 
 def _place(fields: Sequence[Field]) -> str:
-    """What the place in a list is called: within another list otherwise than there."""
-    inner = [int(depth) for field in fields for lift in field.lifts.values() for depth in re.findall(rf"{PLACE}(\d+)", lift)]
-    return f"{PLACE}{max(inner, default=-1) + 1}"
-
-
-def _elements(columns: Sequence[str], rows: str, place: str) -> str:
-    """SQL for a row an element, with its place in the lists; of lists that are too short, null."""
-    longest = f"greatest({', '.join(f'len({column})' for column in columns)})"
-    each = ", ".join(f"unnest({column}) AS {column}" for column in columns)
-    return f"SELECT * REPLACE ({each}), unnest(range(1, {longest} + 1)) AS {place} FROM ({rows})"
+    """The name of the place in a list. A list within a list has a name of its own."""
+    return f"{PLACE}{max(depth(lift) for field in fields for lift in field.lifts.values())}"
 
 
 def _finishing(aggregate: Aggregate) -> Callable[..., pa.Array]:

@@ -7,9 +7,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from pipelines.aggregates.aggregate import Aggregate, Field
+from pipelines.aggregates.lifts import PerGroup
 from pipelines.definition.expressions import expression
 from pipelines.errors import DefinitionError
-from pipelines.states.columns import SOURCE_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from pipelines.aggregates.algebra import Columns
+    from pipelines.aggregates.lifts import Elements, Expression
     from pipelines.engine.assignment import Assignment
 
 
@@ -62,31 +63,20 @@ def by(group: str, aggregate: Aggregate, *, where: str | None = None) -> Aggrega
     stems = ", ".join(field.stem for field in fields)
     of = f"{group}: {stems}"
     needs = ((group, "order"), *(need for each in fields for need in asked_of(each)))
-    field = replace(grouped("by", of, fields, group, EACH_ROW), needs=needs)
+    field = replace(grouped("by", of, fields, group), needs=needs)
     return Aggregate("by", f"{group}, {aggregate}", (field,), _finishing(aggregate), aggregate.uses_window).only(where)
 
 
-def asked_of(field: Field) -> tuple[tuple[str, str], ...]:
-    """What an inner field needs, its own condition included."""
+def asked_of(field: Field) -> tuple[tuple[Expression, str], ...]:
+    """What an inner field needs, with its own condition."""
     return (*field.needs, (field.where, "condition")) if field.where else field.needs
 
 
-EACH_ROW = f"SELECT unnest(muntin_row) FROM (SELECT unnest(list({SOURCE_ROWS})) AS muntin_row)"
-
-
-def grouped(name: str, of: str, fields: Sequence[Field], group: str, rows: str) -> Field:
-    """A field of the parts of other fields, apart for each group of some rows that SQL makes of a state's rows."""
-    lift, uses_order = _lift(group, fields, rows), any(each.uses_order for each in fields)
-    return Field(name, of, (("", lift),), Grouped(tuple(fields)), uses_order, seal=_sealing(fields))
-
-
-def _lift(group: str, fields: Sequence[Field], rows: str) -> str:
-    """The rows of a state grouped once more, each group's parts in a struct."""
-    lifts = [lift for field in fields for lift in field.lifts.values()]
-    names = "".join(f", 'p{at}': p{at}" for at in range(len(lifts)))
-    chosen = "".join(f", {lift} AS p{at}" for at, lift in enumerate(lifts))
-    grouped = f"(SELECT ({group}) AS muntin_group{chosen} FROM ({rows}) AS {SOURCE_ROWS} WHERE ({group}) IS NOT NULL GROUP BY 1)"
-    return f"ARRAY(SELECT {{'group': muntin_group{names}}} FROM {grouped} ORDER BY muntin_group)"
+def grouped(name: str, of: str, fields: Sequence[Field], group: str, elements: Elements | None = None) -> Field:
+    """A field that keeps the parts of other fields, for each group of a state's rows or of their elements."""
+    lifts = tuple(lift for field in fields for lift in field.lifts.values())
+    uses_order = any(each.uses_order for each in fields)
+    return Field(name, of, (("", PerGroup(group, lifts, elements)),), Grouped(tuple(fields)), uses_order, seal=_sealing(fields))
 
 
 def _sealing(fields: Sequence[Field]) -> Callable[[pa.Array], Sequence[pa.Array]] | None:

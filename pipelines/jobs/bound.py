@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pipelines.aggregates.shared_fields import shared_fields
 from pipelines.definition.frame_sets import FrameSet, frame_sets
 from pipelines.definition.function_marks import mark
+from pipelines.sources.lift_sql import facts_of
 from pipelines.store import state
 from pipelines.store.state import FORMAT
 
@@ -114,7 +115,7 @@ def fingerprint(pipeline: Pipeline) -> str:
         "schedule": [schedule.cron, schedule.step_us, schedule.anchor_us],
         "max_ahead": pipeline.max_ahead_us,
         "frames": [[frames.table, frames.event_times, sorted(frames.lifts.items())] for frames in frame_sets(pipeline)],
-        "fields": sorted(each.facts for each in shared_fields(pipeline.aggregates)),
+        "fields": sorted(facts_of(each) for each in shared_fields(pipeline.aggregates)),
     }
     return sha256(json.dumps(facts, sort_keys=True, default=str).encode()).hexdigest()[:12]
 

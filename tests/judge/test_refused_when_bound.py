@@ -11,6 +11,7 @@ from pipelines import Pipeline, sources, windows
 from pipelines import aggregates as agg
 from pipelines.aggregates import Aggregate
 from pipelines.errors import DefinitionError
+from pipelines.jobs.bound import bind
 from pipelines.jobs.run.source_columns import bound_types
 
 COLUMNS = {
@@ -86,7 +87,7 @@ def bound(aggregate: Aggregate, folder: Path) -> None:
         windows={"w": windows.tumbling("1h")},
         aggregates={"it": aggregate},
     )
-    bound_types(flow, {}, [[str(path)]])
+    bound_types(bind(flow, folder), {}, [[str(path)]])
 
 
 @pytest.mark.parametrize(("aggregate", "said"), [pytest.param(*each, id=str(each[0])) for each in WRONG])
