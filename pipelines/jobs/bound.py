@@ -122,7 +122,9 @@ def fingerprint(pipeline: Pipeline) -> str:
 
 def derivation(pipeline: Pipeline, window: str) -> str:
     """Names everything that, beside the states, determines a window's results."""
-    results = {name: [str(each), each.finish.__qualname__, mark(each.finish)] for name, each in pipeline.aggregates.items()}
+    results = {
+        name: [str(each), each.finish.__qualname__, mark(each.finish, ours_by_name=True)] for name, each in pipeline.aggregates.items()
+    }
     facts = [FORMAT, repr(pipeline.windows[window]), pipeline.marks_by, pipeline.on_gap, results, pipeline.keep_states]
     facts += [list(pipeline.derive.items())] if pipeline.derive else []  # in order: one may read those before it
     return sha256(json.dumps(facts).encode()).hexdigest()[:12]

@@ -73,4 +73,5 @@ def states(pipeline: Pipeline, fields: Sequence[Field], frames: FrameSet, rows: 
 
 def tally(rows: str, latest_us: int) -> str:
     """How many rows there are, how many are accepted, and the largest accepted event time."""
-    return f"SELECT count(*), count(*) FILTER (WHERE {accepted(latest_us)}), max({EVENT_TIME}) FILTER (WHERE {accepted(latest_us)}) FROM {rows}"
+    taken = f"FILTER (WHERE {accepted(latest_us)})"
+    return f"SELECT count(*), count(*) {taken}, max({EVENT_TIME}) {taken} FROM {rows}"
