@@ -1,4 +1,4 @@
-"""An aggregate apart for each place of lists: `elementwise("readings", mean("readings"))`, a list."""
+"""An aggregate for each place of lists: `elementwise("readings", mean("readings"))` gives a list."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ PLACE = "muntin_place"
 
 
 def elementwise(lists: str | Sequence[str], aggregate: Aggregate, *, where: str | None = None) -> Aggregate:
-    """A list: the aggregate of the first elements of a list column, then that of the second ones, and so on.
+    """A list of results: the aggregate of the first elements of a list column, of the second elements, and so on.
 
-    As long as the longest list of the window; shorter ones have no say in the places that they lack. What SPL does with
-    attributes that are lists.
+    The result is as long as the longest list of the window. A shorter list does not count at the places that it lacks.
+    IBM Streams does the same with list attributes.
 
     Args:
-        lists: the list column, or several whose elements at one place belong together. Inside the aggregate a column's
-            name stands for one element: `elementwise(["xs", "ys"], covariance("xs", "ys"))`.
-        aggregate: any aggregate; its states are kept once a place.
-        where: SQL condition that rows must meet; here the columns are lists.
+        lists: a list column, or several list columns whose elements at a place belong together. Inside the aggregate, the
+            name of a column means an element: `elementwise(["xs", "ys"], covariance("xs", "ys"))`.
+        aggregate: any aggregate. A state keeps the aggregate's state for each place.
+        where: SQL condition that rows must meet. Here the columns are lists.
 
     Raises:
-        DefinitionError: no columns, something that is no column's name, or the second argument is not an aggregate.
+        DefinitionError: no columns, a text that is not the name of a column, or the second argument is not an aggregate.
     """
     columns = [expression(each, "elementwise") for each in ([lists] if isinstance(lists, str) else lists)]
     if wrong := [each for each in columns if not re.fullmatch(r'\w+|"(?:[^"]|"")*"', each)]:
@@ -53,7 +53,7 @@ def elementwise(lists: str | Sequence[str], aggregate: Aggregate, *, where: str 
 
 
 def _place(fields: Sequence[Field]) -> str:
-    """The name of the place in a list. A list within a list has a name of its own."""
+    """The name of the column with the place in a list. A list inside a list has another name."""
     return f"{PLACE}{max(depth(lift) for field in fields for lift in field.lifts.values())}"
 
 

@@ -1,4 +1,4 @@
-"""An aggregate apart for each value of something inside a window: `by("carrier", mean("delay"))`, a map."""
+"""An aggregate for each group inside a window: `by("carrier", mean("delay"))` gives a map."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Grouped:
-    """Lists of (group, parts of the fields): the items of one group combine by the fields' own monoids."""
+    """Lists of (group, parts of the fields). The parts of a group combine by the monoids of the fields."""
 
     fields: tuple[Field, ...]
 
@@ -39,7 +39,7 @@ class Grouped:
         return {part: combined_groups(lists, windows, self.fields) for part, lists in parts.items()}
 
     def shown(self, lists: pa.Array) -> list[Any]:
-        """Each state as something that can be compared and printed: of each group its parts."""
+        """Each state as a list of (group, parts) that can be compared and printed."""
         group, *parts = lists.flatten().flatten()
         monoids = [field.monoid for field in self.fields for _ in field.names]
         columns = [each.shown(part) if hasattr(each, "shown") else part.to_pylist() for each, part in zip(monoids, parts, strict=True)]
@@ -48,10 +48,10 @@ class Grouped:
 
 
 def by(group: str, aggregate: Aggregate, *, where: str | None = None) -> Aggregate:
-    """A map from each value of `group` to the aggregate of the rows that have it, sorted by group.
+    """A map from each value of `group` to the aggregate of its rows, sorted by group.
 
-    Rows whose group is null are left out. Any aggregate will do; its states are kept once a group. A group without rows
-    for which `where` is true is left out; one of whose rows the aggregate's own where= takes none is there, as empty.
+    Rows with a null group are left out. A state keeps the aggregate's state for each group. A group is left out if `where`
+    is true for none of its rows. If only the aggregate's own where= is true for none, the group has the result of no rows.
 
     Raises:
         DefinitionError: the second argument is not an aggregate.
