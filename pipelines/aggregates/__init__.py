@@ -1,4 +1,4 @@
-"""The catalogue of aggregates. One family a file; each aggregate is a value of fields, monoid and finish."""
+"""The catalogue of aggregates. Each file holds a family. An aggregate is a value: fields with their monoids, and a finish."""
 
 from pipelines.aggregates.aggregate import Aggregate, Field
 from pipelines.aggregates.algebra import SUM, AtExtreme, Fold, Gather, Monoid, Select, Sum

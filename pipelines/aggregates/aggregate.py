@@ -1,4 +1,4 @@
-"""An aggregate is a value: fields that rows are lifted into and that combine, and a finish over them."""
+"""An aggregate is a value: its fields keep what it needs of the rows, its finish makes the result of the fields."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from pipelines.aggregates.filtered import filtered
+from pipelines.aggregates.lifts import Narrowed
 from pipelines.definition.expressions import expression, stem
 from pipelines.definition.function_marks import mark
 from pipelines.errors import DefinitionError
-from pipelines.states.columns import SOURCE_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -18,44 +17,46 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from pipelines.aggregates.algebra import Monoid
+    from pipelines.aggregates.lifts import Expression, Lift, PerGroup
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """Some columns of a state that combine together.
+    """Columns of a state that combine together.
 
     Attributes:
-        name: of the field; with `of` it names the columns, so that aggregates over one expression share them.
-        of: the SQL expression it is about; "" for whole rows.
-        parts: (part, SQL aggregate that lifts rows to it), in order. A part without a name is the field itself.
-        monoid: how parts combine.
+        name: of the field. The columns are named by `name` and `of`, so that aggregates over the same expression share them.
+        of: the SQL expression that the field is about; "" for whole rows.
+        parts: (part, lift) in order. The lift fills the column of the part: a SQL aggregate, or a tree of `lifts`. The
+            column of the part "" has the name of the field.
+        monoid: how the parts of two states combine.
         uses_order: whether the lift reads `ORDINAL`, the position of a row in its batch.
-        where: SQL condition; the field is about the rows for which it is true. "": about all.
-        is_state: whether rows bring states already, so that those of a frame are combined and not lifted.
-        seal: makes the columns that are stored of the lifted ones, as lists of values become sketches: Arrow arrays in, one
-            array a part out.
-        sealed_as: the names of the parts that the seal makes, where they are others than are lifted.
-        version: of what the columns mean; raise it where a changed seal makes other states of the same lift, so that old ones
-            are not taken for new.
-        needs: (SQL expression, what its type must be), beyond what the lift asks: "number", "order" (one that values can
-            be sorted and told apart by), "difference" (a number, a date or an instant), "list", or "condition".
+        where: SQL condition. The field takes the rows for which it is true; "" takes all rows.
+        is_state: whether a row of the source is a state already. The rows of a frame are then combined, not lifted.
+        seal: makes the stored columns of the lifted columns, for example a sketch of a list of values. It takes Arrow
+            arrays, and gives one Arrow array for each stored part.
+        sealed_as: the names of the stored parts, where the seal makes other parts.
+        version: of the meaning of the columns. Raise it when a changed seal makes other states of the same lift. Old states
+            are then not read as new states.
+        needs: (SQL expression, type): what a type must be beyond what the lift asks. The types: "number"; "order", whose
+            values can be sorted and told apart; "difference", a number, a date or an instant; "list"; "condition".
     """
 
     name: str
     of: str
-    parts: tuple[tuple[str, str], ...]
+    parts: tuple[tuple[str, str | PerGroup], ...]
     monoid: Monoid
     uses_order: bool = False
     where: str = ""
     seal: Callable[..., Sequence[pa.Array]] | None = None
-    needs: tuple[tuple[str, str], ...] = ()
+    needs: tuple[tuple[Expression, str], ...] = ()
     is_state: bool = False
     sealed_as: tuple[str, ...] = ()
     version: int = 1
 
     @property
     def stem(self) -> str:
-        """The field's name in a states file.
+        """The name of the field in a states file.
 
         >>> Field("sum", "dep_delay", (), None).stem
         'sum_dep_delay'
@@ -65,7 +66,7 @@ class Field:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The parts that are stored and combine."""
+        """The names of the stored parts."""
         return self.sealed_as or tuple(part for part, _ in self.parts)
 
     @property
@@ -74,24 +75,25 @@ class Field:
         return [self._column(name) for name in self.names]
 
     @property
-    def lifts(self) -> dict[str, str]:
-        """Column -> the SQL aggregate that fills it; of a field with a seal, a column that the seal takes."""
-        return {self._column(part): self._narrowed(lift) if self.where else lift for part, lift in self.parts}
+    def lifts(self) -> dict[str, Lift]:
+        """Column -> what fills it. Of a field with a seal, the columns that the seal takes."""
+        return {self._column(part): Narrowed(lift, self.where) if self.where else lift for part, lift in self.parts}
 
     @property
     def facts(self) -> str:
-        """All that its columns depend on; two fields with equal facts are one. Of Muntin's own functions not the code, which
-        another Python compiles otherwise, but the `version`.
+        """Everything that the columns depend on. Two fields with equal facts are one field."""
+        return self.facts_with(repr)
+
+    def facts_with(self, written: Callable[[Lift], str]) -> str:
+        """The facts with each lift as `written` writes it.
+
+        A function of Muntin counts by `version`, any other function by its code.
         """
         functions = (self.seal, getattr(self.monoid, "combine", None))
         foreign = [each for each in functions if each and not (getattr(each, "__module__", None) or "").startswith("pipelines.")]
-        inner = [each.facts for each in getattr(self.monoid, "fields", ())]
-        return repr((self.columns, self.lifts, type(self.monoid).__qualname__, self.version, inner, mark(*foreign) if foreign else ""))
-
-    def _narrowed(self, lift: str) -> str:
-        """The lift over the rows of `where`; one that takes whole rows apart itself gets fewer of them."""
-        before, every_row, after = lift.rpartition(f"list({SOURCE_ROWS})")
-        return f"{before}{every_row} FILTER (WHERE ({self.where})){after}" if every_row else filtered(lift, self.where)
+        inner = [each.facts_with(written) for each in getattr(self.monoid, "fields", ())]
+        lifts = {column: written(lift) for column, lift in self.lifts.items()}
+        return repr((self.columns, lifts, type(self.monoid).__qualname__, self.version, inner, mark(*foreign) if foreign else ""))
 
     def _column(self, part: str) -> str:
         return f"{self.stem}_{part}" if part else self.stem
@@ -99,15 +101,15 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """What a user asks of a window's rows.
+    """A question of a user about the rows of a window.
 
     Attributes:
         name: of the aggregate, for people.
-        of: the SQL expression over the source's columns that it is about.
-        fields: what is kept of the rows of a frame.
-        finish: from the columns of the fields, in order, to the result: Arrow arrays in, one Arrow array out.
-        uses_window: whether finish gets two arrays more, the starts and the ends of the windows (timestamp[us, UTC]).
-        gives_lists: whether results are lists in an order; windows with output="rows" take them apart.
+        of: the SQL expression that it is about, over the columns of the source.
+        fields: what a state keeps of the rows of a frame.
+        finish: makes the results. It takes the columns of the fields in order, as Arrow arrays, and gives one Arrow array.
+        uses_window: whether finish takes two more arrays: the starts and the ends of the windows (timestamp[us, UTC]).
+        gives_lists: whether results are lists in an order. A window with output="rows" makes a row of each item.
     """
 
     name: str
@@ -122,10 +124,10 @@ class Aggregate:
         return f"{self.name}({self.of})" + (f" where {where}" if where else "")
 
     def only(self, where: str | None) -> Aggregate:
-        """The same aggregate of the rows for which a SQL condition is true; of all rows for None.
+        """The same aggregate over the rows for which a SQL condition is true; None means all rows.
 
         Raises:
-            DefinitionError: the condition is no text, an empty one, or no expression by itself.
+            DefinitionError: the condition is not a text, is empty, or is not a single expression.
         """
         if where is None:
             return self
@@ -140,7 +142,7 @@ def _both(one: str, other: str) -> str:
 
 
 def sealed(states: pa.Table, fields: Iterable[Field]) -> pa.Table:
-    """States with the columns of fields that have a seal as they are stored."""
+    """Put the stored columns in the place of the lifted columns, where a field has a seal."""
     for field in fields:
         if field.seal is not None:
             at = states.column_names.index(next(iter(field.lifts)))

@@ -1,4 +1,4 @@
-"""The strengths an aggregate's fields can have. The reducer follows from the strength; nobody chooses it."""
+"""The monoids of fields. The engine's algorithm follows from the monoid; nobody chooses it."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ if TYPE_CHECKING:
 
 
 class Monoid(Protocol):
-    """How the parts of a field combine: associative, with the empty state as identity."""
+    """How the parts of a field combine. Combining is associative, and the empty state is its identity."""
 
     @property
     def name(self) -> str: ...
 
     @property
     def ordered(self) -> bool:
-        """Whether the order of arrival matters among equals, so that combine is not commutative."""
+        """Whether the order of arrival decides between equal values. Combining is then not commutative."""
         ...
 
     def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
-        """The field's parts for each window, from its parts for each state."""
+        """The parts of each window, from the parts of each state."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """A combine over float64 vectors, one entry a part, that cannot be undone: anchored blocks.
+    """A combine of float64 vectors that cannot be undone. A vector has an entry for each part.
 
-    `combine(x, i, y, j, out, k)` writes the combination of x[i] and y[j] to out[k]; it must compile with numba. The state
-    of no rows is zeros.
+    `combine(x, i, y, j, out, k)` writes the combination of x[i] and y[j] to out[k]. Numba must be able to compile it. The
+    state of no rows is all zeros.
     """
 
     name: str
@@ -63,7 +63,7 @@ _FLOAT_SUM = Fold("sum", _add)
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """Addition. Integers and decimals are a group: windows are deducted. Floats are not: they are folded."""
+    """Addition. Integers and decimals can be deducted, because they are a group. Floats are folded."""
 
     name = "sum"
     ordered = False
@@ -81,10 +81,10 @@ class Sum:
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    """One state of the window wins whole: the one whose `by` is least or greatest; a null never wins.
+    """A whole state wins: the state of the window with the least or greatest `by`. A null never wins.
 
-    `newest`: of equal ones the last to arrive wins, else the first.
-    `then`: a part; of equal ones the least by it wins before arrival decides.
+    Between states with equal `by`, the state with the least `then` wins, if `then` names a part. After that the first to
+    arrive wins; with `newest`, the last.
     """
 
     name: str
@@ -111,10 +111,15 @@ class Select:
 
 @dataclass(frozen=True, slots=True)
 class Gather:
-    """Lists in one, sorted by the items of `by`; parts are list columns of equal lengths, null being empty.
+    """The lists of all states in one list, sorted by the part `by`. The parts of a state are lists of equal length; null is empty.
 
-    `greatest`: the greatest comes first, else the least. `most`: how many items are kept (0: all), the first ones, or
-    the last ones if `newest`. `ordered`: whether equal items can be told apart.
+    Attributes:
+        name: of the monoid.
+        by: the part that sorts.
+        greatest: whether the greatest item comes first, not the least.
+        newest: whether the last items are kept, not the first.
+        most: how many items are kept; 0 keeps all.
+        ordered: whether equal items can be told apart.
     """
 
     name: str
@@ -132,7 +137,7 @@ class Gather:
 
 @dataclass(frozen=True, slots=True)
 class AtExtreme:
-    """What belongs to the least or greatest `by`: other parts are added (integers) or united (lists) over its holders."""
+    """The least or greatest `by`. Over the states that hold it, other parts are added (integers) or united (lists)."""
 
     name: str
     by: str

@@ -1,4 +1,4 @@
-"""The value in the row where something else is least or greatest. Rows in which that something is null are left out."""
+"""The value in the row where something else is least or greatest. Rows with a null `order` are left out."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _values(by: pa.Array, values: pa.Array) -> pa.Array:
 
 
 def _one(value: str, order: str, name: str, *, least: bool) -> Field:
-    """Of rows at the extreme the first one: by time, then by arrival."""
+    """The first row at the extreme, by event time, then by arrival."""
     extreme, sign = ("min", "") if least else ("max", "-")
     there = f"FILTER (WHERE ({order}) IS NOT NULL)"
     place = f"struct_pack(extreme := {order}, place := {sign}{PLACE})"
@@ -45,24 +45,24 @@ def _all(value: str, order: str, name: str, *, least: bool) -> Field:
 
 
 def min_by(value: str, order: str, *, where: str | None = None) -> Aggregate:
-    """The `value` of the row with the least `order`, null included; of several such rows the first."""
+    """The `value` of the row with the least `order`, null included. Of several such rows, the first counts."""
     value, order = expression(value, "min_by"), expression(order, "min_by")
     return Aggregate("min_by", f"{value}, {order}", (_one(value, order, "minby", least=True),), _value).only(where)
 
 
 def max_by(value: str, order: str, *, where: str | None = None) -> Aggregate:
-    """The `value` of the row with the greatest `order`, null included; of several such rows the first."""
+    """The `value` of the row with the greatest `order`, null included. Of several such rows, the first counts."""
     value, order = expression(value, "max_by"), expression(order, "max_by")
     return Aggregate("max_by", f"{value}, {order}", (_one(value, order, "maxby", least=False),), _value).only(where)
 
 
 def all_min_by(value: str, order: str, *, where: str | None = None) -> Aggregate:
-    """The distinct `value`s, sorted and without null, of the rows with the least `order`; null where there is none."""
+    """A list of the distinct `value`s of the rows with the least `order`, sorted, without null; null where every `order` is null."""
     value, order = expression(value, "all_min_by"), expression(order, "all_min_by")
     return Aggregate("all_min_by", f"{value}, {order}", (_all(value, order, "allminby", least=True),), _values).only(where)
 
 
 def all_max_by(value: str, order: str, *, where: str | None = None) -> Aggregate:
-    """The distinct `value`s, sorted and without null, of the rows with the greatest `order`; null where there is none."""
+    """A list of the distinct `value`s of the rows with the greatest `order`, sorted, without null; null where every `order` is null."""
     value, order = expression(value, "all_max_by"), expression(order, "all_max_by")
     return Aggregate("all_max_by", f"{value}, {order}", (_all(value, order, "allmaxby", least=False),), _values).only(where)

@@ -1,4 +1,4 @@
-"""Candlesticks: what traders make of prices and volumes. Rows in which the price is null are left out."""
+"""Candlesticks: how traders sum up prices and volumes. Rows with a null price are left out."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def _candle(
 
 
 def candlestick(price: str, volume: str, *, where: str | None = None) -> Aggregate:
-    """A struct of open, high, low, close (in the price's type) and vwap, the mean price weighted by volume (a double).
+    """A struct of open, high, low, close (of the price's type) and vwap, the mean price weighted by volume (a double).
 
-    Null where every price is null; vwap alone is null where the volumes add up to 0.
+    Null where every price is null. Only vwap is null where the sum of the volumes is 0.
     """
     price, volume = expression(price, "candlestick"), expression(volume, "candlestick")
     fields = (earliest(price), latest(price), least(price), greatest(price), weighted(price, volume))

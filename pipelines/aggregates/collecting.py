@@ -1,4 +1,4 @@
-"""Collections of a window's values: lists, texts put together, maps. What a window holds is what its states hold."""
+"""Collections of a window's values: lists, joined texts, maps. The states keep every value that the window shows."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 def collect(x: str, limit: int | None = None, *, distinct: bool = False, where: str | None = None) -> Aggregate:
-    """The values of `x` in the order of event time, then arrival, as a list; empty where every value is null.
+    """A list of the values of `x` in the order of event time, then arrival; empty where every value is null.
 
-    Nulls are left out, as by every aggregate of SQL that has a FILTER.
+    Nulls are left out.
 
     Args:
         x: SQL expression, of any type.
-        limit: at most so many, the first ones; states then keep no more.
-        distinct: each value once, where it came first.
+        limit: the greatest length of the list; the first values stay. States keep no more values, except with `distinct`.
+        distinct: each value once, at its first place.
         where: SQL condition that rows must meet.
     """
     x, limit = expression(x, "collect"), checked_limit("collect", limit)
@@ -56,12 +56,12 @@ def collect_sorted(
     *,
     where: str | None = None,
 ) -> Aggregate:
-    """The values of `x` sorted, as a list; equal ones by event time, then arrival. Nulls of `x` are left out.
+    """A sorted list of the values of `x`. Equal values are sorted by event time, then arrival. Nulls of `x` are left out.
 
     Args:
         x: SQL expression.
-        by: SQL expression to sort by instead; its nulls come last either way.
-        descending: the greatest first. A NaN is greater than any number.
+        by: SQL expression that sorts instead of `x`. Its nulls come last in both directions.
+        descending: the greatest value first. A NaN is greater than any number.
         where: SQL condition that rows must meet.
     """
     x = expression(x, "collect_sorted")
@@ -79,7 +79,7 @@ def _last_part(*parts: pa.Array) -> pa.Array:
 
 
 def collect_distinct(x: str, *, where: str | None = None) -> Aggregate:
-    """The values of `x`, each once, ascending, as a list; nulls are left out."""
+    """A list of the distinct values of `x`, ascending; nulls are left out."""
     x = expression(x, "collect_distinct")
     return Aggregate("collect_distinct", x, (counts_of(x),), _kinds, gives_lists=True).only(where)
 
@@ -89,16 +89,16 @@ def _kinds(values: pa.Array, counts: pa.Array) -> pa.Array:  # noqa: ARG001 - fi
 
 
 def concat(x: str, separator: str = ", ", *, distinct: bool = False, where: str | None = None) -> Aggregate:
-    """The values of `x` as text, one after the other by event time, then arrival; null where every value is null.
+    """A text: the values of `x` joined in the order of event time, then arrival; null where every value is null.
 
     Args:
         x: SQL expression, of any type that can be text.
         separator: between two values.
-        distinct: each text once, where it came first.
+        distinct: each text once, at its first place.
         where: SQL condition that rows must meet.
 
     Raises:
-        DefinitionError: a separator that is no text.
+        DefinitionError: the separator is not a text.
     """
     x = expression(x, "concat")
     if not isinstance(separator, str):
@@ -125,9 +125,9 @@ def _between(separator: str, *, distinct: bool) -> Callable[..., pa.Array]:
 
 
 def to_map(key: str, value: str, *, where: str | None = None) -> Aggregate:
-    """A map from `key` to `value`, sorted by key; of rows with one key the last by event time, then arrival, counts.
+    """A map from `key` to `value`, sorted by key. Of several rows with a key, the last by event time, then arrival, counts.
 
-    Rows whose key is null are left out; a value may be null.
+    Rows with a null key are left out. A value may be null.
     """
     key, value = expression(key, "to_map"), expression(value, "to_map")
     there = f"({key}) IS NOT NULL"

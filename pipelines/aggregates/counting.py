@@ -1,4 +1,4 @@
-"""Counts: of all rows, of values, of rows for which something holds, of rows that hold an extreme."""
+"""Counts: of rows, of values, of rows that meet a condition, of rows that hold an extreme."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def present(x: str) -> Field:
 
 
 def count(x: str | None = None, *, distinct: bool = False, where: str | None = None) -> Aggregate:
-    """The number of rows, or of those in which `x` is not null; `distinct`: of different values, as `count_distinct`.
+    """The number of rows; with `x`, of rows in which `x` is not null; with `distinct`, of different values of `x`.
 
     Raises:
-        DefinitionError: distinct rows, which an expression must tell apart.
+        DefinitionError: `distinct` without `x`.
     """
     if distinct:
         return count_distinct(_said(x), where=where)

@@ -1,6 +1,6 @@
-"""Sums and means of different values: what `sum(x, distinct=True)` and `mean(x, distinct=True)` are made of.
+"""Sums and means of distinct values, for `sum(x, distinct=True)` and `mean(x, distinct=True)`.
 
-`count(x, distinct=True)` is `count_distinct`. All share the field that keeps each value once.
+They share the field of `count_distinct`, which keeps each value once.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 def sum_distinct(x: str) -> Aggregate:
-    """The sum of the different values of `x`; null where every value is null."""
+    """The sum of the distinct values of `x`; null where every value is null."""
     x = expression(x, "sum")
     return Aggregate("sum", f"DISTINCT {x}", (counts_of(x, "number"),), _total)
 
 
 def mean_distinct(x: str) -> Aggregate:
-    """The mean of the different values of `x` as a double; null where every value is null."""
+    """The mean of the distinct values of `x` as a double; null where every value is null."""
     x = expression(x, "mean")
     return Aggregate("mean", f"DISTINCT {x}", (counts_of(x, "number"),), _middle)
 

@@ -1,4 +1,4 @@
-"""How values are spread: exactly, from the values and how often each came. States are as long as there are values."""
+"""How values are spread: exact results. A state keeps every distinct value and its count."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 def counts_of(x: str, need: str = "order") -> Field:
-    """The values of `x` but nulls, each once, and how often each comes. All zeros are one value, and all NaNs."""
+    """The distinct values of `x` and their counts, without null. 0.0 and -0.0 are the same value, and so are all NaNs."""
     found = f"histogram({x})"
     parts = (("values", f"coalesce(map_keys({found}), [])"), ("counts", f"coalesce(map_values({found}), [])::BIGINT[]"))
     return Field("counts", x, parts, COUNTED, needs=((x, need),))
 
 
 def count_distinct(x: str, *, where: str | None = None) -> Aggregate:
-    """How many different values `x` has, exactly; nulls do not count."""
+    """The exact number of distinct values of `x`; nulls do not count."""
     x = expression(x, "count_distinct")
     return Aggregate("count_distinct", x, (counts_of(x),), _how_many).only(where)
 
@@ -39,7 +39,7 @@ def _how_many(values: pa.Array, counts: pa.Array) -> pa.Array:  # noqa: ARG001 -
 
 
 def count_by(x: str, *, where: str | None = None) -> Aggregate:
-    """A map from each value of `x` to the number of rows that have it, sorted by value; nulls do not count."""
+    """A map from each value of `x` to its number of rows, sorted by value; nulls do not count."""
     x = expression(x, "count_by")
     return Aggregate("count_by", x, (counts_of(x),), _map).only(where)
 
@@ -55,7 +55,7 @@ def _map(values: pa.Array, counts: pa.Array) -> pa.Array:
 
 
 def mode(x: str, *, where: str | None = None) -> Aggregate:
-    """The value of `x` that most rows have; of equally frequent ones the least; null where every value is null."""
+    """The most frequent value of `x`. Of equally frequent values, the least counts; null where every value is null."""
     x = expression(x, "mode")
     return Aggregate("mode", x, (counts_of(x),), _most).only(where)
 
@@ -67,33 +67,33 @@ def _most(values: pa.Array, counts: pa.Array) -> pa.Array:
 
 
 def median(x: str, *, where: str | None = None) -> Aggregate:
-    """The median of `x` as a double, of an even number of values the mean of the middle two; null where all are null."""
+    """The median of `x` as a double. For an even number of values, the mean of the middle two; null where every value is null."""
     x = expression(x, "median")
     return Aggregate("median", x, (_doubles_of(x),), _quantile(0.5)).only(where)
 
 
 def percentile(x: str, q: float, *, where: str | None = None) -> Aggregate:
-    """The exact quantile of `x` as a double: linear between its neighbours, as SQL's percentile_cont.
+    """The exact quantile of `x` as a double, linear between neighbours as percentile_cont of SQL; null where every value is null.
 
-    A NaN is greater than any number. Null where every value is null.
+    A NaN is greater than any number.
 
     Args:
         x: SQL expression, a number.
-        q: from 0, the least value, to 1, the greatest.
+        q: from 0, the least value, to 1, the greatest value.
         where: SQL condition that rows must meet.
 
     Raises:
-        DefinitionError: `q` is no number from 0 to 1.
+        DefinitionError: `q` is not a number from 0 to 1.
     """
     x, q = expression(x, "percentile"), fraction("percentile", q)
     return Aggregate("percentile", f"{x}, {q!r}", (_doubles_of(x),), _quantile(q)).only(where)
 
 
 def fraction(name: str, q: object) -> float:
-    """A quantile as users give it.
+    """The number of a quantile that a user gives.
 
     Raises:
-        DefinitionError: no number from 0 to 1.
+        DefinitionError: it is not a number from 0 to 1.
     """
     if isinstance(q, bool) or not isinstance(q, int | float) or not 0 <= q <= 1:
         raise DefinitionError(f"{name}: {q!r} is not possible; give a number from 0 to 1, as 0.9 for the 90th percentile")
@@ -110,10 +110,10 @@ def _quantile(q: float) -> Callable[..., pa.Array]:
 
 
 def histogram(x: str, edges: Sequence[float], *, where: str | None = None) -> Aggregate:
-    """How many values of `x` lie between neighbouring edges, as a list of one count fewer than there are edges.
+    """A list of counts: how many values of `x` lie between each two neighbouring edges.
 
-    An interval holds its lower edge, the last one also its upper, as numpy's histogram. Values outside the edges, NaN
-    and null are not counted; edges of minus and plus infinity take in every number.
+    An interval holds its lower edge. The last interval also holds its upper edge, as in numpy's histogram. Values outside
+    the edges, NaN and null do not count. The edges may be minus and plus infinity.
 
     Args:
         x: SQL expression, a number.
@@ -121,7 +121,7 @@ def histogram(x: str, edges: Sequence[float], *, where: str | None = None) -> Ag
         where: SQL condition that rows must meet.
 
     Raises:
-        DefinitionError: fewer than two edges, or some that do not ascend.
+        DefinitionError: fewer than two edges, or edges that do not ascend.
     """
     x, edges = expression(x, "histogram"), _ascending(edges)
     bounds = list(pairwise(edges))

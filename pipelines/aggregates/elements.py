@@ -1,4 +1,4 @@
-"""An aggregate apart for each place of lists: `elementwise("readings", mean("readings"))`, a list."""
+"""An aggregate for each place of lists: `elementwise("readings", mean("readings"))` gives a list."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pipelines.aggregates.aggregate import Aggregate, Field
-from pipelines.aggregates.grouping import EACH_ROW, asked_of, grouped
+from pipelines.aggregates.grouping import asked_of, grouped
+from pipelines.aggregates.lifts import Elements, OfElement, depth
 from pipelines.definition.expressions import expression
 from pipelines.errors import DefinitionError
-from pipelines.states.columns import SOURCE_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,19 +21,19 @@ PLACE = "muntin_place"
 
 
 def elementwise(lists: str | Sequence[str], aggregate: Aggregate, *, where: str | None = None) -> Aggregate:
-    """A list: the aggregate of the first elements of a list column, then that of the second ones, and so on.
+    """A list of results: the aggregate of the first elements of a list column, of the second elements, and so on.
 
-    As long as the longest list of the window; shorter ones have no say in the places that they lack. What SPL does with
-    attributes that are lists.
+    The result is as long as the longest list of the window. A shorter list does not count at the places that it lacks.
+    IBM Streams does the same with list attributes.
 
     Args:
-        lists: the list column, or several whose elements at one place belong together. Inside the aggregate a column's
-            name stands for one element: `elementwise(["xs", "ys"], covariance("xs", "ys"))`.
-        aggregate: any aggregate; its states are kept once a place.
-        where: SQL condition that rows must meet; here the columns are lists.
+        lists: a list column, or several list columns whose elements at a place belong together. Inside the aggregate, the
+            name of a column means an element: `elementwise(["xs", "ys"], covariance("xs", "ys"))`.
+        aggregate: any aggregate. A state keeps the aggregate's state for each place.
+        where: SQL condition that rows must meet. Here the columns are lists.
 
     Raises:
-        DefinitionError: no columns, something that is no column's name, or the second argument is not an aggregate.
+        DefinitionError: no columns, a text that is not the name of a column, or the second argument is not an aggregate.
     """
     columns = [expression(each, "elementwise") for each in ([lists] if isinstance(lists, str) else lists)]
     if wrong := [each for each in columns if not re.fullmatch(r'\w+|"(?:[^"]|"")*"', each)]:
@@ -45,26 +45,16 @@ def elementwise(lists: str | Sequence[str], aggregate: Aggregate, *, where: str 
             f"elementwise: {aggregate!r} is not an aggregate; give one, as elementwise({columns[0]!r}, aggregates.mean({columns[0]!r}))"
         )
     of, fields = ", ".join(columns), aggregate.fields
-    place = _place(fields)
-    rows = _elements(columns, EACH_ROW, place)
-    one = _elements(columns, f"SELECT unnest(muntin_row) FROM (SELECT {SOURCE_ROWS} AS muntin_row)", place)
-    inner = ((f"(SELECT ({sql}) FROM ({one}))", need) for each in fields for sql, need in asked_of(each))
-    field = grouped("elements", f"{of}: {', '.join(each.stem for each in fields)}", fields, place, rows)
+    elements = Elements(tuple(columns), _place(fields))
+    inner = ((OfElement(sql, elements), need) for each in fields for sql, need in asked_of(each))
+    field = grouped("elements", f"{of}: {', '.join(each.stem for each in fields)}", fields, elements.place, elements)
     field = replace(field, needs=(*((column, "list") for column in columns), *inner))
     return Aggregate("elementwise", f"{of}, {aggregate}", (field,), _finishing(aggregate), aggregate.uses_window).only(where)
 
 
 def _place(fields: Sequence[Field]) -> str:
-    """What the place in a list is called: within another list otherwise than there."""
-    inner = [int(depth) for field in fields for lift in field.lifts.values() for depth in re.findall(rf"{PLACE}(\d+)", lift)]
-    return f"{PLACE}{max(inner, default=-1) + 1}"
-
-
-def _elements(columns: Sequence[str], rows: str, place: str) -> str:
-    """SQL for a row an element, with its place in the lists; of lists that are too short, null."""
-    longest = f"greatest({', '.join(f'len({column})' for column in columns)})"
-    each = ", ".join(f"unnest({column}) AS {column}" for column in columns)
-    return f"SELECT * REPLACE ({each}), unnest(range(1, {longest} + 1)) AS {place} FROM ({rows})"
+    """The name of the column with the place in a list. A list inside a list has another name."""
+    return f"{PLACE}{max(depth(lift) for field in fields for lift in field.lifts.values())}"
 
 
 def _finishing(aggregate: Aggregate) -> Callable[..., pa.Array]:

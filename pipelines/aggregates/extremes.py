@@ -1,6 +1,4 @@
-"""The least and the greatest: values, the rows that have them, several at once. A NaN is greater than any number, as
-in DuckDB and Spark.
-"""
+"""The least and the greatest. A NaN is greater than any number, as in DuckDB and Spark."""
 
 from __future__ import annotations
 
@@ -19,10 +17,10 @@ _MOST = 1_000_000  # DuckDB's `max(x, n)` takes fewer
 
 
 def some(n: object, name: str) -> int:
-    """How many items a list may have.
+    """The length of a list that a user gives.
 
     Raises:
-        DefinitionError: no whole number from 1 to 999999.
+        DefinitionError: it is not a whole number from 1 to 999999.
     """
     if not isinstance(n, int) or isinstance(n, bool) or not 0 < n < _MOST:
         raise DefinitionError(f'{name}: {n!r} is not possible; say how many, from 1 to {_MOST - 1}, as {name}("x", 3)')
@@ -56,22 +54,22 @@ def greatest(x: str) -> Field:
 
 
 def min(x: str, *, where: str | None = None) -> Aggregate:  # noqa: A001 - the name in SQL and in the contract
-    """The least value of `x`, of any type that has an order; null where every value is null."""
+    """The least value of `x`, of any type with an order; null where every value is null."""
     x = expression(x, "min")
     return Aggregate("min", x, (least(x),), _itself).only(where)
 
 
 def max(x: str, *, where: str | None = None) -> Aggregate:  # noqa: A001 - the name in SQL and in the contract
-    """The greatest value of `x`, of any type that has an order; null where every value is null."""
+    """The greatest value of `x`, of any type with an order; null where every value is null."""
     x = expression(x, "max")
     return Aggregate("max", x, (greatest(x),), _itself).only(where)
 
 
 def range(x: str, *, where: str | None = None) -> Aggregate:  # noqa: A001 - the name in statistics and in the contract
-    """The greatest value of `x` less the least; null where every value is null.
+    """The greatest value of `x` minus the least; null where every value is null.
 
-    Integers give int64, decimals (as which unsigned integers of 64 bits are kept) one digit more, dates whole days,
-    timestamps seconds as a double. Too wide a range is an error, as is a type that has no difference.
+    Integers give int64. Decimals give a decimal with one more digit; unsigned integers of 64 bits are kept as decimals.
+    Dates give whole days, timestamps give seconds as a double. A range that does not fit its type is an error.
     """
     x = expression(x, "range")
     fields = tuple(replace(each, needs=((x, "difference"),)) for each in (least(x), greatest(x)))
@@ -79,10 +77,10 @@ def range(x: str, *, where: str | None = None) -> Aggregate:  # noqa: A001 - the
 
 
 def top_n(x: str, n: int, *, where: str | None = None) -> Aggregate:
-    """The `n` greatest values of `x`, the greatest first; null where every value is null.
+    """A list of the `n` greatest values of `x`, the greatest first; null where every value is null.
 
     Raises:
-        DefinitionError: `n` is no number from 1 to 999999.
+        DefinitionError: `n` is not a whole number from 1 to 999999.
     """
     x, n = expression(x, "top_n"), some(n, "top_n")
     monoid = Gather("top_n", by="", greatest=True, most=n, ordered=False)
@@ -91,10 +89,10 @@ def top_n(x: str, n: int, *, where: str | None = None) -> Aggregate:
 
 
 def bottom_n(x: str, n: int, *, where: str | None = None) -> Aggregate:
-    """The `n` least values of `x`, the least first; null where every value is null.
+    """A list of the `n` least values of `x`, the least first; null where every value is null.
 
     Raises:
-        DefinitionError: `n` is no number from 1 to 999999.
+        DefinitionError: `n` is not a whole number from 1 to 999999.
     """
     x, n = expression(x, "bottom_n"), some(n, "bottom_n")
     monoid = Gather("bottom_n", by="", most=n, ordered=False)

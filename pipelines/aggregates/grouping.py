@@ -1,4 +1,4 @@
-"""An aggregate apart for each value of something inside a window: `by("carrier", mean("delay"))`, a map."""
+"""An aggregate for each group inside a window: `by("carrier", mean("delay"))` gives a map."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from pipelines.aggregates.aggregate import Aggregate, Field
+from pipelines.aggregates.lifts import PerGroup
 from pipelines.definition.expressions import expression
 from pipelines.errors import DefinitionError
-from pipelines.states.columns import SOURCE_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -17,12 +17,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from pipelines.aggregates.algebra import Columns
+    from pipelines.aggregates.lifts import Elements, Expression
     from pipelines.engine.assignment import Assignment
 
 
 @dataclass(frozen=True, slots=True)
 class Grouped:
-    """Lists of (group, parts of the fields): the items of one group combine by the fields' own monoids."""
+    """Lists of (group, parts of the fields). The parts of a group combine by the monoids of the fields."""
 
     fields: tuple[Field, ...]
 
@@ -38,7 +39,7 @@ class Grouped:
         return {part: combined_groups(lists, windows, self.fields) for part, lists in parts.items()}
 
     def shown(self, lists: pa.Array) -> list[Any]:
-        """Each state as something that can be compared and printed: of each group its parts."""
+        """Each state as a list of (group, parts) that can be compared and printed."""
         group, *parts = lists.flatten().flatten()
         monoids = [field.monoid for field in self.fields for _ in field.names]
         columns = [each.shown(part) if hasattr(each, "shown") else part.to_pylist() for each, part in zip(monoids, parts, strict=True)]
@@ -47,10 +48,10 @@ class Grouped:
 
 
 def by(group: str, aggregate: Aggregate, *, where: str | None = None) -> Aggregate:
-    """A map from each value of `group` to the aggregate of the rows that have it, sorted by group.
+    """A map from each value of `group` to the aggregate of its rows, sorted by group.
 
-    Rows whose group is null are left out. Any aggregate will do; its states are kept once a group. A group without rows
-    for which `where` is true is left out; one of whose rows the aggregate's own where= takes none is there, as empty.
+    Rows with a null group are left out. A state keeps the aggregate's state for each group. A group is left out if `where`
+    is true for none of its rows. If only the aggregate's own where= is true for none, the group has the result of no rows.
 
     Raises:
         DefinitionError: the second argument is not an aggregate.
@@ -62,31 +63,20 @@ def by(group: str, aggregate: Aggregate, *, where: str | None = None) -> Aggrega
     stems = ", ".join(field.stem for field in fields)
     of = f"{group}: {stems}"
     needs = ((group, "order"), *(need for each in fields for need in asked_of(each)))
-    field = replace(grouped("by", of, fields, group, EACH_ROW), needs=needs)
+    field = replace(grouped("by", of, fields, group), needs=needs)
     return Aggregate("by", f"{group}, {aggregate}", (field,), _finishing(aggregate), aggregate.uses_window).only(where)
 
 
-def asked_of(field: Field) -> tuple[tuple[str, str], ...]:
-    """What an inner field needs, its own condition included."""
+def asked_of(field: Field) -> tuple[tuple[Expression, str], ...]:
+    """What an inner field needs, with its own condition."""
     return (*field.needs, (field.where, "condition")) if field.where else field.needs
 
 
-EACH_ROW = f"SELECT unnest(muntin_row) FROM (SELECT unnest(list({SOURCE_ROWS})) AS muntin_row)"
-
-
-def grouped(name: str, of: str, fields: Sequence[Field], group: str, rows: str) -> Field:
-    """A field of the parts of other fields, apart for each group of some rows that SQL makes of a state's rows."""
-    lift, uses_order = _lift(group, fields, rows), any(each.uses_order for each in fields)
-    return Field(name, of, (("", lift),), Grouped(tuple(fields)), uses_order, seal=_sealing(fields))
-
-
-def _lift(group: str, fields: Sequence[Field], rows: str) -> str:
-    """The rows of a state grouped once more, each group's parts in a struct."""
-    lifts = [lift for field in fields for lift in field.lifts.values()]
-    names = "".join(f", 'p{at}': p{at}" for at in range(len(lifts)))
-    chosen = "".join(f", {lift} AS p{at}" for at, lift in enumerate(lifts))
-    grouped = f"(SELECT ({group}) AS muntin_group{chosen} FROM ({rows}) AS {SOURCE_ROWS} WHERE ({group}) IS NOT NULL GROUP BY 1)"
-    return f"ARRAY(SELECT {{'group': muntin_group{names}}} FROM {grouped} ORDER BY muntin_group)"
+def grouped(name: str, of: str, fields: Sequence[Field], group: str, elements: Elements | None = None) -> Field:
+    """A field that keeps the parts of other fields, for each group of a state's rows or of their elements."""
+    lifts = tuple(lift for field in fields for lift in field.lifts.values())
+    uses_order = any(each.uses_order for each in fields)
+    return Field(name, of, (("", PerGroup(group, lifts, elements)),), Grouped(tuple(fields)), uses_order, seal=_sealing(fields))
 
 
 def _sealing(fields: Sequence[Field]) -> Callable[[pa.Array], Sequence[pa.Array]] | None:

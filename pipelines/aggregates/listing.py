@@ -1,4 +1,4 @@
-"""Monoids over lists: items in an order, values with their counts, the newest item of each key."""
+"""Monoids of lists: sorted items, values with their counts, the newest item of each key."""
 
 from __future__ import annotations
 
@@ -17,9 +17,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """The items of all states in one list, sorted by the parts `by` and then by arrival; `limit` keeps the first ones.
+    """The items of all states in one list, sorted by the parts `by`, then by arrival. A null comes last.
 
-    `falling`: parts of `by` that descend. A null stands behind everything.
+    Attributes:
+        name: of the monoid.
+        by: the parts that sort, the most important first.
+        falling: the parts of `by` that sort from the greatest to the least.
+        limit: how many items are kept, the first ones; None keeps all.
     """
 
     name: str
@@ -38,7 +42,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Values, each once and sorted, and how often each came: parts `values` and `counts`."""
+    """Distinct values, sorted, and their counts: the parts `values` and `counts`."""
 
     name = "counted"
     ordered = False
@@ -51,7 +55,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Newest:
-    """Of each of the `keys` the item of the latest of the `times`; of equal ones the last to arrive."""
+    """For each of the `keys`, the item with the latest of the `times`. Of equal times, the last to arrive counts."""
 
     name = "newest"
     ordered = True
@@ -67,16 +71,16 @@ NEWEST = Newest()
 
 
 def items(x: str, present: str, limit: int | None = None) -> str:
-    """The SQL aggregate that lists `x` by (event time, arrival) over the rows where the condition `present` holds."""
+    """The SQL aggregate that lists `x` by (event time, arrival), of the rows for which the condition `present` is true."""
     every = f"coalesce(list({x} ORDER BY {ORDER}, {ORDINAL}) FILTER (WHERE {present}), [])"
     return every if limit is None else f"({every})[1:{limit}]"
 
 
 def checked_limit(name: str, limit: object) -> int | None:
-    """A limit as users give it.
+    """The limit that a user gives.
 
     Raises:
-        DefinitionError: neither None nor a whole number from 1.
+        DefinitionError: it is neither None nor a whole number from 1.
     """
     if limit is None or (isinstance(limit, int) and not isinstance(limit, bool) and limit > 0):
         return limit

@@ -1,4 +1,4 @@
-"""Whether a condition held in all rows, or in any. Rows in which it is null are left out, as SQL has it."""
+"""Whether a condition is true in all rows, or in any row. Rows in which it is null are left out, as in SQL."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _itself(value: pa.Array) -> pa.Array:
 
 
 def all_of(condition: str, *, where: str | None = None) -> Aggregate:
-    """Whether a SQL condition is true in every row in which it is not null; null where there is none."""
+    """Whether a SQL condition is true in every row in which it is not null; null where it is null in every row."""
     condition = expression(condition, "all_of")
     field = Field("all", condition, (("", f"bool_and({condition})"),), Select("all", by="", least=True))
     return Aggregate("all_of", condition, (field,), _itself).only(where)

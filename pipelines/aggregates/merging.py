@@ -1,4 +1,4 @@
-"""Aggregates of an upstream pipeline, combined from its states: a mean of means that is the mean of all."""
+"""Aggregates of an upstream pipeline, combined from its states: the mean of all rows, not a mean of means."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """An aggregate of the upstream, by its name there; a pipeline makes an `Aggregate` of it."""
+    """The name of an aggregate of the upstream. A pipeline makes an `Aggregate` of it."""
 
     name: str
 
     def taken_from(self, upstream: Mapping[str, Aggregate]) -> Aggregate:
-        """The upstream's aggregate over its states instead of over rows.
+        """The aggregate of the upstream, over states instead of rows.
 
         Raises:
-            DefinitionError: there is none of this name.
+            DefinitionError: the upstream has no aggregate of this name.
         """
         if self.name not in upstream:
             raise DefinitionError(f"merge: no aggregate {self.name!r} upstream; there are {', '.join(upstream)}")
@@ -42,10 +42,10 @@ def _merged(field: Field) -> Field:
 def merge(name: str) -> Merge:
     """An aggregate of the upstream pipeline, combined from its states, for a source of `sources.windows(...)`.
 
-    The upstream says `keep_states=True`. A sum or a mean of finished results would weigh every window alike.
+    The upstream must say `keep_states=True`. A mean of finished results would be wrong: every window would count the same.
 
     Raises:
-        DefinitionError: not a name.
+        DefinitionError: `name` is not a text, or is empty.
     """
     if not isinstance(name, str) or not name:
         raise DefinitionError(f'merge: {name!r} is not the name of an aggregate of the upstream pipeline; give one, as merge("delay")')

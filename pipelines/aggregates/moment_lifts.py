@@ -1,4 +1,4 @@
-"""What aggregates over distances from a mean have in common: rows are lifted to lists of doubles, and sealed to columns."""
+"""Lifts and seals for moments: rows become lists of doubles, and the lists become columns of a state."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def doubles(**of: str) -> tuple[tuple[str, str], ...]:
-    """For each name the lift of a SQL expression to a list of doubles, nulls among them, parallel to the others.
+    """(name, lift) for each SQL expression. The lifts give lists of doubles of equal length, nulls included.
 
     >>> doubles(a="x")
     (('a', 'coalesce(list((x)::DOUBLE), [])'),)
@@ -20,7 +20,7 @@ def doubles(**of: str) -> tuple[tuple[str, str], ...]:
 
 
 def counted_columns(sums: Sums) -> list[pa.Array]:
-    """The columns of a matrix, the first one as whole numbers."""
+    """The columns of a matrix. The first column, a count, becomes int64."""
     import pyarrow as pa
 
     count, *rest = (pa.array(column) for column in sums.T)

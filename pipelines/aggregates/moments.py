@@ -1,8 +1,8 @@
 """Variance and standard deviation from moments: Chan, Golub, LeVeque, "Updating Formulae and a Pairwise Algorithm
-for Computing Sample Variances" (1979), p. 4. Never from sums of squares: at an offset of 1e9 those lose every digit.
+for Computing Sample Variances" (1979), p. 4. Sums of squares would lose every digit at an offset of 1e9.
 
-The mean is kept in two doubles (Knuth's two-sum), so that an offset of 1e15 costs no digit. A spread beyond 1e154 has an
-infinite variance.
+The mean has two doubles (Knuth's two-sum), so that an offset of 1e15 costs no digit. The variance of a spread beyond
+1e154 is infinite.
 """
 
 from __future__ import annotations
@@ -41,8 +41,9 @@ MOMENTS = Fold("moments", _chan)
 
 
 def moments(x: str) -> Field:
-    """Count, mean, what rounding took off the mean, and the sum of squared distances from it; NaN as soon as one value is
-    not finite.
+    """The count, the mean, the rounding error of the mean, and the sum of squared distances from the mean.
+
+    NaN where a value is not finite.
     """
     return Field("moments", x, doubles(values=x), MOMENTS, seal=_sealed, sealed_as=("n", "mean", "rest", "m2"), needs=((x, "number"),))
 
@@ -83,7 +84,7 @@ def _population_root(n: pa.Array, mean: pa.Array, rest: pa.Array, m2: pa.Array) 
 
 
 def variance(x: str, *, population: bool = False, where: str | None = None) -> Aggregate:
-    """The variance of `x`: of a sample (null for fewer than two values), or of the population (null for none)."""
+    """The variance of `x`: of a sample (null for fewer than two values), or of the population (null for no value)."""
     x = expression(x, "variance")
     return Aggregate("variance", x, (moments(x),), _population if population else _sample).only(where)
 

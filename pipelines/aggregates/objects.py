@@ -1,4 +1,4 @@
-"""A monoid of objects: states are bytes that Python reads, combines and writes. What nothing faster can express."""
+"""A monoid of Python objects: Python reads states from bytes, combines them and writes bytes. Slow, but free in what it combines."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Objects:
-    """States of bytes in one column.
+    """Python objects as bytes in a column.
 
     Attributes:
         name: of the kind of state, for people.
-        read, write: from bytes to an object that may be changed, and to bytes again.
-        combine: two objects to one; it may change the first and no other, and gives the result back.
-        empty: the object of no rows, made anew at each call.
-        deduct: takes the second object out of the first again; None: that cannot be, and nothing asks for it.
-        show: what of an object two equal ones have in common; the laws compare it. None: the object itself.
+        read: bytes to an object that may be changed.
+        write: an object to bytes.
+        combine: two objects to one. It returns the result, and may change its first argument only.
+        empty: makes a new object of no rows.
+        deduct: takes the second object out of the first; None where that is impossible.
+        show: what the laws compare of an object; None: the object itself.
     """
 
     name: str
@@ -44,12 +45,12 @@ class Objects:
         return {part: combinations(column, windows, algebra, self.write(self.empty())) for part, column in parts.items()}
 
     def shown(self, states: pa.Array) -> list[Any]:
-        """Each state as something that can be compared and printed."""
+        """Each state as a value that can be compared and printed."""
         show = self.show or plain
         return [show(self.read(state)) for state in states.to_pylist()]
 
 
 def plain(found: Any) -> Any:  # noqa: ANN401 - whatever a user's states are
-    """An object as it is; one that only knows itself to be equal, as what it holds."""
+    """An object itself if its class defines equality; otherwise its class and attributes."""
     knows_equals = "__eq__" in {name for each in type(found).__mro__[:-1] for name in vars(each)}
     return found if knows_equals or not hasattr(found, "__dict__") else (type(found).__qualname__, vars(found))

@@ -1,5 +1,5 @@
-"""What depends on the time between events. States keep every (time, value), so that states that overlap in time, as
-late ones do, combine exactly; rows in which the value is null are left out.
+"""What depends on the time between events. A state keeps every (time, value), so that states of late rows combine
+exactly. Rows with a null value are left out.
 """
 
 from __future__ import annotations
@@ -61,17 +61,17 @@ def _silence(times: pa.Array) -> pa.Array:
 
 
 def time_weighted_mean(x: str, method: Method = "locf", *, where: str | None = None) -> Aggregate:
-    """The mean of `x` over the time from the window's first event to its last, as a double.
+    """The mean of `x` over the time from the window's first event to its last, as a double; null where every value is null.
+
+    If all events are at the same time, the result is the last value.
 
     Args:
         x: a number.
-        method: how `x` goes between events: "locf", each value holds until the next; "linear", along straight lines.
+        method: `x` between two events: "locf" keeps the earlier value, "linear" draws a straight line.
         where: SQL condition that rows must meet.
 
-    Where all events are at one time, the value of the last; null where every value is null.
-
     Raises:
-        DefinitionError: another method.
+        DefinitionError: `method` is another word.
     """
     x = expression(x, "time_weighted_mean")
     if method not in get_args(Method):
@@ -80,10 +80,10 @@ def time_weighted_mean(x: str, method: Method = "locf", *, where: str | None = N
 
 
 def counter_rate(x: str, *, where: str | None = None) -> Aggregate:
-    """How much a counter rose a second between the window's first event and its last, as a double.
+    """How much a counter rose per second from the window's first event to its last, as a double.
 
-    A fall is a reset to 0, as in Prometheus' `rate`, but nothing is extrapolated to the window's borders. Null where
-    there are not two events at different times.
+    A fall is a reset to 0, as in `rate` of Prometheus. Unlike Prometheus, nothing is extrapolated to the borders of the
+    window. Null where all events are at the same time.
     """
     x = expression(x, "counter_rate")
     return Aggregate("counter_rate", x, (points(x, "number"),), _rate).only(where)
@@ -92,7 +92,7 @@ def counter_rate(x: str, *, where: str | None = None) -> Aggregate:
 def state_duration(state: str, *, where: str | None = None) -> Aggregate:
     """A map from each state of the window to the seconds it lasted, sorted by state; null where every state is null.
 
-    A state lasts until the next event; the window's last one, of which no end is known, for 0 seconds.
+    A state lasts until the next event. The last state of the window has no known end, and counts 0 seconds.
     """
     state = expression(state, "state_duration")
     return Aggregate("state_duration", state, (points(state, "order"),), _durations).only(where)

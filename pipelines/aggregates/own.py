@@ -1,6 +1,6 @@
-"""Aggregates out of Python functions: four over a state of one's own, or one over all rows of a window.
+"""Aggregates out of Python functions: four functions over a state, or one function over all rows of a window.
 
-Slower than the catalogue by a factor of a hundred or so, since Python sees every row.
+They are about a hundred times slower than the catalogue, since Python sees every row.
 """
 
 from __future__ import annotations
@@ -37,26 +37,27 @@ def own(
     returns: pa.DataType | None = None,
     where: str | None = None,
 ) -> Aggregate:
-    """An aggregate of four functions, as Hazelcast Jet's AggregateOperation and SPL's Custom have them.
+    """An aggregate of four functions, like AggregateOperation of Hazelcast Jet.
 
-    `pipelines.laws.check` says whether the functions fit each other. Try it before the first run.
+    `pipelines.laws.check` says whether the functions fit each other. Call it before the first run.
 
     Args:
-        name: of the aggregate, for people and for the column of the state; letters, digits and '_'.
-        of: SQL expression whose values are accumulated; nulls are left out. Several columns come as a struct:
+        name: of the aggregate, for people and for the column of the state: letters, digits and '_'.
+        of: SQL expression whose values are accumulated; nulls are left out. A struct takes several columns:
             "{'x': x, 'y': y}" arrives as a dict.
-        create: () -> the state of no rows; any object that pickles.
-        accumulate: (state, value) -> state, value by value in the order of event time, then arrival. May change the state.
-        combine: (state, state) -> state. Must give the same whichever comes first; may change its first argument only.
-        finish: (state) -> result. Must leave the state alone.
-        deduct: (state, state) -> state: takes the second out of the first again, exactly as it was before `combine`.
-            Saves a third of the combining; leave it out where it is not exact, as for floats.
+        create: () -> the state of no rows; any object that can be pickled.
+        accumulate: (state, value) -> state. Takes the values in the order of event time, then arrival. May change the state.
+        combine: (state, state) -> state. Gives the same result for both orders of its arguments. May change the first
+            argument only.
+        finish: (state) -> result. Must not change the state.
+        deduct: (state, state) -> state. Takes the second state out of the first, and gives exactly the state before
+            `combine`. Saves a third of the combining. Leave it out where it is not exact, as for floats.
         returns: Arrow type of the result; float64 if left out.
         where: SQL condition that rows must meet.
 
     Raises:
-        DefinitionError: a name that cannot name a column, something that is not a function, a type that Delta does not
-            have; when results come, one that is not of the type.
+        DefinitionError: `name` cannot name a column, an argument is not a function, or Delta does not have the type. At
+            run time: a result is not of the type.
     """
     of = expression(of, "own")
     if not isinstance(name, str) or not name.isidentifier():
@@ -79,7 +80,7 @@ def _check_function(name: str, what: str, function: object) -> None:
 
 
 def _check_type(name: str, returns: object) -> None:
-    """Refuse what is no Arrow type or cannot be stored in Delta."""
+    """Refuse a value that is not an Arrow type, and a type that Delta does not have."""
     if returns is not None and not _storable(returns):
         raise DefinitionError(
             f"{name}: returns={returns!r} cannot be stored; give a signed, plain Arrow type, as pa.int64() or pa.string()"
@@ -137,26 +138,26 @@ def _finishing(name: str, finish: Callable[[Any], Any], returns: pa.DataType | N
             finish(state)
         return [plain(state) for state in found]
 
-    finished.__qualname__ = f"{name}_{mark(finish)}_{returns}"  # what results are derived by: a changed function derives them anew
+    finished.__qualname__ = f"{name}_{mark(finish)}_{returns}"  # a changed function derives results again
     finished.touched = touched  # type: ignore[attr-defined]
     return finished
 
 
 def apply(function: Callable[..., Any], *columns: str, returns: pa.DataType | None = None, where: str | None = None) -> Aggregate:
-    """A Python function over all rows of a window: (list, ...) -> result, a list of each column.
+    """A Python function over all rows of a window: (list, ...) -> result. It takes a list for each column.
 
-    Lists are as long as the window has rows, in the order of event time, then arrival, with null as None. States hold
-    every value; where a state can be smaller, `own` is better.
+    A list has a value for each row of the window, in the order of event time, then arrival; null is None. A state keeps
+    every value. If a smaller state is enough, take `own`.
 
     Args:
-        function: takes as many lists as there are columns.
+        function: takes a list for each column.
         columns: SQL expressions.
         returns: Arrow type of the result; float64 if left out.
         where: SQL condition that rows must meet.
 
     Raises:
-        DefinitionError: not a function, no columns, or a type that Delta does not have; when results come, one that is
-            not of the type.
+        DefinitionError: not a function, no columns, or a type that Delta does not have. At run time: a result is not of
+            the type.
     """
     _check_function("apply", "the function", function)
     _check_type("apply", returns)

@@ -1,5 +1,5 @@
-"""Covariance, correlation and the line of least squares from co-moments: Pébay (2008), 3.1. Rows in which either value
-is null are left out. Means are kept in two doubles, as in `shape`.
+"""Covariance, correlation and the line of least squares from co-moments: Pébay (2008), 3.1; see `shape`. Rows in which
+either value is null are left out. A mean has two doubles, as in `shape`.
 """
 
 from __future__ import annotations
@@ -42,8 +42,9 @@ def _pebay(x, i, y, j, out, k):  # type: ignore[no-untyped-def]  # noqa: ANN001,
 
 
 def comoments(x: str, y: str) -> Field:
-    """Count, both means with what rounding took off them, and the sums of products of the distances from the means;
-    NaN as soon as one value is not finite.
+    """The count, both means and their rounding errors, and the sums of products of the distances from the means.
+
+    NaN where a value is not finite.
     """
     parts, needs = ("n", "a", "a_rest", "b", "b_rest", "aa", "bb", "ab"), ((x, "number"), (y, "number"))
     return Field("comoments", f"{x}, {y}", doubles(a=x, b=y), Fold("comoments", _pebay), seal=_sealed, sealed_as=parts, needs=needs)
@@ -102,20 +103,20 @@ def _trend(*parts: pa.Array) -> pa.Array:
 
 
 def covariance(x: str, y: str, *, population: bool = False, where: str | None = None) -> Aggregate:
-    """The covariance of `x` and `y`: of a sample (null for fewer than two rows), or of the population (null for none)."""
+    """The covariance of `x` and `y`: of a sample (null for fewer than two rows), or of the population (null for no row)."""
     of, field = _pair(x, y, "covariance")
     return Aggregate("covariance", of, (field,), _population if population else _sample).only(where)
 
 
 def correlation(x: str, y: str, *, where: str | None = None) -> Aggregate:
-    """Pearson's correlation of `x` and `y`, from -1 to 1; null where either does not vary."""
+    """Pearson's correlation of `x` and `y`, from -1 to 1; null where `x` or `y` does not vary."""
     of, field = _pair(x, y, "correlation")
     return Aggregate("correlation", of, (field,), _correlation).only(where)
 
 
 def linear_trend(x: str, y: str, *, where: str | None = None) -> Aggregate:
     """The line of least squares of `y` over `x`: a struct of the doubles slope, intercept and r2; null where `x` does
-    not vary. `r2` is 1 where `y` does not.
+    not vary. `r2` is 1 where `y` does not vary.
     """
     of, field = _pair(x, y, "linear_trend")
     return Aggregate("linear_trend", of, (field,), _trend).only(where)

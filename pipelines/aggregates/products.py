@@ -1,4 +1,4 @@
-"""Products and geometric means, by logarithms: they neither overflow on the way nor depend on the order of large and small."""
+"""Products and geometric means, by logarithms. Nothing overflows on the way, whatever the order of large and small values."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def _geometric_mean(n: pa.Array, logs: pa.Array, negative: pa.Array) -> pa.Array
 
 
 def product(x: str, *, where: str | None = None) -> Aggregate:
-    """The product of `x` as a double, from the sum of logarithms: right to rounding; null where every value is null."""
+    """The product of `x` as a double, right to rounding; null where every value is null."""
     x = expression(x, "product")
     return Aggregate("product", x, (present(x), logarithms(x), negatives(x)), _product).only(where)
 
 
 def geometric_mean(x: str, *, where: str | None = None) -> Aggregate:
-    """The geometric mean of `x`: 0 if a value is 0, NaN if one is negative, null where every value is null."""
+    """The geometric mean of `x`: 0 if a value is 0, NaN if a value is negative, null where every value is null."""
     x = expression(x, "geometric_mean")
     return Aggregate("geometric_mean", x, (present(x), logarithms(x), negatives(x)), _geometric_mean).only(where)

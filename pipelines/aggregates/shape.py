@@ -1,6 +1,6 @@
 """Skewness and kurtosis from central moments: Pébay, "Formulas for Robust, One-Pass Parallel Computation of Covariances
-and Arbitrary-Order Statistical Moments" (2008), 2.1. The mean is kept in two doubles (Knuth's two-sum), so that an
-offset of 1e15 costs no digit.
+and Arbitrary-Order Statistical Moments" (2008), 2.1. The mean has two doubles (Knuth's two-sum), so that an offset
+of 1e15 costs no digit.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def _pebay(x, i, y, j, out, k):  # type: ignore[no-untyped-def]  # noqa: ANN001,
 
 
 def shape(x: str) -> Field:
-    """Count, mean, what rounding took off the mean, and the sums of second, third and fourth powers of the distances
-    from the mean; NaN as soon as one value is not finite.
+    """The count, the mean, the rounding error of the mean, and the sums of the second, third and fourth powers of the
+    distances from the mean. NaN where a value is not finite.
     """
     parts = ("n", "mean", "rest", "m2", "m3", "m4")
     return Field("shape", x, doubles(values=x), Fold("shape", _pebay), seal=_sealed, sealed_as=parts, needs=((x, "number"),))
@@ -76,12 +76,12 @@ def _kurtosis(n: pa.Array, mean: pa.Array, rest: pa.Array, m2: pa.Array, m3: pa.
 
 
 def skewness(x: str, *, where: str | None = None) -> Aggregate:
-    """The skewness of a sample, G1 (adjusted Fisher-Pearson); null for fewer than three values and for equal ones."""
+    """The skewness of a sample, G1 (adjusted Fisher-Pearson); null for fewer than three values, and where all are equal."""
     x = expression(x, "skewness")
     return Aggregate("skewness", x, (shape(x),), _skewness).only(where)
 
 
 def kurtosis(x: str, *, where: str | None = None) -> Aggregate:
-    """The excess kurtosis of a sample, G2; null for fewer than four values and for equal ones."""
+    """The excess kurtosis of a sample, G2; null for fewer than four values, and where all are equal."""
     x = expression(x, "kurtosis")
     return Aggregate("kurtosis", x, (shape(x),), _kurtosis).only(where)

@@ -1,4 +1,4 @@
-"""The monoid of sketches: states are what the library writes."""
+"""The monoid of sketches. A state is the bytes that the library writes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Sketches:
-    """Sketches of one of the engine's kinds.
+    """Sketches of a kind.
 
     Attributes:
         name: "hll", "theta", "tdigest" or "frequent".
-        size: what the library calls k or lg_k.
+        size: k or lg_k of the library.
     """
 
     name: str
@@ -27,7 +27,7 @@ class Sketches:
     ordered = False
 
     def sealed(self, lists: pa.Array) -> list[pa.Array]:
-        """Lists of values as sketches."""
+        """A sketch of each list of values."""
         from pipelines.engine.reduce.sketch_bytes import KINDS
 
         return [KINDS[self.name].states(lists, self.size)]
@@ -41,7 +41,7 @@ class Sketches:
         return {part: combinations(column, windows, kind.algebra(self.size), empty) for part, column in parts.items()}
 
     def shown(self, states: pa.Array) -> list[Any]:
-        """Each state as something that can be compared and printed."""
+        """Each state as a value that can be compared and printed."""
         from pipelines.engine.reduce.sketch_bytes import KINDS
 
         kind = KINDS[self.name]

@@ -1,9 +1,9 @@
-"""Sketches: small states for questions whose exact answer needs every value. Of the Apache DataSketches library.
+"""Sketches: small states for questions whose exact answer needs every value. By the library Apache DataSketches.
 
-A state is what the library serialises, so that any of its languages reads it. Equal rows make equal results: values are
-counted or sorted before they go in where their order would matter, and no sketch here draws lots. For quantiles that
-rules out the library's KLL, REQ and classic sketches, which compact by random bits that cannot be seeded; the t-digest
-does not (Dunning, Ertl, "Computing Extremely Accurate Quantiles Using t-Digests", 2019).
+A state is the bytes that the library writes, so that the library reads it in any of its languages. Equal rows make equal
+results: where the order of values matters to a sketch, values are counted or sorted first, and no sketch here is random.
+The library's KLL, REQ and classic sketches of quantiles draw random bits that cannot be seeded. So quantiles have a
+t-digest (Dunning, Ertl, "Computing Extremely Accurate Quantiles Using t-Digests", 2019).
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ if TYPE_CHECKING:
 
 
 def approx_count_distinct(x: str, lg_k: int = 12, *, where: str | None = None) -> Aggregate:
-    """About how many different values `x` has: HyperLogLog, standard error 1.04 / sqrt(2**lg_k), 1.6 % as it stands.
+    """About the number of distinct values of `x`: HyperLogLog, standard error 1.04 / sqrt(2**lg_k), by default 1.6 %.
 
-    Exact for up to some dozens of values; nulls do not count. Flajolet et al., "HyperLogLog" (2007).
+    Exact up to some dozens of values. Nulls do not count. Flajolet et al., "HyperLogLog" (2007).
 
     Raises:
-        DefinitionError: `lg_k` is no whole number from 7 to 21.
+        DefinitionError: `lg_k` is not a whole number from 7 to 21.
     """
     x, lg_k = expression(x, "approx_count_distinct"), _size("approx_count_distinct", lg_k, 7, 21)
     return Aggregate("approx_count_distinct", f"{x}, {lg_k}", _typed(x, Sketches("hll", lg_k)), _estimates).only(where)
 
 
 def approx_quantiles(x: str, quantiles: Sequence[float], k: int = 500, *, where: str | None = None) -> Aggregate:
-    """About the quantiles of `x`, as a list of doubles in the order asked: a t-digest. Null where there is no value.
+    """About the quantiles of `x`, by a t-digest: a list of doubles in the order of `quantiles`. Null where no value counts.
 
-    Measured on a million values in a thousand states: the rank is off by up to 1 % in the middle, by 0.04 % at 0.01 and
-    0.99; at twice the `k` by 0.4 % and 0.02 %. Null, NaN and infinite values are left out.
+    Null, NaN and infinite values do not count. The error of the rank, measured on a million values in a thousand states:
+    up to 1 % in the middle, 0.04 % at 0.01 and 0.99. With twice the `k`: 0.4 % and 0.02 %.
 
     Args:
         x: SQL expression, a number.
-        quantiles: from 0, the least value, to 1, the greatest.
-        k: how fine the digest is, from 10; a state is at most some 20 bytes times `k`.
+        quantiles: from 0, the least value, to 1, the greatest value.
+        k: from 10; a greater `k` gives a smaller error. A state has at most about 20 bytes times `k`.
         where: SQL condition that rows must meet.
 
     Raises:
-        DefinitionError: no quantiles, some that are not from 0 to 1, a `k` that is too small or large.
+        DefinitionError: no quantiles, a quantile that is not from 0 to 1, or a `k` that is too small or too large.
     """
     x, k = expression(x, "approx_quantiles"), _size("approx_quantiles", k, 10, 65_535, "k")
     if not isinstance(quantiles, list | tuple) or not quantiles:
@@ -61,13 +61,13 @@ def approx_quantiles(x: str, quantiles: Sequence[float], k: int = 500, *, where:
 
 
 def approx_top_k(x: str, k: int = 10, *, where: str | None = None) -> Aggregate:
-    """The `k` values of `x` that most rows have, with about how many: a list of (value, count, error), most frequent first.
+    """About the `k` most frequent values of `x`: a list of (value, count, error), the most frequent first.
 
-    The true count lies between `count - error` and `count`. Exact, with error 0, for up to some hundreds of values:
-    Misra and Gries, "Finding repeated elements" (1982). Of equal counts the least text comes first.
+    The true count lies between `count - error` and `count`. Up to some hundreds of values the count is exact and the error
+    is 0. Of equal counts, the least text comes first. Misra and Gries, "Finding repeated elements" (1982).
 
     Raises:
-        DefinitionError: `k` is no whole number from 1 to 1,000.
+        DefinitionError: `k` is not a whole number from 1 to 1,000.
     """
     x, k = expression(x, "approx_top_k"), _size("approx_top_k", k, 1, 1_000, "k")
     lg_size = max(10, (8 * k - 1).bit_length())
@@ -78,20 +78,20 @@ def approx_top_k(x: str, k: int = 10, *, where: str | None = None) -> Aggregate:
 
 
 def theta(x: str, lg_k: int = 12, *, where: str | None = None) -> Aggregate:
-    """The different values of `x` as a theta sketch, bytes: sets whose union, intersection and difference can be counted.
+    """The distinct values of `x` as a theta sketch, in bytes: a set whose unions, intersections and differences can be counted.
 
-    `pipelines.aggregates.theta_sets` does that with the bytes that are read. Nulls do not count. Dasgupta et al., "A
-    Framework for Estimating Stream Expression Cardinalities" (2016).
+    `pipelines.aggregates.theta_sets` counts them. Nulls do not count. Dasgupta et al., "A Framework for Estimating Stream
+    Expression Cardinalities" (2016).
 
     Raises:
-        DefinitionError: `lg_k` is no whole number from 5 to 26.
+        DefinitionError: `lg_k` is not a whole number from 5 to 26.
     """
     x, lg_k = expression(x, "theta"), _size("theta", lg_k, 5, 26)
     return Aggregate("theta", f"{x}, {lg_k}", _typed(x, Sketches("theta", lg_k)), _itself).only(where)
 
 
 def _typed(x: str, sketches: Sketches) -> tuple[Field, ...]:
-    """The sketch and, for its type, the least value: numbers and their texts have other hashes, and batches must not mix them."""
+    """The sketch, and the least value for its type. The hash of a number is not the hash of its text: batches must not mix types."""
     return _field(x, f"coalesce(list({x}) FILTER (WHERE ({x}) IS NOT NULL), [])", sketches), *least(x).fields
 
 

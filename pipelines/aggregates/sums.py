@@ -1,4 +1,4 @@
-"""Sums and means. Integers and decimals are exact, and too large a sum is an error; floats are deterministic."""
+"""Sums and means. Sums of integers and decimals are exact; a sum that does not fit is an error. Floats are deterministic."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def total(x: str) -> Field:
 
 
 def weighted(x: str, w: str) -> Field:
-    """The sums of `x * w` and of `w` as doubles over the rows in which neither is null."""
+    """The sums of `x * w` and of `w`, as doubles, over the rows in which neither is null."""
     both = f"FILTER (WHERE ({x}) IS NOT NULL AND ({w}) IS NOT NULL)"
     lifts = (("total", f"coalesce(sum(({x})::DOUBLE * ({w})::DOUBLE), 0)"), ("weight", f"coalesce(sum(({w})::DOUBLE) {both}, 0)"))
     return Field("weighted", f"{x}, {w}", lifts, SUM, needs=((x, "number"), (w, "number")))
@@ -62,7 +62,7 @@ def mean(x: str, *, distinct: bool = False, where: str | None = None) -> Aggrega
 def weighted_mean(x: str, w: str, *, where: str | None = None) -> Aggregate:
     """The mean of `x` with weights `w` as a double: `sum(x * w) / sum(w)` over the rows in which neither is null.
 
-    Null where the weights add up to 0.
+    Null where the sum of the weights is 0.
     """
     x, w = expression(x, "weighted_mean"), expression(w, "weighted_mean")
     return Aggregate("weighted_mean", f"{x}, {w}", (weighted(x, w),), quotient).only(where)
@@ -81,9 +81,9 @@ def _sum_rate(n: pa.Array, total: pa.Array, start: pa.Array, end: pa.Array) -> p
 
 
 def rate(x: str | None = None, *, where: str | None = None) -> Aggregate:
-    """Rows per second of the window's own length, or the sum of `x` per second, as a double.
+    """Rows per second of the window's length, or with `x`, the sum of `x` per second, as a double.
 
-    Null where every value of `x` is null, and for windows without a length.
+    Null where every value of `x` is null, and where the window has no length.
     """
     if x is None:
         return Aggregate("rate", "", (ROW_COUNT,), _rate, uses_window=True).only(where)

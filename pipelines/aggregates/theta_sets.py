@@ -1,6 +1,7 @@
-"""Sets out of the bytes of `theta`: their union, intersection, difference, and about how many values they hold.
+"""Sets from the bytes of `theta`: their union, intersection and difference, and about how many values they hold.
 
-`theta_sets.estimate(theta_sets.intersection(monday, tuesday))` of two windows' results: who came on both days.
+With the results of two windows, `theta_sets.estimate(theta_sets.intersection(monday, tuesday))` says about how many came
+on both days.
 """
 
 from __future__ import annotations
@@ -12,18 +13,18 @@ if TYPE_CHECKING:
 
 
 def estimate(sketch: bytes) -> float:
-    """About how many different values the set has; exactly, as long as there are fewer than 2**lg_k."""
+    """About the number of values in the set. Exact below 2**lg_k values."""
     return float(_read(sketch).get_estimate())
 
 
 def bounds(sketch: bytes, deviations: int = 2) -> tuple[float, float]:
-    """Between which numbers the true one lies: with 1, 2 or 3 standard deviations in 68, 95 or 99.7 of 100 cases."""
+    """Bounds of the true number of values: 1, 2 or 3 standard deviations hold in 68, 95 or 99.7 of 100 cases."""
     found = _read(sketch)
     return float(found.get_lower_bound(deviations)), float(found.get_upper_bound(deviations))
 
 
 def union(*sketches: bytes, lg_k: int = 12) -> bytes:
-    """The values that are in any of the sets; `lg_k`: how fine the result is, as `theta` has it."""
+    """The values of any of the sets. `lg_k` is the size of the result, as in `theta`."""
     from datasketches import theta_union
 
     whole = theta_union(lg_k)
@@ -33,7 +34,7 @@ def union(*sketches: bytes, lg_k: int = 12) -> bytes:
 
 
 def intersection(first: bytes, *others: bytes) -> bytes:
-    """The values that are in all of the sets."""
+    """The values that all sets have."""
     from datasketches import theta_intersection
 
     common = theta_intersection()

@@ -1,8 +1,8 @@
-"""What Python functions do, as a short text: another text, another state."""
+"""A fingerprint of functions. It changes when their code or what they close over changes."""
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import partial
 from hashlib import sha256
 from types import CellType, CodeType, FunctionType, MethodType, ModuleType
@@ -12,51 +12,78 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _PLAIN = (bool, int, float, str, bytes, type(None))
+_OURS = "pipelines."
 
 
-def mark(*functions: Any) -> str:  # noqa: ANN401 - functions, methods, classes, whatever can be called
-    """Twelve letters that differ when the functions' code does, or constants, defaults, plain enclosed or global values.
+@dataclass(frozen=True, slots=True)
+class _Path:
+    """The way from a function to a value that it holds.
 
-    Functions that they call are told by name alone, unless they are enclosed: change those, and the mark stays.
+    Attributes:
+        by_name: whether functions of Muntin count by name.
+        ids: of the objects on the way.
+    """
+
+    by_name: bool
+    ids: tuple[int, ...] = ()
+
+
+def mark(*functions: Any, ours_by_name: bool = False) -> str:  # noqa: ANN401 - functions, methods, classes: anything that can be called
+    """Twelve hexadecimal digits that change with the functions: their code, constants, defaults, closures and plain global values.
+
+    A function that they only call counts by name.
 
     >>> mark(lambda x: x + 1) == mark(lambda x: x + 1), mark(lambda x: x + 1) == mark(lambda x: x + 2)
     (True, False)
+
+    Args:
+        functions: anything that can be called.
+        ours_by_name: whether a function of Muntin counts by its name, its defaults and what it closes over, and not by
+            its byte code. Byte code differs between versions of Python. Such a function gets another name when its
+            results change.
     """
-    return sha256(repr([_told(function, ()) for function in functions]).encode()).hexdigest()[:12]
+    return sha256(repr([_content(function, _Path(ours_by_name)) for function in functions]).encode()).hexdigest()[:12]
 
 
-def _told(value: Any, within: tuple[int, ...]) -> Any:  # noqa: ANN401, PLR0911 - whatever functions hold on to, kind by kind
-    """A value as something whose `repr` is the same in every process; what encloses itself is told once."""
+def _content(value: Any, path: _Path) -> Any:  # noqa: ANN401, PLR0911 - a function holds values of any kind
+    """A value as something that has the same `repr` in every process. A value inside itself counts once."""
     if isinstance(value, _PLAIN):
         return repr(value)
-    if id(value) in within:
+    if id(value) in path.ids:
         return "itself"
-    within = (*within, id(value))
+    path = _Path(path.by_name, (*path.ids, id(value)))
     if isinstance(value, partial):
-        return "partial", _told(value.func, within), _told(value.args, within), _told(value.keywords, within)
+        return "partial", _content(value.func, path), _content(value.args, path), _content(value.keywords, path)
     if isinstance(value, MethodType):
-        return _told(value.__func__, within), _told(value.__self__, within)
+        return _content(value.__func__, path), _content(value.__self__, path)
     if isinstance(value, FunctionType):
-        held = [_enclosed(cell) for cell in value.__closure__ or ()]
-        return _code(value.__code__), _told([value.__defaults__, value.__kwdefaults__, held, dict(_globals(value))], within)
+        return _function(value, path)
     if isinstance(value, list | tuple):
-        return [_told(each, within) for each in value]
+        return [_content(each, path) for each in value]
     if isinstance(value, set | frozenset):
-        return sorted(repr(_told(each, within)) for each in value)
+        return sorted(repr(_content(each, path)) for each in value)
     if isinstance(value, dict):
-        return [(_told(key, within), _told(each, within)) for key, each in value.items()]
-    return _object(value, within)
+        return [(_content(key, path), _content(each, path)) for key, each in value.items()]
+    return _object(value, path)
 
 
-def _object(value: Any, within: tuple[int, ...]) -> Any:  # noqa: ANN401 - as above
-    """The name of a class, a module, a built-in function; of any other object its class and what is plain of its attributes,
-    since the rest, as a logger, may hold on to the whole process.
+def _function(function: FunctionType, path: _Path) -> Any:  # noqa: ANN401 - as above
+    held = [function.__defaults__, function.__kwdefaults__, [_enclosed(cell) for cell in function.__closure__ or ()]]
+    if path.by_name and (function.__module__ or "").startswith(_OURS):
+        return function.__qualname__, _content(held, path)
+    return _code(function.__code__), _content([*held, dict(_globals(function))], path)
+
+
+def _object(value: Any, path: _Path) -> Any:  # noqa: ANN401 - as above
+    """The name of a class, a module or a built-in function. For any other object, its class and its plain attributes.
+
+    Other attributes do not count: a logger, for example, holds the loggers of the whole process.
     """
     name = getattr(value, "__qualname__", type(value).__qualname__)
     if isinstance(value, type | ModuleType):
         return name, value.__name__
     if is_dataclass(value):
-        return name, [_told(getattr(value, each.name), within) for each in fields(value)]
+        return name, [_content(getattr(value, each.name), path) for each in fields(value)]
     return name, [(key, _plain(each)) for key, each in getattr(value, "__dict__", {}).items()]
 
 
@@ -67,7 +94,7 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - as above
 
 
 def _enclosed(cell: CellType) -> Any:  # noqa: ANN401 - as above
-    """What a cell holds, which may be nothing yet."""
+    """The value of a cell; None while the cell is empty."""
     try:
         return cell.cell_contents
     except ValueError:
@@ -75,7 +102,7 @@ def _enclosed(cell: CellType) -> Any:  # noqa: ANN401 - as above
 
 
 def _globals(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """The plain values that the function's code, inner functions' too, may read from its module."""
+    """The plain global values that the code may read, the code of inner functions too."""
     for name in sorted(_names(function.__code__)):
         value = function.__globals__.get(name)
         if not name.startswith("__") and value is not None and isinstance(value, (*_PLAIN, tuple, frozenset)):
@@ -91,5 +118,5 @@ def _code(code: CodeType) -> tuple[Any, ...]:
     return code.co_code, code.co_names, constants
 
 
-def _constant(value: Any) -> str:  # noqa: ANN401 - what code objects hold
+def _constant(value: Any) -> str:  # noqa: ANN401 - code holds constants of any kind
     return repr(sorted(map(repr, value))) if isinstance(value, frozenset) else repr(value)

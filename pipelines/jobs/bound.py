@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pipelines.aggregates.shared_fields import shared_fields
 from pipelines.definition.frame_sets import FrameSet, frame_sets
 from pipelines.definition.function_marks import mark
+from pipelines.sources.lift_sql import facts_of
 from pipelines.store import state
 from pipelines.store.state import FORMAT
 
@@ -119,14 +120,16 @@ def fingerprint(pipeline: Pipeline) -> str:
         "schedule": [schedule.cron, schedule.step_us, schedule.anchor_us],
         "max_ahead": pipeline.max_ahead_us,
         "frames": [[frames.table, frames.event_times, sorted(frames.lifts.items())] for frames in frame_sets(pipeline)],
-        "fields": sorted(each.facts for each in shared_fields(pipeline.aggregates)),
+        "fields": sorted(facts_of(each) for each in shared_fields(pipeline.aggregates)),
     }
     return sha256(json.dumps(facts, sort_keys=True, default=str).encode()).hexdigest()[:12]
 
 
 def derivation(pipeline: Pipeline, window: str) -> str:
     """Names everything that, beside the states, determines a window's results."""
-    results = {name: [str(each), each.finish.__qualname__, mark(each.finish)] for name, each in pipeline.aggregates.items()}
+    results = {
+        name: [str(each), each.finish.__qualname__, mark(each.finish, ours_by_name=True)] for name, each in pipeline.aggregates.items()
+    }
     facts = [FORMAT, repr(pipeline.windows[window]), pipeline.marks_by, pipeline.on_gap, results, pipeline.keep_states]
     facts += [list(pipeline.derive.items())] if pipeline.derive else []  # in order: one may read those before it
     return sha256(json.dumps(facts).encode()).hexdigest()[:12]

@@ -12,6 +12,7 @@ import pyarrow as pa
 from pipelines.aggregates.aggregate import sealed
 from pipelines.engine.assignment import Assignment
 from pipelines.sources.duckdb_session import connect, described
+from pipelines.sources.lift_sql import lifts_sql
 from pipelines.sources.scan import quoted
 from pipelines.sources.sql_types import stored, stored_type
 from pipelines.states.columns import EVENT_TIME, INSTANT, ORDER, ORDINAL, SOURCE_ROWS
@@ -52,7 +53,7 @@ def lifted(aggregate: Aggregate, lists: Sequence[Rows], kinds: Kinds) -> pa.Tabl
 
 def _queried(aggregate: Aggregate, rows: pa.Table, *, empty: bool) -> tuple[pa.Table, np.ndarray]:
     """A state of each list that has rows, if asked the empty state behind them; and the lists' numbers."""
-    columns = {name: lift for field in aggregate.fields for name, lift in field.lifts.items()}
+    columns = {name: lift for field in aggregate.fields for name, lift in lifts_sql(field).items()}
     grouped = queried(rows, columns | {_LIST: _LIST}, f"GROUP BY {_LIST} ORDER BY {_LIST}")
     states, numbers = grouped.drop_columns([_LIST]), grouped[_LIST].to_numpy()
     return pa.concat_tables([states, queried(rows, columns, "WHERE false")]) if empty else states, numbers

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pipelines.sources.lift_sql import lifts_sql
 from pipelines.sources.scan import EARLIEST, accepted, quoted
 from pipelines.states.columns import (
     ARRIVAL_TIME,
@@ -55,7 +56,7 @@ def states(pipeline: Pipeline, fields: Sequence[Field], frames: FrameSet, rows: 
         rows = f"(SELECT * REPLACE (0::BIGINT AS {ORDER}) FROM {rows})"
     keys = [f"{_key(key, columns.get(key, ''))} AS {quoted(key)}" for key in pipeline.keys]
     times = [f"min({EVENT_TIME}) AS {FIRST_EVENT}", f"max({EVENT_TIME}) AS {LAST_EVENT}"] if frames.event_times else []
-    parts = [f"{lift} AS {quoted(column)}" for each in fields for column, lift in each.lifts.items()]
+    parts = [f"{lift} AS {quoted(column)}" for each in fields for column, lift in lifts_sql(each).items()]
     lifts = [f"{lift} AS {quoted(column)}" for column, lift in frames.lifts.items()]
     each = [f"{frame_start(frames.width_us)} AS {FRAME}"]
     if frames.by_arrival or any(each.is_state for each in fields):

@@ -13,6 +13,7 @@ from pipelines.aggregates import Aggregate
 from pipelines.aggregates.aggregate import sealed
 from pipelines.definition.instants import BEFORE_ALL
 from pipelines.engine.windows import Combined, combine
+from pipelines.sources.lift_sql import lifts_sql
 from pipelines.states.columns import EVENT_TIME, INSTANT, ORDER, ORDINAL
 from pipelines.timeline.closing import closing
 from tests.core.cases import Case, case
@@ -68,7 +69,7 @@ CATALOGUE: dict[str, tuple[Aggregate, Callable[[Any], Any]]] = {
 }
 AGGREGATES = {name: aggregate for name, (aggregate, _) in CATALOGUE.items()} | {"rate": agg.rate()}
 FIELDS = {field.stem: field for each in AGGREGATES.values() for field in each.fields}
-COLUMNS = {name: lift for field in FIELDS.values() for name, lift in field.lifts.items()}
+COLUMNS = {name: lift for field in FIELDS.values() for name, lift in lifts_sql(field).items()}
 SCHEMA = pa.schema([("t", pa.int64()), ("k", pa.string()), ("v", pa.int64()), ("x", pa.float64()), ("s", pa.string())])
 
 

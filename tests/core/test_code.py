@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from types import CodeType, FunctionType
 from typing import Any
 
 import pyarrow as pa
@@ -168,6 +169,38 @@ def test_functions_of_ones_own_aggregates_count() -> None:
     variance = agg.variance("x")
     sealed = replace(variance, fields=(replace(variance.fields[0], seal=lambda values: [values] * 4),))
     assert fingerprint(pipeline(variance)) != fingerprint(pipeline(sealed))
+
+
+def ours(made: FunctionType, code: CodeType, module: str) -> FunctionType:
+    """A function of Muntin as another version or another Python has it."""
+    other = FunctionType(code, made.__globals__, made.__name__, made.__defaults__, made.__closure__)
+    other.__qualname__, other.__module__ = made.__qualname__, module
+    return other
+
+
+def test_functions_of_muntin_count_by_name_in_results() -> None:
+    mean = agg.mean("x")
+    moved = replace(mean, finish=ours(mean.finish, (lambda n, total: n + total).__code__, "pipelines.elsewhere"))
+    foreign = replace(mean, finish=ours(mean.finish, (lambda n, total: n + total).__code__, "elsewhere"))
+    renamed = replace(mean, finish=agg.sum("x").finish)
+    plain, *others = (derivation(pipeline(each), "hour") for each in (mean, moved, foreign, renamed))
+    assert [plain == each for each in others] == [True, False, False]
+    grouped, inside = (derivation(pipeline(agg.by("y", each)), "hour") for each in (mean, moved))
+    assert grouped == inside
+
+
+def test_functions_of_muntin_count_by_code_where_code_is_kept() -> None:
+    """Compiled folds lie on disk under their mark."""
+    mean = agg.mean("x").finish
+    assert mark(mean) != mark(ours(mean, (lambda n, total: n + total).__code__, mean.__module__))
+    assert mark(agg.skewness("x").fields[0].monoid.combine) != mark(agg.covariance("x", "y").fields[0].monoid.combine)
+
+
+def test_what_functions_of_muntin_hold_counts_beside_their_name() -> None:
+    assert mark(agg.percentile("x", 0.5).finish, ours_by_name=True) == mark(agg.percentile("y", 0.5).finish, ours_by_name=True)
+    assert mark(agg.percentile("x", 0.5).finish, ours_by_name=True) != mark(agg.percentile("x", 0.6).finish, ours_by_name=True)
+    low, high = (agg.by("y", own(scale=scale)).finish for scale in (1, 2))
+    assert mark(low, ours_by_name=True) != mark(high, ours_by_name=True)
 
 
 def capped(limit: float) -> Aggregate:

@@ -22,6 +22,7 @@ from pipelines import aggregates as agg
 from pipelines.aggregates import Aggregate
 from pipelines.aggregates.aggregate import sealed
 from pipelines.laws.states import combined, queried
+from pipelines.sources.lift_sql import lifts_sql
 from pipelines.states.columns import EVENT_TIME, ORDER, ORDINAL
 from tests.core.values import alike
 from tests.judge.verdict import bit
@@ -117,7 +118,7 @@ def naive(
             found.append({**row, EVENT_TIME: us, ORDER: 0 if by_arrival else us, ORDINAL: len(found), "window": window})
     table = pa.Table.from_pylist(found, pa.schema([*SCHEMA, *((name, pa.int64()) for name in (EVENT_TIME, ORDER, ORDINAL, "window"))]))
     fields = {field.stem: field for each in ASKED for field in each.fields}
-    lifts = {column: lift for field in fields.values() for column, lift in field.lifts.items()}
+    lifts = {column: lift for field in fields.values() for column, lift in lifts_sql(field).items()}
     states = sealed(queried(table, lifts | {"w": '"window"'}, 'GROUP BY "window" ORDER BY "window"'), fields.values())
     assert states["w"].to_pylist() == list(range(len(members)))
     bounds = [pa.array(column, INSTANT) for column in zip(*spans, strict=True)]

@@ -87,7 +87,7 @@ def bound(aggregate: Aggregate, folder: Path) -> None:
         windows={"w": windows.tumbling("1h")},
         aggregates={"it": aggregate},
     )
-    bound_types(bind(flow, path.parent / "state"), {}, [[str(path)]])
+    bound_types(bind(flow, folder), {}, [[str(path)]])
 
 
 @pytest.mark.parametrize(("aggregate", "said"), [pytest.param(*each, id=str(each[0])) for each in WRONG])

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from pipelines.aggregates.aggregate import sealed
+from pipelines.aggregates.grouping import asked_of
 from pipelines.definition.kinds import RowStates
 from pipelines.errors import DefinitionError, SourceError
 from pipelines.jobs.derive import check_derived
 from pipelines.sources.duckdb_session import described, explained, kept_session, said
 from pipelines.sources.lift import states
+from pipelines.sources.lift_sql import expression_sql, lifts_sql
 from pipelines.sources.scan import event_time, quoted, scan, staged
 from pipelines.sources.sql_types import NEEDS, meets, stored, stored_type
 from pipelines.states.columns import FIRST_EVENT, FRAME, LAST_EVENT, ORDINAL, SOURCE_ROWS
@@ -80,11 +82,12 @@ def _check_where(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, co
 def _check_aggregates(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]) -> None:
     for name, aggregate in bound.aggregates.items():
         for field in aggregate.fields:
-            for lift in field.lifts.values():
+            for lift in lifts_sql(field).values():
                 _try(
                     session, f"SELECT {lift} AS {quoted(name)} FROM {rows} AS {SOURCE_ROWS}", f"aggregates[{name!r}]: {aggregate}", columns
                 )
-            for sql, need in (*field.needs, *([(field.where, "condition")] if field.where else [])):
+            for expression, need in asked_of(field):
+                sql = expression_sql(expression)
                 kind = _try(session, f"SELECT ({sql}) AS it FROM {rows} AS {SOURCE_ROWS}", f"aggregates[{name!r}]: {aggregate}", columns)[
                     "it"
                 ]

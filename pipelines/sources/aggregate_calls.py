@@ -1,0 +1,111 @@
+"""Narrow each aggregate call in a SQL text by a FILTER. DuckDB's parser says where the calls are; the rest of the text stays."""
+
+from __future__ import annotations
+
+import json
+from functools import cache, lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from pipelines.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    Words = Sequence[tuple[int, bytes]]  # where a word of the text begins, in bytes, and the word in small letters
+    Edit = tuple[int, int, str]  # instead of the bytes [from, to)
+
+_SELECT = "SELECT "
+_CALLS = ("FUNCTION", "WINDOW_AGGREGATE")
+_PARSED = "SELECT json_serialize_sql(?, skip_null := true, skip_default := true)"
+_NAMES = "SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type = 'aggregate'"
+
+
+@lru_cache(1000)
+def narrowed(lift: str, condition: str) -> str:
+    """The lift with each of its aggregates over the rows for which `condition` is true.
+
+    >>> narrowed("sum(x) / count(*) FILTER (WHERE x > 0)", "y > 0")
+    'sum(x) FILTER (WHERE (y > 0)) / count(*) FILTER (WHERE (y > 0) AND ( x > 0))'
+
+    Raises:
+        DefinitionError: DuckDB cannot parse the lift.
+    """
+    words = _words(_SELECT + lift)
+    starts = sorted(set(_aggregate_calls(_parsed(lift))), reverse=True)  # an inner call before the call around it
+    edits = [edit for start in starts for edit in _edits(words, start, condition)]
+    text, out, at = (_SELECT + lift).encode(), list[bytes](), len(_SELECT)
+    for begin, end, new in sorted(edits, key=lambda edit: edit[0]):
+        out += [text[at:begin], new.encode()]
+        at = end
+    return b"".join([*out, text[at:]]).decode()
+
+
+def _parsed(lift: str) -> Any:  # noqa: ANN401 - a tree of JSON
+    from pipelines.sources.duckdb_session import kept_session
+
+    [(tree,)] = kept_session(None).execute(_PARSED, [_SELECT + lift]).fetchall()
+    found = json.loads(tree)
+    if found["error"]:
+        raise DefinitionError(f"{lift!r} is not a SQL expression: {found['error_message']}")
+    return found["statements"]
+
+
+@cache
+def _aggregates() -> frozenset[str]:
+    from pipelines.sources.duckdb_session import kept_session
+
+    return frozenset(name for (name,) in kept_session(None).execute(_NAMES).fetchall())
+
+
+def _aggregate_calls(tree: Any, around: int | None = None) -> Iterator[int]:  # noqa: ANN401 - a tree of JSON
+    """Where the names of the aggregates begin.
+
+    The parser gives no place to a call that it adds. DuckDB 1.5 reads `list(x ORDER BY x)` as `list_sort(list(x))`: there the
+    place is that of the call `around`.
+    """
+    if isinstance(tree, list):
+        for each in tree:
+            yield from _aggregate_calls(each, around)
+    elif isinstance(tree, dict):
+        place = tree.get("query_location", around) if tree.get("type") in _CALLS else None
+        if place is not None and tree["function_name"].lower() in _aggregates():
+            yield place
+        yield from _aggregate_calls(list(tree.values()), place)
+
+
+def _words(text: str) -> Words:
+    """The words of a text, by DuckDB's own rules: a string, a quoted name or a bracket is one word; a comment is none."""
+    import duckdb
+
+    found = [at for at, kind in duckdb.tokenize(text) if kind != duckdb.token_type.comment]
+    whole = text.encode().lower()
+    return [
+        (at, whole[at : at + 1] if whole[at : at + 1] in b"()" else whole[at:end].split()[0]) for at, end in pairwise([*found, len(whole)])
+    ]
+
+
+def _edits(words: Words, start: int, condition: str) -> Iterator[Edit]:
+    """What makes a call narrower: a FILTER behind it, or one more condition in the FILTER that it has."""
+    spelled = [word for _, word in words]
+    close = _closing(spelled, next(index for index, (at, _) in enumerate(words) if at == start))
+    if spelled[close + 1 : close + 3] == [b"within", b"group"]:
+        close = _closing(spelled, close + 3)
+    behind = words[close][0] + 1
+    if spelled[close + 1 : close + 3] != [b"filter", b"("]:
+        yield behind, behind, f" FILTER (WHERE ({condition}))"
+        return
+    last = close + 3 if spelled[close + 3] == b"where" else close + 2
+    end = words[_closing(spelled, close + 2)][0]
+    yield behind, words[last][0] + len(spelled[last]), f" FILTER (WHERE ({condition}) AND ("
+    yield end, end, ")"
+
+
+def _closing(spelled: Sequence[bytes], first: int) -> int:
+    """The bracket that closes the next one that opens."""
+    open_ = 0
+    for at in range(first, len(spelled)):
+        open_ += (spelled[at] == b"(") - (spelled[at] == b")")
+        if spelled[at] == b")" and not open_:
+            return at
+    raise AssertionError("the parser took a text in which a bracket stays open")
