@@ -147,13 +147,13 @@ class AtExtreme:
     def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
         import pyarrow as pa
 
-        from pipelines.engine.lists.gather import added, holders, united
+        from pipelines.engine.lists.gather import holders, sums_over, united
 
         window, row, first = holders(parts[self.by], windows, least=self.least)
         out = {self.by: parts[self.by].take(pa.array(first, mask=first < 0))}
         for name, part in parts.items():
             if name != self.by:
-                join = united if pa.types.is_list(part.type) else added
+                join = united if pa.types.is_list(part.type) else sums_over
                 out[name] = join(part, window, row, len(first))
         return {name: out[name] for name in parts}
 

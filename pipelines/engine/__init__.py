@@ -1,1 +1,1 @@
-"""The engine: sorted frames in, windows out. Arrays of plain values; knows neither window kinds nor aggregates."""
+"""The engine: sorted frames in, windows out. It works on arrays of plain values and knows no kinds of windows and no aggregates."""

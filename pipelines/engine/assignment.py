@@ -1,4 +1,15 @@
-"""An assignment: which states make which window."""
+"""An assignment says which states make which window.
+
+The rows of the frames are put in an order, the order is cut into blocks, and a window is a range of it:
+
+    place in order    0  1  2  3 | 4  5  6  7 | 8  9
+    block             0  0  0  0 | 1  1  1  1 | 2  2
+    a window                [lo   mid   hi)            lo = 2, mid = 4, hi = 7: rows order[2:7]
+    a window in one block        [lo=mid   hi)         lo = mid = 4, hi = 8
+
+A window touches two neighbouring blocks at most. So the end of one block (`order[lo:mid]`) and the beginning of the next
+one (`order[mid:hi]`) give its result, and both are kept ready for all windows (see `reduce.fold`).
+"""
 
 from __future__ import annotations
 
@@ -16,12 +27,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What a partition's windows hold after a batch: enough to go on from there.
+    """The content of partitions after some batches: the next batch goes on from it. A note is made of it.
 
     Attributes:
-        position, group, counters, base: of each note: the batch after which it is made, the partition, what is counted
-            in it, and the value that a delta trigger compares with.
-        note, row: pairs: a note, and a row of the frames that is held.
+        position, group, counters, base: of each note: the position of its batch, the partition, the counters of the
+            partition, and the value that a delta trigger compares with.
+        note, row: pairs: the number of a note, and a row of the frames that the partition holds.
     """
 
     position: Ints
@@ -34,19 +45,20 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """The windows of a set of frames: window w is the combination of rows `order[lo[w]:hi[w]]`, plus its late rows.
+    """The windows over a set of frames. Window w combines the rows `order[lo[w]:hi[w]]`, then its late rows.
 
     Attributes:
         order: rows of the frames, in the order that ranges index.
-        block: for each entry of `order`, the block it lies in, ascending; no window spans more than two.
-        group, start, end: of each window, sorted by (group, start, end); instants in microseconds.
-        lo, mid, hi: of each window; `mid` is where its second block begins, `lo` if it has but one.
-        late_window, late_row: pairs (window, row of the frames) of states that count in some of their windows
-            only, sorted; they are added to what the range gives.
-        missed: for each row of the frames, the number of windows it came too late for.
-        closed: the position of the batch that closes each, where the end does not say; one past the last: none yet.
-        more: what the kind says of each window beside its bounds, a column each.
-        held: what arrival windows hold after some batches.
+        block: the block of each entry of `order`, ascending; a window touches two blocks at most.
+        group, start, end: of each window; windows are sorted by (group, start, end). Instants in microseconds.
+        lo, mid, hi: of each window; its second block begins at `mid`; a window in one block has `mid = lo`.
+        late_window, late_row: pairs (window, row of the frames), sorted: late states that count in some of their windows
+            only. They are combined after the range.
+        missed: of each row of the frames, the number of windows that were closed before it came.
+        closed: of each window, the position of the batch that closes it, for kinds whose ends do not tell; one past the
+            last position: the window is open.
+        more: columns of the kind, one value a window, beside the bounds.
+        held: the content of partitions after some batches, for windows by arrival.
     """
 
     order: Ints

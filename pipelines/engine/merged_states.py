@@ -1,4 +1,4 @@
-"""States that source rows brought, combined to one a key and frame."""
+"""The states of one batch, combined to one state per key and frame."""
 
 from __future__ import annotations
 
@@ -19,7 +19,13 @@ if TYPE_CHECKING:
 
 
 def merged(table: pa.Table, keys: Sequence[str], fields: Sequence[Field]) -> pa.Table:
-    """One state per key and frame, of states that the rows brought; these are in order."""
+    """One state per key and frame.
+
+    Args:
+        table: states in order of arrival, several per key and frame: key columns, frame, event times if kept, fields' columns.
+        keys: names of the key columns.
+        fields: how the other columns combine.
+    """
     codes = key_codes([contiguous(table[key]) for key in keys], len(table))
     frame = table[FRAME].to_numpy()
     order = sorted_order(codes, frame)

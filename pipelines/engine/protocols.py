@@ -1,4 +1,4 @@
-"""What plugs into the engine: kinds of windows assign, monoids reduce, aggregates finish."""
+"""The plugs of the engine: a kind of windows assigns, a monoid reduces, an aggregate finishes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 class Assigner(Protocol):
-    """A kind of windows: says which states make which window."""
+    """A kind of windows: it assigns states to windows."""
 
     @property
     def columns(self) -> Mapping[str, str]:
-        """Names and Arrow types of what `Assignment.more` says of each window, in order."""
+        """Names and Arrow types of the columns in `Assignment.more`, in order."""
         ...
 
     @property
@@ -36,11 +36,11 @@ class Reducer(Protocol):
 
     @property
     def ordered(self) -> bool:
-        """Whether equal states can be told apart by their order, so that combining is not commutative."""
+        """Whether the order of states matters: combining is not commutative."""
         ...
 
     def reduce(self, parts: Mapping[str, pa.Array], windows: Assignment) -> dict[str, pa.Array]:
-        """A field's parts for each window, from its parts for each state."""
+        """The field's parts, a value a window, from its parts, a value a state."""
         ...
 
 
@@ -49,12 +49,12 @@ class Field(Protocol):
 
     @property
     def stem(self) -> str:
-        """Names the field: equal stems hold equal columns."""
+        """The name of the field: fields of one name have the same columns."""
         ...
 
     @property
     def names(self) -> Sequence[str]:
-        """Of the parts."""
+        """The names of its parts."""
         ...
 
     @property
@@ -73,26 +73,26 @@ class Aggregate(Protocol):
 
     @property
     def fields(self) -> Sequence[Field]:
-        """What it is finished from."""
+        """The fields that the result is made of."""
         ...
 
     @property
     def finish(self) -> Callable[..., pa.Array]:
-        """From the fields' columns, in order, to the results."""
+        """A function from the fields' columns, in order, to the results."""
         ...
 
     @property
     def uses_window(self) -> bool:
-        """Whether `finish` gets the starts and the ends of the windows, too."""
+        """Whether `finish` also gets the starts and the ends of the windows."""
         ...
 
 
 class Closing(Protocol):
-    """When windows close."""
+    """The rule by which windows close."""
 
     @property
     def floor(self) -> Ints:
-        """For each batch, and one past the last: windows that end at or before it were closed before the batch came."""
+        """For each batch, and one past the last: windows that end at or before this instant were closed before the batch came."""
         ...
 
     def batch_of(self, ends: Ints) -> Ints:

@@ -1,4 +1,4 @@
-"""What each batch closed, missed and left open."""
+"""Counts of each batch: the windows that it closed, those that its rows missed, and since when windows are open after it."""
 
 from __future__ import annotations
 
@@ -15,17 +15,20 @@ if TYPE_CHECKING:
 
 
 def tallies(combined: Combined, batches: int, *, opened: bool, late_any: np.ndarray | None = None) -> dict[str, Any]:
-    """What each batch did, by its position.
+    """Counts of each batch, by its position.
 
     Args:
         combined: the windows and their states.
-        batches: how many there are.
-        opened: whether to find what is left open.
-        late_any: for each state, whether it is late for a window of any definition; this one's alone unless given.
+        batches: the number of batches.
+        opened: whether to look for open windows.
+        late_any: for each state, whether it is late for a window of any definition; None: this definition is the only one.
 
     Returns:
-        windows: closed by it; late: of its rows, those too late for at least one window; missed: windows missed, summed
-        over its rows; late_any: as late, of any definition; open: the earliest start of a window left open after it.
+        windows: how many windows the batch closed.
+        late: how many of its rows came too late for at least one window.
+        missed: how many windows its rows missed, summed over the rows.
+        late_any: as `late`, over all definitions.
+        open: the earliest start of a window that is open after the batch; `AFTER_ALL` if no window is. None: not looked for.
     """
     rows, missed, batch = combined.states["rows"].to_numpy(), combined.found.missed, combined.frames.batch
     late = missed > 0
@@ -45,7 +48,7 @@ def _sums(batch: Ints, amounts: Ints, batches: int) -> list[int]:
 
 
 def _left_open(combined: Combined, batches: int) -> list[int]:
-    """The earliest event that rows are held of after a batch, where that was noted; else the earliest start of an open window."""
+    """The earliest start of a window that is open after each batch; of windows by arrival the earliest event that a note holds."""
     windows, earliest = combined.found, np.full(batches, AFTER_ALL)
     if (held := windows.held) is not None:
         np.minimum.at(earliest, held.position[held.note], combined.frames.start[held.row])
@@ -57,6 +60,7 @@ def _left_open(combined: Combined, batches: int) -> list[int]:
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _lower(earliest, first, closed, start):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """Lower the earliest start of each batch from a window's first one up to the one that closes it."""
     for window in range(len(first)):
         for batch in range(first[window], min(closed[window], len(earliest))):
             earliest[batch] = min(earliest[batch], start[window])

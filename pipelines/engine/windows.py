@@ -1,4 +1,4 @@
-"""assigner x aggregate x reducer: from a table of states to a table of windows."""
+"""From a table of states to a table of windows: the kind assigns, monoids reduce, aggregates finish."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Combined:
-    """Windows and where they came from.
+    """The wanted windows, and the states they are made of.
 
     Attributes:
-        windows: key columns, window_start, window_end, and the aggregates; a row a window.
-        closed: the position of the batch that closed each row's window; the number of batches while none has.
-        states: the states, sorted as the frames are.
-        frames, assignment: what the windows are ranges over.
-        found, found_closed: the assignment of every window, wanted or not, and the batch that closes each.
+        windows: key columns, window_start, window_end, the kind's columns, and the aggregates; a row a window.
+        closed: for each row of `windows`, the position of the batch that closes it; the number of batches if it is open.
+        states, frames: the states, and the same as frames, in one order.
+        assignment: of the wanted windows.
+        found, found_closed: the assignment of all windows, and the position of the batch that closes each.
     """
 
     windows: pa.Table
@@ -67,16 +67,16 @@ def combine_arranged(
     wanted: Ints | None = None,
     keep_states: bool = False,
 ) -> Combined:
-    """Every window over these states that one of the `wanted` batches closes.
+    """The windows over these states that one of the `wanted` batches closes.
 
     Args:
         arranged: the states.
-        window: the definition.
-        when: watermarks and grace.
+        window: the kind.
+        when: the rule by which windows close.
         keys: names of the key columns.
         aggregates: result column -> aggregate.
-        wanted: positions of batches, ascending; len(when.marks) stands for windows still open. None: all.
-        keep_states: whether windows have the columns of their fields as well.
+        wanted: positions of batches, ascending; one past the last stands for open windows. None: all windows.
+        keep_states: whether windows also have the columns of their fields.
     """
     states, frames = arranged.states, arranged.frames
     found = window.assign(frames, when.floor)
@@ -97,17 +97,17 @@ def combine_arranged(
 
 
 def _column(assignment: Assignment, name: str, kind: str) -> pa.Array:
-    """What the kind says of each window; the place of a row in a window is known when lists are taken apart."""
+    """A column of the kind; zeros where `exploded` will fill it in."""
     return pa.array(assignment.more.get(name, np.zeros(len(assignment.lo), np.int64)), kind or None)
 
 
 def still_open(combined: Combined, position: int, settled_us: int | None = None, fields: Sequence[Field] = ()) -> pa.Table:
-    """The states of windows that were open after a batch; of kinds whose windows share no state.
+    """The states of windows that were open after a batch, for kinds whose windows share no state.
 
     Args:
         combined: the windows.
         position: of the batch.
-        settled_us: of each window the states before this instant are combined to one; None: none are.
+        settled_us: the states of a window before this instant are combined to one state; None: every state stays.
         fields: of the states.
     """
     rows, window = combined.found.order, combined.found.block
@@ -119,7 +119,7 @@ def still_open(combined: Combined, position: int, settled_us: int | None = None,
 
 
 def _settled(combined: Combined, rows: Ints, window: Ints, fields: Sequence[Field]) -> pa.Table:
-    """One state a window: the combination of these rows, which begin it."""
+    """One state per window: the combination of these rows, the first ones of their windows."""
     states = combined.states
     heads = np.flatnonzero(run_starts(window))
     first = states.take(pa.array(rows[heads]))
@@ -135,10 +135,10 @@ def _heads(frames: Frames, assignment: Assignment) -> pa.Array:
 
 
 def _only(assignment: Assignment, closed: Ints, chosen: np.ndarray) -> tuple[Assignment, Ints]:
-    """The chosen windows alone."""
+    """The assignment without the windows that are not chosen, and the batches that close the others."""
     kept = np.flatnonzero(chosen)
     pairs = chosen[assignment.late_window]
-    number = np.cumsum(chosen) - 1
+    number = np.cumsum(chosen) - 1  # of each window, among those kept
     names = ("group", "start", "end", "lo", "mid", "hi")
     return (
         replace(
@@ -157,19 +157,19 @@ def _only(assignment: Assignment, closed: Ints, chosen: np.ndarray) -> tuple[Ass
 
 
 def combined_fields(states: pa.Table, order: Ints, heads: Ints, fields: Sequence[Field]) -> dict[str, pa.Array]:
-    """The columns of fields, combined over runs of `order` that begin at `heads`."""
+    """The columns of fields, combined over the runs of `order` that begin at `heads`."""
     run = np.cumsum(np.isin(np.arange(len(order)), heads)) - 1
-    none, tails = np.empty(0, np.int64), np.append(heads[1:], len(order))[: len(heads)]
-    runs = Assignment(order, run, heads, heads, heads, heads, heads, tails, none, none, order)
+    no_pairs, tails = np.empty(0, np.int64), np.append(heads[1:], len(order))[: len(heads)]
+    runs = Assignment(order, run, heads, heads, heads, heads, heads, tails, no_pairs, no_pairs, order)
     return {column: part for field in fields for column, part in zip(field.columns, _reduced(states, runs, field), strict=True)}
 
 
 def results(
     states: pa.Table, assignment: Assignment, aggregates: Mapping[str, Aggregate], *, keep_states: bool = False
 ) -> dict[str, pa.Array]:
-    """The aggregates of each window. Fields that several aggregates share are reduced once.
+    """The aggregates of each window. A field that several aggregates share is reduced once.
 
-    `keep_states`: behind them the fields' columns, their names after `STATE_PREFIX`.
+    `keep_states`: the columns of the fields follow, with `STATE_PREFIX` before their names.
     """
     reduced: dict[str, list[pa.Array]] = {}
     kept: dict[str, pa.Array] = {}
@@ -188,5 +188,6 @@ def results(
 
 
 def _reduced(states: pa.Table, assignment: Assignment, field: Field) -> list[pa.Array]:
+    """The columns of a field, a value a window."""
     parts = {part: contiguous(states[column]) for part, column in zip(field.names, field.columns, strict=True)}
     return list(field.monoid.reduce(parts, assignment).values())

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from pipelines.engine.assignment import Assignment
-from pipelines.engine.event_time.late_pairs import spread
+from pipelines.engine.repeats import repeated
 from pipelines.states.frames import run_starts
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _first_beyond(start, tail, value, known, may, absolute):  # type: ignore[no-
 
 def _windows(group: Ints, lo: Ints, hi: Ints) -> Assignment:
     """Windows over the rows between two."""
-    window, within = spread(np.arange(len(lo)), hi - lo)
+    window, within = repeated(np.arange(len(lo)), hi - lo)
     ends = np.cumsum(hi - lo)
     begins = ends - (hi - lo)
     return Assignment(lo[window] + within, window, group[lo], lo, hi, begins, begins, ends, _NONE, _NONE, np.zeros(len(group), np.int64))

@@ -16,7 +16,7 @@ from pipelines.engine.arrival.rules import Measure
 from pipelines.engine.arrival.sliding import COUNT, DELTA, TIME, slid
 from pipelines.engine.arrival.tumbling import tumbled
 from pipelines.engine.assignment import Assignment, Held
-from pipelines.engine.event_time.late_pairs import spread
+from pipelines.engine.repeats import repeated
 from pipelines.states.columns import FILE_NUMBER, ROW_IN_BATCH
 from pipelines.states.frames import run_numbers
 from pipelines.states.sorted_by_arrival import BLANK
@@ -151,7 +151,7 @@ def _sections(rows: Arrived, frames: Frames, ends_with: str) -> Ints:
 
 
 def _held_rows(lo: Ints, hi: Ints) -> tuple[Ints, Ints]:
-    note, within = spread(np.arange(len(lo)), hi - lo)
+    note, within = repeated(np.arange(len(lo)), hi - lo)
     return note, lo[note] + within
 
 

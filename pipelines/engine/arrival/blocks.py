@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from pipelines.engine.arrival.sliding import COUNT, TIME
 from pipelines.engine.assignment import Assignment
-from pipelines.engine.event_time.late_pairs import spread
 from pipelines.engine.reduce.select import extent, sort_keys
+from pipelines.engine.repeats import repeated
 from pipelines.states.frames import run_numbers, run_starts
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def ranges(group: Ints, block: Ints, lo: Ints, hi: Ints, scattered: np.ndarray) 
     if plain.all():
         return np.arange(len(block)), changes, lo, mid, hi
     alone = np.flatnonzero(~plain & ~np.isin(np.arange(len(lo)), scattered[:, 0]))
-    window, within = spread(alone, hi[alone] - lo[alone])
+    window, within = repeated(alone, hi[alone] - lo[alone])
     pairs = np.concatenate((scattered, np.column_stack((window, lo[window] + within))))
     pairs = pairs[np.argsort(pairs[:, 0], kind="stable")]
     odd = np.flatnonzero(~plain)
@@ -62,7 +62,7 @@ def ranges(group: Ints, block: Ints, lo: Ints, hi: Ints, scattered: np.ndarray) 
 
 def grouped(windows: Assignment, groups: tuple[tuple[str, str], ...], rows: Arrived) -> Assignment:
     """Each window cut by the values of columns: one for each that there is among its rows."""
-    window, within = spread(np.arange(len(windows.lo)), windows.hi - windows.lo)
+    window, within = repeated(np.arange(len(windows.lo)), windows.hi - windows.lo)
     row = windows.order[windows.lo[window] + within]
     columns = {name: rows.columns[column] for name, column in groups}
     codes = [_codes(column)[row] for column in columns.values()]

@@ -1,1 +1,1 @@
-"""Windows by event time: from sorted frames to ranges."""
+"""Windows by event time: from sorted frames to ranges of rows."""

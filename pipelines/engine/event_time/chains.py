@@ -1,4 +1,16 @@
-"""Chains: states of a key that lie within reach of each other, batch after batch. The heart of session windows."""
+"""Chains: states of a key, each within reach of the next. The heart of session windows.
+
+    states            |--|  |-|        |---|   |-|
+    silence between       <=       >        <=            <= reach: same chain; > reach: a new one
+    chains            |=======|        |=========|
+
+Batches make it hard. A chain is closed once a later batch finds it behind its floor; a state that comes after that begins
+a chain of its own, however near it lies. So states are linked in two steps:
+
+1. A **union** is a chain over all batches together. If no state of a union lies at or before the floor of its batch, no
+   chain in it was ever closed: the union is one chain.
+2. Any other union is replayed, batch by batch.
+"""
 
 from __future__ import annotations
 
@@ -12,30 +24,40 @@ if TYPE_CHECKING:
 
 
 def chains(frames: Frames, reach: int, gap: int, floor: Ints) -> tuple[Ints, Ints, Ints]:
-    """Which chain each state ends up in.
+    """The chain of each state.
 
     Args:
         frames: the states, with the times of their first and last events.
-        reach: neighbours at most this far apart belong together.
+        reach: the longest silence within a chain.
         gap: a chain is closed once `last event + gap` is at or before the floor of a later batch.
         floor: per batch, the instant up to which chains were closed before it came.
 
     Returns:
-        The chain of each state (-1: the chain it came with was past its close and reached no open one), ascending with
+        The chain of each state (-1: its chain was past its close when it came and reached no open one), ascending with
         group and start; and of each chain the first and the last event time.
     """
     label, first, last = _chains(frames.group, frames.start, frames.batch, frames.first, frames.last, reach, gap, floor)
-    chain, start, newest = numbered(label, first, last, frames.group)
+    chain, start, newest = renumbered(label, first, last, frames.group)
     return chain, start, newest
 
 
-def numbered(label: Ints, first: Ints, last: Ints, group: Ints, *more: Ints) -> tuple[Ints, ...]:
-    """Renumber the chains that there are 0, 1, 2... by (group, start, end), and with them whatever is known of each."""
-    member = np.zeros(len(first), np.int64)
+def renumbered(label: Ints, first: Ints, last: Ints, group: Ints, *more: Ints) -> tuple[Ints, ...]:
+    """Chains numbered 0, 1, 2... by (group, first, last).
+
+    Args:
+        label: of each row, a row that stands for its chain; -1: no chain.
+        first, last: of each row; where a row stands for no chain, `last < first`.
+        group: of each row.
+        more: other facts of each row that stands for a chain.
+
+    Returns:
+        The chain of each row, and `first`, `last` and the other facts of each chain.
+    """
+    a_row = np.zeros(len(first), np.int64)  # of each chain
     kept = np.flatnonzero(label >= 0)
-    member[label[kept]] = kept
+    a_row[label[kept]] = kept
     used = np.flatnonzero(last >= first)
-    order = used[np.lexsort((last[used], first[used], group[member[used]]))]
+    order = used[np.lexsort((last[used], first[used], group[a_row[used]]))]
     number = np.full(len(first) + 1, -1)
     number[order] = np.arange(len(order))
     return number[label], *(column[order] for column in (first, last, *more))
@@ -43,25 +65,14 @@ def numbered(label: Ints, first: Ints, last: Ints, group: Ints, *more: Ints) -> 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _chains(group, start, batch, first, last, reach, gap, floor):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Cut each group into unions over all batches; where a state may have met a closed chain, replay the union by batch."""
+    """Label the rows of each union, by its first row if it is one chain."""
     n = len(group)
     label = np.full(n, -1, np.int64)
     chain_first, chain_last = np.full(n, 1, np.int64), np.full(n, 0, np.int64)
     head = 0
     while head < n:
-        newest, tail, regular = last[head], head, True
-        while tail < n and group[tail] == group[head]:
-            stop, nearest = tail, first[tail]
-            while stop < n and group[stop] == group[head] and start[stop] == start[tail]:
-                nearest = min(nearest, first[stop])
-                stop += 1
-            if tail > head and nearest - newest > reach:
-                break
-            for row in range(tail, stop):
-                newest = max(newest, last[row])
-                regular = regular and first[row] > floor[batch[row]]
-            tail = stop
-        if regular:
+        tail, newest, never_closed = _union(head, group, start, batch, first, last, reach, floor)
+        if never_closed:
             chain_first[head], chain_last[head] = first[head:tail].min(), newest
             label[head:tail] = head
         else:
@@ -71,22 +82,47 @@ def _chains(group, start, batch, first, last, reach, gap, floor):  # type: ignor
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _union(head, group, start, batch, first, last, reach, floor):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """The end of the union that begins at row `head`, its last event, and whether no chain in it was ever closed.
+
+    Rows of one frame (`frame_tail`: behind the last of them) are taken together: their first events have no order.
+    """
+    newest, tail, never_closed = last[head], head, True
+    while tail < len(group) and group[tail] == group[head]:
+        frame_tail, earliest = tail, first[tail]
+        while frame_tail < len(group) and group[frame_tail] == group[head] and start[frame_tail] == start[tail]:
+            earliest = min(earliest, first[frame_tail])
+            frame_tail += 1
+        if tail > head and earliest - newest > reach:
+            break
+        for row in range(tail, frame_tail):
+            newest = max(newest, last[row])
+            never_closed = never_closed and first[row] > floor[batch[row]]
+        tail = frame_tail
+    return tail, newest, never_closed
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _replay(head, tail, batch, first, last, reach, gap, floor, label, chain_first, chain_last):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """One union, batch by batch: drop what is closed from the open chains, merge the new states with the rest."""
+    """Label the rows head..tail of one union, batch by batch.
+
+    A chain is a tree of rows, and its root stands for it. `parent[row - head]` is the parent's number, the row's own for a
+    root, and -1 for the root of a chain that came past its close.
+    """
     rows = head + np.argsort(batch[head:tail], kind="mergesort")
     for row in range(head, tail):
         chain_first[row], chain_last[row] = first[row], last[row]
     parent = np.arange(tail - head)
-    alive = np.empty(0, np.int64)
+    open_roots = np.empty(0, np.int64)
     at = 0
     while at < len(rows):
         now = batch[rows[at]]
         stop = at
         while stop < len(rows) and batch[rows[stop]] == now:
             stop += 1
-        still_open = alive[chain_last[alive] + gap > floor[now]]
-        members = np.concatenate((still_open, rows[at:stop]))
-        alive = _merge(members, len(still_open), head, reach, gap, floor[now], parent, chain_first, chain_last)
+        still_open = open_roots[chain_last[open_roots] + gap > floor[now]]
+        candidates = np.concatenate((still_open, rows[at:stop]))
+        open_roots = _merge(candidates, len(still_open), head, reach, gap, floor[now], parent, chain_first, chain_last)
         at = stop
     for row in range(head, tail):
         root = row - head
@@ -99,25 +135,29 @@ def _replay(head, tail, batch, first, last, reach, gap, floor, label, chain_firs
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _merge(members, opened, head, reach, gap, floor, parent, chain_first, chain_last):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Join members within reach; return the chains that live on. One of new states only, past its close, dies."""
-    order = np.argsort(chain_first[members], kind="mergesort")
-    alive = np.empty(len(members), np.int64)
+def _merge(candidates, opened, head, reach, gap, floor, parent, chain_first, chain_last):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """Join the candidates that are within reach of each other; return the roots of the chains that are open afterwards.
+
+    The first `opened` candidates are open chains, the others new states. A chain of new states alone that is past its
+    close gets no window.
+    """
+    order = np.argsort(chain_first[candidates], kind="mergesort")
+    open_roots = np.empty(len(candidates), np.int64)
     count = at = 0
     while at < len(order):
-        root = members[order[at]]
-        reached = order[at] < opened
+        root = candidates[order[at]]
+        holds_open_chain = order[at] < opened
         stop = at + 1
-        while stop < len(order) and chain_first[members[order[stop]]] - chain_last[root] <= reach:
-            member = members[order[stop]]
-            chain_last[root] = max(chain_last[root], chain_last[member])
-            parent[member - head] = root - head
-            reached = reached or order[stop] < opened
+        while stop < len(order) and chain_first[candidates[order[stop]]] - chain_last[root] <= reach:
+            candidate = candidates[order[stop]]
+            chain_last[root] = max(chain_last[root], chain_last[candidate])
+            parent[candidate - head] = root - head
+            holds_open_chain = holds_open_chain or order[stop] < opened
             stop += 1
-        if reached or chain_last[root] + gap > floor:
-            alive[count] = root
+        if holds_open_chain or chain_last[root] + gap > floor:
+            open_roots[count] = root
             count += 1
         else:
             parent[root - head] = -1
         at = stop
-    return alive[:count]
+    return open_roots[:count]

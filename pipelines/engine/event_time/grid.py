@@ -1,4 +1,10 @@
-"""Windows on a grid of ends: the ranges of sliding windows, and the late states that count in some of them only."""
+"""Sliding windows: the rows of each window on a grid of ends.
+
+rows (frames)     0    1    2    3    4    5    6    7      sorted by time
+blocks         |--------------|--------------|-----------   as long as a window; borders are multiples of `size`
+a window                 [ lo  mid        hi )              row mid is the first one of its second block
+next window                   [ lo  ...        hi )         one step later: both ends move on, never back
+"""
 
 from __future__ import annotations
 
@@ -8,7 +14,8 @@ import numpy as np
 from numba import njit
 
 from pipelines.engine.assignment import Assignment
-from pipelines.engine.event_time.late_pairs import joined, spread
+from pipelines.engine.event_time.late_pairs import with_late_states
+from pipelines.engine.repeats import repeated
 from pipelines.states.frames import run_numbers, run_starts
 
 if TYPE_CHECKING:
@@ -18,60 +25,74 @@ if TYPE_CHECKING:
 def sliding_ranges(frames: Frames, first_end: Ints, size: int, step: int, floor: Ints) -> Assignment:
     """Every window of `size` on a grid of `step` that holds a state.
 
+        the windows over a state's frame end at    first_end   +step   +step   last_end
+        when the state came, windows were            closed   closed    open     open
+                                                     (missed = 2)     open_from
+
+    A state that missed no window is part of the ranges. A late state is paired with the windows from `open_from` on.
+
     Args:
         frames: the states.
         first_end: for each state, the end of the earliest window that holds its frame.
         size, step: of the windows, microseconds; size is a whole number of steps.
         floor: for each state, the instant up to which windows were closed before it came.
-
-    A state whose earliest window was still open lies in every window over its frame: those form the ranges. The few
-    that missed some windows are paired with the windows that they still reach.
     """
     last_end = first_end + (size - step)
     open_from = np.maximum(first_end, first_end + ((floor - first_end) // step + 1) * step)
     missed = (np.minimum(open_from, last_end + step) - first_end) // step
+    windows = _windows_on_time(frames, first_end, size, step, missed)
+    late = np.flatnonzero((missed > 0) & (open_from <= last_end))
+    if not len(late):
+        return windows
+    pair_row, nth = repeated(late, (last_end[late] - open_from[late]) // step + 1)
+    pair_end = open_from[pair_row] + nth * step
+    return with_late_states(windows, frames.group, pair_row, pair_end - size, pair_end)
+
+
+def _windows_on_time(frames: Frames, first_end: Ints, size: int, step: int, missed: Ints) -> Assignment:
+    """The windows over the states that missed none."""
     on_time = np.flatnonzero(missed == 0)
     group, end, lo, mid, hi = _ranges(frames.group[on_time], frames.start[on_time], first_end[on_time], size, step)
-    late = np.flatnonzero((missed > 0) & (open_from <= last_end))
-    pair_row, within = spread(late, (last_end[late] - open_from[late]) // step + 1)
     block = run_numbers(frames.group[on_time], frames.start[on_time] // size)
-    plain = Assignment(on_time, block, group, end - size, end, lo, mid, hi, pair_row[:0], pair_row[:0], missed)
-    if not len(pair_row):
-        return plain
-    pair_end = open_from[pair_row] + within * step
-    return joined(plain, frames.group, pair_row, pair_end - size, pair_end)
+    no_pairs = on_time[:0]
+    return Assignment(on_time, block, group, end - size, end, lo, mid, hi, no_pairs, no_pairs, missed)
 
 
 def _ranges(group: Ints, start: Ints, first_end: Ints, size: int, step: int) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+    """Group, end, lo, mid and hi of every window.
+
+    Rows with one (group, first_end) are a run: the same windows begin to hold them. A run brings the windows from its
+    `first_end` on, up to the next run's `first_end`, which brings the following ones; `size / step` windows at most.
+    """
     heads = np.flatnonzero(run_starts(group, first_end))
     tails = np.append(heads[1:], len(group))
     until = first_end[heads] + size
-    same = group[heads[1:]] == group[heads[:-1]] if len(heads) else np.empty(0, bool)
-    until[:-1] = np.where(same, np.minimum(until[:-1], first_end[heads[1:]]), until[:-1])
+    same_group = group[heads[1:]] == group[heads[:-1]] if len(heads) else np.empty(0, bool)
+    until[:-1] = np.where(same_group, np.minimum(until[:-1], first_end[heads[1:]]), until[:-1])
     counts = (until - first_end[heads]) // step
     return _two_pointers(group, start, first_end, heads, tails, counts, int(counts.sum()), size, step)  # type: ignore[no-any-return]
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _two_pointers(group, start, first_end, heads, tails, counts, total, size, step):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Follow the trailing edge and the block border of each window along the rows, once."""
+    """Move two pointers along the rows once: to each window's first row, and to the first row of its second block."""
     owner, end = np.empty(total, np.int64), np.empty(total, np.int64)
     lo, mid, hi = np.empty(total, np.int64), np.empty(total, np.int64), np.empty(total, np.int64)
-    window = trailing = border = 0
-    for bucket in range(len(heads)):
-        head, tail = heads[bucket], tails[bucket]
-        if bucket == 0 or group[head] != group[head - 1]:
-            trailing = border = head
-        for position in range(counts[bucket]):
-            window_end = first_end[head] + position * step
+    window = first_row = border = 0
+    for run in range(len(heads)):
+        head, tail = heads[run], tails[run]
+        if run == 0 or group[head] != group[head - 1]:
+            first_row = border = head
+        for nth in range(counts[run]):
+            window_end = first_end[head] + nth * step
             window_start = window_end - size
-            block_start = -((-window_start) // size) * size
-            while start[trailing] < window_start:
-                trailing += 1
-            border = max(border, trailing)
-            while border < tail and start[border] < block_start:
+            second_block = -((-window_start) // size) * size
+            while start[first_row] < window_start:
+                first_row += 1
+            border = max(border, first_row)
+            while border < tail and start[border] < second_block:
                 border += 1
             owner[window], end[window] = group[head], window_end
-            lo[window], mid[window], hi[window] = trailing, border, tail
+            lo[window], mid[window], hi[window] = first_row, border, tail
             window += 1
     return owner, end, lo, mid, hi

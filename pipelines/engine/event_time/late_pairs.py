@@ -1,4 +1,4 @@
-"""Late states beside the windows they still reach: pairs, and the windows that exist by them alone."""
+"""Late states beside the windows that were still open when they came."""
 
 from __future__ import annotations
 
@@ -14,33 +14,26 @@ if TYPE_CHECKING:
     from pipelines.states.frames import Ints
 
 
-def spread(rows: Ints, counts: Ints) -> tuple[Ints, Ints]:
-    """Each row as often as its count says, and beside it 0, 1, 2..."""
-    within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
-    return np.repeat(rows, counts), within
+def with_late_states(windows: Assignment, groups: Ints, pair_row: Ints, pair_start: Ints, pair_end: Ints) -> Assignment:
+    """The windows and the windows of late states, each window once; late states become pairs (window, row).
 
-
-def joined(windows: Assignment, groups: Ints, pair_row: Ints, pair_start: Ints, pair_end: Ints) -> Assignment:
-    """Windows with late states added; a window may exist by late states alone.
+    A window that only late states lie in has an empty range: `lo = mid = hi = 0`.
 
     Args:
         windows: without late pairs.
         groups: the group of every row of the frames.
-        pair_row, pair_start, pair_end: a state, and the bounds of a window that it counts in.
+        pair_row, pair_start, pair_end: a late state, and the bounds of a window that it counts in.
     """
-    group, start, end = (
-        np.append(ours, theirs)
-        for ours, theirs in ((windows.group, groups[pair_row]), (windows.start, pair_start), (windows.end, pair_end))
-    )
+    group = np.append(windows.group, groups[pair_row])
+    start, end = np.append(windows.start, pair_start), np.append(windows.end, pair_end)
     order = sorted_order(group, start, end)
-    head = run_starts(group[order], start[order], end[order])
-    number = np.empty(len(order), np.int64)
-    number[order] = np.cumsum(head) - 1
-    firsts = order[head]
+    is_first = run_starts(group[order], start[order], end[order])
+    number = np.empty(len(order), np.int64)  # of the window that each entry of `group`, `start`, `end` stands for
+    number[order] = np.cumsum(is_first) - 1
+    firsts = order[is_first]
     lo, mid, hi = np.zeros((3, len(firsts)), np.int64)
-    own = number[: len(windows.group)]
-    lo[own], mid[own], hi[own] = windows.lo, windows.mid, windows.hi
-    late_window = number[len(windows.group) :]
+    on_time, late_window = number[: len(windows.group)], number[len(windows.group) :]
+    lo[on_time], mid[on_time], hi[on_time] = windows.lo, windows.mid, windows.hi
     pairs = np.lexsort((pair_row, late_window))
     return replace(
         windows,

@@ -1,4 +1,13 @@
-"""Unique sliding windows: candidates from the distinct times of a key, and the range of states of each."""
+"""Unique sliding windows: a window ends at each distinct time of a key, and another one begins just behind it.
+
+    times             a     b            c
+    windows        [------- a ]                      ends at a time: it "asks" for this window
+                         [------- b ]
+                                      [------- c ]
+                       ( a  ------------]            begins when a has just left; kept if a state lies in it
+
+Times are whole resolutions. A window `[end - size, end]` holds both ends, so it is `size + resolution` long.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +17,7 @@ import numpy as np
 from numba import njit
 
 from pipelines.engine.assignment import Assignment
-from pipelines.engine.event_time.late_pairs import spread
+from pipelines.engine.repeats import repeated
 from pipelines.states.frames import run_numbers, run_starts, sorted_order
 
 if TYPE_CHECKING:
@@ -18,24 +27,23 @@ if TYPE_CHECKING:
 def unique_ranges(frames: Frames, size: int, resolution: int, leaving: int | None, floor: Ints) -> Assignment:
     """The windows `[end - size, end]` that hold a state, for the ends that the states' times ask for.
 
+    A late state counts in the windows that were still open, and asks for none that was closed.
+
     Args:
         frames: the states, `resolution` wide: a state is one time.
         size, resolution: of the windows, microseconds.
-        leaving: how long after a time the window ends that begins when it has just left; None: these are not wanted.
-        floor: for each state, the end up to which windows were closed before it came. A state neither counts in those
-            nor asks for them; of those that it would have asked for it has missed one or both.
+        leaving: from a time to the end of the window that begins just behind it; None: these windows are not wanted.
+        floor: for each state, the end up to which windows were closed before it came.
+
+    Returns:
+        The windows; `missed` counts the windows that a state would have asked for, one or two.
     """
     late = frames.start <= floor
-    on_time = np.flatnonzero(~late)
+    on_time, late_rows = np.flatnonzero(~late), np.flatnonzero(late)
     group, time = frames.group[on_time], frames.start[on_time]
-    asked = _ends(frames.group, frames.start, floor, leaving)
+    asked = _asked(frames.group, frames.start, floor, leaving)
     lo, mid, hi = _ranges(group, time, *asked, size, size + resolution)
-    rows = np.flatnonzero(late)
-    reach_from = np.maximum(frames.start[rows], floor[rows] + 1)
-    first, after = (_place(asked, frames.group[rows], ends) for ends in (reach_from, frames.start[rows] + size + 1))
-    reached = np.maximum(after - first, 0)
-    pair_row, within = spread(rows, reached)
-    pair_window = np.repeat(first, reached) + within
+    pair_window, pair_row = _late_pairs(frames, late_rows, asked, size, floor)
     missed = late.astype(np.int64) + (0 if leaving is None else late & (frames.start + (leaving or 0) <= floor))
     holds = hi > lo
     holds[pair_window] = True
@@ -48,8 +56,18 @@ def unique_ranges(frames: Frames, size: int, resolution: int, leaving: int | Non
     )
 
 
-def _ends(group: Ints, time: Ints, floor: Ints, leaving: int | None) -> tuple[Ints, Ints]:
-    """(group, end) of every window that a state asks for and that was open when it came, each once, sorted."""
+def _late_pairs(frames: Frames, late_rows: Ints, asked: tuple[Ints, Ints], size: int, floor: Ints) -> tuple[Ints, Ints]:
+    """Pairs (place of a window in `asked`, late row): the windows that hold the row and were open when it came."""
+    open_from = np.maximum(frames.start[late_rows], floor[late_rows] + 1)
+    behind = frames.start[late_rows] + size + 1
+    first, stop = (_places(asked, frames.group[late_rows], ends) for ends in (open_from, behind))
+    counts = np.maximum(stop - first, 0)
+    pair_row, nth = repeated(late_rows, counts)
+    return np.repeat(first, counts) + nth, pair_row
+
+
+def _asked(group: Ints, time: Ints, floor: Ints, leaving: int | None) -> tuple[Ints, Ints]:
+    """(group, end) of every window that a state asks for and that was open when it came; sorted, each once."""
     owners, ends = [], []
     for beyond in (0,) if leaving is None else (0, leaving):
         rows = np.flatnonzero(time + beyond > floor)
@@ -64,8 +82,8 @@ def _ends(group: Ints, time: Ints, floor: Ints, leaving: int | None) -> tuple[In
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _place(asked, group, end):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Where in the sorted windows the first one is that lies at or after (group, end)."""
+def _places(asked, group, end):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """The place of each (group, end) in the sorted windows: the first window that is not before it, by bisection."""
     owner, ends = asked
     places = np.empty(len(group), np.int64)
     for at in range(len(group)):
@@ -82,24 +100,24 @@ def _place(asked, group, end):  # type: ignore[no-untyped-def]  # noqa: ANN001, 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _ranges(group, time, owner, end, size, length):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Follow both edges and the block border of each window along the rows, once. Blocks lie on multiples of `length`."""
+    """Lo, mid and hi of each window, by pointers that move along the rows once. Block borders are multiples of `length`."""
     lo, mid, hi = np.empty(len(end), np.int64), np.empty(len(end), np.int64), np.empty(len(end), np.int64)
-    head = trailing = border = leading = 0
+    tail = first_row = border = behind = 0
     for window in range(len(end)):
         if window == 0 or owner[window] != owner[window - 1]:
-            while head < len(group) and group[head] < owner[window]:
-                head += 1
-            trailing = border = leading = head
-            while head < len(group) and group[head] == owner[window]:
-                head += 1
+            while tail < len(group) and group[tail] < owner[window]:
+                tail += 1
+            first_row = border = behind = tail
+            while tail < len(group) and group[tail] == owner[window]:
+                tail += 1
         start = end[window] - size
-        block = -((-start) // length) * length
-        while trailing < head and time[trailing] < start:
-            trailing += 1
-        while leading < head and time[leading] <= end[window]:
-            leading += 1
-        border = max(border, trailing)
-        while border < leading and time[border] < block:
+        second_block = -((-start) // length) * length
+        while first_row < tail and time[first_row] < start:
+            first_row += 1
+        while behind < tail and time[behind] <= end[window]:
+            behind += 1
+        border = max(border, first_row)
+        while border < behind and time[border] < second_block:
             border += 1
-        lo[window], mid[window], hi[window] = trailing, border, max(trailing, leading)
+        lo[window], mid[window], hi[window] = first_row, border, max(first_row, behind)
     return lo, mid, hi

@@ -1,4 +1,4 @@
-"""What lists of values, each once and sorted, with their counts say: sums, the most frequent, quantiles."""
+"""Results of lists of distinct sorted values and of their counts: sums, most frequent values, quantiles."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def summed(values: pa.Array) -> pa.Array:
-    """The sum of each list, from left to right; null of an empty one. Integers and decimals are exact.
+    """The sum of each list, from left to right; null for an empty list. Integers and decimals are exact.
 
     Raises:
         SourceError: a sum does not fit the values' type.
@@ -35,7 +35,7 @@ def summed(values: pa.Array) -> pa.Array:
 
 
 def most_frequent(values: pa.Array, counts: pa.Array) -> pa.Array:
-    """Of each list of values, sorted, the one that is counted most; of equal ones the first. Null for an empty list."""
+    """For each list of sorted values the most frequent value; of equally frequent values the first. Null for an empty list."""
     lengths, often = lengths_of(values), counts.flatten().to_numpy(zero_copy_only=False)
     window = np.repeat(np.arange(len(lengths)), lengths)
     order = np.lexsort((-often, window))
@@ -47,12 +47,12 @@ def _picked(values: pa.Array, at: Ints, missing: np.ndarray) -> pa.Array:
 
 
 def interpolated(values: pa.Array, counts: pa.Array, q: float) -> pa.Array:
-    """Of each list of doubles, sorted, each as often as counted, the value at `q`, linear between neighbours."""
+    """For each list of sorted doubles with counts the quantile at `q`, linear between neighbours; null for an empty list."""
     lengths, often = lengths_of(values), counts.flatten().to_numpy(zero_copy_only=False)
     begins, running = np.cumsum(lengths) - lengths, np.append(0, np.cumsum(often))
     before = running[begins]
     total = running[begins + lengths] - before
-    place = (total - 1) * q
+    place = (total - 1) * q  # among the values, each as often as counted
     below = np.floor(place).astype(np.int64)
     flat = np.append(values.flatten().to_numpy(zero_copy_only=False), np.nan)
     low, high = (

@@ -1,4 +1,4 @@
-"""Lists of (group, parts): what a window holds of each group, combined by the monoids of the parts."""
+"""Lists of (group, parts): the parts of each group in a window, combined by their monoids."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def combined_groups(lists: pa.Array, windows: Assignment, fields: Sequence[Field]) -> pa.Array:
-    """Of each window its groups, each once and sorted, with the parts of all its states combined.
+    """For each window its groups, each once and sorted, with the parts of all its states combined.
 
     Args:
         lists: of structs: the group, then the parts of the fields; a group at most once in a list.
@@ -30,42 +30,45 @@ def combined_groups(lists: pa.Array, windows: Assignment, fields: Sequence[Field
     """
     group, *parts = lists.flatten().flatten()
     group, rank = settled(group), ranks(group)
-    counts, found = np.zeros(len(windows.lo), np.int64), [pa.concat_arrays([each.slice(0, 0)]) for each in (group, *parts)]
-    pieces_found: list[list[pa.Array]] = [found]
+    counts = np.zeros(len(windows.lo), np.int64)
+    combined: list[list[pa.Array]] = [
+        [pa.concat_arrays([column.slice(0, 0)]) for column in (group, *parts)]
+    ]  # types, if no window has items
     for window, item in pieces(windows, lengths_of(lists)):
         order = sorted_order(window, rank[item])
         heads = np.flatnonzero(run_starts(window[order], rank[item[order]]))
         apart = in_runs(item[order], np.append(heads, len(order)), len(group))
-        pieces_found.append([group.take(pa.array(item[order][heads])), *_reduced(parts, fields, apart)])
+        combined.append([group.take(pa.array(item[order][heads])), *_reduced(parts, fields, apart)])
         counts += np.bincount(window[order][heads], minlength=len(counts))
-    columns = [pa.concat_arrays(column) for column in zip(*pieces_found, strict=True)]
+    columns = [pa.concat_arrays(column) for column in zip(*combined, strict=True)]
     return listed(counts, pa.StructArray.from_arrays(columns, fields=list(lists.type.value_type)))
 
 
 def _reduced(parts: Sequence[pa.Array], fields: Sequence[Field], windows: Assignment) -> list[pa.Array]:
-    found, at = [], 0
+    reduced, at = [], 0
     for field in fields:
         own = dict(zip(field.names, parts[at:], strict=False))
-        found += list(field.monoid.reduce(own, windows).values())
+        reduced += list(field.monoid.reduce(own, windows).values())
         at += len(field.names)
-    return found
+    return reduced
 
 
 def changed(lists: pa.Array, change: Change) -> pa.Array:
-    """The same lists of structs with other parts."""
+    """Lists of the same groups with other parts, which `change` makes of all parts at once."""
     items = lists.flatten()
     group, *parts = items.flatten()
-    made = change(parts)
-    return listed(lengths_of(lists), pa.StructArray.from_arrays([group, *made], ["group", *(f"p{at}" for at in range(len(made)))]))
+    changed_parts = change(parts)
+    names = ["group", *(f"p{at}" for at in range(len(changed_parts)))]
+    return listed(lengths_of(lists), pa.StructArray.from_arrays([group, *changed_parts], names))
 
 
 def finished_places(lists: pa.Array, finish: Callable[..., pa.Array], *bounds: pa.Array) -> pa.Array:
-    """Lists of what is finished of the parts of each group, sorted by group; `bounds`: what `finish` gets of each window."""
+    """Lists of the results of each group, sorted by group; `bounds`: columns of windows that `finish` gets after the parts."""
     return listed(lengths_of(lists), _finished(lists, finish, bounds))
 
 
 def finished_groups(lists: pa.Array, finish: Callable[..., pa.Array], *bounds: pa.Array) -> pa.Array:
-    """Maps from group to what is finished of its parts; `bounds`: what `finish` gets of each window."""
+    """Maps from a group to its result; `bounds`: columns of windows that `finish` gets after the parts."""
     offsets = np.append(0, np.cumsum(lengths_of(lists)))
     return pa.MapArray.from_arrays(pa.array(offsets, pa.int32()), lists.flatten().field(0), _finished(lists, finish, bounds))
 

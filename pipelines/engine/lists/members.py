@@ -1,4 +1,4 @@
-"""Members: the states of every window one by one, for aggregates that keep items. As many pairs as there are memberships."""
+"""Members: every pair of a window and a state that it holds, for aggregates that keep items."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pipelines.engine.assignment import Assignment
+from pipelines.engine.repeats import consecutive
 from pipelines.states.frames import sorted_order
 
 if TYPE_CHECKING:
@@ -14,18 +15,18 @@ if TYPE_CHECKING:
 
     from pipelines.states.frames import Ints
 
-_PIECE = 1 << 22  # items that are held at once: a window's items are never divided
+_PIECE = 1 << 22  # items in memory at once, unless one window alone has more
 
 
 def members(windows: Assignment, first: int = 0, stop: int | None = None) -> tuple[Ints, Ints]:
     """Pairs (window, row) of the windows `first` up to `stop`, sorted; late rows among the others.
 
-    Rows of a window stand in the order of the states: by frame, by batch, by arrival.
+    The rows of a window are in the order of the states: by frame, by batch, by arrival.
     """
     stop = len(windows.lo) if stop is None else stop
     lo, counts = windows.lo[first:stop], windows.hi[first:stop] - windows.lo[first:stop]
     window = np.repeat(np.arange(first, stop), counts)
-    row = windows.order[spread(lo, counts)]
+    row = windows.order[consecutive(lo, counts)]
     late = slice(*np.searchsorted(windows.late_window, (first, stop)))
     if len(windows.late_window[late]):
         window, row = np.append(window, windows.late_window[late]), np.append(row, windows.late_row[late])
@@ -33,18 +34,12 @@ def members(windows: Assignment, first: int = 0, stop: int | None = None) -> tup
     return window[order], row[order]
 
 
-def spread(starts: Ints, counts: Ints) -> Ints:
-    """`start, start + 1, ...`, as many as counted, one such run after the other."""
-    total = int(counts.sum())
-    return np.repeat(starts - (np.cumsum(counts) - counts), counts) + np.arange(total)
-
-
 def pieces(windows: Assignment, lengths: Ints, most: int = _PIECE) -> Iterator[tuple[Ints, Ints]]:
     """The items of every window, some windows at a time.
 
     Args:
         windows: over the rows.
-        lengths: how many items each row's list has; items are numbered through the lists.
+        lengths: how many items each row's list has; items are counted through all lists, from 0.
         most: items in a piece, unless one window alone has more.
 
     Yields:
@@ -58,7 +53,7 @@ def pieces(windows: Assignment, lengths: Ints, most: int = _PIECE) -> Iterator[t
         stop = first + max(1, int(np.searchsorted(reach, most, side="right")))
         window, row = members(windows, first, stop)
         counts = lengths[row]
-        yield np.repeat(window, counts), spread(begins[row], counts)
+        yield np.repeat(window, counts), consecutive(begins[row], counts)
         first = stop
 
 
@@ -71,7 +66,7 @@ def sizes_of(windows: Assignment, lengths: Ints) -> Ints:
 
 
 def in_runs(rows: Ints, bounds: Ints, count: int) -> Assignment:
-    """Windows over `rows[bounds[0]:bounds[1]]` and so on, each in one block; there are `count` rows in all."""
+    """Windows over `rows[bounds[0]:bounds[1]]`, `rows[bounds[1]:bounds[2]]` and so on, each in one block; `count` rows in all."""
     lo, hi = bounds[:-1], bounds[1:]
     block = np.repeat(np.arange(len(lo)), hi - lo)
     none, zeros = np.empty(0, np.int64), np.zeros(len(lo), np.int64)

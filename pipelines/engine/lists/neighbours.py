@@ -1,4 +1,4 @@
-"""What lies between neighbouring events of windows. Lists of times are sorted, microseconds; seconds are doubles."""
+"""The time between neighbouring events of windows. Lists of times are sorted, in microseconds; results are seconds, as doubles."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Neighbours:
 
     Attributes:
         times: of all events.
-        counts, first, last: of each window, how many events it has and where the first and the last stand; 0 without any.
-        window, left: pairs of neighbours: their window, and where the earlier one stands; the later one stands behind it.
+        counts, first, last: of each window, the number of its events and the places of its first and its last; 0 without events.
+        window, left: pairs of neighbours: their window, and the place of the earlier one; the later one has the next place.
     """
 
     times: Ints
@@ -45,7 +45,7 @@ class Neighbours:
 
     @property
     def spans(self) -> Ints:
-        """The time from each window's first event to its last; 0 without any."""
+        """The time from each window's first event to its last; 0 without events."""
         if not len(self.times):
             return np.zeros(len(self.counts), np.int64)
         return np.where(self.counts > 0, self.times[self.last] - self.times[self.first], 0)
@@ -68,29 +68,29 @@ def doubles(values: pa.Array) -> Doubles:
 
 
 def time_weighted(times: pa.Array, values: pa.Array, *, linear: bool) -> pa.Array:
-    """The mean of each window's values over time: each held until the next, or joined by straight lines.
+    """The mean of each window's values over time. A value holds until the next one, or straight lines join them (`linear`).
 
-    Where all events are at one time, the value of the last. Values are taken from the first one on, which keeps their
-    digits at a large offset.
+    Where all events are at one time, it is the value of the last. Distances from the first value are summed, which keeps
+    the digits of values at a large offset.
     """
-    near, found = neighbours(times), doubles(values)
-    if not len(found):
+    near, level = neighbours(times), doubles(values)
+    if not len(level):
         return pa.nulls(len(near.counts), pa.float64())
-    base = np.where(np.abs(found[near.first]) < _HUGE, found[near.first], 0.0)
+    base = np.where(np.abs(level[near.first]) < _HUGE, level[near.first], 0.0)
     lengths, spans = near.lengths, near.spans
     apart = lengths > 0
     window, left = near.window[apart], near.left[apart]
     with np.errstate(all="ignore"):
-        level = found[left] - base[window]
+        height = level[left] - base[window]
         if linear:
-            level = 0.5 * level + 0.5 * (found[left + 1] - base[window])
-        sums = np.bincount(window, level * (lengths[apart] / spans[window]), len(spans))
-        means = np.where(spans > 0, base + sums, found[near.last])
+            height = 0.5 * height + 0.5 * (level[left + 1] - base[window])
+        sums = np.bincount(window, height * (lengths[apart] / spans[window]), len(spans))
+        means = np.where(spans > 0, base + sums, level[near.last])
     return pa.array(means, mask=near.counts == 0)
 
 
 def counter_rates(times: pa.Array, values: pa.Array) -> pa.Array:
-    """The increase of each window's counter a second between its first and last event; a fall is a reset to 0."""
+    """The increase per second of each window's counter between its first and last event; where it falls it was reset to 0."""
     near = neighbours(times)
     with np.errstate(all="ignore"):
         rises = _rises(values.flatten(), near.left)
@@ -99,9 +99,9 @@ def counter_rates(times: pa.Array, values: pa.Array) -> pa.Array:
 
 
 def _rises(values: pa.Array, left: Ints) -> Doubles:
-    """From each of these values to the next, as doubles; a lower one is a rise from 0.
+    """The rise from each of these values to the next, as doubles; to a lower value it is the rise from 0.
 
-    Whole numbers and decimals are subtracted as they are: as doubles, large ones would lose their last digits.
+    Whole numbers and decimals are subtracted in their own type: as doubles, large numbers would lose their last digits.
     """
     if pa.types.is_decimal(values.type):
         wide = values.cast(pa.decimal256(_DIGITS + 1, values.type.scale))
@@ -112,8 +112,9 @@ def _rises(values: pa.Array, left: Ints) -> Doubles:
         whole = values.cast(pa.int64()).to_numpy(zero_copy_only=False)
         now, before = whole[left + 1], whole[left]
         return np.where(now < before, now.astype(np.float64), (now.view(np.uint64) - before.view(np.uint64)).astype(np.float64))
-    found = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-    return np.where(found[left + 1] < found[left], found[left + 1], found[left + 1] - found[left])
+    numbers = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    now, before = numbers[left + 1], numbers[left]
+    return np.where(now < before, now, now - before)
 
 
 def longest_silences(times: pa.Array) -> pa.Array:
@@ -125,7 +126,7 @@ def longest_silences(times: pa.Array) -> pa.Array:
 
 
 def durations(times: pa.Array, states: pa.Array) -> pa.Array:
-    """For each window a map from state to seconds, sorted by state: each held until the next event, the last one for 0."""
+    """For each window a map from state to seconds, sorted by state. A state holds until the next event; the last holds 0 seconds."""
     near, held = neighbours(times), states.flatten()
     if pa.types.is_floating(held.type):
         held = pa.array(held.to_numpy(zero_copy_only=False) + 0.0, held.type)  # both zeros are one state

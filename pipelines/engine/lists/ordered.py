@@ -1,4 +1,4 @@
-"""Lists of items: put together in order, counted by value, the last of each key; without a loop over rows or windows."""
+"""Lists of items: joined in order, counted by value, the last of each key; without a loop over rows or windows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pipelines.engine.assignment import Assignment
     from pipelines.states.frames import Ints
 
-_MOST = 2**31 - 1  # items of an Arrow column of lists, bytes of one of texts
+_MOST = 2**31 - 1  # items in an Arrow column of lists, bytes in a column of texts
 
 
 def lengths_of(lists: pa.Array) -> Ints:
@@ -28,7 +28,7 @@ def lengths_of(lists: pa.Array) -> Ints:
 
 
 def listed(counts: Ints, items: pa.Array) -> pa.Array:
-    """Lists of so many items each.
+    """Lists of these lengths, cut from items.
 
     Raises:
         SourceError: more items than a column of lists can hold.
@@ -42,7 +42,7 @@ def taken(values: pa.Array, at: Ints) -> pa.Array:
     """The values at these places.
 
     Raises:
-        SourceError: texts longer together than a column of texts can be.
+        SourceError: all texts together are longer than a column of texts can be.
     """
     if pa.types.is_string(values.type) or pa.types.is_binary(values.type):
         lengths = pc.binary_length(values).fill_null(0).to_numpy(zero_copy_only=False)
@@ -59,9 +59,9 @@ def _check_size(size: int, what: str) -> None:
 
 
 def ranks(values: pa.Array, *, falling: bool = False) -> Ints:
-    """Dense numbers from 0, equal for equal values and ordered as they are, or the other way round; nulls behind all.
+    """Dense numbers from 0 in the order of the values, or `falling`: equal for equal values; nulls come last.
 
-    All zeros are one value, and all NaNs, which are greater than any number.
+    All zeros are one value. All NaNs are one value, greater than any number.
 
     Raises:
         SourceError: values that have no order.
@@ -70,25 +70,25 @@ def ranks(values: pa.Array, *, falling: bool = False) -> Ints:
         raise SourceError(f'values of type {values.type} have no order; ask for a text of them, as "x::VARCHAR", or for collect("x")')
     keys = sort_keys(settled(values))
     valid = values.is_valid().to_numpy(zero_copy_only=False)
-    known, found = np.unique(keys[valid], return_inverse=True)
+    known, number = np.unique(keys[valid], return_inverse=True)
     rank = np.full(len(keys), len(known), np.int64)
-    rank[valid] = len(known) - 1 - found if falling else found
+    rank[valid] = len(known) - 1 - number if falling else number
     return rank
 
 
 def settled(values: pa.Array) -> pa.Array:
-    """The values, zeros without a sign: which of two equal zeros came first is nobody's business."""
+    """The values, with one zero for +0.0 and -0.0: equal values must not depend on the order in which they came."""
     return pc.add(values, pa.scalar(0, values.type)) if pa.types.is_floating(values.type) else values
 
 
 def put_together(lists: Sequence[pa.Array], windows: Assignment, by: Sequence[tuple[pa.Array, bool]], limit: int | None) -> list[pa.Array]:
-    """Of each window the items of all its states, sorted.
+    """For each window the items of all its states, sorted.
 
     Args:
         lists: parallel columns of lists.
         windows: over the states.
-        by: flat values of the items that are compared, foremost first, and whether they descend; then the order of arrival.
-        limit: items kept of each window, the first ones; None: all.
+        by: (values to sort the items by, flat; whether they descend), most significant first; equal items stay in order of arrival.
+        limit: how many items are kept of each window, from the first on; None: all.
     """
     lengths = lengths_of(lists[0])
     keys = [ranks(values, falling=falling) for values, falling in by]
@@ -101,10 +101,10 @@ def put_together(lists: Sequence[pa.Array], windows: Assignment, by: Sequence[tu
 
 
 def counted(values: pa.Array, counts: pa.Array, windows: Assignment) -> tuple[pa.Array, pa.Array]:
-    """Of each window its values, each once and sorted, and how often each came.
+    """For each window its values, each once and sorted, and how often each came.
 
     Args:
-        values, counts: parallel columns of lists, int64 the counts; no nulls in them.
+        values, counts: parallel columns of lists without nulls; counts are int64.
         windows: over the states.
     """
     flat, often = settled(values.flatten()), counts.flatten().to_numpy(zero_copy_only=False)
@@ -119,11 +119,11 @@ def counted(values: pa.Array, counts: pa.Array, windows: Assignment) -> tuple[pa
 
 
 def newest(keys: pa.Array, times: pa.Array, lists: Sequence[pa.Array], windows: Assignment) -> list[pa.Array]:
-    """Of each window and key the item of the latest time, of equal ones the last to arrive; sorted by key.
+    """For each window and key the item of the latest time; of equal times the last to arrive. Sorted by key.
 
     Args:
-        keys, times: columns of lists.
-        lists: columns parallel to them that are wanted.
+        keys, times: parallel columns of lists.
+        lists: the wanted columns, parallel to them.
         windows: over the states.
     """
     rank, time = ranks(keys.flatten()), times.flatten().to_numpy(zero_copy_only=False)
@@ -136,7 +136,7 @@ def newest(keys: pa.Array, times: pa.Array, lists: Sequence[pa.Array], windows: 
 
 
 def once(lists: pa.Array, limit: int | None) -> pa.Array:
-    """Each list without the items that it had before; of what is left the first `limit`."""
+    """Each list with the first copy of every item, up to `limit` items."""
     rank, window = ranks(lists.flatten()), np.repeat(np.arange(len(lists)), lengths_of(lists))
     order = sorted_order(window, rank)
     kept = np.sort(order[run_starts(window[order], rank[order])])
@@ -146,7 +146,7 @@ def once(lists: pa.Array, limit: int | None) -> pa.Array:
 
 
 def _sorted(windows: Assignment, lengths: Ints, *keys: Ints) -> Iterator[tuple[Ints, Ints]]:
-    """The items of some windows at a time, (window, item) sorted by window, by these keys, by arrival."""
+    """Some windows at a time: their (window, item), sorted by window, then by these keys, then by arrival."""
     for window, item in pieces(windows, lengths):
         order = sorted_order(window, *(key[item] for key in keys))
         yield window[order], item[order]
@@ -162,6 +162,6 @@ def _joined(parts: list[Ints]) -> Ints:
 
 
 def mapped(keys: pa.Array, values: pa.Array) -> pa.Array:
-    """Maps from parallel columns of lists; keys of a map are told apart already."""
+    """Maps from parallel columns of lists; the keys of a list are distinct."""
     offsets = np.append(0, np.cumsum(lengths_of(keys)))
     return pa.MapArray.from_arrays(pa.array(offsets, pa.int32()), keys.flatten(), values.flatten())

@@ -1,8 +1,8 @@
-"""Means and sums of powers of the distances from them, of lists of doubles: two passes, rounding made up for.
+"""The mean of lists of doubles, and the sums of powers of the distances from it: two passes, with rounding corrected.
 
-The mean is kept in two doubles, its nearest one and what that lacks (Knuth's two-sum), so that an offset of 1e15 costs
-no digit. Sums are Neumaier's ("Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", 1974). Values
-that are all equal have their mean and distances of 0 to the last bit; with one that is not finite every sum is NaN.
+The mean is kept in two doubles: the nearest double, and the rest that it lacks (Knuth's two-sum), so that an offset of
+1e15 costs no digit. Sums are Neumaier's ("Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", 1974).
+Values that are all equal have their mean and distances of 0 to the last bit; a value that is not finite makes every sum NaN.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Sums = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 
 
 def moments(lists: pa.Array, power: int) -> Sums:
-    """Of each list: count, mean, the rest of the mean, then the sums of the 2nd to `power`-th powers of the distances.
+    """For each list a row: count, mean, rest of the mean, then the sums of the 2nd to `power`-th powers of the distances.
 
     Args:
         lists: of doubles; nulls do not count.
@@ -33,7 +33,7 @@ def moments(lists: pa.Array, power: int) -> Sums:
 
 
 def comoments(one: pa.Array, other: pa.Array) -> Sums:
-    """Of each pair of lists: count, both means with their rests, and the sums of products of distances aa, bb and ab.
+    """For each pair of lists a row: count, both means with their rests, and the sums of products of distances aa, bb, ab.
 
     Args:
         one, other: parallel lists of doubles; places where either is null do not count.
@@ -51,7 +51,8 @@ def _flat(lists: pa.Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @njit(cache=True, nogil=True)
-def _added(total, lost, value):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _plus(total, lost, value):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """A sum with one value more, and the sum of all that rounding has lost."""
     new = total + value
     lost += (total - new) + value if abs(total) >= abs(value) else (value - new) + total
     return new, lost
@@ -59,23 +60,23 @@ def _added(total, lost, value):  # type: ignore[no-untyped-def]  # noqa: ANN001,
 
 @njit(cache=True, nogil=True)
 def _centre(values, there, low, high):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Count, mean to rounding, and whether the values differ; a mean of NaN if one is not finite."""
+    """Count, mean to rounding, and whether the values differ; the mean is NaN if a value is not finite."""
     count, total, lost, least, most, finite = 0, 0.0, 0.0, np.inf, -np.inf, True
     for at in range(low, high):
         if there[at]:
             value = values[at] + 0.0  # no zero has a sign
             count, least, most, finite = count + 1, min(least, value), max(most, value), finite and np.isfinite(value)
-            total, lost = _added(total, lost, value)
+            total, lost = _plus(total, lost, value)
     if not finite:
         return count, np.nan, True
     if count == 0 or least == most:
         return count, least if count else 0.0, False
     mean = (total + lost) / count
-    return count, mean if np.isfinite(mean) else _shared(values, there, low, high, count), True
+    return count, mean if np.isfinite(mean) else _mean_of_shares(values, there, low, high, count), True
 
 
 @njit(cache=True, nogil=True)
-def _shared(values, there, low, high, count):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _mean_of_shares(values, there, low, high, count):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """The mean of values whose sum is too large for a double."""
     mean = 0.0
     for at in range(low, high):
@@ -85,10 +86,11 @@ def _shared(values, there, low, high, count):  # type: ignore[no-untyped-def]  #
 
 
 @njit(cache=True, nogil=True)
-def _two_sum(one, other):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    total = one + other
-    back = total - one
-    return total, (one - (total - back)) + (other - back)
+def _two_sum(a, b):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """A sum of two doubles, and what it lacks (Knuth)."""
+    total = a + b
+    back = total - a
+    return total, (a - (total - back)) + (b - back)
 
 
 @njit(cache=True, nogil=True)
@@ -117,7 +119,7 @@ def _moments(values, there, bounds, power):  # type: ignore[no-untyped-def]  # n
 
 @njit(cache=True, nogil=True)
 def _lowered(squares, by):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """A sum of squares less what is owed to rounding; never below zero."""
+    """A sum of squares about a rounded mean, lowered to that about the mean itself; never below zero."""
     return squares if np.isinf(squares) else 0.0 if by > squares else squares - by  # NaN stays
 
 

@@ -1,4 +1,4 @@
-"""Differences of two columns of any type that has them."""
+"""Differences of two columns: numbers, decimals, dates, timestamps."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def difference(high: pa.Array, low: pa.Array) -> pa.Array:
     timestamps (seconds), a decimal with one digit more of decimals.
 
     Raises:
-        SourceError: a difference does not fit, or the type has none.
+        SourceError: a difference does not fit, or values of this type have no difference.
     """
     kind = high.type
     if pa.types.is_floating(kind):
@@ -41,6 +41,6 @@ def _exact(high: pa.Array, low: pa.Array, kind: pa.DataType) -> pa.Array:
 
 
 def quotients(above: np.ndarray, below: np.ndarray) -> np.ndarray:
-    """`above / below` as doubles; what 0 gives is the caller's to mask."""
+    """`above / below` as doubles; the caller masks the rows where `below` is 0."""
     with np.errstate(all="ignore"):
         return np.asarray(above / below, np.float64)

@@ -1,6 +1,6 @@
-"""Exact sums by deduction: a window is the difference of two running totals, two steps however long it is.
+"""Exact sums by deduction: a window's sum is the difference of two running totals, however long the window is.
 
-Totals are 128 bits wide and wrap: the difference is right whenever the window's own sum fits.
+Totals are 128 bits wide and wrap around: the difference is right whenever the window's own sum fits.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ def exact_sums(column: pa.Array, windows: Assignment) -> pa.Array:
     Raises:
         SourceError: a window's sum does not fit the column's type.
     """
-    places = (windows.lo, windows.hi, windows.late_window, windows.late_row)
+    ranges = (windows.lo, windows.hi, windows.late_window, windows.late_row)
     if pa.types.is_integer(column.type) and _surely_fits(
         values := column.to_numpy(zero_copy_only=False).astype(np.int64, copy=False), len(windows.order) + len(windows.late_row)
     ):
-        return pa.array(_running_small(values[windows.order], values, *places))
+        return pa.array(_running_small(values[windows.order], values, *ranges))
     low, high = _limbs(column)
-    sums = _running(low[windows.order], high[windows.order], low, high, *places)
+    sums = _running(low[windows.order], high[windows.order], low, high, *ranges)
     if pa.types.is_integer(column.type):
         return _integers(*sums)
-    size = _running_floats(high[windows.order], high, *places)
+    size = _running_floats(high[windows.order], high, *ranges)
     return _decimals(sums[0], sums[1], size, column.type)
 
 
@@ -45,6 +45,7 @@ def _surely_fits(values: Ints, count: int) -> bool:
 
 
 def _limbs(column: pa.Array) -> tuple[np.ndarray, np.ndarray]:
+    """The low and the high 64 bits of each value."""
     if pa.types.is_integer(column.type):
         values = column.to_numpy(zero_copy_only=False).astype(np.int64)
         return values.view(np.uint64), values >> 63
@@ -60,7 +61,7 @@ def _integers(low: np.ndarray, high: np.ndarray) -> pa.Array:
 
 
 def _decimals(low: np.ndarray, high: np.ndarray, size: np.ndarray, kind: pa.DataType) -> pa.Array:
-    """`size`: the high limbs' sum as floats, for sums that 128 bits cannot hold."""
+    """Decimals of 128 bits. `size`: the high limb of each sum as a double, which shows the sums that 128 bits cannot hold."""
     limit_high, limit_low = divmod(_LARGEST, 2**64)
     beyond = (high > limit_high) | ((high == limit_high) & (low >= np.uint64(limit_low)))
     beyond |= (high < -limit_high - 1) | ((high == -limit_high - 1) & (low <= np.uint64(2**64 - limit_low)))
@@ -70,15 +71,16 @@ def _decimals(low: np.ndarray, high: np.ndarray, size: np.ndarray, kind: pa.Data
     return pa.Array.from_buffers(kind, len(low), [None, pa.py_buffer(np.ascontiguousarray(pairs))])
 
 
-def _running_floats(high: np.ndarray, every: np.ndarray, lo: Ints, hi: Ints, late_window: Ints, late_row: Ints) -> np.ndarray:
+def _running_floats(high: np.ndarray, states: np.ndarray, lo: Ints, hi: Ints, late_window: Ints, late_row: Ints) -> np.ndarray:
+    """The sum of each window's high limbs as a double, which does not wrap."""
     total = np.append(0.0, np.cumsum(high.astype(np.float64)))
     sums = total[hi] - total[lo]
-    np.add.at(sums, late_window, every[late_row].astype(np.float64))
+    np.add.at(sums, late_window, states[late_row].astype(np.float64))
     return sums
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _running_small(values, every, lo, hi, late_window, late_row):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _running_small(values, states, lo, hi, late_window, late_row):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """`_running` for totals that fit 64 bits."""
     total, running = np.empty(len(values) + 1, np.int64), np.int64(0)
     for row in range(len(values)):
@@ -89,13 +91,13 @@ def _running_small(values, every, lo, hi, late_window, late_row):  # type: ignor
     for window in range(len(lo)):
         out[window] = total[hi[window]] - total[lo[window]]
     for pair in range(len(late_window)):
-        out[late_window[pair]] += every[late_row[pair]]
+        out[late_window[pair]] += states[late_row[pair]]
     return out
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _running(low, high, every_low, every_high, lo, hi, late_window, late_row):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Running totals, their difference for each window, and the late rows on top; 128 bits as (low, high)."""
+def _running(low, high, states_low, states_high, lo, hi, late_window, late_row):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """The sum of each window: the difference of two running totals, then its late rows. 128 bits as (low, high)."""
     total_low, total_high = np.zeros(len(low) + 1, np.uint64), np.zeros(len(low) + 1, np.int64)
     for row in range(len(low)):
         total_low[row + 1] = total_low[row] + low[row]
@@ -108,6 +110,6 @@ def _running(low, high, every_low, every_high, lo, hi, late_window, late_row):  
         out_high[window] = total_high[after] - total_high[before] - borrow
     for pair in range(len(late_window)):
         window, row = late_window[pair], late_row[pair]
-        out_low[window] += every_low[row]
-        out_high[window] += every_high[row] + (1 if out_low[window] < every_low[row] else 0)
+        out_low[window] += states_low[row]
+        out_high[window] += states_high[row] + (1 if out_low[window] < states_low[row] else 0)
     return out_low, out_high

@@ -1,5 +1,10 @@
 """Folds that cannot be undone (floats, moments): prefixes and suffixes of anchored blocks, three combines a row.
 
+    row           0    1    2    3  |  4    5    6    7
+    suffix     0..3 1..3 2..3    3  |                        from the row to the end of its block
+    prefix                          |  4 4..5 4..6 4..7      from the beginning of its block to the row
+    window          [lo            mid        hi)            suffix[lo] and prefix[hi - 1]: rows 1..3 and 4..6
+
 Van Herk (1992), Gil and Werman (1993). Blocks lie on absolute multiples of the window's length, so a window's value
 depends on its own rows only, to the last bit, however much more was read beside it.
 """
@@ -39,13 +44,14 @@ def folds(rows: Rows, windows: Assignment, combine: Callable[..., None]) -> Rows
 @lru_cache
 def _specialised(combine: Callable[..., None]) -> Any:  # noqa: ANN401 - numba's dispatcher has no type of its own
     """The kernel compiled with this combine. Its name carries all that the combine does, so that the disk cache never lies."""
-    name = f"{_blocks.__name__}_{combine.__name__}_{mark(combine)}"
-    twin = FunctionType(_blocks.__code__, {**_blocks.__globals__, "combine": njit(nogil=True)(combine)}, name)
-    twin.__qualname__, twin.__module__ = name, _blocks.__module__
+    name = f"{_by_blocks.__name__}_{combine.__name__}_{mark(combine)}"
+    twin = FunctionType(_by_blocks.__code__, {**_by_blocks.__globals__, "combine": njit(nogil=True)(combine)}, name)
+    twin.__qualname__, twin.__module__ = name, _by_blocks.__module__
     return njit(cache=True, nogil=True)(twin)
 
 
-def _blocks(rows, every, block, lo, mid, hi, late_window, late_row):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202, C901
+def _by_blocks(rows, states, block, lo, mid, hi, late_window, late_row):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202, C901
+    """`rows`: the states in the order of the windows; `states`: in their own order, which late rows are told by."""
     prefix, suffix = rows.copy(), rows.copy()
     out = np.zeros((len(lo), rows.shape[1]))
     for row in range(1, len(rows)):
@@ -64,9 +70,9 @@ def _blocks(rows, every, block, lo, mid, hi, late_window, late_row):  # type: ig
                 combine(out, window, prefix, hi[window] - 1, out, window)  # type: ignore[name-defined]  # noqa: F821
     for pair in range(len(late_window)):
         window, row = late_window[pair], late_row[pair]
-        alone = lo[window] == hi[window] and (pair == 0 or late_window[pair - 1] != window)
-        if alone:
-            out[window] = every[row]
+        is_first = lo[window] == hi[window] and (pair == 0 or late_window[pair - 1] != window)
+        if is_first:
+            out[window] = states[row]
         else:
-            combine(out, window, every, row, out, window)  # type: ignore[name-defined]  # noqa: F821
+            combine(out, window, states, row, out, window)  # type: ignore[name-defined]  # noqa: F821
     return out

@@ -1,4 +1,4 @@
-"""Sketches of frequent items: values go in as texts, so that one kind of sketch does for all types."""
+"""Sketches of frequent items. Values go in as texts, so that one kind of sketch serves all types."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def frequencies(size: int, counts: Sequence[tuple[str, int]]) -> frequent_string
 
 def top(sketch: frequent_strings_sketch, k: int | None = None) -> list[tuple[str, int, int]]:
     """(value, count at most, count at most minus count at least), most frequent first."""
-    found = [(value, upper, upper - lower) for value, _, lower, upper in sketch.get_frequent_items(NO_FALSE_NEGATIVES)]
-    return sorted(found, key=lambda each: (-each[1], each[0]))[:k]
+    items = [(value, upper, upper - lower) for value, _, lower, upper in sketch.get_frequent_items(NO_FALSE_NEGATIVES)]
+    return sorted(items, key=lambda item: (-item[1], item[0]))[:k]
 
 
 def pairs(values: pa.Array) -> list[tuple[str, int]]:
@@ -44,12 +44,12 @@ def texts(values: pa.Array) -> list[str]:
         raise SourceError(f'values of type {values.type} do not go into a sketch; ask for a text of them, as "x::VARCHAR"')
     if pa.types.is_binary(values.type):
         return [value.hex() for value in values.to_pylist()]
-    found: list[str] = values.cast(pa.string()).to_pylist()
-    return found
+    spelled: list[str] = values.cast(pa.string()).to_pylist()
+    return spelled
 
 
-def values_of(found: Sequence[str], kind: pa.DataType) -> pa.Array:
-    """Values of this type again."""
+def values_of(spelled: Sequence[str], kind: pa.DataType) -> pa.Array:
+    """The values of a type that `texts` spelled."""
     if pa.types.is_binary(kind):
-        return pa.array([bytes.fromhex(text) for text in found], kind)
-    return pa.array(found, pa.string()).cast(kind)
+        return pa.array([bytes.fromhex(text) for text in spelled], kind)
+    return pa.array(spelled, pa.string()).cast(kind)

@@ -1,4 +1,4 @@
-"""Combinations of objects that Python alone can combine. Anchored blocks, as in `fold`: three combines a row."""
+"""Combinations of states that are Python objects, as bytes. Anchored blocks, as in `fold`: three combines a row."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Algebra:
-    """What can be done with states of one kind; an object made by `read` belongs to who read it.
+    """The operations on states of one kind. Whoever reads an object may change it.
 
     Attributes:
-        read, write: from bytes and to bytes.
-        combine: two objects to one; may change the first, and gives it or another back.
-        deduct: takes the second out of the first again; None: that cannot be.
+        read, write: from bytes to an object, and back.
+        combine: two objects to one object; may change the first, and returns it or another one.
+        deduct: takes the second object out of the first; None: states of this kind cannot be taken out.
     """
 
     read: Callable[[bytes], Any]
@@ -30,13 +30,13 @@ class Algebra:
     combine: Callable[[Any, Any], Any]
     deduct: Callable[[Any, Any], Any] | None = None
 
-    def two(self, left: bytes, right: bytes) -> bytes:
-        """Both, combined."""
+    def joined(self, left: bytes, right: bytes) -> bytes:
+        """Two states, combined."""
         return self.write(self.combine(self.read(left), self.read(right)))
 
     def without(self, left: bytes, right: bytes) -> bytes:
         """`left` without `right`."""
-        assert self.deduct is not None  # noqa: S101 - asked for where there is one
+        assert self.deduct is not None  # noqa: S101 - the caller has checked
         return self.write(self.deduct(self.read(left), self.read(right)))
 
 
@@ -44,30 +44,32 @@ def combinations(states: pa.Array, windows: Assignment, algebra: Algebra, empty:
     """The left-to-right combination of each window's states, then of its late ones; `empty` where it has none."""
     if not len(windows.late_row) and (windows.hi - windows.lo == 1).all():
         return states.take(pa.array(windows.order[windows.lo]))
-    every = states.to_pylist()
-    rows = [every[row] for row in windows.order]
+    state_of = states.to_pylist()
+    rows = [state_of[row] for row in windows.order]
     bounds = list(zip(windows.lo.tolist(), windows.mid.tolist(), windows.hi.tolist(), strict=True))
     range_of = _deducted if algebra.deduct else _folded
     out = range_of(rows, windows.block.tolist(), bounds, algebra)
     for window, row in zip(windows.late_window.tolist(), windows.late_row.tolist(), strict=True):
-        out[window] = _joined(out[window], every[row], algebra)
+        out[window] = _joined(out[window], state_of[row], algebra)
     return pa.array([empty if state is None else state for state in out], pa.binary())
 
 
 def _joined(left: bytes | None, right: bytes | None, algebra: Algebra) -> bytes | None:
+    """Two states combined; None is the state of no rows."""
     if left is None or right is None:
         return right if left is None else left
-    return algebra.two(left, right)
+    return algebra.joined(left, right)
 
 
 def _folded(rows: States, block: Sequence[int], bounds: Sequence[tuple[int, int, int]], algebra: Algebra) -> list[bytes | None]:
+    """The state of each window: a suffix of its first block, combined with a prefix of its second."""
     prefix = _prefixes(rows, block, algebra)
     suffix = _suffixes(rows, block, algebra) if any(lo < mid for lo, mid, _ in bounds) else []
     return [_joined(suffix[lo] if lo < mid else None, prefix[hi - 1] if mid < hi else None, algebra) for lo, mid, hi in bounds]
 
 
 def _deducted(rows: States, block: Sequence[int], bounds: Sequence[tuple[int, int, int]], algebra: Algebra) -> list[bytes | None]:
-    """Without suffixes: the end of a block is the whole block without its beginning."""
+    """The state of each window, without suffixes: the end of a block is the whole block without its beginning."""
     prefix = _prefixes(rows, block, algebra)
 
     def part(lo: int, hi: int) -> bytes | None:
@@ -80,6 +82,7 @@ def _deducted(rows: States, block: Sequence[int], bounds: Sequence[tuple[int, in
 
 
 def _prefixes(rows: States, block: Sequence[int], algebra: Algebra) -> list[bytes]:
+    """For each row the combination of its block up to it."""
     out: list[bytes] = []
     current: Any = None
     for at, row in enumerate(rows):
@@ -93,6 +96,7 @@ def _prefixes(rows: States, block: Sequence[int], algebra: Algebra) -> list[byte
 
 
 def _suffixes(rows: States, block: Sequence[int], algebra: Algebra) -> list[bytes]:
+    """For each row the combination of its block from it on."""
     out = list(rows)
     current: Any = None
     for at in range(len(rows) - 1, -1, -1):

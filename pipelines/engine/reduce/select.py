@@ -1,5 +1,6 @@
-"""Selections (least, greatest, first, last): which row of a window wins. Anchored blocks, as in `fold`; where windows do not
-overlap, their rows one by one.
+"""Selections (least, greatest, first, last): which row of a window wins.
+
+Windows that overlap use prefixes and suffixes of anchored blocks, as in `fold`; other windows are scanned row by row.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ def winners(order_by: pa.Array, windows: Assignment, *, least: bool, newest: boo
     """The row of the states that wins in each window; -1 where every candidate is null.
 
     Args:
-        order_by: what is compared; a null never wins.
+        order_by: the values to compare; a null never wins.
         windows: over the states.
-        least: whether the least wins, else the greatest (a NaN is greater than any number, as in DuckDB).
-        newest: whether of equal ones the last to arrive wins, else the first.
+        least: whether the least value wins, else the greatest (a NaN is greater than any number, as in DuckDB).
+        newest: whether the last of equal values to arrive wins, else the first.
     """
     ranks = sort_keys(order_by)
     candidate = np.where(order_by.is_valid().to_numpy(zero_copy_only=False), np.arange(len(ranks)), -1)
@@ -35,7 +36,7 @@ def winners(order_by: pa.Array, windows: Assignment, *, least: bool, newest: boo
 
 
 def extent(values: Ints, windows: Assignment) -> tuple[Ints, Ints]:
-    """The least and the greatest of some integers in each window; 0 where it is empty."""
+    """The least and the greatest integer of each window; 0 for an empty window."""
     if not len(values):
         return windows.lo * 0, windows.lo * 0
     places = (windows.order, windows.block, windows.lo, windows.mid, windows.hi, windows.late_window, windows.late_row)
@@ -45,7 +46,7 @@ def extent(values: Ints, windows: Assignment) -> tuple[Ints, Ints]:
 
 
 def sort_keys(values: pa.Array) -> Ints:
-    """Integers that are ordered as the values are; 0 for nulls."""
+    """Integers in the order of the values: equal for equal values, greater for greater ones; 0 for nulls."""
     kind = values.type
     if pa.types.is_floating(kind):
         return _float_keys(values)
@@ -60,6 +61,7 @@ def sort_keys(values: pa.Array) -> Ints:
 
 
 def _float_keys(values: pa.Array) -> Ints:
+    """The bits of doubles as integers; those of negative doubles are turned round."""
     plain = values.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False) + 0.0  # both zeros are one
     plain[np.isnan(plain)] = np.nan
     bits = plain.view(np.int64)
@@ -68,6 +70,7 @@ def _float_keys(values: pa.Array) -> Ints:
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _winner(ranks, older, newer, newest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """The winner of two rows, of which one came before the other; -1 is no row."""
     if older < 0:
         return newer
     if newer < 0 or ranks[newer] < ranks[older] or (ranks[newer] == ranks[older] and not newest):
@@ -89,6 +92,7 @@ def _winners(ranks, candidate, order, block, lo, mid, hi, late_window, late_row,
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _scanned(ranks, candidate, lo, hi, newest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """The winner of each window, row by row."""
     out = np.full(len(lo), -1, np.int64)
     for window in range(len(lo)):
         best, rank = -1, 0
@@ -102,6 +106,7 @@ def _scanned(ranks, candidate, lo, hi, newest):  # type: ignore[no-untyped-def] 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _of_blocks(ranks, candidate, block, lo, mid, hi, newest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """The winner of each window, from the winners of the prefixes and suffixes of blocks."""
     out, prefix, suffix = np.full(len(lo), -1, np.int64), np.empty_like(candidate), np.empty_like(candidate)
     best, rank = -1, 0
     for row in range(len(candidate)):

@@ -25,11 +25,11 @@ class Kind:
     """A kind of sketch; `size` is what the library calls k or lg_k.
 
     Attributes:
-        items: the lifted values, flat, as something that can be sliced and put into a sketch.
+        items: from flat lifted values to a sequence of items that a sketch takes.
         made: (size, some of these items) -> sketch.
-        read, write: from bytes and to bytes.
+        read, write: from bytes to a sketch, and back.
         union: (size, sketch, sketch) -> sketch; may change the first.
-        show: what two equal sketches have in common.
+        show: from a sketch to a value that equal sketches share.
     """
 
     items: Callable[[pa.Array], Any]
@@ -52,10 +52,10 @@ class Kind:
 def _hashed(values: pa.Array) -> list[Any]:
     """Values as the library hashes them: whole numbers, floats, texts; moments and dates as numbers of their unit.
 
-    The library passes over empty texts, which are values too: they go in as a zero byte.
+    The library leaves out empty texts, which are values too: they go in as a zero byte.
 
     Raises:
-        SourceError: values that have no such form.
+        SourceError: values of a type that the library cannot hash.
     """
     kind = values.type
     if pa.types.is_nested(kind):
@@ -66,10 +66,10 @@ def _hashed(values: pa.Array) -> list[Any]:
         values = values.cast(pa.int8())
     elif pa.types.is_decimal(kind):
         values = values.cast(pa.string())
-    found: list[Any] = values.to_pylist()
+    items: list[Any] = values.to_pylist()
     if pa.types.is_binary(kind):
-        found = [value.hex() for value in found]
-    return [value if value != "" else "\x00" for value in found]
+        items = [value.hex() for value in items]
+    return [value if value != "" else "\x00" for value in items]
 
 
 def _distinct(values: Sequence[Any]) -> list[Any]:
@@ -81,7 +81,7 @@ def _nan_last(value: float) -> tuple[bool, float]:
     return value != value, value  # noqa: PLR0124 - only NaN is not itself
 
 
-_LISTED = 8  # below this HyperLogLog keeps a list of what it has seen, whose order does not matter
+_LISTED = 8  # below this number of values HyperLogLog keeps a list of them, whose order does not matter
 
 
 def _hll(size: int, values: Sequence[Any]) -> ds.hll_sketch:
@@ -93,7 +93,7 @@ def _hll(size: int, values: Sequence[Any]) -> ds.hll_sketch:
 
 
 def _hll_union(size: int, *sketches: ds.hll_sketch) -> ds.hll_sketch:
-    """A union's estimate goes by its registers alone: that of one sketch would go by the order of its values too."""
+    """The union of sketches. Its estimate depends on its registers alone; that of a single sketch also on the order of values."""
     union = ds.hll_union(size)
     for sketch in sketches:
         union.update(sketch)
@@ -116,9 +116,9 @@ def _theta_union(size: int, *sketches: ds.compact_theta_sketch) -> ds.compact_th
 
 
 def _doubles(values: pa.Array) -> np.ndarray:
-    """Numbers, zeros without a sign, that may be written: the library refuses others."""
-    found: np.ndarray = values.to_numpy(zero_copy_only=False) + 0.0
-    return found
+    """Doubles, zeros without a sign, as a new array: the library refuses arrays that cannot be written."""
+    numbers: np.ndarray = values.to_numpy(zero_copy_only=False) + 0.0
+    return numbers
 
 
 def _digest(size: int, values: np.ndarray) -> ds.tdigest_double:
@@ -129,13 +129,14 @@ def _digest(size: int, values: np.ndarray) -> ds.tdigest_double:
 
 
 def _five(digest: ds.tdigest_double) -> list[float]:
+    """Its weight, then five quantiles, from the least to the greatest value."""
     places = () if digest.is_empty() else (0, 0.25, 0.5, 0.75, 1)
     return [float(digest.get_total_weight()), *map(digest.get_quantile, places)]
 
 
-def _merged(_size: int, one: Any, other: Any) -> Any:  # noqa: ANN401 - of two kinds
-    one.merge(other)
-    return one
+def _merged(_size: int, first: Any, second: Any) -> Any:  # noqa: ANN401 - sketches of two kinds
+    first.merge(second)
+    return first
 
 
 _HLL, _THETA, _DIGEST, _ITEMS = ds.hll_sketch, ds.compact_theta_sketch, ds.tdigest_double, ds.frequent_strings_sketch
