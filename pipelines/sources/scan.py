@@ -28,15 +28,20 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+# What DuckDB would otherwise guess of a file's folder or content, and drop or replace rows and columns by.
+_AS_IT_STANDS = "union_by_name = true, hive_partitioning = false, hive_types_autocast = false, filename = false"
+_FIRST_LINE_IS_THE_HEADER = "header = true, skip = 0, comment = '', sample_size = -1"
+
+
 def scan(source: Source, paths: Sequence[str]) -> str:
-    """The table function that reads these files in order."""
+    """The table function that reads these files in order: their own rows and columns, nothing of their folders' names."""
     files = "[" + ", ".join(map(literal, paths)) + "]"
     if source.format == "parquet":
-        return _typed(source, f"read_parquet({files}, union_by_name = true)" if len(paths) > 1 else f"read_parquet({files})")
+        return _typed(source, f"read_parquet({files}, {_AS_IT_STANDS})")
     types = "" if not source.types else ", types = {" + ", ".join(f"{literal(c)}: {literal(t)}" for c, t in source.types.items()) + "}"
     if source.format == "csv":
-        return f"read_csv({files}, header = true, sample_size = -1, union_by_name = true{types})"
-    return _typed(source, f"read_json({files}, format = 'newline_delimited', sample_size = -1, union_by_name = true)")
+        return f"read_csv({files}, {_FIRST_LINE_IS_THE_HEADER}, {_AS_IT_STANDS}{types})"
+    return _typed(source, f"read_json({files}, format = 'newline_delimited', sample_size = -1, {_AS_IT_STANDS})")
 
 
 def _typed(source: Source, table: str) -> str:
