@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.definition.durations import spell
 from pipelines.errors import SourceError
-from pipelines.states.columns import ARRIVAL_TIME, EVENT_TIME, FILE_NUMBER, ORDER, ORDINAL, ROW_IN_SPLIT
+from pipelines.states.columns import ARRIVAL_TIME, EVENT_TIME, FILE_NUMBER, FILE_PATH, ORDER, ORDINAL, ROW_IN_SPLIT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,15 +28,24 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def scan(source: Source, paths: Sequence[str]) -> str:
-    """The table function that reads these files in order."""
+# What DuckDB would otherwise guess of a file's folder or content, and drop or replace rows and columns by.
+_AS_IT_STANDS = "union_by_name = true, hive_partitioning = false, hive_types_autocast = false"
+_FIRST_LINE_IS_THE_HEADER = "header = true, skip = 0, comment = '', sample_size = -1"
+
+
+def scan(source: Source, paths: Sequence[str], *, named: bool = False) -> str:
+    """The table function that reads these files in order: their own rows and columns, nothing of their folders' names.
+
+    `named`: with one more column, `FILE_PATH`.
+    """
     files = "[" + ", ".join(map(literal, paths)) + "]"
+    how = f"{_AS_IT_STANDS}, filename = {literal(FILE_PATH) if named else 'false'}"
     if source.format == "parquet":
-        return _typed(source, f"read_parquet({files}, union_by_name = true)" if len(paths) > 1 else f"read_parquet({files})")
+        return _typed(source, f"read_parquet({files}, {how})")
     types = "" if not source.types else ", types = {" + ", ".join(f"{literal(c)}: {literal(t)}" for c, t in source.types.items()) + "}"
     if source.format == "csv":
-        return f"read_csv({files}, header = true, sample_size = -1, union_by_name = true{types})"
-    return _typed(source, f"read_json({files}, format = 'newline_delimited', sample_size = -1, union_by_name = true)")
+        return f"read_csv({files}, {_FIRST_LINE_IS_THE_HEADER}, {how}{types})"
+    return _typed(source, f"read_json({files}, format = 'newline_delimited', sample_size = -1, {how})")
 
 
 def _typed(source: Source, table: str) -> str:
@@ -95,9 +104,9 @@ def _finite_us(moment: str) -> str:
     return f"CASE WHEN isfinite({moment}) THEN epoch_us({moment}) END"
 
 
-def staged(source: Source, paths: Sequence[str], columns: Mapping[str, str], *, ordinal: bool) -> str:
-    """The files' rows, with `EVENT_TIME` and, if asked, `ORDINAL`, their position in the split by arrival."""
-    rows, place = scan(source, paths), ""
+def staged(source: Source, rows: str, columns: Mapping[str, str], *, ordinal: bool) -> str:
+    """The rows of a relation with `EVENT_TIME` and, if asked, `ORDINAL`, their position in the split by arrival."""
+    place = ""
     if ordinal:
         rows = f"(SELECT *, row_number() OVER () AS {ROW_IN_SPLIT} FROM {rows})"
         order = f"ORDER BY {quoted(source.arrival_order)}, {ROW_IN_SPLIT}" if source.arrival_order else ""

@@ -48,7 +48,7 @@ def stored_type(kind: str) -> str:
     if kind.endswith("[]"):
         return f"{stored_type(kind[:-2])}[]"
     if kind.startswith("STRUCT("):
-        return "STRUCT(" + ", ".join(f"{name} {stored_type(member)}" for name, member in _members(kind)) + ")"
+        return _struct([(name, stored_type(member)) for name, member in _members(kind)])
     return "VARCHAR" if kind.startswith("ENUM") else _STORED.get(kind, kind)
 
 
@@ -90,6 +90,30 @@ def _members(kind: str) -> list[tuple[str, str]]:
             found[-1] += letter
     matches = (_MEMBER.fullmatch(member.strip()) for member in found)
     return [(each[1], each[2]) for each in matches if each]
+
+
+def lacking(kind: str, other: str) -> list[tuple[str, str]]:
+    """The members of structs in a type that another type lacks, each with the type that is left without it.
+
+    >>> lacking("STRUCT(a BIGINT, b BIGINT)[]", "STRUCT(a DOUBLE)[]")
+    [('b', 'STRUCT(a BIGINT)[]')]
+    """
+    if kind.endswith("[]") and other.endswith("[]"):
+        return [(name, f"{rest}[]") for name, rest in lacking(kind[:-2], other[:-2])]
+    if not (kind.startswith("STRUCT(") and other.startswith("STRUCT(")):
+        return []
+    here, there, out = _members(kind), {name.lower(): member for name, member in _members(other)}, []
+    for at, (name, member) in enumerate(here):
+        if name.lower() not in there:
+            out.append((name, _struct([*here[:at], *here[at + 1 :]])))
+            continue
+        deeper = lacking(member, there[name.lower()])
+        out += [(f"{name}.{inner}", _struct([*here[:at], (name, rest), *here[at + 1 :]])) for inner, rest in deeper]
+    return out
+
+
+def _struct(members: Sequence[tuple[str, str]]) -> str:
+    return "STRUCT(" + (", ".join(f"{name} {kind}" for name, kind in members) or "muntin_none INTEGER") + ")"
 
 
 def targets_of(natural: Mapping[str, str], targets: Mapping[str, str], paths: Sequence[str]) -> dict[str, str]:

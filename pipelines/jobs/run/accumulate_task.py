@@ -12,13 +12,14 @@ import pyarrow.parquet as pq
 from pipelines.aggregates.aggregate import sealed
 from pipelines.engine.merged_states import merged
 from pipelines.errors import MuntinError
+from pipelines.jobs.run.columns_of_files import check_files
 from pipelines.sources.duckdb_session import described, explained, kept_session
 from pipelines.sources.lift import states, tally
 from pipelines.sources.scan import quoted, refused, scan, staged
 from pipelines.sources.sql_types import stored, targets_of
 from pipelines.sources.upstream_windows import WindowSource
 from pipelines.states.checkpoint import arranged, frame_range, numbered
-from pipelines.states.columns import FRAME, INSTANT, ROW_IN_BATCH
+from pipelines.states.columns import FILE_PATH, FRAME, INSTANT, ROW_IN_BATCH
 from pipelines.store.parquet import write_named
 from pipelines.store.paths import StatesPath
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from pipelines.definition.frame_sets import FrameSet
     from pipelines.jobs.bound import Bound
+    from pipelines.sources import Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +77,8 @@ def _accumulate(session: duckdb.DuckDBPyConnection, share: Share, split: Split) 
     sets, fields = share.bound.frame_sets, share.bound.fields
     ordinal = any(each.uses_order or each.is_state for each in fields) or any(frames.by_arrival for frames in sets)
     columns = described(session, f"FROM {scan(source, split.paths)}")
-    rows = f"({staged(source, split.paths, columns, ordinal=ordinal)})"
-    if source.format != "parquet" or isinstance(source, WindowSource):
+    rows = f"({staged(source, scan(source, split.paths, named=_is_kept(source)), columns, ordinal=ordinal)})"
+    if _is_kept(source):
         order = f" ORDER BY {', '.join(map(quoted, source.order))}" if isinstance(source, WindowSource) else ""
         session.execute(f"CREATE OR REPLACE TEMP TABLE muntin_rows AS FROM {rows}{order}")
         rows = "muntin_rows"
@@ -85,6 +87,7 @@ def _accumulate(session: duckdb.DuckDBPyConnection, share: Share, split: Split) 
     newest = newest if split.mark_us is None else split.mark_us
     done: dict[str, Any] = {"batch": split.batch_us, "split": split.number, "read": read, "taken": 0, "newest": newest, "states": {}}
     done["rows"] = _rows_by_file(session, source, split.paths, read)
+    check_files(session, share.bound, columns, [path for path, count in zip(split.paths, done["rows"], strict=True) if count])
     for frames in sets:
         done["states"][frames.table] = written = _write_states(session, share, split, frames, rows, latest, newest, columns, done["rows"])
         done["taken"] = written.pop("taken")
@@ -96,12 +99,18 @@ def _accumulate(session: duckdb.DuckDBPyConnection, share: Share, split: Split) 
     return done
 
 
-def _rows_by_file(session: duckdb.DuckDBPyConnection, source: Any, paths: Sequence[str], read: int) -> list[int]:  # noqa: ANN401
+def _is_kept(source: Source) -> bool:
+    """Whether a split's rows are read once into a table: Parquet is read again as fast."""
+    return source.format != "parquet" or isinstance(source, WindowSource)
+
+
+def _rows_by_file(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], read: int) -> list[int]:
     if len(paths) == 1:
         return [read]
-    if source.format == "parquet":
+    if not _is_kept(source):
         return [pq.read_metadata(path).num_rows for path in paths]
-    return [session.execute(f"SELECT count(*) FROM {scan(source, [path])}").fetchall()[0][0] for path in paths]
+    counted = dict(session.execute(f"SELECT {FILE_PATH}, count(*) FROM muntin_rows GROUP BY ALL").fetchall())
+    return [counted.get(path, 0) for path in paths]
 
 
 def _write_states(

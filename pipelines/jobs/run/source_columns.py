@@ -36,9 +36,10 @@ def bound_types(bound: Bound, known: Mapping[str, pa.Schema | None], pieces: Seq
     """
     session = kept_session(bound.source.timezone)
     paths = next((piece for piece in pieces if _has_rows(session, bound, piece)), pieces[0])
-    columns = described(session, f"FROM {scan(bound.source, paths)}")
+    files = scan(bound.source, paths)
+    columns = described(session, f"FROM {files}")
     event_time(bound.source, columns)
-    rows = f"({staged(bound.source, paths, columns, ordinal=True)})"
+    rows = f"({staged(bound.source, files, columns, ordinal=True)})"
     _check_keys(bound, columns)
     _check_where(session, bound, rows, columns)
     _check_aggregates(session, bound, rows, columns)

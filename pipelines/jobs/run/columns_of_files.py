@@ -1,0 +1,85 @@
+"""Whether each file of a batch has the columns that the definition uses.
+
+Files are read together by the names of their columns, so that a number may be an integer in one and a double in another.
+A column that a file lacks would be null in all of its rows. That is an error, as it is where the file is alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import duckdb
+import pyarrow.parquet as pq
+
+from pipelines.errors import SourceError
+from pipelines.sources.duckdb_session import described
+from pipelines.sources.lift import states
+from pipelines.sources.scan import quoted, scan, staged
+from pipelines.sources.sql_types import lacking
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from pipelines.jobs.bound import Bound
+    from pipelines.sources import Source
+
+Columns = dict[str, str]  # name -> SQL type
+
+
+def check_files(session: duckdb.DuckDBPyConnection, bound: Bound, together: Mapping[str, str], paths: Sequence[str]) -> None:
+    """Refuse files that lack a column, or a member of a struct, that others of their batch have and the definition uses.
+
+    Args:
+        session: of DuckDB.
+        bound: the definition.
+        together: name -> SQL type of the columns of all files, read by name.
+        paths: of the files that hold rows.
+
+    Raises:
+        SourceError: names the first such file and what it lacks.
+    """
+    unused: set[str] = set()
+    for path, own in _distinct(session, bound.source, paths) if len(paths) > 1 else ():
+        for name, rest in _lacking(together, own):
+            if name not in unused and not _binds(session, bound, rest):
+                raise SourceError(
+                    f"{path}: no column {name!r}, which the definition uses and other files of its batch have; "
+                    f"write the file with that column, null where it is not known"
+                )
+            unused.add(name)
+
+
+def _distinct(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str]) -> Iterator[tuple[str, Columns]]:
+    """The columns of every file; of files of Parquet that have the same ones, of the first."""
+    plain, seen = replace(source, types={}), set()
+    for path in paths:
+        if source.format == "parquet":
+            schema = str(pq.read_schema(path).remove_metadata())
+            if schema in seen:
+                continue
+            seen.add(schema)
+        yield path, described(session, f"FROM {scan(plain, [path])}")
+
+
+def _lacking(together: Mapping[str, str], own: Columns) -> Iterator[tuple[str, Columns]]:
+    """What a file lacks, piece by piece: its name, and all columns without it."""
+    mine = {name.lower(): kind for name, kind in own.items()}
+    for name, kind in together.items():
+        if name.lower() not in mine:
+            yield name, {other: each for other, each in together.items() if other != name}
+            continue
+        for member, rest in lacking(kind, mine[name.lower()]):
+            yield f"{name}.{member}", {**together, name: rest}
+
+
+def _binds(session: duckdb.DuckDBPyConnection, bound: Bound, columns: Columns) -> bool:
+    """Whether the definition can do with these columns."""
+    none = ", ".join(["NULL AS muntin_none", *(f"NULL::{kind} AS {quoted(name)}" for name, kind in columns.items())])
+    try:
+        rows = f"({staged(bound.source, f'(SELECT {none})', columns, ordinal=True)})"
+        for frames in bound.frame_sets:
+            described(session, states(bound.pipeline, bound.fields, frames, rows, 0, columns))
+    except (duckdb.BinderException, SourceError):
+        return False
+    return True
