@@ -1,0 +1,78 @@
+"""Rows that a test gives, batch by batch, as the files of a source."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pipelines.definition.instants import instant_us
+from pipelines.definition.schedule import Interval
+from pipelines.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from pathlib import Path
+
+    from pipelines.definition.pipeline import Pipeline
+    from pipelines.sources import FileSource
+
+Rows: TypeAlias = Sequence[Mapping[str, Any]] | pa.Table
+Batches: TypeAlias = Sequence[Rows] | Mapping["datetime", Rows]
+_FILE = "{start:%Y%m%dT%H%M%S.%f}.parquet"
+
+
+def intervals_of(pipeline: Pipeline, batches: Batches) -> list[Interval]:
+    """The interval of each batch, ascending: of a list neighbours from the pipeline's start on, of a mapping those that start at its keys.
+
+    Raises:
+        DefinitionError: a key is no border of the schedule.
+    """
+    schedule = pipeline.intervals
+    if isinstance(batches, Mapping):
+        starts = sorted(instant_us(start, "batches") for start in batches)
+        return [schedule.intervals(start, schedule.after(start))[0] for start in starts]
+    found = list[Interval]()
+    for _ in batches:
+        start = found[-1].end_us if found else schedule.after(schedule.first_us - 1)
+        found.append(Interval(start, schedule.after(start)))
+    return found
+
+
+def tables_of(batches: Batches) -> list[pa.Table]:
+    """The rows of each batch, in the order of the intervals, all with the same columns and types.
+
+    Raises:
+        DefinitionError: a column has values of several types.
+    """
+    given = [rows for _, rows in sorted(batches.items())] if isinstance(batches, Mapping) else list(batches)
+    if all(isinstance(rows, pa.Table) for rows in given):
+        return given
+    listed = [rows.to_pylist() if isinstance(rows, pa.Table) else list(rows) for rows in given]
+    rows = [row for batch in listed for row in batch]
+    names = dict.fromkeys(name for row in rows for name in row)
+    whole = pa.table({name: _column(name, [row.get(name) for row in rows]) for name in names})
+    counts = [len(batch) for batch in listed]
+    return [whole.slice(sum(counts[:at]), count) for at, count in enumerate(counts)]
+
+
+def _column(name: str, values: Sequence[Any]) -> pa.Array:
+    try:
+        return pa.array(values)
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as wrong:
+        raise DefinitionError(f"rows: the values of {name!r} are not of one type ({wrong}); give a pyarrow.Table per batch") from wrong
+
+
+def source_in(folder: Path, source: FileSource) -> FileSource:
+    """The same source, with its files in a folder."""
+    return replace(source, path=_FILE, format="parquet", missing="empty").below(folder)
+
+
+def write_rows(source: FileSource, intervals: Sequence[Interval], tables: Sequence[pa.Table]) -> None:
+    """A file for each batch with rows."""
+    for interval, table in zip(intervals, tables, strict=True):
+        if len(table):
+            pq.write_table(table, source.patterns(interval))

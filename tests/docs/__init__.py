@@ -1,0 +1,1 @@
+"""The documents: their code runs, what they name is there."""
