@@ -4,10 +4,11 @@ import sys
 import time
 
 from examples.demo.background import interruptible
+from examples.demo.database import database, migrate
 from examples.demo.failure import DemoError, report
 from examples.demo.home import PROJECT, Home, make_home
-from examples.demo.servers import migrate, spark, standalone
-from examples.demo.waiting import answers
+from examples.demo.servers import scheduling, spark, until_spark
+from examples.demo.waiting import answers, check
 from examples.flights_log import FOLDER, write_flights_log
 
 FOLDER_OF_UP = PROJECT / ".airflow"
@@ -33,12 +34,14 @@ def up() -> None:
     if not any((PROJECT / FOLDER).glob("*.parquet")):
         write_flights_log(PROJECT / FOLDER)
     home = make_home(FOLDER_OF_UP, state=PROJECT / "state", port=None if answers(PORT) else PORT)
-    migrate(home)
-    with spark(home) as spark_is_up, standalone(home, "flights"):
-        spark_is_up()
-        print(welcome(home), flush=True)
-        while True:
-            time.sleep(3600)
+    with spark(home) as server, database(home, kept=FOLDER_OF_UP / "database") as postgres:
+        migrate(home, postgres)
+        until_spark(home, server)
+        with scheduling(home, "flights", postgres, server) as running:
+            print(welcome(home), flush=True)
+            while True:
+                check(running.components)
+                time.sleep(1)
 
 
 def welcome(home: Home) -> str:

@@ -1,20 +1,21 @@
 """`python -m examples.demo`, or `make demo`. Everything it writes is below `.demo` and `data/flights`."""
 
 import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 from examples.demo.backfill import backfill
-from examples.demo.background import interruptible
+from examples.demo.background import Component, Program, interruptible
+from examples.demo.database import database, migrate
 from examples.demo.failure import DemoError, report
 from examples.demo.home import PROJECT, Home, make_home
 from examples.demo.results import WINDOW, batch_table, differences, plot, reports, window_table
-from examples.demo.servers import migrate, spark, standalone
+from examples.demo.servers import scheduling, spark, until_spark
+from examples.demo.waiting import finish
 from examples.flights_log import FOLDER, write_flights_log
 from pipelines import Pipeline, RunReport, run
 from pipelines.cli.definition import load_pipeline
@@ -49,15 +50,16 @@ def demo() -> None:
     shutil.rmtree(DEMO, ignore_errors=True)
     home = make_home(DEMO, state=DEMO / "state")
     flights = at_home(load_pipeline(PROJECT / DEFINITION), PROJECT)
-    with spark(home) as spark_is_up:
-        with step("The flights of 2013 as an arrival log; Airflow's database; a Spark Connect server, the engine compiled in it"):
-            write_log()
-            migrate(home)
-            spark_is_up()
-            in_bulk(home, flights, DEMO / "compiling", WEEK[0], WEEK[0] + timedelta(days=2))
-        a_week_by_airflow(home)
+    with spark(home) as server:
+        with database(home) as postgres:
+            with step("The flights of 2013 as an arrival log; PostgreSQL for Airflow; a Spark Connect server, the engine compiled in it"):
+                write_log()
+                migrate(home, postgres)
+                until_spark(home, server)
+                in_bulk(home, flights, DEMO / "compiling", WEEK[0], WEEK[0] + timedelta(days=2))
+            a_week_by_airflow(home, postgres, server)
         show(flights, home.state)
-        the_week_in_bulk(home, flights)
+        the_week_in_bulk(home, flights, server)
         the_year_in_bulk(home, flights)
     what_next()
 
@@ -78,13 +80,12 @@ def write_log() -> None:
         print(f"  {write_flights_log(folder):,} flights in {FOLDER}, a file for each day on which flights left", flush=True)
 
 
-def a_week_by_airflow(home: Home) -> None:
+def a_week_by_airflow(home: Home, *needs: Component) -> None:
     """The scheduler runs a week of daily batches."""
-    title = "Airflow: its scheduler, its DAG processor, its web server"
-    with step(title), ExitStack() as running:
-        api = running.enter_context(standalone(home, "flights"))
+    title = "Airflow: its scheduler, its DAG processor, its triggerer, its web server"
+    with step(title), scheduling(home, "flights", *needs) as running:
         print("  up; now: airflow backfill create --dag-id flights --from-date 2013-01-01 --to-date 2013-01-07 --max-active-runs 3")
-        backfill(home, api, "flights", date(2013, 1, 1), date(2013, 1, 7), at_once=3)
+        backfill(running, "flights", date(2013, 1, 1), date(2013, 1, 7), at_once=3)
 
 
 def show(flights: Pipeline, root: Path) -> None:
@@ -94,14 +95,12 @@ def show(flights: Pipeline, root: Path) -> None:
     print(f"\nThe week as a picture: {plot(flights, root, DEMO / f'{WINDOW}.png')}", flush=True)
 
 
-def the_week_in_bulk(home: Home, flights: Pipeline) -> None:
+def the_week_in_bulk(home: Home, flights: Pipeline, server: Component) -> None:
     """The same batches without Airflow, all in one go, must publish the same windows."""
     other = DEMO / "bulk"
     command = ["muntin", "run", DEFINITION, "--root", str(other), "--start", "2013-01-01", "--end", "2013-01-08", "--spark", home.spark]
     with step(f"The same week in bulk, without Airflow: {' '.join(command)}"):
-        done = subprocess.run(command, env=home.env, cwd=PROJECT, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise DemoError(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
+        finish(Program("muntin run", command, home.logs / "bulk.log", PROJECT), home, [server])
     compared = differences(flights, home.state, other)
     for window, (count, same) in compared.items():
         print(f"  {window}: {count:,} windows, {'the same, to the last bit' if same else 'NOT THE SAME'}", flush=True)

@@ -8,6 +8,9 @@ from typing import Any
 
 from examples.demo.home import Home
 
+HEALTHY = ("metadatabase", "scheduler", "dag_processor", "triggerer")
+GET_S = 10.0
+
 
 @dataclass(frozen=True, slots=True)
 class Api:
@@ -25,11 +28,6 @@ class Api:
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
         return _ask(f"{self.url}/api/v2/{path}", headers=headers, body=json.dumps(body).encode())
 
-    def patch(self, path: str, body: dict[str, Any]) -> Any:  # noqa: ANN401 - whatever the API answers
-        """The answer to `PATCH /api/v2/<path>`."""
-        headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
-        return _ask(f"{self.url}/api/v2/{path}", headers=headers, body=json.dumps(body).encode(), method="PATCH")
-
 
 def sign_in(home: Home) -> Api:
     """A session of the user admin."""
@@ -39,12 +37,12 @@ def sign_in(home: Home) -> Api:
 
 
 def is_up(home: Home) -> bool:
-    """Whether the scheduler and the DAG processor beat, and the web server answers."""
+    """Whether the scheduler, the DAG processor and the triggerer beat, and the web server answers."""
     try:
         health = _ask(f"{home.url}/api/v2/monitor/health")
     except OSError:
         return False
-    return all((health[part] or {}).get("status") == "healthy" for part in ("scheduler", "dag_processor", "metadatabase"))
+    return all((health[part] or {}).get("status") == "healthy" for part in HEALTHY)
 
 
 def has_dag(api: Api, dag_id: str) -> bool:
@@ -55,7 +53,7 @@ def has_dag(api: Api, dag_id: str) -> bool:
         return False
 
 
-def _ask(url: str, *, headers: dict[str, str] | None = None, body: bytes | None = None, method: str | None = None) -> Any:  # noqa: ANN401 - JSON
-    request = urllib.request.Request(url, data=body, headers=headers or {}, method=method)  # noqa: S310 - 127.0.0.1
-    with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310 - as above
+def _ask(url: str, *, headers: dict[str, str] | None = None, body: bytes | None = None) -> Any:  # noqa: ANN401 - JSON
+    request = urllib.request.Request(url, data=body, headers=headers or {})  # noqa: S310 - 127.0.0.1
+    with urllib.request.urlopen(request, timeout=60 if body else GET_S) as answer:  # noqa: S310 - as above
         return json.load(answer)

@@ -1,57 +1,61 @@
 """A backfill by Airflow's command line, followed by its API until every run is done."""
 
-import subprocess
-import time
 from collections import Counter
 from datetime import date
 from typing import Any
 
-from examples.demo.api import Api
+from examples.demo.background import Program
 from examples.demo.failure import DemoError, task_log
 from examples.demo.home import Home, airflow
-from examples.demo.waiting import Line
+from examples.demo.servers import Airflow
+from examples.demo.waiting import Line, finish
 
 TASKS = ("accumulate", "finalize", "validate", "publish")
-TRIES = 5
 
 
-def backfill(home: Home, api: Api, dag_id: str, first: date, last: date, *, at_once: int = 3, patience_s: float = 1200) -> None:
+def backfill(running: Airflow, dag_id: str, first: date, last: date, *, at_once: int = 3) -> None:
     """Run every day from `first` to `last`, `at_once` of them at a time.
 
     Raises:
-        DemoError: the backfill cannot be created, a run failed, or it takes too long.
+        DemoError: the backfill cannot be created, a run failed, a component of Airflow died, or nothing moves.
     """
     days, line = (last - first).days + 1, Line()
+
+    def look() -> tuple[bool, str]:
+        done, text = seen(running, dag_id, days)
+        line.show(text)
+        return done, text
+
     line.show("creating the backfill")
-    create(home, dag_id, first, last, "--max-active-runs", str(at_once))
-    limit = time.monotonic() + patience_s
-    while True:
-        runs = api.get(f"dags/{dag_id}/dagRuns?run_type=backfill&limit=100")["dag_runs"]
-        tasks = api.get(f"dags/{dag_id}/dagRuns/~/taskInstances?limit=1000")["task_instances"]
-        line.show(progress(runs, tasks, days))
-        _check(home, dag_id, runs, tasks)
-        if sum(run["state"] == "success" for run in runs) == days:
-            return line.end(progress(runs, tasks, days))
-        if time.monotonic() > limit:
-            raise DemoError(f"the backfill is not done after {patience_s:.0f} s", home.logs / "airflow.log")
-        time.sleep(1)
+    create(running, dag_id, first, last, "--max-active-runs", str(at_once))
+    running.follow(look)
+    line.end()
 
 
-def create(home: Home, dag_id: str, first: date, last: date, *options: str) -> None:
-    """Ask Airflow for the backfill, again while its SQLite database is busy: it cleans up after itself then.
+def create(running: Airflow, dag_id: str, first: date, last: date, *options: str) -> None:
+    """Ask Airflow for the backfill.
 
     Raises:
-        DemoError: it refuses; the message is Airflow's.
+        DemoError: it refuses, or a component died.
     """
     dates = ["--from-date", first.isoformat(), "--to-date", last.isoformat()]
     command = airflow("backfill", "create", "--dag-id", dag_id, *dates, *options)
-    for _ in range(TRIES):
-        done = subprocess.run(command, env=home.env, capture_output=True, text=True, check=False)
-        if not done.returncode:
-            return
-        if "database is locked" not in done.stderr + done.stdout:
-            break
-    raise DemoError(f"airflow backfill create failed:\n{done.stdout}{done.stderr}")
+    finish(Program("airflow backfill create", command, running.home.logs / "backfill.log"), running.home, running.components)
+
+
+def seen(running: Airflow, dag_id: str, days: int) -> tuple[bool, str]:
+    """Whether every day's run succeeded, and how far the backfill is.
+
+    Raises:
+        DemoError: a run failed, or counts as successful without its tasks.
+    """
+    try:
+        runs = running.api.get(f"dags/{dag_id}/dagRuns?run_type=backfill&limit=100")["dag_runs"]
+        tasks = running.api.get(f"dags/{dag_id}/dagRuns/~/taskInstances?limit=1000")["task_instances"]
+    except OSError as wrong:
+        return False, f"the web server does not answer: {wrong}"
+    _check(running.home, dag_id, runs, tasks)
+    return sum(run["state"] == "success" for run in runs) == days, progress(runs, tasks, days)
 
 
 def progress(runs: list[dict[str, Any]], tasks: list[dict[str, Any]], days: int) -> str:
@@ -62,7 +66,15 @@ def progress(runs: list[dict[str, Any]], tasks: list[dict[str, Any]], days: int)
     return f"{steps}  {'now ' + ', '.join(day[5:] for day in busy) if busy else ''}".rstrip()
 
 
+def lost(runs: list[dict[str, Any]], tasks: list[dict[str, Any]]) -> list[str]:
+    """The runs that count as successful although no task of theirs ran."""
+    worked = {task["dag_run_id"] for task in tasks if task["state"] == "success"}
+    return [run["dag_run_id"] for run in runs if run["state"] == "success" and run["dag_run_id"] not in worked]
+
+
 def _check(home: Home, dag_id: str, runs: list[dict[str, Any]], tasks: list[dict[str, Any]]) -> None:
+    if empty := lost(runs, tasks):
+        raise DemoError(f"lost: {', '.join(empty)} of {dag_id} counts as successful, but no task of it ran", home.logs / "scheduler.log")
     if not any(run["state"] == "failed" for run in runs):
         return
     broken = next(task for task in tasks if task["state"] == "failed")

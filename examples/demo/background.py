@@ -5,50 +5,93 @@ import os
 import signal
 import socket
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
 
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What to start: its name for people, its command, its log, and the folder to start it in if that matters."""
+
+    name: str
+    command: Sequence[str]
+    log: Path
+    folder: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """A program that runs, or ran."""
+
+    name: str
+    log: Path
+    process: subprocess.Popen[bytes]
+
+
 @contextlib.contextmanager
-def started(command: Sequence[str], env: Mapping[str, str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A program in a process group of its own, its output in `log`; stopped at the end with all that it started."""
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("ab") as out:
-        program = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True)
+def started(*programs: Program, env: Mapping[str, str]) -> Iterator[tuple[Component, ...]]:
+    """Programs, each in a process group of its own; stopped together at the end, with all that they started."""
+    running: list[Component] = []
     try:
-        yield program
+        for program in programs:
+            running.append(start(program, env))  # noqa: PERF401 - if a start fails, the others are stopped
+        yield tuple(running)
     finally:
         with undisturbed():
-            stop(program)
+            stop([each.process for each in running])
 
 
-def stop(program: subprocess.Popen[bytes]) -> None:
-    """Ask politely, then firmly, then kill: the group, and whatever left the group."""
-    family = family_of(program.pid)
+def start(program: Program, env: Mapping[str, str]) -> Component:
+    """Start a program; its output goes to its log."""
+    program.log.parent.mkdir(parents=True, exist_ok=True)
+    with program.log.open("ab") as out:
+        process = subprocess.Popen(
+            program.command, env=env, cwd=program.folder, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True
+        )
+    return Component(program.name, program.log, process)
+
+
+def stop(processes: Sequence[subprocess.Popen[bytes]]) -> None:
+    """Ask politely, then firmly, then kill: the groups, and whatever left the groups."""
+    families: set[psutil.Process] = set()
     for sign, patience in ((signal.SIGINT, 12), (signal.SIGTERM, 5), (signal.SIGKILL, 5)):
-        family |= family_of(program.pid)
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(program.pid, sign)
-        for one in family if sign != signal.SIGINT else ():
-            with contextlib.suppress(psutil.Error):
-                one.send_signal(sign)
-        _, family_alive = psutil.wait_procs(family, timeout=patience)
-        family = set(family_alive)
-        if not family:
+        families = families.union(*(family_of(each.pid) for each in processes))
+        _signal(processes, families if sign != signal.SIGINT else (), sign)
+        families = set(psutil.wait_procs(families, timeout=patience)[1])
+        if not families:
             break
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        program.wait(5)
+    for each in processes:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            each.wait(5)
+
+
+def _signal(processes: Iterable[subprocess.Popen[bytes]], others: Iterable[psutil.Process], sign: signal.Signals) -> None:
+    for each in processes:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(each.pid, sign)
+    for one in others:
+        with contextlib.suppress(psutil.Error):
+            one.send_signal(sign)
 
 
 def family_of(pid: int) -> set[psutil.Process]:
-    """A process and everything below it."""
+    """A process that leads a session, everything below it, and what is left of its session if it died."""
+    family: set[psutil.Process] = set()
+    for one in (pid, *(other for other in psutil.pids() if _session(other) == pid)):
+        with contextlib.suppress(psutil.Error):
+            top = psutil.Process(one)
+            family |= {top, *top.children(recursive=True)}
+    return family
+
+
+def _session(pid: int) -> int | None:
     try:
-        top = psutil.Process(pid)
-        return {top, *top.children(recursive=True)}
-    except psutil.Error:
-        return set()
+        return os.getsid(pid)
+    except OSError:
+        return None
 
 
 @contextlib.contextmanager

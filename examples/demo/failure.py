@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-LINES = 25
+LINES = 15
 
 
 class DemoError(Exception):

@@ -4,21 +4,24 @@ import json
 import os
 import secrets
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from examples.demo.background import free_ports
 
 PROJECT = Path(__file__).resolve().parents[2]
+LONGEST_SOCKET = 103  # bytes, on macOS; Linux takes 107
 SPARK_SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """Where Airflow lives, and how to reach it and Spark. Everything listens on 127.0.0.1 only."""
+    """Where Airflow lives, and how to reach it and Spark. Everything listens on 127.0.0.1 only, the database on no port at all."""
 
     folder: Path
     state: Path
+    database: Path
     password: str
     port: int
     spark_port: int
@@ -45,10 +48,12 @@ def make_home(folder: Path, *, state: Path, port: int | None = None) -> Home:
     folder.mkdir(parents=True, exist_ok=True)
     password = _kept(folder / "passwords.json", "admin", 12)
     api, spark, *logs = free_ports(4)
+    database = _short_folder() / "data"
     env = program_env()
+    env |= {"AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"postgresql+psycopg2://postgres@/postgres?host={database}"}
     env |= _airflow_settings(folder, port or api, logs)
     env |= {"MUNTIN_HOME": str(PROJECT), "MUNTIN_ROOT": str(state), "AIRFLOW_CONN_SPARK_DEFAULT": f"spark-connect://127.0.0.1:{spark}"}
-    return Home(folder, state, password, port or api, spark, env)
+    return Home(folder, state, database, password, port or api, spark, env)
 
 
 def program_env() -> dict[str, str]:
@@ -95,6 +100,13 @@ def _airflow_settings(folder: Path, port: int, log_ports: list[int]) -> dict[str
         "AIRFLOW__LOGGING__TRIGGER_LOG_SERVER_PORT": str(log_ports[1]),
         "AIRFLOW__USAGE_DATA_COLLECTION__ENABLED": "False",
     }
+
+
+def _short_folder() -> Path:
+    """A name that nobody uses, short enough for a socket in a folder below."""
+    folder = Path(tempfile.gettempdir(), f"muntin-{secrets.token_hex(4)}")
+    fits = len(os.fsencode(folder / "data/.s.PGSQL.5432")) <= LONGEST_SOCKET
+    return folder if fits else Path("/tmp", folder.name)  # noqa: S108 - made by mkdir, which refuses what is there
 
 
 def _kept(file: Path, name: str, size: int) -> str:

@@ -1,44 +1,64 @@
-"""Airflow and Spark for a while: a Spark Connect server, a migrated database, `airflow standalone`."""
+"""Airflow and Spark for a while: a Spark Connect server, and Airflow's four components."""
 
-import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from examples.demo.api import Api, has_dag, is_up, sign_in
-from examples.demo.background import started
-from examples.demo.failure import DemoError
+from examples.demo.background import Component, Program, started
 from examples.demo.home import Home, airflow, spark_server
-from examples.demo.waiting import answers, until
+from examples.demo.waiting import answers, follow, until
+
+# As people call them, and as Airflow's command line does.
+PARTS = {
+    "the scheduler": "scheduler",
+    "the DAG processor": "dag-processor",
+    "the triggerer": "triggerer",
+    "the web server": "api-server",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Airflow:
+    """A running Airflow: its API, and everything that has to live for its runs to go on."""
+
+    home: Home
+    api: Api
+    components: tuple[Component, ...]
+
+    def follow(self, look: Callable[[], tuple[bool, str]]) -> None:
+        """Look every second until the work is done.
+
+        Raises:
+            DemoError: a component died, or nothing moves.
+        """
+        follow(look, self.components, self.home.folder)
 
 
 @contextmanager
-def spark(home: Home) -> Iterator[Callable[[], None]]:
-    """A Spark Connect server; yields what to call before it is needed. It starts while other things are done."""
-    log = home.logs / "spark.log"
-    with started(spark_server(home.spark_port), home.env, log) as server:
-        yield lambda: until(lambda: answers(home.spark_port), "the Spark Connect server", program=server, log=log)
+def spark(home: Home) -> Iterator[Component]:
+    """A Spark Connect server. It starts while other things are done."""
+    program = Program("the Spark Connect server", spark_server(home.spark_port), home.logs / "spark.log")
+    with started(program, env=home.env) as (server,):
+        yield server
 
 
-def migrate(home: Home) -> None:
-    """Make Airflow's database, or bring it up to date.
+def until_spark(home: Home, server: Component) -> None:
+    """Wait until the Spark Connect server answers.
 
     Raises:
-        DemoError: that does not work.
+        DemoError: it died, or it takes too long.
     """
-    log = home.logs / "migrate.log"
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("wb") as out:
-        done = subprocess.run(airflow("db", "migrate"), env=home.env, stdout=out, stderr=out, check=False)
-    if done.returncode:
-        raise DemoError("airflow db migrate failed", log)
+    until(lambda: answers(home.spark_port), server.name, [server], home.folder)
 
 
 @contextmanager
-def standalone(home: Home, dag_id: str) -> Iterator[Api]:
-    """Airflow's scheduler, DAG processor, triggerer and web server, ready and with the DAG read."""
-    log = home.logs / "airflow.log"
-    with started(airflow("standalone"), home.env, log) as program:
-        until(lambda: is_up(home), "Airflow", program=program, log=log)
+def scheduling(home: Home, dag_id: str, *needs: Component) -> Iterator[Airflow]:
+    """Airflow's four components on a migrated database, ready and with the DAG read; what they need is watched with them."""
+    programs = [Program(name, airflow(part), home.logs / f"{part}.log") for name, part in PARTS.items()]
+    with started(*programs, env=home.env) as parts:
+        components = (*needs, *parts)
+        until(lambda: is_up(home), "Airflow starts", components, home.folder)
         api = sign_in(home)
-        until(lambda: has_dag(api, dag_id), f"the DAG {dag_id}", program=program, log=log)
-        yield api
+        until(lambda: has_dag(api, dag_id), f"Airflow reads the DAG {dag_id}", components, home.folder)
+        yield Airflow(home, api, components)

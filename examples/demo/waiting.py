@@ -1,13 +1,15 @@
 """Waiting for something with one line that a person can follow."""
 
 import socket
-import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from examples.demo.background import Component, Program, started
 from examples.demo.failure import DemoError
+from examples.demo.home import Home
+from examples.demo.watch import after, begun, deaths, exit_words
 
 
 class Line:
@@ -26,26 +28,59 @@ class Line:
             print(f"  {seconds}  {text}", flush=True)
         self._last = text
 
-    def end(self, text: str) -> None:
-        """The last that is shown."""
-        self.show(text)
+    def end(self) -> None:
+        """Leave the line as it is, and go on below."""
         if sys.stdout.isatty():
             print(flush=True)
 
 
-def until(ready: Callable[[], bool], what: str, *, program: subprocess.Popen[bytes], log: Path, patience_s: float = 300) -> None:
-    """Wait until something is ready.
+def until(ready: Callable[[], bool], what: str, components: Sequence[Component], folder: Path) -> None:
+    """Wait until something is ready; `folder` holds the logs.
 
     Raises:
-        DemoError: the program it depends on ended, or it takes too long.
+        DemoError: a component died, or it takes too long.
     """
-    limit = time.monotonic() + patience_s
-    while not ready():
-        if program.poll() is not None:
-            raise DemoError(f"{what}: the program ended with status {program.returncode}", log)
-        if time.monotonic() > limit:
-            raise DemoError(f"{what}: not ready after {patience_s:.0f} s", log)
-        time.sleep(0.5)
+    follow(lambda: (ready(), what), components, folder, pause_s=0.3)
+
+
+def finish(program: Program, home: Home, needs: Sequence[Component]) -> None:
+    """Run a program to its end.
+
+    Raises:
+        DemoError: it fails, what it needs died, or it takes too long.
+    """
+    with started(program, env=home.env) as (running,):
+        until(lambda: running.process.poll() is not None, program.name, needs, home.folder)
+    if running.process.returncode:
+        raise DemoError(f"{program.name} failed ({exit_words(running.process.returncode)})", program.log)
+
+
+def follow(look: Callable[[], tuple[bool, str]], components: Sequence[Component], folder: Path, *, pause_s: float = 1) -> None:
+    """Look again and again until the work is done; a look says whether, and how far it is.
+
+    Raises:
+        DemoError: a component died, or nothing moves.
+    """
+    check(components)
+    done, progress = look()
+    still = begun(progress, time.monotonic())
+    while not done:
+        time.sleep(pause_s)
+        check(components)
+        done, progress = look()
+        still, due = after(still, progress, time.monotonic())
+        if due:
+            print(f"\n  {due}; logs are below {folder}", flush=True)
+
+
+def check(components: Sequence[Component]) -> None:
+    """Nothing, while all components run.
+
+    Raises:
+        DemoError: a component died; with its log.
+    """
+    if died := deaths({each.name: each.process.poll() for each in components}):
+        raise DemoError(died, next(each.log for each in components if each.process.returncode is not None))
 
 
 def answers(port: int) -> bool:

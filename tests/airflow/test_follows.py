@@ -1,15 +1,14 @@
 """The real scheduler: a pipeline on a schedule, and one over its windows that is woken by their asset."""
 
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from examples.demo.api import Api
+from examples.demo.database import database, migrate
 from examples.demo.home import Home, make_home
-from examples.demo.servers import migrate, spark, standalone
+from examples.demo.servers import Airflow, scheduling, spark, until_spark
 from pipelines import read
 from pipelines.cli.definition import load_pipeline
 from tests.airflow.project import DAYS, write_project, write_totals
@@ -36,11 +35,12 @@ def home(tmp_path: Path) -> Home:
 
 
 @pytest.fixture
-def api(home: Home) -> Iterator[Api]:
-    migrate(home)
-    with spark(home) as is_up, standalone(home, "totals") as signed_in:
-        is_up()
-        yield signed_in
+def airflow(home: Home) -> Iterator[Airflow]:
+    with spark(home) as server, database(home) as postgres:
+        migrate(home, postgres)
+        until_spark(home, server)
+        with scheduling(home, "totals", postgres, server) as running:
+            yield running
 
 
 def published(home: Home) -> list[tuple[int, int]]:
@@ -52,12 +52,11 @@ def published(home: Home) -> list[tuple[int, int]]:
 
 
 @pytest.mark.timeout(600)
-def test_windows_wake_the_pipeline_over_them(api: Api, home: Home):
+def test_windows_wake_the_pipeline_over_them(airflow: Airflow, home: Home):
     wanted = [(len(rows), sum(amount for *_, amount in rows)) for day, rows in sorted(DAYS.items()) if day < LAST]
-    for _ in range(400):
-        if (found := published(home)) == wanted:
-            break
-        time.sleep(1)
-    runs = {dag: api.get(f"dags/{dag}/dagRuns")["dag_runs"] for dag in ("shop", "totals")}
-    assert found == wanted, runs
+
+    airflow.follow(lambda: ((found := published(home)) == wanted, str(found)))
+
+    runs = {dag: airflow.api.get(f"dags/{dag}/dagRuns")["dag_runs"] for dag in ("shop", "totals")}
+    assert published(home) == wanted, runs
     assert {run["run_type"] for run in runs["totals"]} == {"asset_triggered"}

@@ -49,10 +49,10 @@ def run_day(dags: dict[str, Any], root: Path) -> Callable[..., Any]:
 def spark_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A Spark Connect server, and the connection that says where it is."""
     from examples.demo.home import make_home
-    from examples.demo.servers import spark
+    from examples.demo.servers import spark, until_spark
 
     home = make_home(tmp_path_factory.mktemp("spark"), state=Path("unused"))
-    with spark(home) as is_up, pytest.MonkeyPatch.context() as patch:
-        is_up()
+    with spark(home) as server, pytest.MonkeyPatch.context() as patch:
+        until_spark(home, server)
         patch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", home.env["AIRFLOW_CONN_SPARK_DEFAULT"])
         yield
