@@ -13,7 +13,7 @@ from pipelines.definition.instants import from_us
 from pipelines.definition.kinds import Bounded
 from pipelines.errors import DefinitionError
 from pipelines.windows.clock.alignment import WEEKDAYS, Alignment, alignment_us
-from pipelines.windows.clock.zones import Zone, local_windows
+from pipelines.windows.clock.zones import Zone, first_shown, local_clock, local_windows
 from pipelines.windows.gapless import Gapless
 
 if TYPE_CHECKING:
@@ -52,12 +52,26 @@ class Calendar(Gapless):
         """Start and end of the window that holds each instant."""
         return local_windows(instants, self._cut, self.zone) if self.zone else self._cut(instants)
 
+    def numbers(self, instants: Ints) -> Ints:
+        """The number of the window that holds each instant; the next window has the next number."""
+        start, _ = self.bounds(instants)
+        return self._number(local_clock(start, self.zone) if self.zone else start)
+
+    def borders(self, numbers: Ints) -> Ints:
+        """The start of each window, by its number."""
+        local = self._border(numbers * self.months + self.phase)
+        return first_shown(local, self.zone) if self.zone else local
+
     def _cut(self, clock: Ints) -> tuple[Ints, Ints]:
+        first = self._number(clock) * self.months + self.phase
+        return self._border(first), self._border(first + self.months)
+
+    def _number(self, clock: Ints) -> Ints:
         import numpy as np
 
         month = (clock - self.clock_us).astype("M8[us]").astype("M8[M]").astype(np.int64)
-        first = (month - self.phase) // self.months * self.months + self.phase
-        return self._border(first), self._border(first + self.months)
+        number: Ints = (month - self.phase) // self.months
+        return number
 
     def _border(self, month: Ints) -> Ints:
         import numpy as np

@@ -8,6 +8,7 @@ next window                   [ lo  ...        hi )         one step later: both
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +20,8 @@ from pipelines.engine.repeats import repeated
 from pipelines.states.frames import run_numbers, run_starts
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pipelines.states.frames import Frames, Ints
 
 
@@ -47,6 +50,22 @@ def sliding_ranges(frames: Frames, first_end: Ints, size: int, step: int, floor:
     pair_row, nth = repeated(late, (last_end[late] - open_from[late]) // step + 1)
     pair_end = open_from[pair_row] + nth * step
     return with_late_states(windows, frames.group, pair_row, pair_end - size, pair_end)
+
+
+def sliding_numbers(frames: Frames, number: Ints, size: int, floor: Ints, borders: Callable[[Ints], Ints]) -> Assignment:
+    """Every window over `size` neighbouring stretches of a calendar that holds a state.
+
+    Stretches such as months have unequal lengths: their numbers stand in for time, and become time again at the end.
+
+    Args:
+        frames: the states.
+        number: for each state, the number of the stretch that holds its frame.
+        size: of the windows, in stretches.
+        floor: for each state, the number of the stretch that holds the instant up to which windows were closed before it came.
+        borders: from numbers to the instants at which these stretches begin.
+    """
+    found = sliding_ranges(replace(frames, start=number), number + 1, size, 1, floor)
+    return replace(found, start=borders(found.start), end=borders(found.end))
 
 
 def _windows_on_time(frames: Frames, first_end: Ints, size: int, step: int, missed: Ints) -> Assignment:

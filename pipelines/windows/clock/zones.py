@@ -83,6 +83,22 @@ def _change(info: ZoneInfo, low: int, high: int) -> int:
     return high
 
 
+def local_clock(instants: Ints, where: Zone) -> Ints:
+    """What the local clock shows at each instant, in microseconds of its own."""
+    import numpy as np
+
+    changes, offsets = np.array(where.changes, np.int64), np.array(where.offsets, np.int64)
+    shown: Ints = instants + offsets[np.searchsorted(changes, instants, side="right") - 1]
+    return shown
+
+
+def first_shown(local: Ints, where: Zone) -> Ints:
+    """For each time of the local clock the first instant at which it shows that time or a later one."""
+    import numpy as np
+
+    return _first_shown(local, np.array(where.changes, np.int64), np.array(where.offsets, np.int64))
+
+
 def local_windows(instants: Ints, cut: Cut, where: Zone) -> tuple[Ints, Ints]:
     """Start and end, in UTC, of the local window that holds each instant.
 
