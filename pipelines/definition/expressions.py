@@ -1,4 +1,4 @@
-"""SQL expressions over the source's columns, as users write them, and the columns of states that hold something about them."""
+"""SQL expressions of users over the columns of the source, and names for the columns of states."""
 
 import re
 from hashlib import sha256
@@ -12,10 +12,10 @@ TOKEN = re.compile(
 
 
 def expression(text: object, name: str) -> str:
-    """A SQL expression; `name` is what it was given to.
+    """A SQL expression that a user gives to the function `name`, without blanks around it. Other SQL will hold it as it is.
 
     Raises:
-        DefinitionError: not a text, an empty one, or more or less than one expression: it is put into other SQL as it is.
+        DefinitionError: it is not a text, is empty, or is not a single expression.
     """
     if not isinstance(text, str) or not text.strip():
         raise DefinitionError(
@@ -27,7 +27,7 @@ def expression(text: object, name: str) -> str:
 
 
 def _problem(text: str) -> str:
-    """Why a text is not one expression; "" if it may be one."""
+    """Why a text is not a single expression; "" if it may be."""
     found = [each.group() for each in TOKEN.finditer(text) if not each.group().isspace()]
     if any(each.startswith(("--", "/*")) for each in found):
         return "holds a comment; leave it out"
@@ -46,7 +46,7 @@ def _problem(text: str) -> str:
 
 
 def stem(name: str, of: str) -> str:
-    """The column that holds something about an expression: readable, and never that of another one.
+    """A readable name for a column about an expression. Another expression gives another name.
 
     >>> stem("sum", "dep_delay")
     'sum_dep_delay'

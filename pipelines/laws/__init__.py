@@ -1,7 +1,7 @@
-"""What every aggregate must obey, yours too: `laws.check(my_aggregate, example_values)` finds what breaks it, if anything does.
+"""The laws of aggregates. `laws.check(my_aggregate, example_values)` looks for a law that your aggregate breaks.
 
-The engine cuts rows into states wherever a batch, a frame or a file ends, and combines them as a window asks. What a
-window holds may not depend on the cuts; the laws say so, one by one.
+The engine cuts rows into states where a batch, a frame or a file ends, and combines the states of a window. A result must
+not depend on the cuts: that is what the laws say.
 """
 
 from pipelines.errors import LawError

@@ -1,4 +1,4 @@
-"""The laws, each once. `check` tries them on combinations of example values and raises with the smallest counter-example."""
+"""The laws. `check` tries them on combinations of example values, and raises with the smallest counter-example."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """A law that is broken, by which case, and how."""
+    """A broken law, the case that breaks it, and what differs."""
 
     law: str
     case: int
@@ -36,17 +36,17 @@ class Breach:
 
 
 def check(aggregate: Aggregate, example_values: Sequence[Any], *, types: Kinds | None = None) -> None:
-    """Try the laws on an aggregate: nothing happens if it keeps them.
+    """Try the laws on an aggregate. Nothing happens if it keeps them.
 
     Args:
-        aggregate: any, as `agg.own(...)` or an `Aggregate` of your own fields.
-        example_values: values of the column that the aggregate is about, or rows as dicts. Put in what hurts: None,
-            zero, negative and equal ones.
-        types: column -> Arrow type, where the examples do not say it, as `{"x": pa.decimal128(38, 2)}`.
+        aggregate: for example `agg.own(...)`, or an `Aggregate` of your own fields.
+        example_values: values of the column that the aggregate is about, or rows as dicts. Give difficult values: None,
+            zero, negative and equal values.
+        types: column -> Arrow type, where the examples do not show it, as `{"x": pa.decimal128(38, 2)}`.
 
     Raises:
-        LawError: a law is broken; says which, by which rows, and what that means. The rows are the fewest that were found.
-        DefinitionError: there are no examples, or the aggregate's SQL does not fit them.
+        LawError: the aggregate breaks a law. The error names the law, the fewest rows that break it, and what follows.
+        DefinitionError: no examples, or the aggregate's SQL does not fit them.
     """
     rows, kinds = rows_of(aggregate, example_values, types)
     prove(aggregate, triples(rows), kinds)
@@ -56,12 +56,12 @@ def prove(aggregate: Aggregate, cases: Sequence[Triple], kinds: Kinds) -> None:
     """All laws on cases of three lists of rows, each list later to arrive than the one before.
 
     Args:
-        aggregate: any.
-        cases: three lists of rows with a `time` in microseconds; the shortest case first.
+        aggregate: of any kind.
+        cases: three lists of rows with a `time` in microseconds. The shortest case comes first.
         kinds: column -> Arrow type.
 
     Raises:
-        LawError: the first case that breaks a law, and the law.
+        LawError: the aggregate breaks a law. The error names the law and the first case.
         DefinitionError: the aggregate's SQL does not fit the rows.
     """
     breaches = [found for found in _breaches(aggregate, cases, kinds) if found]
@@ -91,7 +91,7 @@ def _breaches(aggregate: Aggregate, cases: Sequence[Triple], kinds: Kinds) -> It
 
 
 def _states(aggregate: Aggregate, cases: Sequence[Triple], kinds: Kinds) -> list[pa.Table]:
-    """The states of each case's parts, of its rows at once, and of no rows."""
+    """For each case: the state of each part, the state of all rows, and the state of no rows."""
     lists = [case[part] for part in range(3) for case in cases]
     lists += [[row for rows in case for row in rows] for case in cases] + [[] for _ in cases]
     try:
@@ -105,13 +105,13 @@ def _states(aggregate: Aggregate, cases: Sequence[Triple], kinds: Kinds) -> list
 
 
 def _deducts(aggregate: Aggregate, x: pa.Table) -> bool:
-    """Whether the engine would deduct: exact sums, and objects that say how."""
+    """Whether the engine would deduct: all fields are exact sums, or objects with a `deduct`."""
     exact = all(isinstance(field.monoid, Sum) or getattr(field.monoid, "deduct", None) is not None for field in aggregate.fields)
     return exact and not any(map(pa.types.is_floating, x.schema.types))
 
 
 def _deducted(aggregate: Aggregate, x: pa.Table, y: pa.Table, z: pa.Table) -> pa.Table:
-    """As the engine deducts: the window of y and z, behind a running total over x."""
+    """The window of y and z, as the engine deducts it from a running total that begins with x."""
     rows = len(x)
     order, block = np.arange(3 * rows).reshape(3, rows).T.ravel(), np.arange(rows).repeat(3)
     lo = 3 * np.arange(rows) + 1
@@ -119,13 +119,13 @@ def _deducted(aggregate: Aggregate, x: pa.Table, y: pa.Table, z: pa.Table) -> pa
 
 
 def _of_none(aggregate: Aggregate, x: pa.Table) -> pa.Table:
-    """Windows without a state, as where a key had no rows for a while."""
+    """Windows without a state, as for a key that has no rows for a while."""
     rows = np.arange(len(x))
     return ranges(aggregate, x, rows, rows * 0, (rows, rows, rows))
 
 
 def _looks(aggregate: Aggregate, states: pa.Table) -> Breach | None:
-    """Finishing twice gives the same, and leaves the state as it was."""
+    """Whether `finish` gives an equal result twice and does not change the state."""
     before = _shown(aggregate, states)
     one, other = finished(aggregate, states).to_pylist(), finished(aggregate, states).to_pylist()
     for case, (first, second) in enumerate(zip(one, other, strict=True)):
@@ -143,7 +143,7 @@ def _differ(aggregate: Aggregate, law: str, ours: pa.Table, theirs: pa.Table, *,
 
 
 def _first(wanted: dict[str, list[Any]], found: dict[str, list[Any]], law: str, *, exactly: bool) -> Breach | None:
-    """The first case in which a column is not what it should be."""
+    """The first case in which a column is wrong."""
     breaches = [
         Breach(law, case, name, one, other)
         for name in wanted
@@ -154,7 +154,7 @@ def _first(wanted: dict[str, list[Any]], found: dict[str, list[Any]], law: str, 
 
 
 def _shown(aggregate: Aggregate, states: pa.Table) -> dict[str, list[Any]]:
-    """Column -> the value of each state, objects as they are and not as bytes."""
+    """Column -> the value of each state. Objects are shown as objects, not as bytes."""
     shown = {}
     for field in aggregate.fields:
         for name in field.columns:
@@ -163,8 +163,8 @@ def _shown(aggregate: Aggregate, states: pa.Table) -> dict[str, list[Any]]:
     return shown
 
 
-def close(one: Any, other: Any, *, exactly: bool = False) -> bool:  # noqa: ANN401 - whatever states hold
-    """NaN is NaN; -0.0 is 0.0; floats to nine digits, or to what is left of numbers of 1e9, unless `exactly`."""
+def close(one: Any, other: Any, *, exactly: bool = False) -> bool:  # noqa: ANN401 - states hold values of any kind
+    """Whether two values are equal. NaN equals NaN. Floats are compared to nine digits, or to 1e-5, unless `exactly`."""
     if isinstance(one, float) and isinstance(other, float):
         same = one == other or (math.isnan(one) and math.isnan(other))
         return same or (not exactly and math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-5))

@@ -1,4 +1,4 @@
-"""Cases for the laws out of a few example values: every short list of them in three parts, and some longer ones."""
+"""Cases for the laws from a few example values: every short list of them in three parts, and some longer lists."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Triple = tuple[Rows, Rows, Rows]
 
-_EACH, _LONGER = 1_000, 200  # cases of one length that are tried, and cases of a length beyond
+_EACH, _LONGER = 1_000, 200  # how many cases of a short length are tried, and of a longer length
 _CLOCKS = ((0, 0, 1, 1, 2, 3, 3, 4), (2, 0, 1, 1, 3, 0, 2, 1))  # in order with ties, and as late rows come
 
 
@@ -28,7 +28,7 @@ def rows_of(aggregate: Aggregate, examples: Sequence[Any], types: Kinds | None) 
     """Examples as rows, and the Arrow types of their columns.
 
     Raises:
-        DefinitionError: no examples, or plain values for an aggregate that is not about one column.
+        DefinitionError: no examples, or plain values where the aggregate is not about a single column.
     """
     if not examples:
         raise DefinitionError("laws.check: no example values; give a few, null and the ones that hurt among them")
@@ -46,10 +46,10 @@ def _column(aggregate: Aggregate) -> str:
 
 
 def triples(rows: Sequence[Row]) -> list[Triple]:
-    """Lists of these rows in three parts, shortest first; each row with a `time`, ties and late rows among them."""
+    """Lists of these rows in three parts, the shortest first. Each row gets a `time`; some times are equal, some are late."""
     found: list[Triple] = []
     for length in range(9):
-        several = islice(product(rows, repeat=length), _EACH) if length <= 3 else _sampled(rows, length)  # noqa: PLR2004 - all of the short ones
+        several = islice(product(rows, repeat=length), _EACH) if length <= 3 else _sampled(rows, length)  # noqa: PLR2004 - every short list
         for at, chosen in enumerate(several):
             clock = _CLOCKS[at % 2]
             timed = [{**row, "time": clock[place]} for place, row in enumerate(chosen)]
@@ -58,7 +58,7 @@ def triples(rows: Sequence[Row]) -> list[Triple]:
 
 
 def _cuts(length: int, at: int) -> list[tuple[int, int]]:
-    """Where lists are cut; short ones everywhere, of longer ones each somewhere else."""
+    """Where a list is cut: a short list everywhere, a longer list in two of the ways."""
     every = [(i, j) for i in range(length + 1) for j in range(i, length + 1)]
     return every if length <= 2 else [every[at % len(every)], every[(7 * at + 3) % len(every)]]  # noqa: PLR2004
 

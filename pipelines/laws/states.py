@@ -1,4 +1,4 @@
-"""States of an aggregate as the engine has them: lifted by DuckDB, combined by the monoids, a row a state."""
+"""States of an aggregate as the engine has them: DuckDB lifts them, the monoids combine them. A row is a state."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _LIST = "muntin_list"
 
 
 def lifted(aggregate: Aggregate, lists: Sequence[Rows], kinds: Kinds) -> pa.Table:
-    """A state of each list of rows, in order of arrival, in the types that states are stored with.
+    """The state of each list of rows, in order of arrival, in the stored types.
 
     Args:
-        aggregate: its fields' columns are lifted.
-        lists: rows with the columns of `kinds` and their `time` in microseconds. Of no rows: the empty state.
+        aggregate: whose fields are lifted.
+        lists: rows with the columns of `kinds` and a `time` in microseconds. A list without rows gives the empty state.
         kinds: column -> Arrow type.
     """
     found = [
@@ -52,7 +52,7 @@ def lifted(aggregate: Aggregate, lists: Sequence[Rows], kinds: Kinds) -> pa.Tabl
 
 
 def _queried(aggregate: Aggregate, rows: pa.Table, *, empty: bool) -> tuple[pa.Table, np.ndarray]:
-    """A state of each list that has rows, if asked the empty state behind them; and the lists' numbers."""
+    """The state of each list with rows, then if asked the empty state; and the numbers of these lists."""
     columns = {name: lift for field in aggregate.fields for name, lift in lifts_sql(field).items()}
     grouped = queried(rows, columns | {_LIST: _LIST}, f"GROUP BY {_LIST} ORDER BY {_LIST}")
     states, numbers = grouped.drop_columns([_LIST]), grouped[_LIST].to_numpy()
@@ -60,7 +60,7 @@ def _queried(aggregate: Aggregate, rows: pa.Table, *, empty: bool) -> tuple[pa.T
 
 
 def queried(muntin_rows: pa.Table, columns: Mapping[str, str], rest: str = "") -> pa.Table:
-    """Columns of SQL over these rows, in the types that states are stored with; `rest`: what stands behind the FROM."""
+    """Columns of SQL over these rows, in the stored types. `rest` is the SQL after the FROM."""
     chosen = ", ".join(f"{sql} AS {quoted(name)}" for name, sql in columns.items())
     session = _session()
     session.register(SOURCE_ROWS, muntin_rows)
@@ -70,7 +70,7 @@ def queried(muntin_rows: pa.Table, columns: Mapping[str, str], rest: str = "") -
 
 @cache
 def _session() -> duckdb.DuckDBPyConnection:
-    """One session for all laws: to open one takes longer than to prove a law."""
+    """The session of all laws. To open a session takes longer than to prove a law."""
     return connect()
 
 
@@ -80,7 +80,7 @@ def _kinds(query: str, _schema: pa.Schema) -> dict[str, str]:
 
 
 def combined(aggregate: Aggregate, *states: pa.Table, mid: int = 0) -> pa.Table:
-    """Row by row one state of several, in order; `mid`: where the windows' second block begins."""
+    """Combine several states row by row, in order. `mid` is where the second block of the windows begins."""
     rows, count = len(states[0]), len(states)
     order = np.arange(rows * count).reshape(count, rows).T.ravel()
     lo = np.arange(rows) * count
@@ -89,7 +89,7 @@ def combined(aggregate: Aggregate, *states: pa.Table, mid: int = 0) -> pa.Table:
 
 
 def ranges(aggregate: Aggregate, states: pa.Table, order: np.ndarray, block: np.ndarray, bounds: tuple[np.ndarray, ...]) -> pa.Table:
-    """A state of each `order[lo:hi]`, whose second block begins at `mid`; bounds are (lo, mid, hi)."""
+    """The state of each `order[lo:hi]`, whose second block begins at `mid`. The bounds are (lo, mid, hi)."""
     lo, mid, hi = bounds
     none, zeros = np.empty(0, np.int64), np.zeros(len(lo), np.int64)
     windows = Assignment(order, block, zeros, lo, hi, lo, mid, hi, none, none, np.zeros(len(order), np.int64))
@@ -105,7 +105,7 @@ def _reduced(field: Field, states: pa.Table, windows: Assignment) -> list[pa.Arr
 
 
 def finished(aggregate: Aggregate, states: pa.Table) -> pa.Array:
-    """What a user sees of each state."""
+    """The result of each state."""
     columns = [contiguous(states[column]) for field in aggregate.fields for column in field.columns]
     bounds = [pa.array([at] * len(states), INSTANT) for at in (0, WINDOW_US)] if aggregate.uses_window else []
     return contiguous(aggregate.finish(*columns, *bounds))

@@ -79,14 +79,18 @@ def _words(text: str) -> Words:
     import duckdb
 
     found = [at for at, kind in duckdb.tokenize(text) if kind != duckdb.token_type.comment]
-    whole = text.encode().lower()
-    return [
-        (at, whole[at : at + 1] if whole[at : at + 1] in b"()" else whole[at:end].split()[0]) for at, end in pairwise([*found, len(whole)])
-    ]
+    small = text.encode().lower()
+    return [(at, _first_word(small[at:end])) for at, end in pairwise([*found, len(small)])]
+
+
+def _first_word(text: bytes) -> bytes:
+    return text[:1] if text[:1] in (b"(", b")") else text.split()[0]
 
 
 def _edits(words: Words, start: int, condition: str) -> Iterator[Edit]:
     """What makes a call narrower: a FILTER behind it, or one more condition in the FILTER that it has."""
+    # sum(x) FILTER (WHERE x > 0)
+    #      ^ close   ^ last     ^ end
     spelled = [word for _, word in words]
     close = _closing(spelled, next(index for index, (at, _) in enumerate(words) if at == start))
     if spelled[close + 1 : close + 3] == [b"within", b"group"]:
