@@ -10,6 +10,7 @@ from examples.demo.home import Home
 
 HEALTHY = ("metadatabase", "scheduler", "dag_processor", "triggerer")
 GET_S = 10.0
+NO_ANSWER = (urllib.error.URLError, TimeoutError, ConnectionError)
 
 
 @dataclass(frozen=True, slots=True)
