@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from examples.demo.api import NO_ANSWER, Api, has_dag, is_up, sign_in
 from examples.demo.background import Component, Program, started
@@ -17,6 +17,7 @@ PARTS = {
     "the triggerer": "triggerer",
     "the web server": "api-server",
 }
+LOOK_S = 10  # a slow web server must not hide for long that another component died
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +34,11 @@ class Airflow:
         Raises:
             DemoError: a component died, or nothing moves.
         """
+        hasty = replace(self.api, patience_s=LOOK_S)
 
         def answered(before: str) -> Look:
             try:
-                return look(self.api)
+                return look(hasty)
             except NO_ANSWER as wrong:
                 return Look(done=False, progress=before, remark=f"the web server does not answer: {wrong}")
 
