@@ -7,9 +7,8 @@ RUN apt-get update \
 
 WORKDIR /opt/muntin
 
-# The two drivers are for Airflow's database in Postgres; a checkout on SQLite needs neither.
 COPY requirements.txt ./
-RUN pip install --no-cache-dir -r requirements.txt asyncpg==0.32.0 psycopg2-binary==2.9.13
+RUN pip install --no-cache-dir -r requirements.txt
 
 # Editable, so that the mounted pipelines/ is the code that runs.
 COPY pyproject.toml README.md ./

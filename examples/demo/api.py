@@ -9,24 +9,25 @@ from typing import Any
 from examples.demo.home import Home
 
 HEALTHY = ("metadatabase", "scheduler", "dag_processor", "triggerer")
-GET_S = 10.0
+NO_ANSWER = (urllib.error.URLError, TimeoutError, ConnectionError)
 
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """A signed-in session."""
+    """A signed-in session, and how long it waits for an answer."""
 
     url: str
     token: str
+    patience_s: float = 60
 
     def get(self, path: str) -> Any:  # noqa: ANN401 - whatever the API answers
         """The answer to `GET /api/v2/<path>`."""
-        return _ask(f"{self.url}/api/v2/{path}", headers={"Authorization": f"Bearer {self.token}"})
+        return _ask(f"{self.url}/api/v2/{path}", headers={"Authorization": f"Bearer {self.token}"}, patience_s=self.patience_s)
 
     def post(self, path: str, body: dict[str, Any]) -> Any:  # noqa: ANN401 - whatever the API answers
         """The answer to `POST /api/v2/<path>`."""
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
-        return _ask(f"{self.url}/api/v2/{path}", headers=headers, body=json.dumps(body).encode())
+        return _ask(f"{self.url}/api/v2/{path}", headers=headers, body=json.dumps(body).encode(), patience_s=self.patience_s)
 
 
 def sign_in(home: Home) -> Api:
@@ -49,11 +50,11 @@ def has_dag(api: Api, dag_id: str) -> bool:
     """Whether the DAG processor has read the DAG."""
     try:
         return not api.get(f"dags/{dag_id}")["is_stale"]
-    except urllib.error.HTTPError:
+    except NO_ANSWER:
         return False
 
 
-def _ask(url: str, *, headers: dict[str, str] | None = None, body: bytes | None = None) -> Any:  # noqa: ANN401 - JSON
+def _ask(url: str, *, headers: dict[str, str] | None = None, body: bytes | None = None, patience_s: float = 30) -> Any:  # noqa: ANN401 - JSON
     request = urllib.request.Request(url, data=body, headers=headers or {})  # noqa: S310 - 127.0.0.1
-    with urllib.request.urlopen(request, timeout=60 if body else GET_S) as answer:  # noqa: S310 - as above
+    with urllib.request.urlopen(request, timeout=patience_s) as answer:  # noqa: S310 - as above
         return json.load(answer)

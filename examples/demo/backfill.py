@@ -4,11 +4,13 @@ from collections import Counter
 from datetime import date
 from typing import Any
 
+from examples.demo.api import Api
 from examples.demo.background import Program
 from examples.demo.failure import DemoError, task_log
 from examples.demo.home import Home, airflow
 from examples.demo.servers import Airflow
 from examples.demo.waiting import Line, finish
+from examples.demo.watch import Look
 
 TASKS = ("accumulate", "finalize", "validate", "publish")
 
@@ -21,10 +23,10 @@ def backfill(running: Airflow, dag_id: str, first: date, last: date, *, at_once:
     """
     days, line = (last - first).days + 1, Line()
 
-    def look() -> tuple[bool, str]:
-        done, text = seen(running, dag_id, days)
-        line.show(text)
-        return done, text
+    def look(api: Api) -> Look:
+        found = seen(api, running.home, dag_id, days)
+        line.show(found.progress)
+        return found
 
     line.show("creating the backfill")
     create(running, dag_id, first, last, "--max-active-runs", str(at_once))
@@ -43,19 +45,16 @@ def create(running: Airflow, dag_id: str, first: date, last: date, *options: str
     finish(Program("airflow backfill create", command, running.home.logs / "backfill.log"), running.home, running.components)
 
 
-def seen(running: Airflow, dag_id: str, days: int) -> tuple[bool, str]:
+def seen(api: Api, home: Home, dag_id: str, days: int) -> Look:
     """Whether every day's run succeeded, and how far the backfill is.
 
     Raises:
         DemoError: a run failed, or counts as successful without its tasks.
     """
-    try:
-        runs = running.api.get(f"dags/{dag_id}/dagRuns?run_type=backfill&limit=100")["dag_runs"]
-        tasks = running.api.get(f"dags/{dag_id}/dagRuns/~/taskInstances?limit=1000")["task_instances"]
-    except OSError as wrong:
-        return False, f"the web server does not answer: {wrong}"
-    _check(running.home, dag_id, runs, tasks)
-    return sum(run["state"] == "success" for run in runs) == days, progress(runs, tasks, days)
+    runs = api.get(f"dags/{dag_id}/dagRuns?run_type=backfill&limit=100")["dag_runs"]
+    tasks = api.get(f"dags/{dag_id}/dagRuns/~/taskInstances?limit=1000")["task_instances"]
+    _check(home, dag_id, runs, tasks)
+    return Look(sum(run["state"] == "success" for run in runs) == days, progress(runs, tasks, days))
 
 
 def progress(runs: list[dict[str, Any]], tasks: list[dict[str, Any]], days: int) -> str:

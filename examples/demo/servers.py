@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from examples.demo.api import Api, has_dag, is_up, sign_in
+from examples.demo.api import NO_ANSWER, Api, has_dag, is_up, sign_in
 from examples.demo.background import Component, Program, started
 from examples.demo.home import Home, airflow, spark_server
 from examples.demo.waiting import answers, follow, until
+from examples.demo.watch import Look
 
 # As people call them, and as Airflow's command line does.
 PARTS = {
@@ -16,6 +17,7 @@ PARTS = {
     "the triggerer": "triggerer",
     "the web server": "api-server",
 }
+LOOK_S = 10  # a slow web server must not hide for long that another component died
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +28,21 @@ class Airflow:
     api: Api
     components: tuple[Component, ...]
 
-    def follow(self, look: Callable[[], tuple[bool, str]]) -> None:
-        """Look every second until the work is done.
+    def follow(self, look: Callable[[Api], Look]) -> None:
+        """Look every second until the work is done; a look that the web server leaves without an answer saw no progress.
 
         Raises:
             DemoError: a component died, or nothing moves.
         """
-        follow(look, self.components, self.home.folder)
+        hasty = replace(self.api, patience_s=LOOK_S)
+
+        def answered(before: str) -> Look:
+            try:
+                return look(hasty)
+            except NO_ANSWER as wrong:
+                return Look(done=False, progress=before, remark=f"the web server does not answer: {wrong}")
+
+        follow(answered, self.components, self.home.folder)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from pathlib import Path
 from examples.demo.background import Component, Program, started
 from examples.demo.failure import DemoError
 from examples.demo.home import Home
-from examples.demo.watch import after, begun, deaths, exit_words
+from examples.demo.watch import Look, after, begun, deaths, exit_words
 
 
 class Line:
@@ -40,7 +40,7 @@ def until(ready: Callable[[], bool], what: str, components: Sequence[Component],
     Raises:
         DemoError: a component died, or it takes too long.
     """
-    follow(lambda: (ready(), what), components, folder, pause_s=0.3)
+    follow(lambda _: Look(ready(), what), components, folder, pause_s=0.3)
 
 
 def finish(program: Program, home: Home, needs: Sequence[Component]) -> None:
@@ -55,22 +55,22 @@ def finish(program: Program, home: Home, needs: Sequence[Component]) -> None:
         raise DemoError(f"{program.name} failed ({exit_words(running.process.returncode)})", program.log)
 
 
-def follow(look: Callable[[], tuple[bool, str]], components: Sequence[Component], folder: Path, *, pause_s: float = 1) -> None:
-    """Look again and again until the work is done; a look says whether, and how far it is.
+def follow(look: Callable[[str], Look], components: Sequence[Component], folder: Path, *, pause_s: float = 1) -> None:
+    """Look again and again until the work is done. A look is told the latest progress, for when it can see none.
 
     Raises:
         DemoError: a component died, or nothing moves.
     """
-    check(components)
-    done, progress = look()
-    still = begun(progress, time.monotonic())
-    while not done:
-        time.sleep(pause_s)
+    still = begun("", time.monotonic())
+    while True:
         check(components)
-        done, progress = look()
-        still, due = after(still, progress, time.monotonic())
+        seen = look(still.progress)
+        if seen.done:
+            return
+        still, due = after(still, seen, time.monotonic())
         if due:
             print(f"\n  {due}; logs are below {folder}", flush=True)
+        time.sleep(pause_s)
 
 
 def check(components: Sequence[Component]) -> None:

@@ -11,6 +11,18 @@ GIVE_UP_S = 600.0
 
 
 @dataclass(frozen=True, slots=True)
+class Look:
+    """What a look at some work saw: whether it is done, how far it is, and why the look saw no more than that."""
+
+    done: bool
+    progress: str
+    remark: str = ""
+
+    def __str__(self) -> str:
+        return "; ".join(filter(None, (self.progress, self.remark)))
+
+
+@dataclass(frozen=True, slots=True)
 class Standstill:
     """The latest progress, since when it is the same, and when that is next worth a word. Seconds of one clock, any."""
 
@@ -28,24 +40,20 @@ def begun(progress: str, now_s: float) -> Standstill:
     return Standstill(progress, now_s, now_s + SPEAK_S)
 
 
-def after(before: Standstill, progress: str, now_s: float) -> tuple[Standstill, str | None]:
-    """The standstill after another look, and the sentence that is due, if any.
+def after(before: Standstill, look: Look, now_s: float) -> tuple[Standstill, str | None]:
+    """The standstill after another look, and the sentence that is due, if any. A remark is no progress.
 
     Raises:
         DemoError: the progress has been the same for `GIVE_UP_S`.
     """
-    if progress != before.progress:
-        return begun(progress, now_s), None
+    if look.progress != before.progress:
+        return begun(look.progress, now_s), None
+    sentence = f"nothing has moved for {before.lasts_s(now_s):.0f} s ({look})"
     if before.lasts_s(now_s) >= GIVE_UP_S:
-        raise DemoError(f"given up: {sentence(before, now_s)}")
+        raise DemoError(f"given up: {sentence}")
     if now_s < before.speak_at_s:
         return before, None
-    return replace(before, speak_at_s=now_s + SPEAK_S), sentence(before, now_s)
-
-
-def sentence(still: Standstill, now_s: float) -> str:
-    """What a person reads about a standstill."""
-    return f"nothing has moved for {still.lasts_s(now_s):.0f} s ({still.progress})"
+    return replace(before, speak_at_s=now_s + SPEAK_S), sentence
 
 
 def deaths(exit_codes: Mapping[str, int | None]) -> str | None:

@@ -9,11 +9,13 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from examples.demo.api import Api
 from examples.demo.backfill import backfill
 from examples.demo.background import Program, family_of, started
 from examples.demo.database import database, migrate
 from examples.demo.home import Home, make_home
 from examples.demo.servers import Airflow, scheduling, spark, until_spark
+from examples.demo.watch import Look
 from pipelines import read
 from pipelines.cli.definition import load_pipeline
 from tests.airflow.project import half_days, write_day, write_project
@@ -41,19 +43,19 @@ def airflow(home: Home) -> Iterator[Airflow]:
 def reprocess(airflow: Airflow) -> None:
     """Run all days again, once Airflow takes another backfill."""
     days = {"from_date": "2024-01-01T00:00:00Z", "to_date": f"2024-01-{LAST:02d}T00:00:00Z"}
-    airflow.follow(lambda: is_over(airflow))
+    airflow.follow(is_over)
     airflow.api.post("backfills", {"dag_id": "shop", "max_active_runs": LAST, "reprocess_behavior": "completed", **days})
-    airflow.follow(lambda: is_over(airflow))
+    airflow.follow(is_over)
 
 
 def states(airflow: Airflow) -> list[str]:
     return [run["state"] for run in airflow.api.get("dags/shop/dagRuns")["dag_runs"]]
 
 
-def is_over(airflow: Airflow) -> tuple[bool, str]:
-    backfills = airflow.api.get("backfills?dag_id=shop")["backfills"]
-    tasks = airflow.api.get("dags/shop/dagRuns/~/taskInstances")["task_instances"]
-    return all(each["completed_at"] for each in backfills), str([task["state"] for task in tasks])
+def is_over(api: Api) -> Look:
+    backfills = api.get("backfills?dag_id=shop")["backfills"]
+    tasks = api.get("dags/shop/dagRuns/~/taskInstances")["task_instances"]
+    return Look(all(each["completed_at"] for each in backfills), str([task["state"] for task in tasks]))
 
 
 def half_day(home: Home) -> pa.Table:
