@@ -61,7 +61,7 @@ def events(folder: Path, count: int) -> Path:
 
 
 def pipeline(file: Path, aggregates: dict[str, Any]) -> Pipeline:
-    source = sources.files(str(file), event_time="t")
+    source = sources.files(str(file), event_time="t", all_files=True)
     kinds = {"w": windows.tumbling(timedelta(seconds=WINDOW_S))}
     return Pipeline(name="p", source=source, schedule="1h", start=BEGIN, keys=["key"], windows=kinds, aggregates=aggregates)
 

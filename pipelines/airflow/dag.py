@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pipelines.airflow.assets import window_asset
 from pipelines.airflow.place import END, START
 from pipelines.airflow.spark import CONNECTION
+from pipelines.definition.relative_paths import local
 from pipelines.sources import WindowSource
 
 if TYPE_CHECKING:
@@ -42,8 +43,9 @@ def airflow_dag(
         **options: more for `airflow.sdk.DAG`: default_args, tags, end_date, on_failure_callback...
 
     Raises:
-        DefinitionError: a schedule whose intervals Airflow cannot have.
+        DefinitionError: a schedule whose intervals Airflow cannot have, or a root that is an address, as `s3://...`.
     """
+    local(root or "", "root")
     from airflow.sdk import DAG
 
     from pipelines.airflow.tasks import add_tasks

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipelines.definition.instants import instant_us
-from pipelines.definition.relative_paths import at_home
+from pipelines.definition.relative_paths import at_home, local
 from pipelines.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -47,14 +47,19 @@ def place_of(pipeline: Pipeline, context: Mapping[str, Any], root: str | Path | 
 def home_of(dag_file: str | Path) -> Path:
     """The folder that relative paths start from: `MUNTIN_HOME`, else the one that holds the folder `dags` of the file."""
     if named := os.environ.get("MUNTIN_HOME"):
-        return Path(named).absolute()
+        return Path(local(named, "MUNTIN_HOME")).absolute()
     folders = Path(dag_file).absolute().parents
     return next((folder for folder in folders if folder.name == "dags"), folders[0]).parent
 
 
 def root_of(home: Path, root: str | Path | None) -> Path:
-    """The root of the state: as given, else `MUNTIN_ROOT`, else `state`; a relative one is below the home folder."""
-    return home / (root or os.environ.get("MUNTIN_ROOT") or "state")
+    """The root of the state: as given, else `MUNTIN_ROOT`, else `state`; a relative one is below the home folder.
+
+    Raises:
+        DefinitionError: an address, as `s3://...`.
+    """
+    named = os.environ.get("MUNTIN_ROOT")
+    return home / (local(root, "root") if root else local(named, "MUNTIN_ROOT") if named else "state")
 
 
 def interval_of(pipeline: Pipeline, context: Mapping[str, Any]) -> Interval:

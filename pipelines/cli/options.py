@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from pipelines.definition.durations import not_negative
+from pipelines.definition.relative_paths import local
 from pipelines.errors import DefinitionError
 
 
@@ -35,12 +36,26 @@ def duration(text: str) -> int:
         raise typer.BadParameter(str(wrong)) from None
 
 
+def folder(text: str) -> Path:
+    """A folder of this machine.
+
+    >>> folder("state")
+    PosixPath('state')
+    """
+    try:
+        return Path(local(text, "folder"))
+    except DefinitionError as wrong:
+        raise typer.BadParameter(str(wrong)) from None
+
+
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The Python file that defines the pipeline.", show_default=False)]
 SomeFile = Annotated[Path | None, typer.Argument(metavar="FILE", help="The file that defines the pipeline; all if left out.")]
 Window = Annotated[str, typer.Argument(metavar="WINDOW", help="The name of one of its windows.", show_default=False)]
 SomeWindow = Annotated[str | None, typer.Argument(metavar="WINDOW", help="The name of one of its windows; all if left out.")]
 Name = Annotated[str | None, typer.Option("--pipeline", metavar="NAME", help="Which pipeline, if the file holds several.")]
-Root = Annotated[Path, typer.Option("--root", metavar="FOLDER", help="The folder that the state of all pipelines lives below.")]
+Root = Annotated[
+    Path, typer.Option("--root", parser=folder, metavar="FOLDER", help="The folder that the state of all pipelines lives below.")
+]
 Start = Annotated[
     datetime, typer.Option("--start", parser=instant, metavar="INSTANT", help="Start of the first batch, in UTC unless said.")
 ]

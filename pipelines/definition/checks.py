@@ -61,8 +61,10 @@ def resolved(source: Source, aggregates: Any) -> Any:  # noqa: ANN401 - whatever
     return {name: each.taken_from(theirs) if name in merged else each for name, each in given.items()} or aggregates
 
 
-def check_upstream(source: Source, ours: Schedule) -> None:
-    """Windows over windows have one schedule."""
+def check_batches(source: Source, ours: Schedule) -> None:
+    """A source whose batches are those of the schedule: windows over windows have one, files each their own."""
+    if problem := source.misfit(ours):
+        raise DefinitionError(problem)
     if source.upstream is None:
         return
     theirs = source.upstream.intervals

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from pipelines.definition.schedule import Schedule
+
 
 class Source(Protocol):
     """Where the rows of a batch are."""
@@ -47,6 +49,10 @@ class Source(Protocol):
     @property
     def upstream(self) -> Any | None:  # noqa: ANN401 - a pipeline, which is defined above
         """The pipeline whose windows are the rows; None where they are files."""
+        ...
+
+    def misfit(self, schedule: Schedule) -> str | None:
+        """Why batches of a schedule cannot be read from it, and what to do; None: they can."""
         ...
 
     def below(self, home: str | Path) -> Source:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from pipelines.definition.checks import (
     check_aggregates,
+    check_batches,
     check_choice,
     check_columns,
     check_derive,
     check_name,
     check_source,
-    check_upstream,
     check_windows,
     listed,
     resolved,
@@ -84,7 +84,7 @@ class Pipeline:
         check_choice("on_gap", self.on_gap, get_args(OnGap))
         check_source(self.source)
         object.__setattr__(self, "aggregates", resolved(self.source, self.aggregates))
-        check_upstream(self.source, self.intervals)
+        check_batches(self.source, self.intervals)
         if isinstance(self.windows, dict):
             object.__setattr__(self, "windows", {name: as_window(part) for name, part in self.windows.items()})
         check_aggregates(self.aggregates)

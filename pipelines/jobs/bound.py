@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pipelines.aggregates.shared_fields import shared_fields
 from pipelines.definition.frame_sets import FrameSet, frame_sets
 from pipelines.definition.function_marks import mark
+from pipelines.definition.relative_paths import local
 from pipelines.sources.lift_sql import facts_of
 from pipelines.store import state
 from pipelines.store.state import FORMAT
@@ -99,11 +100,12 @@ def bind(pipeline: Pipeline, root: str | Path, *, store: Store | None = None, cl
         claim: whether to make the folder and mark it as the pipeline's.
 
     Raises:
+        DefinitionError: the root is an address, as `s3://...`.
         StateError: the folder belongs to another pipeline, a newer Muntin wrote it, or it cannot be made.
     """
     if store is not None:
         return Bound(pipeline, store.root, store)
-    folder = state.state_folder(pipeline.name, fingerprint(pipeline), root)
+    folder = state.state_folder(pipeline.name, fingerprint(pipeline), local(root, "root"))
     if claim:
         state.claim(pipeline.name, folder)
     return Bound(pipeline, folder)

@@ -20,6 +20,8 @@ from pipelines.store.paths import batch_of_windows
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from pipelines.sources.files import FileSource
+
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
@@ -38,10 +40,13 @@ def inputs(bound: Bound, intervals: Sequence[Interval]) -> Inputs:
     """The files of some intervals.
 
     Raises:
-        SourceError: an interval has none and the source says that is an error; or the upstream has not published it.
+        SourceError: an interval has none and the source says that is an error; a file belongs to two of the intervals; or the
+            upstream has not published one.
     """
     if not isinstance(bound.source, WindowSource):
-        return Inputs({interval: source_files(bound.source, interval) for interval in intervals}, {})
+        found = {interval: source_files(bound.source, interval) for interval in intervals}
+        _check_apart(bound.source, found)
+        return Inputs(found, {})
     known, marks = upstream_files(bound, bound.source)
     for interval in intervals:
         if interval.start_us not in known:
@@ -50,6 +55,18 @@ def inputs(bound: Bound, intervals: Sequence[Interval]) -> Inputs:
                 f"{name} has not published the batch {interval} of its window {bound.source.window!r}; run {name} over it first"
             )
     return Inputs({interval: known[interval.start_us] for interval in intervals}, {i.start_us: marks[i.start_us] for i in intervals})
+
+
+def _check_apart(source: FileSource, found: Mapping[Interval, Sequence[SourceFile]]) -> None:
+    owners: dict[str, Interval] = {}
+    for interval, files in found.items() if not source.all_files else ():
+        for file in files:
+            other = owners.setdefault(file.path, interval)
+            if other != interval:
+                raise SourceError(
+                    f"{file.path} is a file of the batch {other} and of {interval}, and its rows would count twice; write path "
+                    f"in sources.files(...) so that every file belongs to one batch, or say all_files=True if that is meant"
+                )
 
 
 def upstream_files(bound: Bound, source: WindowSource) -> tuple[dict[int, list[SourceFile]], dict[int, int | None]]:

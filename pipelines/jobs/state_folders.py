@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pipelines.definition.relative_paths import local
 from pipelines.errors import StateError
 from pipelines.jobs.bound import Bound, bind
 from pipelines.store.state import NOTE
@@ -41,8 +42,10 @@ def state_folders(root: str | Path) -> list[Path]:
     """Every state below a root: `<root>/<pipeline>/<fingerprint>`.
 
     Raises:
+        DefinitionError: the root is an address, as `s3://...`.
         StateError: there is no such root.
     """
+    root = local(root, "root")
     if not Path(root).is_dir():
         raise StateError(f"there is no folder {root}; give the root that runs wrote to, as --root state")
     homes = sorted(note.parent for note in Path(root).glob(f"*/{NOTE}"))

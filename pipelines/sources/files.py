@@ -5,17 +5,20 @@ from __future__ import annotations
 import glob
 import string
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 from pipelines.definition.instants import from_us
+from pipelines.definition.relative_paths import local
+from pipelines.definition.schedule import Interval
 from pipelines.errors import DefinitionError
 from pipelines.windows.clock.zones import zone
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pipelines.definition.schedule import Interval
+    from pipelines.definition.schedule import Schedule
 
 Unit = Literal["s", "ms", "us", "ns"]
 Missing = Literal["error", "empty"]
@@ -30,6 +33,7 @@ FORMATS: dict[str, Format] = {
     "ndjson": "json",
 }
 COMPRESSED = (".gz", ".zst")
+_NEIGHBOURS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +49,14 @@ class FileSource:
     types: Mapping[str, str] = field(default_factory=dict)
     arrival_order: str | None = None
     arrival_time: str | None = None
+    all_files: bool = False
 
     upstream = None
     section = order = ()
 
     def below(self, home: str | Path) -> FileSource:
         """The same files, a relative path below a folder, no character of whose name means anything in the template."""
-        if "://" in self.path or Path(self.path).is_absolute():
+        if Path(self.path).is_absolute():
             return self
         folder = glob.escape(str(Path(home).absolute())).replace("{", "{{").replace("}", "}}")
         return replace(self, path=f"{folder}/{self.path}")
@@ -59,6 +64,20 @@ class FileSource:
     def patterns(self, interval: Interval) -> str:
         """The path or glob of an interval's files."""
         return self.path.format(start=from_us(interval.start_us), end=from_us(interval.end_us))
+
+    def misfit(self, schedule: Schedule) -> str | None:
+        """Why batches of a schedule would not have files of their own, and what to do; None: they have."""
+        borders = [schedule.after(schedule.first_us)]
+        for _ in range(_NEIGHBOURS):
+            borders.append(schedule.after(borders[-1]))
+        found = [self.patterns(Interval(start, end)) for start, end in pairwise(borders)]
+        for one, next_one in pairwise(found) if not self.all_files else ():
+            if one == next_one:
+                return (
+                    f"path: neighbouring batches of the schedule {schedule} would both read {one}, and count its rows twice; "
+                    f"write {{start:...}} as fine as the schedule is, as {{start:%Y-%m-%dT%H}} for hours"
+                )
+        return None
 
 
 def files(
@@ -72,12 +91,14 @@ def files(
     types: Mapping[str, str] | None = None,
     arrival_order: str | None = None,
     arrival_time: str | None = None,
+    all_files: bool = False,
 ) -> FileSource:
     """Files of Parquet, CSV (with a header) or JSON lines, plain or compressed (.gz, .zst).
 
     Args:
         path: where a batch's files are: a template over the data interval, as "data/{start:%Y-%m-%d}/*.parquet";
-            `{start}` and `{end}` take strftime formats, in UTC; `*`, `?`, `[...]` and `**` are globs.
+            `{start}` and `{end}` take strftime formats, in UTC; `*`, `?`, `[...]` and `**` are globs. Files lie in this
+            machine's file system and are read as they stand: the names of their folders (`day=2024-01-01`) give no columns.
         event_time: the column that says when an event happened: a timestamp, text that reads as one, or an integer.
         unit: of an integer event time.
         timezone: the zone of event times that have none; UTC unless said.
@@ -88,9 +109,14 @@ def files(
             said. A batch is then read by one task.
         arrival_time: the column that says when a row arrived, in the same unit and zone as event times, for windows
             that go by the clock; rows are ordered by it unless `arrival_order` says otherwise.
+        all_files: whether every batch reads every file, so that `path` needs neither `{start}` nor `{end}`: for a pipeline
+            that is run over one interval. Rows of several batches would count in each.
+
+    Every file of a batch needs the columns that the definition uses. Others may come and go.
 
     Raises:
-        DefinitionError: a template with other fields, an unknown format, unit, zone or word for `missing`.
+        DefinitionError: a template without `{start}` and `{end}` or with other fields, an address as `s3://...`, an unknown
+            format, unit, zone or word for `missing`. When a pipeline is built: neighbouring batches have the same files.
     """
     if not isinstance(event_time, str) or not event_time:
         raise DefinitionError(f"event_time: {event_time!r} is not the name of a column")
@@ -103,7 +129,7 @@ def files(
             raise DefinitionError(f"{what}: {choice!r} is not possible; choose from {', '.join(repr(c) for c in choices if c)}")
     if timezone is not None:
         zone(timezone)
-    _check_template(path)
+    _check_template(local(path, "path"), all_files=all_files)
     return FileSource(
         str(path),
         event_time,
@@ -114,10 +140,11 @@ def files(
         dict(types or {}),
         arrival_order or arrival_time,
         arrival_time,
+        all_files,
     )
 
 
-def _check_template(path: object) -> None:
+def _check_template(path: object, *, all_files: bool) -> None:
     try:
         names = {name for _, name, _, _ in string.Formatter().parse(str(path)) if name is not None}
         str(path).format(start=from_us(0), end=from_us(0))
@@ -125,6 +152,10 @@ def _check_template(path: object) -> None:
         raise DefinitionError(_template_help(path, str(wrong))) from None
     if names - {"start", "end"}:
         raise DefinitionError(_template_help(path, f"unknown {sorted(names - {'start', 'end'})}"))
+    if not names and not all_files:
+        raise DefinitionError(
+            _template_help(path, "it names no interval, so every batch would read every file") + "; or say all_files=True if that is meant"
+        )
 
 
 def _template_help(path: object, wrong: str) -> str:

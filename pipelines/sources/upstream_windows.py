@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.definition.pipeline import Pipeline
+    from pipelines.definition.schedule import Schedule
 
 At = Literal["start", "end"]
 
@@ -35,6 +36,10 @@ class WindowSource:
     def below(self, home: str | Path) -> WindowSource:  # noqa: ARG002 - the upstream's state is found by the root
         """The same: there is no path."""
         return self
+
+    def misfit(self, schedule: Schedule) -> str | None:  # noqa: ARG002 - a batch is what the upstream's batch closed
+        """Nothing: every batch has windows of its own."""
+        return None
 
     @property
     def event_time(self) -> str:

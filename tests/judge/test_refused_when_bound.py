@@ -81,7 +81,7 @@ def bound(aggregate: Aggregate, folder: Path) -> None:
     pq.write_table(pa.table(COLUMNS), path)
     flow = Pipeline(
         name="bound",
-        source=sources.files(str(path), event_time="t"),
+        source=sources.files(str(path), event_time="t", all_files=True),
         schedule="1h",
         start=datetime(2024, 1, 1, tzinfo=UTC),
         windows={"w": windows.tumbling("1h")},

@@ -88,7 +88,7 @@ def test_no_aggregate_is_forgotten() -> None:
 
 
 def test_a_pipeline_takes_the_whole_catalogue() -> None:
-    source = sources.files("{start:%Y}.csv", event_time="t")
+    source = sources.files("{start:%Y-%m-%dT%H}.csv", event_time="t")
     whole = Pipeline(
         name="whole",
         source=source,

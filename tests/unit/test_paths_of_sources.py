@@ -1,0 +1,96 @@
+"""Templates that give each batch files of its own, and places that are on this machine."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from pipelines import Pipeline, read, run, sources, windows
+from pipelines import aggregates as agg
+from pipelines.airflow.place import home_of, root_of
+from pipelines.cli.options import folder
+from pipelines.definition.relative_paths import local
+from pipelines.errors import DefinitionError
+from pipelines.jobs.state_folders import state_folders
+
+START = datetime(2024, 1, 1, 23, tzinfo=UTC)
+ADDRESSES = ("s3://bucket/data", "gs://bucket", "abfss://c@account.dfs.core.windows.net/x", "file:///data", "hdfs://x", "S3://b")
+
+
+def pipeline(path: str, schedule: str, start: datetime = START, **more: Any) -> Pipeline:
+    return Pipeline(
+        name="p",
+        source=sources.files(path, event_time="at", **more),
+        schedule=schedule,
+        start=start,
+        windows={"w": windows.tumbling("1h")},
+        aggregates={"n": agg.count()},
+    )
+
+
+@pytest.mark.parametrize("path", ["data.parquet", "data/*.csv", "data/{{start}}.parquet", "**/*.jsonl"])
+def test_a_path_that_names_no_interval_is_refused(path: str) -> None:
+    with pytest.raises(DefinitionError, match=r"every batch would read every file.*\{start:%Y-%m-%d\}.*all_files=True"):
+        sources.files(path, event_time="at")
+
+
+@pytest.mark.parametrize("path", ["{start}.parquet", "{end:%Y}.csv", "{start:%H}/{end:%H}/*.jsonl"])
+def test_a_path_that_names_the_interval_is_taken(path: str) -> None:
+    assert sources.files(path, event_time="at").path == path
+
+
+def test_every_batch_may_read_every_file_where_that_is_said() -> None:
+    assert sources.files("data.parquet", event_time="at", all_files=True).all_files
+    assert pipeline("data.parquet", "1h", all_files=True).source.below("/home").path == "/home/data.parquet"
+
+
+# a day's file in each of its hours: its rows would count 24 times
+@pytest.mark.parametrize(
+    ("path", "schedule"),
+    [("{start:%Y-%m-%d}.csv", "1h"), ("{start:%Y-%m}.csv", "@daily"), ("{end:%H}.csv", "30m"), ("{start:%H}.csv", "@daily")],
+)
+def test_a_template_coarser_than_the_schedule_is_refused(path: str, schedule: str) -> None:
+    with pytest.raises(DefinitionError, match="neighbouring batches"):
+        pipeline(path, schedule)
+
+
+@pytest.mark.parametrize(
+    ("path", "schedule"),
+    [
+        ("{start:%Y-%m-%d}.csv", "@daily"),
+        ("{start:%H%M}.csv", "15m"),
+        ("{start:%Y-%m}.csv", "@monthly"),
+        ("{start:%Y-%m-%d}.csv", "0 6 * * 1"),
+    ],
+)
+def test_a_template_as_fine_as_the_schedule_is_taken(path: str, schedule: str) -> None:
+    assert pipeline(path, schedule).source.path == path
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_an_address_is_no_path(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    flow = pipeline("{start:%H}.csv", "1h")
+    said = {"match": "is an address.*mount"}
+    with pytest.raises(DefinitionError, **said):
+        sources.files(f"{address}/{{start}}.parquet", event_time="at")
+    with pytest.raises(DefinitionError, **said):
+        run(flow, root=address, start=START, end=START)
+    with pytest.raises(DefinitionError, **said):
+        read(flow, "w", root=Path(address))
+    with pytest.raises(DefinitionError, **said):
+        state_folders(address)
+    with pytest.raises(typer.BadParameter, **said):
+        folder(address)
+    with pytest.raises(DefinitionError, **said):
+        root_of(Path("/home"), address)
+    for variable, place in (("MUNTIN_ROOT", lambda: root_of(Path("/home"), None)), ("MUNTIN_HOME", lambda: home_of("/dags/x.py"))):
+        monkeypatch.setenv(variable, address)
+        with pytest.raises(DefinitionError, **said):
+            place()
+
+
+@pytest.mark.parametrize("path", ["state", "/data/state", "./a:b", "C:/data", "a b", "12:30/x", ""])
+def test_a_folder_is_a_path(path: str) -> None:
+    assert local(path, "root") == path
