@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pipelines.aggregates.shared_fields import shared_fields
 from pipelines.definition.frame_sets import FrameSet, frame_sets
 from pipelines.definition.function_marks import mark
+from pipelines.jobs import definition_note
 from pipelines.store import state
 from pipelines.store.state import FORMAT
 
@@ -105,6 +106,7 @@ def bind(pipeline: Pipeline, root: str | Path, *, store: Store | None = None, cl
     folder = state.state_folder(pipeline.name, fingerprint(pipeline), root)
     if claim:
         state.claim(pipeline.name, folder)
+        definition_note.write(folder, pipeline)
     return Bound(pipeline, folder)
 
 
