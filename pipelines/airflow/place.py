@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipelines.definition.instants import instant_us
-from pipelines.definition.relative_paths import at_home, local
+from pipelines.definition.relative_paths import at_home
 from pipelines.errors import DefinitionError
+from pipelines.jobs.home import dags_holder, named_home, root_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pipelines.definition.schedule import Interval
     from pipelines.jobs.bound import Bound
 
+__all__ = ["END", "START", "Place", "home_of", "interval_of", "place_of", "root_of"]
 START, END = "interval_start", "interval_end"
 
 
@@ -46,20 +47,7 @@ def place_of(pipeline: Pipeline, context: Mapping[str, Any], root: str | Path | 
 
 def home_of(dag_file: str | Path) -> Path:
     """The folder that relative paths start from: `MUNTIN_HOME`, else the one that holds the folder `dags` of the file."""
-    if named := os.environ.get("MUNTIN_HOME"):
-        return Path(local(named, "MUNTIN_HOME")).absolute()
-    folders = Path(dag_file).absolute().parents
-    return next((folder for folder in folders if folder.name == "dags"), folders[0]).parent
-
-
-def root_of(home: Path, root: str | Path | None) -> Path:
-    """The root of the state: as given, else `MUNTIN_ROOT`, else `state`; a relative one is below the home folder.
-
-    Raises:
-        DefinitionError: an address, as `s3://...`.
-    """
-    named = os.environ.get("MUNTIN_ROOT")
-    return home / (local(root, "root") if root else local(named, "MUNTIN_ROOT") if named else "state")
+    return named_home() or dags_holder(dag_file) or Path(dag_file).absolute().parents[1]
 
 
 def interval_of(pipeline: Pipeline, context: Mapping[str, Any]) -> Interval:

@@ -26,6 +26,13 @@ if TYPE_CHECKING:
 log = logging.getLogger("muntin")
 
 
+def check(place: Place) -> None:
+    """See that the interval's files are there, and that the definition and its suites fit."""
+    from pipelines.jobs.run.check import check as try_out
+
+    try_out(place.bound, [place.interval])
+
+
 def accumulate(place: Place, spark: SparkSession) -> dict[str, Any]:
     """Read the interval's events into states; of an upstream all that it published since. Returns what was read of the interval."""
     from pipelines.jobs.inputs import news_from_upstream

@@ -13,7 +13,7 @@ from pipelines.airflow.spark import locate_spark, spark_session
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from airflow.sdk import DAG
+    from airflow.sdk import DAG, Context
     from pyspark.sql import SparkSession
 
     from pipelines.definition.pipeline import Pipeline
@@ -25,7 +25,13 @@ def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | Path | None, conn_id:
 
     place = partial(place_of, pipeline, root=root)
     options = {"dag": dag, "multiple_outputs": False, "show_return_value_in_logs": False}
-    on_spark = partial(task.pyspark, conn_id=conn_id, pre_execute=locate_spark(conn_id), **options)
+    locate = locate_spark(conn_id)
+    on_spark = partial(task.pyspark, conn_id=conn_id, pre_execute=locate, **options)
+
+    def checked(context: Context) -> None:
+        """Refuse a definition that does not fit before Spark starts."""
+        steps.check(place(context))
+        locate(context)
 
     def accumulate(spark: SparkSession, **context: Any) -> dict[str, Any]:  # noqa: ANN401 - Airflow's
         """Read the interval's events into states."""
@@ -46,7 +52,7 @@ def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | Path | None, conn_id:
         emit(pipeline, context["outlet_events"], steps.extras(at, result))
         return result
 
-    accumulated, staged = on_spark()(accumulate)(), on_spark()(finalize)()
+    accumulated, staged = on_spark(pre_execute=checked)(accumulate)(), on_spark()(finalize)()
     quality = on_spark()(validate)(staged)
     published = task(outlets=[published_alias(pipeline)], **options)(publish)(accumulated, staged, quality)
     accumulated >> staged >> quality >> published

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pipelines.cli import options as opt
-from pipelines.cli.definition import load_pipeline
 from pipelines.cli.output import columns, many, say, say_json
+from pipelines.cli.place import placed
 from pipelines.cli.run import say_report
 from pipelines.cli.sessions import spark_session
 from pipelines.cli.working import Tell, working
@@ -26,11 +26,12 @@ def backfill(
     file: opt.File,
     start: opt.Start,
     end: opt.End,
-    root: opt.Root = Path("state"),
+    root: opt.Root = None,
     name: opt.Name = None,
     everything: All = False,
     validate: opt.Validate = True,
     spark: opt.Spark = None,
+    dry_run: opt.DryRun = False,
     as_json: opt.Json = False,
 ) -> None:
     """Run the batches that are missing or changed.
@@ -44,13 +45,13 @@ def backfill(
     with working() as tell:
         from pipelines.jobs.upkeep.outdated import outdated
 
-        pipeline = load_pipeline(file, name)
-        todo = outdated(pipeline, root=root, start=start, end=end, everything=everything)
-        spans = [*ranges(todo)] or _left_over(pipeline, root, start)
-        report = run_ranges(pipeline, root, spans, spark, tell, validate=validate) if spans else None
+        pipeline, folder = placed(file, name, root)
+        todo = outdated(pipeline, root=folder, start=start, end=end, everything=everything)
+        spans = [*ranges(todo)] or _left_over(pipeline, folder, start)
+        report = run_ranges(pipeline, folder, spans, spark, tell, validate=validate, dry_run=dry_run) if spans else None
     if as_json:
         return say_json({"batches": [plain(one) for one in todo], "report": report.to_dict() if report else None})
-    say_todo(todo, "every batch is what its source is now")
+    say_todo(todo, "every batch is what its source is now", dry_run=dry_run)
     if report:
         say_report(report)
     return None
@@ -69,17 +70,29 @@ def _left_over(pipeline: "Pipeline", root: Path, start: datetime) -> list[tuple[
     """An empty range, if batches that were read before still have windows to publish: a run of it does that."""
     from pipelines.jobs.look.plan import plan
 
-    planned = plan(pipeline, root=root, start=start, end=start)
+    planned = plan(pipeline, root=root, start=start, end=start, validate=False)
     return [(start, start)] if any(planned.windows.values()) else []
 
 
 def run_ranges(
-    pipeline: "Pipeline", root: Path, spans: Sequence[tuple[datetime, datetime]], url: str | None, tell: Tell, *, validate: bool
-) -> "RunReport":
-    """Each range in bulk, in one session; one report over all."""
+    pipeline: "Pipeline",
+    root: Path,
+    spans: Sequence[tuple[datetime, datetime]],
+    url: str | None,
+    tell: Tell,
+    *,
+    validate: bool,
+    dry_run: bool,
+) -> "RunReport | None":
+    """Each range in bulk, in one session; one report over all. None if nothing shall be done but to check the definition."""
+    from pipelines.jobs.run.check import check_range
     from pipelines.jobs.run.run import run
     from pipelines.spark.spark_session import session
 
+    for start, end in spans:
+        check_range(pipeline, root=root, start=start, end=end, validate=validate)
+    if dry_run:
+        return None
     tell("start Spark")
     with spark_session(url) as given, session(given) as active:
         reports = [
@@ -110,9 +123,9 @@ def plain(one: "Outdated") -> dict[str, object]:
     return {"interval_start": one.interval_start, "interval_end": one.interval_end, "reason": one.reason}
 
 
-def say_todo(todo: "Sequence[Outdated]", none: str) -> None:
+def say_todo(todo: "Sequence[Outdated]", none: str, *, dry_run: bool) -> None:
     """The batches and why, for people; or that there are none."""
     if not todo:
         return say(none)
     say(columns(["batch (UTC)", "why"], [[one.interval_start, one.reason] for one in todo]))
-    return say(f"{many(len(todo), 'batch')} read\n")
+    return say(f"would read {many(len(todo), 'batch')}" if dry_run else f"{many(len(todo), 'batch')} read\n")

@@ -1,14 +1,13 @@
 """`muntin explain`: what a window is made of."""
 
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pipelines.cli import options as opt
-from pipelines.cli.definition import load_pipeline
 from pipelines.cli.output import columns, many, say, say_json
+from pipelines.cli.place import placed
 from pipelines.cli.selection import one_key
 from pipelines.cli.working import working
 
@@ -22,7 +21,7 @@ def explain(
     file: opt.File,
     window: opt.Window,
     at: At,
-    root: opt.Root = Path("state"),
+    root: opt.Root = None,
     name: opt.Name = None,
     key: opt.Key = None,
     as_json: opt.Json = False,
@@ -38,8 +37,8 @@ def explain(
     with working():
         from pipelines.jobs.look import explain as jobs
 
-        pipeline = load_pipeline(file, name)
-        found = jobs.explain(pipeline, window, root=root, key=one_key(pipeline, key or ()), at=at)
+        pipeline, folder = placed(file, name, root)
+        found = jobs.explain(pipeline, window, root=folder, key=one_key(pipeline, key or ()), at=at)
     if as_json:
         return say_json(_document(found))
     return _say(found)

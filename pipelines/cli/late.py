@@ -1,13 +1,12 @@
 """`muntin late`: rows that came too late for windows."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pipelines.cli import options as opt
-from pipelines.cli.definition import load_pipeline
 from pipelines.cli.output import columns, many, say, say_json
+from pipelines.cli.place import placed
 from pipelines.cli.working import working
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ Limit = Annotated[int, typer.Option("--limit", min=0, metavar="ROWS", help="At m
 def late(
     file: opt.File,
     window: opt.SomeWindow = None,
-    root: opt.Root = Path("state"),
+    root: opt.Root = None,
     name: opt.Name = None,
     states: States = False,
     limit: Limit = 20,
@@ -39,10 +38,10 @@ def late(
     with working():
         from pipelines.jobs.look import late as jobs
 
-        pipeline = load_pipeline(file, name)
-        batches = jobs.late(pipeline, window, root=root)
+        pipeline, folder = placed(file, name, root)
+        batches = jobs.late(pipeline, window, root=folder)
         names = sorted({one.window for one in batches}) if states else []
-        found = {each: jobs.late_states(pipeline, each, root=root) for each in names}
+        found = {each: jobs.late_states(pipeline, each, root=folder) for each in names}
     if as_json:
         return say_json(_document(batches, found))
     return _say(batches, found, limit)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from pipelines.cli import backfill, explain, late, plan, plot, rebuild, run, show, status, vacuum
+from pipelines.cli import backfill, check, explain, late, plan, plot, rebuild, run, show, status, vacuum
 from pipelines.cli.failure import exit_status, tell
 from pipelines.cli.output import say
 
@@ -17,6 +17,7 @@ INTERRUPTED = 130  # as shells say it
 COMMANDS = (
     run.run,
     plan.plan,
+    check.check,
     backfill.backfill,
     rebuild.rebuild,
     status.status,
@@ -30,7 +31,7 @@ COMMANDS = (
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
 
-def _help(command: Callable[..., None]) -> str:
+def _help(command: Callable[..., int | None]) -> str:
     """A command's docstring, its example kept as it is written."""
     return (getdoc(command) or "").replace("Example:", "\b\nExample:")
 

@@ -54,7 +54,13 @@ Window = Annotated[str, typer.Argument(metavar="WINDOW", help="The name of one o
 SomeWindow = Annotated[str | None, typer.Argument(metavar="WINDOW", help="The name of one of its windows; all if left out.")]
 Name = Annotated[str | None, typer.Option("--pipeline", metavar="NAME", help="Which pipeline, if the file holds several.")]
 Root = Annotated[
-    Path, typer.Option("--root", parser=folder, metavar="FOLDER", help="The folder that the state of all pipelines lives below.")
+    Path | None,
+    typer.Option(
+        "--root",
+        parser=folder,
+        metavar="FOLDER",
+        help="Folder that the state of all pipelines lives below. Default: MUNTIN_ROOT, or state.",
+    ),
 ]
 Start = Annotated[
     datetime, typer.Option("--start", parser=instant, metavar="INSTANT", help="Start of the first batch, in UTC unless said.")
@@ -62,6 +68,7 @@ Start = Annotated[
 End = Annotated[datetime, typer.Option("--end", parser=instant, metavar="INSTANT", help="End of the last batch.")]
 Validate = Annotated[bool, typer.Option("--validate/--no-validate", help="Whether expectations guard what is published.")]
 Spark = Annotated[str | None, typer.Option("--spark", metavar="URL", help="Spark Connect, sc://host:port; local if left out.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout, nothing else.")]
 Key = Annotated[
     list[str] | None,

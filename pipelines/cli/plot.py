@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pipelines.cli import options as opt
-from pipelines.cli.definition import load_pipeline
 from pipelines.cli.output import many, say, say_json
+from pipelines.cli.place import placed
 from pipelines.cli.selection import selected
 from pipelines.cli.working import working
 from pipelines.errors import DefinitionError, StateError
@@ -27,7 +27,7 @@ def plot(
     file: opt.File,
     window: opt.Window,
     aggregate: Aggregates,
-    root: opt.Root = Path("state"),
+    root: opt.Root = None,
     out: Out = Path("plot.png"),
     name: opt.Name = None,
     key: opt.Key = None,
@@ -44,18 +44,18 @@ def plot(
       muntin plot dags/flights.py last_6_hours delay late --root state --out plot.png
     """
     with working():
-        pipeline = load_pipeline(file, name)
+        pipeline, folder = placed(file, name, root)
         _check(pipeline, aggregate)
-        table = selected(pipeline, window, root, keys=key, low=low, high=high, provisional=provisional)
+        table = selected(pipeline, window, folder, keys=key, low=low, high=high, provisional=provisional)
         lines = _lines(table, pipeline, aggregate)
         if not lines:
-            raise StateError(f"no window of {window!r} to draw; see which there are with: muntin show {file} {window} --root {root}")
+            raise StateError(f"no window of {window!r} to draw; see which there are with: muntin show {file} {window} --root {folder}")
         _draw(lines[:LINES], aggregate, f"{pipeline.name}: {window}", out)
     drawn = min(len(lines), LINES)
     if as_json:
         return say_json({"out": str(out.absolute()), "windows": len(table), "lines": drawn, "left_out": len(lines) - drawn})
     left = f"; {many(len(lines) - drawn, 'key')} left out, choose with --key" if len(lines) > drawn else ""
-    return say(f"{out}: {many(drawn, 'line')} over {many(len(table), 'window')}{left}")
+    return say(f"{out.absolute()}: {many(drawn, 'line')} over {many(len(table), 'window')}{left}")
 
 
 def _check(pipeline: "Pipeline", names: list[str]) -> None:

@@ -1,11 +1,10 @@
 """`muntin run`: the batches of a range, from source to published windows."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipelines.cli import options as opt
-from pipelines.cli.definition import load_pipeline
 from pipelines.cli.output import columns, many, moment, say, say_json, stretches
+from pipelines.cli.place import placed
 from pipelines.cli.sessions import spark_session
 from pipelines.cli.working import working
 
@@ -20,7 +19,7 @@ def run(
     file: opt.File,
     start: opt.Start,
     end: opt.End,
-    root: opt.Root = Path("state"),
+    root: opt.Root = None,
     name: opt.Name = None,
     validate: opt.Validate = True,
     spark: opt.Spark = None,
@@ -36,10 +35,13 @@ def run(
     with working(*STEPS) as tell:
         from pipelines.jobs.run.run import run as run_range
 
-        pipeline = load_pipeline(file, name)
+        pipeline, folder = placed(file, name, root)
         with spark_session(spark) as session:
-            report = run_range(pipeline, root=root, start=start, end=end, spark=session, validate=validate, progress=tell)
-    say_json(report.to_dict()) if as_json else say_report(report)
+            report = run_range(pipeline, root=folder, start=start, end=end, spark=session, validate=validate, progress=tell)
+    if as_json:
+        return say_json(report.to_dict())
+    say_report(report)
+    return say(f"state: {folder / pipeline.name}")
 
 
 def say_report(report: "RunReport") -> None:

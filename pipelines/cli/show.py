@@ -2,14 +2,13 @@
 
 import csv
 import io
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pipelines.cli import options as opt
-from pipelines.cli.definition import load_pipeline
 from pipelines.cli.output import columns, many, plain, say, say_json
+from pipelines.cli.place import placed
 from pipelines.cli.selection import selected
 from pipelines.cli.working import working
 
@@ -27,7 +26,7 @@ Csv = Annotated[bool, typer.Option("--csv", help="Print the windows as CSV.")]
 def show(
     file: opt.File,
     window: opt.Window,
-    root: opt.Root = Path("state"),
+    root: opt.Root = None,
     name: opt.Name = None,
     key: opt.Key = None,
     low: opt.From = None,
@@ -47,8 +46,8 @@ def show(
     if as_json and as_csv:
         raise typer.BadParameter("--json and --csv exclude each other")
     with working():
-        pipeline = load_pipeline(file, name)
-        table = selected(pipeline, window, root, keys=key, low=low, high=high, provisional=provisional)
+        pipeline, folder = placed(file, name, root)
+        table = selected(pipeline, window, folder, keys=key, low=low, high=high, provisional=provisional)
     limit = limit if limit is not None else 0 if as_json or as_csv else _LIMIT
     shown = table.slice(0, limit) if limit else table
     if as_json:

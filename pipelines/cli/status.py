@@ -1,11 +1,10 @@
 """`muntin status`: what is there, how far it is, what it waits for."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipelines.cli import options as opt
-from pipelines.cli.definition import load_pipeline
 from pipelines.cli.output import columns, many, moment, say, say_json, size, stretches
+from pipelines.cli.place import placed, root_of
 from pipelines.cli.working import working
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ _WINDOW = {
 }
 
 
-def status(file: opt.SomeFile = None, root: opt.Root = Path("state"), name: opt.Name = None, as_json: opt.Json = False) -> None:
+def status(file: opt.SomeFile = None, root: opt.Root = None, name: opt.Name = None, as_json: opt.Json = False) -> None:
     """Say how far each window is.
 
     And what it waits for. With FILE also which batches wait for which missing intervals. "to publish" counts the
@@ -37,11 +36,12 @@ def status(file: opt.SomeFile = None, root: opt.Root = Path("state"), name: opt.
     with working():
         from pipelines.jobs.look import status as jobs
 
-        found = [jobs.status(load_pipeline(file, name), root=root)] if file else jobs.states_below(root)
+        folder = root_of(root, file)
+        found = [jobs.status(placed(file, name, root)[0], root=folder)] if file else jobs.states_below(folder)
     if as_json:
         return say_json([one.to_dict() for one in found])
     if not found:
-        say(f"no state below {root}")
+        say(f"no state below {folder}")
     for at, one in enumerate(found):
         say("\n" * bool(at) + "\n".join(_lines(one)))
     return None

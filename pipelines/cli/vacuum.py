@@ -1,13 +1,12 @@
 """`muntin vacuum`: free the room of what no reader can see any more."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from pipelines.cli import options as opt
-from pipelines.cli.definition import load_pipeline
 from pipelines.cli.output import columns, many, say, say_json, size
+from pipelines.cli.place import placed, root_of
 from pipelines.cli.working import working
 from pipelines.definition.durations import UNITS
 
@@ -15,15 +14,14 @@ OlderThan = Annotated[
     int,
     typer.Option("--older-than", parser=opt.duration, metavar="DURATION", help="Default: 7d.", show_default=False),
 ]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be removed.")]
 
 
 def vacuum(
     file: opt.SomeFile = None,
-    root: opt.Root = Path("state"),
+    root: opt.Root = None,
     name: opt.Name = None,
     older_than: OlderThan = UNITS["w"],
-    dry_run: DryRun = False,
+    dry_run: opt.DryRun = False,
     as_json: opt.Json = False,
 ) -> None:
     """Remove files that nobody can read any more.
@@ -37,8 +35,9 @@ def vacuum(
     with working():
         from pipelines.jobs.upkeep.vacuum import vacuum as sweep
 
-        pipeline = load_pipeline(file, name) if file else None
-        removed = sweep(root, older_than_us=older_than, pipeline=pipeline, dry_run=dry_run)
+        folder = root_of(root, file)
+        pipeline = placed(file, name, root)[0] if file else None
+        removed = sweep(folder, older_than_us=older_than, pipeline=pipeline, dry_run=dry_run)
     total = sum(one.bytes for one in removed)
     if as_json:
         places = [{"what": one.what, "place": one.place, "files": one.files, "bytes": one.bytes} for one in removed]

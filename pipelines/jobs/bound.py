@@ -13,6 +13,7 @@ from pipelines.aggregates.shared_fields import shared_fields
 from pipelines.definition.frame_sets import FrameSet, frame_sets
 from pipelines.definition.function_marks import mark
 from pipelines.definition.relative_paths import local
+from pipelines.jobs import definition_note
 from pipelines.sources.lift_sql import facts_of
 from pipelines.store import state
 from pipelines.store.state import FORMAT
@@ -108,6 +109,7 @@ def bind(pipeline: Pipeline, root: str | Path, *, store: Store | None = None, cl
     folder = state.state_folder(pipeline.name, fingerprint(pipeline), local(root, "root"))
     if claim:
         state.claim(pipeline.name, folder)
+        definition_note.write(folder, pipeline)
     return Bound(pipeline, folder)
 
 

@@ -1,8 +1,8 @@
 """Every column of a state that Muntin names itself. A name that a reader of the files sees has no prefix; all others have one."""
 
-import pyarrow as pa
+from typing import Any
 
-INSTANT = pa.timestamp("us", tz="UTC")
+INSTANT: Any  # the type of all instants: timestamp[us, UTC]
 
 # Columns of a checkpoint.
 BATCH, BUCKET = "batch", "bucket"  # start of the batch's interval; bucket of the key
@@ -27,3 +27,12 @@ SOURCE_ROWS = "muntin_rows"  # the relation of the source rows
 # Columns while windows are made.
 BATCH_POSITION = "muntin_position"  # position of the state's batch in the history
 ITEM_POSITION = "position"  # of windows whose lists come out as rows: the item's place in the list
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - Arrow's type
+    """`INSTANT` when it is first asked for: a definition needs the names here, not Arrow."""
+    if name != "INSTANT":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import pyarrow as pa
+
+    return pa.timestamp("us", tz="UTC")

@@ -3,34 +3,53 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from pipelines.definition.instants import from_us, instant_us
+from pipelines.errors import SourceError
 from pipelines.jobs.bound import Bound, bind
-from pipelines.jobs.inputs import inputs
-from pipelines.jobs.pending import accumulated, published
-from pipelines.timeline.closing import watermarks
-from pipelines.timeline.history import Batch, history
-from pipelines.timeline.reconcile import reconcile
+from pipelines.jobs.inputs import Inputs, inputs
+from pipelines.jobs.look.planned_windows import PlannedWindows, planned_windows
+from pipelines.jobs.look.redefined import Redefined, redefined
+from pipelines.jobs.reports_table import last_accumulated
+from pipelines.jobs.run.check import check_columns, check_suites
+from pipelines.jobs.upkeep.outdated import difference, versions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
     from pipelines.definition.pipeline import Pipeline
     from pipelines.definition.schedule import Interval
+    from pipelines.sources.listing import SourceFile
+
+Reading = Literal["new", "changed", "unchanged", "missing"]
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedBatch:
-    """A batch that would be read: its interval, its files, their bytes, and whether it replaces an earlier reading."""
+    """A batch that would be read.
+
+    Attributes:
+        interval_start, interval_end: its interval.
+        files, bytes: what it would be read from.
+        reading: "new": it was never read; "changed": its files are not those it was read from; "unchanged"; "missing": it has no files,
+            so a run fails.
+        why: what has changed, or what is missing; None else.
+    """
 
     interval_start: datetime
     interval_end: datetime
     files: tuple[str, ...]
     bytes: int
-    replaces: bool
+    reading: Reading
+    why: str | None = None
+
+    @property
+    def replaces(self) -> bool:
+        """Whether it replaces an earlier reading."""
+        return self.reading in ("changed", "unchanged")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,78 +58,95 @@ class Plan:
 
     Attributes:
         batches: that would be read, in order.
-        windows: window -> starts of the batches whose windows would be derived anew; a batch that is read again
-            counts with the frames it has now.
+        windows: window -> starts of the batches whose windows would be derived anew. A batch whose files have changed counts with the
+            frames it has now; one whose files are as they were changes nothing.
         waiting_for: intervals that would still be missing between accumulated batches.
+        counts: window -> how many windows that is.
+        redefined: how the definition differs from that of the last run, and what that costs; None where it does not.
     """
 
     batches: tuple[PlannedBatch, ...]
     windows: Mapping[str, tuple[datetime, ...]]
     waiting_for: tuple[tuple[datetime, datetime], ...]
+    counts: Mapping[str, PlannedWindows]
+    redefined: Redefined | None = None
+
+    @property
+    def missing(self) -> tuple[PlannedBatch, ...]:
+        """The batches without files."""
+        return tuple(batch for batch in self.batches if batch.reading == "missing")
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it: instants as ISO text."""
         return {
-            "batches": [
-                {
-                    "interval_start": b.interval_start.isoformat(),
-                    "interval_end": b.interval_end.isoformat(),
-                    "files": list(b.files),
-                    "bytes": b.bytes,
-                    "replaces": b.replaces,
-                }
-                for b in self.batches
-            ],
+            "batches": [_document(batch) for batch in self.batches],
             "windows": {name: [start.isoformat() for start in starts] for name, starts in self.windows.items()},
+            "counts": {name: {"published": each.published, "expected": each.expected} for name, each in self.counts.items()},
             "waiting_for": [[a.isoformat(), b.isoformat()] for a, b in self.waiting_for],
+            "redefined": self.redefined.to_dict() if self.redefined else None,
         }
 
 
-def plan(pipeline: Pipeline, *, root: str | Path, start: datetime, end: datetime) -> Plan:
+def _document(batch: PlannedBatch) -> dict[str, Any]:
+    return {
+        "interval_start": batch.interval_start.isoformat(),
+        "interval_end": batch.interval_end.isoformat(),
+        "files": list(batch.files),
+        "bytes": batch.bytes,
+        "replaces": batch.replaces,
+        "reading": batch.reading,
+        "why": batch.why,
+    }
+
+
+def plan(pipeline: Pipeline, *, root: str | Path, start: datetime, end: datetime, validate: bool = True) -> Plan:
     """Which batches a run of `[start, end)` would read, which windows it would touch, which intervals are missing.
 
+    The definition is checked against the files and the suites, as a run does before it starts Spark.
+
     Raises:
-        DefinitionError, SourceError, StateError: as `run`.
+        DefinitionError, SourceError, StateError: as `run`; but an interval without files is part of the plan.
     """
     intervals = pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end"))
     bound = bind(pipeline, root)
-    touched: dict[str, tuple[datetime, ...]] = {}
-    missing: set[tuple[int, int]] = set()
-    known: set[int] = set()
-    for name in pipeline.windows:
-        touched[name], holes, had = _window(bound, name, intervals)
-        missing |= holes
-        known |= had
+    batches, found = _batches(bound, intervals)
+    if validate:
+        check_suites(bound)
+    check_columns(bound, Inputs(found, {}))
+    anew = [interval for interval, batch in zip(intervals, batches, strict=True) if batch.reading != "unchanged"]
+    touched = {name: planned_windows(bound, name, intervals, anew) for name in pipeline.windows}
+    holes = {(hole.start_us, hole.end_us) for each in touched.values() for hole in each.missing}
     return Plan(
-        tuple(_planned(bound, interval, interval.start_us in known) for interval in intervals),
+        batches,
+        {name: tuple(map(from_us, each.starts)) for name, each in touched.items()},
+        tuple((from_us(a), from_us(b)) for a, b in sorted(holes)),
         touched,
-        tuple((from_us(a), from_us(b)) for a, b in sorted(missing)),
+        redefined(bound),
     )
 
 
-def _planned(bound: Bound, interval: Interval, replaces: bool) -> PlannedBatch:  # noqa: FBT001
-    files = inputs(bound, [interval]).files[interval]
-    return PlannedBatch(
-        from_us(interval.start_us), from_us(interval.end_us), tuple(f.path for f in files), sum(f.size for f in files), replaces
-    )
+def _batches(bound: Bound, intervals: Sequence[Interval]) -> tuple[tuple[PlannedBatch, ...], dict[Interval, list[SourceFile]]]:
+    """The batches, and the files of those that have any."""
+    known, reports = versions(bound), last_accumulated(bound.store)
+    found: dict[Interval, list[SourceFile]] = {}
+    batches = []
+    for interval in intervals:
+        start = interval.start_us
+        try:
+            found[interval] = files = inputs(bound, [interval]).files[interval]
+        except SourceError as missing:
+            batches.append(_planned(interval, [], "missing", str(missing)))
+            continue
+        if start not in known:
+            batches.append(_planned(interval, files, "new"))
+        elif start not in reports or reports[start]["version"] != known[start]:
+            batches.append(_planned(interval, files, "changed", "read, but not reported"))
+        else:
+            why = difference(reports[start], files)
+            batches.append(_planned(interval, files, "changed" if why else "unchanged", why))
+    return tuple(batches), found
 
 
-def _window(bound: Bound, name: str, intervals: list[Interval]) -> tuple[tuple[datetime, ...], set[tuple[int, int]], set[int]]:
-    frames, was = bound.frames_of(name), published(bound.store, name)
-    have = {batch.interval: batch for batch in accumulated(bound, bound.store.snapshot(frames.table))}
-    known = {interval.start_us for interval in have}
-    have |= {interval: _reread(interval, have.get(interval)) for interval in intervals}
-    batches = [have[interval] for interval in sorted(have)]
-    starts = was.ledger.by_start() if was.ledger else {}
-    found = history(batches, starts, [i.start_us for i in intervals], bound.pipeline.intervals, fill=bound.pipeline.on_gap == "empty")
-    marks = watermarks(found.batches, bound.pipeline.marks_by)
-    work = reconcile(bound.windows[name], frames.width_us, found.batches, marks, was.ledger, bound.derivation(name))
-    anew = tuple(from_us(found.batches[at].interval.start_us) for at in work.positions)
-    return anew, {(hole.start_us, hole.end_us) for hole in found.missing}, known
-
-
-def _reread(interval: Interval, before: Batch | None) -> Batch:
-    """A batch as if its reading gave something else, over the frames it has now, or over its interval's if it is new."""
-    if before is None:
-        return Batch(interval, "planned", interval.end_us - 1, interval.start_us, interval.end_us - 1)
-    return Batch(interval, "planned", before.newest_us, before.low_us, before.high_us, before.rows)
+def _planned(interval: Interval, files: Sequence[SourceFile], reading: Reading, why: str | None = None) -> PlannedBatch:
+    names, size = tuple(file.path for file in files), sum(file.size for file in files)
+    return PlannedBatch(from_us(interval.start_us), from_us(interval.end_us), names, size, reading, why)

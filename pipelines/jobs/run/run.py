@@ -13,6 +13,7 @@ from pipelines.jobs.pending import published
 from pipelines.jobs.reports import BatchReport, RunReport
 from pipelines.jobs.reports_table import last_accumulated, record_accumulated, record_published, utc_now
 from pipelines.jobs.run.accumulate import accumulate
+from pipelines.jobs.run.check import check
 from pipelines.jobs.run.finalize import finalize
 from pipelines.jobs.run.publish import publish
 from pipelines.jobs.run.validate import validate_staged
@@ -76,8 +77,10 @@ def run(
     """
     tell = progress or (lambda _: None)
     intervals = pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end"))
-    bound = bind(pipeline, root, store=store, claim=True)
+    bound = bind(pipeline, root, store=store)
     intervals = sorted({*intervals, *news_from_upstream(bound)})
+    check(bound, intervals, validate=validate)
+    bound = bind(pipeline, root, store=store, claim=True)
     with session(spark) as active:
         tell("accumulate")
         done = accumulate(bound, active, intervals)

@@ -14,11 +14,12 @@ from pipelines.jobs.pending import accumulated
 from pipelines.jobs.reports_table import last_accumulated
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from pipelines.definition.pipeline import Pipeline
     from pipelines.definition.schedule import Interval
+    from pipelines.sources.listing import SourceFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +41,17 @@ def outdated(pipeline: Pipeline, *, root: str | Path, start: datetime, end: date
         DefinitionError, SourceError, StateError: as `run`.
     """
     bound = bind(pipeline, root)
-    versions, reports = _versions(bound), last_accumulated(bound.store)
+    known, reports = versions(bound), last_accumulated(bound.store)
     found = []
     for interval in pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end")):
         at = interval.start_us
-        reason = _reason(bound, interval, versions.get(at), reports.get(at)) or ("asked for" if everything else None)
+        reason = _reason(bound, interval, known.get(at), reports.get(at)) or ("asked for" if everything else None)
         if reason:
             found.append(Outdated(from_us(at), from_us(interval.end_us), reason))
     return found
 
 
-def _versions(bound: Bound) -> dict[int, str]:
+def versions(bound: Bound) -> dict[int, str]:
     """Start of a batch -> version of its states, for the batches that every frame set has."""
     known = [
         {one.interval.start_us: one.version for one in accumulated(bound, bound.store.snapshot(frames.table))}
@@ -64,15 +65,19 @@ def _reason(bound: Bound, interval: Interval, version: str | None, report: Mappi
         return "missing"
     if report is None or report["version"] != version:
         return "read, but not reported"
-    files = inputs(bound, [interval]).files[interval]
+    return difference(report, inputs(bound, [interval]).files[interval])
+
+
+def difference(report: Mapping[str, Any], files: Sequence[SourceFile]) -> str | None:
+    """How the files of a batch differ from those in its report; None if they do not."""
     before, now = {(path, size) for path, size, _ in json.loads(report["files"])}, {(file.path, file.size) for file in files}
     if before != now:
-        return _difference({path for path, _ in before}, {path for path, _ in now})
+        return _of_paths({path for path, _ in before}, {path for path, _ in now})
     late = [file.path for file in files if file.written_ns > instant_us(report["recorded_at"], "recorded_at") * 1000]
     return f"written since it was read: {Path(late[0]).name}" if late else None
 
 
-def _difference(before: set[str], now: set[str]) -> str:
+def _of_paths(before: set[str], now: set[str]) -> str:
     for what, paths in (("new file", now - before), ("file gone", before - now)):
         if paths:
             return f"{what}: {Path(min(paths)).name}"

@@ -28,7 +28,7 @@ def to_rebuild(pipeline: Pipeline, *, root: str | Path) -> list[Outdated]:
         DefinitionError: the earlier state's batches are not of the present schedule.
     """
     bound = bind(pipeline, root)
-    earlier = _newest_earlier(bound)
+    earlier = newest_earlier(bound)
     if earlier is None:
         return []
     starts = sorted(last_accumulated(DeltaStore(str(earlier))))
@@ -48,7 +48,7 @@ def left_behind(pipeline: Pipeline, root: str | Path) -> int:
     return 0
 
 
-def _newest_earlier(bound: Bound) -> Path | None:
+def newest_earlier(bound: Bound) -> Path | None:
     """The state under another definition that was accumulated into last; None if there is none."""
     present = Path(bound.folder)
     others = [folder for folder in sorted(present.parent.glob("*/")) if folder.name != present.name]

@@ -1,0 +1,38 @@
+"""`muntin check`: does a definition fit its source and its suites?"""
+
+from typing import TYPE_CHECKING
+
+from pipelines.cli import options as opt
+from pipelines.cli.output import many, say, say_json
+from pipelines.cli.place import placed
+from pipelines.cli.working import working
+
+if TYPE_CHECKING:
+    from pipelines.definition.pipeline import Pipeline
+
+_NO_FILE = "no file of its source was found; what can be checked without one is right"
+
+
+def check(file: opt.File, root: opt.Root = None, name: opt.Name = None, as_json: opt.Json = False) -> None:
+    """Check a definition.
+
+    SQL, keys and columns against the files of the first interval that has any; suites against the columns of their windows. No Spark is
+    started. `plan` and `run` do the same for their range.
+
+    Example:
+      muntin check dags/flights.py
+    """
+    with working():
+        from pipelines.jobs.run.check import check_definition
+
+        pipeline, folder = placed(file, name, root)
+        files = check_definition(pipeline, root=folder)
+    if as_json:
+        return say_json({"pipeline": pipeline.name, "files": list(files)})
+    told = f"{_parts(pipeline)} fit {files[0]}" if files else _NO_FILE
+    return say(f"{pipeline.name}: {told}")
+
+
+def _parts(pipeline: "Pipeline") -> str:
+    counts = {"window": pipeline.windows, "aggregate": pipeline.aggregates, "suite": pipeline.expectations}
+    return ", ".join(many(len(parts), noun) for noun, parts in counts.items() if parts)

@@ -1,0 +1,30 @@
+"""Where a command works: the definition with absolute paths, and the root of the state, as Airflow would have them."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipelines.cli.definition import load_pipeline
+from pipelines.definition.relative_paths import at_home
+from pipelines.jobs import home
+
+if TYPE_CHECKING:
+    from pipelines.definition.pipeline import Pipeline
+
+
+def placed(file: Path, name: str | None, root: Path | None) -> "tuple[Pipeline, Path]":
+    """The pipeline of a file, its relative paths below the project's folder, and the root of its state.
+
+    Raises:
+        DefinitionError: as `load_pipeline`.
+    """
+    return at_home(load_pipeline(file, name), home_of(file)), root_of(root, file)
+
+
+def home_of(file: Path | None) -> Path:
+    """`MUNTIN_HOME`, else the folder that holds the folder `dags` of the file, else the folder that the command runs in."""
+    return home.named_home() or (home.dags_holder(file) if file else None) or Path.cwd()
+
+
+def root_of(root: Path | None, file: Path | None = None) -> Path:
+    """As given, relative to where the command runs; else `MUNTIN_ROOT`, else `state`, relative to the project's folder."""
+    return root.absolute() if root else home.root_of(home_of(file), None)

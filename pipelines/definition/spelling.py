@@ -1,0 +1,23 @@
+"""Names that look like a misspelt one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A question to put behind an error; "" where nothing known looks like the name.
+
+    >>> did_you_mean("dely", ["delay", "late"])
+    "; did you mean 'delay'?"
+    >>> did_you_mean("speed", ["delay", "late"])
+    ''
+    """
+    from difflib import get_close_matches
+
+    by_lower = {each.lower(): each for each in known}
+    close = get_close_matches(name.lower(), by_lower, n=2, cutoff=0.6)
+    return f"; did you mean {' or '.join(repr(by_lower[each]) for each in close)}?" if close else ""

@@ -1,0 +1,85 @@
+"""A note beside a state: the definition as it was at the last run, in words, so that a plan can say what changed."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pipelines.definition.durations import spell
+from pipelines.store.disk import write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pipelines.definition.pipeline import Pipeline
+
+NAME = "definition.json"
+
+
+def described(pipeline: Pipeline) -> dict[str, Any]:
+    """What counts of a definition: name of the part -> its text, or name -> text."""
+    source = pipeline.source
+    return {
+        "keys": ", ".join(pipeline.keys),
+        "where": pipeline.where or "",
+        "event_time": " ".join(filter(None, (source.event_time, source.unit, source.timezone))),
+        "arrival": " ".join(filter(None, (source.arrival_order, source.arrival_time))),
+        "schedule": str(pipeline.intervals),
+        "max_ahead": spell(pipeline.max_ahead_us),
+        "watermark": pipeline.marks_by,
+        "on_gap": pipeline.on_gap,
+        "keep_states": str(pipeline.keep_states),
+        "windows": {name: _spelled(window) for name, window in pipeline.windows.items()},
+        "aggregates": {name: str(aggregate) for name, aggregate in pipeline.aggregates.items()},
+        "derive": dict(pipeline.derive),
+    }
+
+
+def _spelled(window: object) -> str:
+    """A kind of windows with durations as people write them."""
+    return re.sub(r"(\w+)_us=(\d+)", lambda found: f"{found[1]}={spell(int(found[2]))}", repr(window))
+
+
+def write(state: str, pipeline: Pipeline) -> None:
+    """Note the definition in the folder of its state, unless it is noted already.
+
+    Raises:
+        StateError: the disk refuses.
+    """
+    now = described(pipeline)
+    if read(state) != now:
+        write_whole(Path(state, NAME), (json.dumps(now, indent=2) + "\n").encode())
+
+
+def read(state: str | Path) -> Mapping[str, Any] | None:
+    """The definition of a state's last run; None where nobody noted it, as before version 0.2."""
+    try:
+        return json.loads(Path(state, NAME).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """What is other in a definition, a sentence each.
+
+    >>> differences({"keys": "a", "windows": {"day": "x"}}, {"keys": "a, b", "windows": {"day": "x", "week": "y"}})
+    ["keys: 'a' is now 'a, b'", "windows: 'week' is new: y"]
+    """
+    found = []
+    for part in dict.fromkeys((*before, *now)):
+        old, new = before.get(part, ""), now.get(part, "")
+        if isinstance(old, dict) and isinstance(new, dict):
+            found += [line for name in dict.fromkeys((*old, *new)) for line in _of_name(part, name, old.get(name), new.get(name))]
+        elif old != new:
+            found.append(f"{part}: {old!r} is now {new!r}")
+    return found
+
+
+def _of_name(part: str, name: str, old: str | None, new: str | None) -> list[str]:
+    if old == new:
+        return []
+    if old is None:
+        return [f"{part}: {name!r} is new: {new}"]
+    return [f"{part}: {name!r} is gone" if new is None else f"{part}: {name!r} was {old}, is now {new}"]

@@ -1,0 +1,160 @@
+"""Check: what can be known to be wrong before Spark starts, by DuckDB on one file and by the suites' text."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipelines.definition.instants import instant_us
+from pipelines.definition.schedule import Interval
+from pipelines.definition.spelling import did_you_mean
+from pipelines.errors import MuntinError, SourceError
+from pipelines.jobs.bound import Bound, bind
+from pipelines.jobs.inputs import Inputs, inputs
+from pipelines.jobs.run.source_columns import bound_types
+from pipelines.jobs.run.validate import find_suite
+from pipelines.quality.errors import SuiteError
+from pipelines.quality.suite import load_suite
+from pipelines.sources.listing import splits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    import pyarrow as pa
+
+    from pipelines.definition.pipeline import Pipeline
+    from pipelines.quality.suite import Expectation, Suite
+    from pipelines.sources.listing import SourceFile
+
+_TRIED = 20  # files, until one has rows
+_LOOKED = 400  # intervals, until one has files
+_LARGE = 64 * 2**20  # bytes of text that would take seconds to look through
+
+
+def check(bound: Bound, intervals: Sequence[Interval], *, validate: bool = True) -> None:
+    """See that a run of these intervals has its files, that SQL, keys and columns fit them, and that the suites can be used.
+
+    Nothing is changed. A text file of more than 64 MB is not looked at: the run itself does that.
+
+    Args:
+        bound: the pipeline.
+        intervals: of the batches that a run would read.
+        validate: whether expectations will guard what is published.
+
+    Raises:
+        DefinitionError: an expression, a key or a suite does not fit.
+        SourceError: intervals without files, all of which are named; or a file that cannot be read.
+    """
+    if validate:
+        check_suites(bound)
+    check_columns(bound, all_inputs(bound, intervals))
+
+
+def check_range(pipeline: Pipeline, *, root: str | Path, start: datetime, end: datetime, validate: bool = True) -> None:
+    """`check` of a run of `[start, end)`."""
+    intervals = pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end"))
+    check(bind(pipeline, root), intervals, validate=validate)
+
+
+def check_definition(pipeline: Pipeline, *, root: str | Path) -> tuple[str, ...]:
+    """`check` on the files of the first interval that has any; these files, or () where none of the first intervals has.
+
+    Raises:
+        DefinitionError, SourceError: as `check`.
+    """
+    bound = bind(pipeline, root)
+    check_suites(bound)
+    at = pipeline.intervals.after(pipeline.intervals.first_us - 1)
+    for _ in range(_LOOKED):
+        interval = Interval(at, pipeline.intervals.after(at))
+        given = Inputs({}, {})
+        with suppress(SourceError):
+            given = inputs(bound, [interval])
+        if files := given.files.get(interval):
+            check_columns(bound, given)
+            return tuple(file.path for file in files)
+        at = interval.end_us
+    return ()
+
+
+def all_inputs(bound: Bound, intervals: Sequence[Interval]) -> Inputs:
+    """As `inputs`, but an error names every interval without files."""
+    try:
+        return inputs(bound, intervals)
+    except SourceError as first:
+        missing = [interval for interval in intervals if _lacks(bound, interval)]
+        if len(missing) <= 1:
+            raise
+        raise SourceError(f"{first}\n{len(missing)} intervals are without: {', '.join(map(str, missing))}") from first
+
+
+def _lacks(bound: Bound, interval: Interval) -> bool:
+    try:
+        inputs(bound, [interval])
+    except SourceError:
+        return True
+    return False
+
+
+def check_columns(bound: Bound, given: Inputs) -> None:
+    """Bind SQL, keys and columns to one small file with rows; if it does not fit, to what a run would bind to.
+
+    Raises:
+        DefinitionError, SourceError: as `bound_types`.
+    """
+    files = sorted((file for found in given.files.values() for file in found), key=_smallest_first(bound))[:_TRIED]
+    if not files or (bound.source.format != "parquet" and files[0].size > _LARGE):
+        return
+    known: dict[str, pa.Schema | None] = {frames.table: bound.store.snapshot(frames.table).schema for frames in bound.frame_sets}
+    try:
+        bound_types(bound, known, [[file.path] for file in files])
+    except MuntinError:  # the files of a split may have more columns together
+        whole = bound.source.arrival_order is not None
+        bound_types(bound, known, [[file.path for file in split] for found in given.files.values() for split in splits(found, whole=whole)])
+
+
+def _smallest_first(bound: Bound) -> Callable[[SourceFile], int]:
+    """Parquet tells its columns at any size; of text the smallest file is read through fastest."""
+    return (lambda _: 0) if bound.source.format == "parquet" else (lambda file: file.size)
+
+
+def check_suites(bound: Bound) -> None:
+    """See that the suite of each window can be read, and that its critical expectations are known and speak of columns of the window.
+
+    Raises:
+        DefinitionError: it is not so.
+    """
+    for window, path in bound.pipeline.expectations.items():
+        _check_suite(bound, window, load_suite(find_suite(path)))
+
+
+def _check_suite(bound: Bound, window: str, suite: Suite) -> None:
+    columns = (*bound.pipeline.keys, "window_start", "window_end", *bound.windows[window].columns)
+    columns += (*bound.aggregates, *bound.pipeline.derive, "batch")
+    for number, each in enumerate(suite.expectations, 1):
+        where = f"{suite.path}: expectation {number} ({each.type})"
+        _check_type(each, where)
+        for name in each.columns if each.severity == "critical" else ():
+            if name not in columns and not (bound.pipeline.keep_states and name.startswith("state_")):
+                raise SuiteError(
+                    f"{where}: no column {name!r} in window {window!r}; there are {', '.join(columns)}{did_you_mean(name, columns)}"
+                )
+
+
+def _check_type(each: Expectation, where: str) -> None:
+    known = _core_expectations()
+    like = did_you_mean(each.type, known)
+    if known and each.type not in known and like:  # expectations of other packages are not listed there
+        raise SuiteError(f"{where}: Great Expectations has no such expectation{like}")
+
+
+@cache
+def _core_expectations() -> frozenset[str]:
+    """The expectations that come with Great Expectations, by its files' names: importing it takes seconds."""
+    found = find_spec("great_expectations")
+    folder = Path(found.origin).parent / "expectations" / "core" if found and found.origin else None
+    return frozenset(file.stem for file in folder.glob("*expect*.py")) if folder else frozenset()
