@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 def accumulated(batch: Accumulated, *, changed: bool) -> list[str]:
     """What was read of the source."""
-    size = sum(size for _, size, _ in batch.manifest)
+    size = sum(file.bytes for file in batch.manifest)
     source = f"{many(len(batch.manifest), 'file')} ({size:,} bytes)"
     left_out = batch.read - batch.taken - batch.refused
     counts = f"{batch.taken:,} accepted, {batch.refused:,} quarantined, {left_out:,} left out by the filter"
     lines = [f"batch {batch.interval}: {batch.read:,} rows read from {source}: {counts}"]
-    lines += [f"  {path}: {rows:,} rows, {size:,} bytes" for path, size, rows in batch.manifest[:20]]
+    lines += [f"  {file.path}: {file.rows:,} rows, {file.bytes:,} bytes" for file in batch.manifest[:20]]
     if changed:
         lines.append("the source is not what the last run of this batch read: what depends on it is derived anew")
     return lines

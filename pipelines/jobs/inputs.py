@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +11,7 @@ from pipelines.definition.schedule import Interval
 from pipelines.errors import SourceError
 from pipelines.jobs.bound import Bound, bind
 from pipelines.jobs.pending import accumulated, published
-from pipelines.jobs.reports_table import last_accumulated
+from pipelines.jobs.reports_table import last_accumulated, manifest
 from pipelines.sources.listing import SourceFile, source_files
 from pipelines.sources.upstream_windows import WindowSource
 from pipelines.store.paths import batch_of_windows
@@ -92,7 +91,7 @@ def news_from_upstream(bound: Bound, *, unread: bool = False) -> list[Interval]:
     found = []
     for start, theirs in files.items():
         if start in read and start in reports:
-            before = {path for path, *_ in json.loads(reports[start]["files"])}
+            before = {file.path for file in manifest(reports[start])}
             news = before != {file.path for file in theirs} or read[start] != marks[start]
         else:
             news = unread and start >= bound.pipeline.intervals.first_us

@@ -13,6 +13,25 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadFile:
+    """A file as it was when its batch was read: an entry of the batch's manifest.
+
+    Attributes:
+        path: absolute.
+        bytes: its size.
+        rows: in the file.
+        written_ns: when it was last written, in nanoseconds since 1970; None in manifests of version 0.1.
+        checksum: of its content, where the source asked for it.
+    """
+
+    path: str
+    bytes: int
+    rows: int
+    written_ns: int | None = None
+    checksum: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Accumulated:
     """What was read for one batch.
 
@@ -21,7 +40,7 @@ class Accumulated:
         version: names the states that came of it.
         read, taken, refused: rows in the files; rows in the states; rows in the quarantine.
         newest_us: the largest event time.
-        manifest: path, bytes and rows of each file.
+        manifest: its files.
     """
 
     interval: Interval
@@ -30,7 +49,7 @@ class Accumulated:
     taken: int
     refused: int
     newest_us: int | None
-    manifest: tuple[tuple[str, int, int], ...]
+    manifest: tuple[ReadFile, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from dataclasses import astuple
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from deltalake import DeltaTable
 
 from pipelines.definition.instants import from_us
 from pipelines.errors import ConflictError
+from pipelines.jobs.reports import ReadFile
 from pipelines.states.columns import INSTANT
 from pipelines.store.parquet import write_named
 from pipelines.store.store import Change, File
@@ -55,7 +57,7 @@ def record_accumulated(store: Store, done: Sequence[Accumulated], now: datetime)
             "rows_accepted": one.taken,
             "rows_quarantined": one.refused,
             "source_changed": changed[one.interval.start_us],
-            "files": json.dumps([list(file) for file in one.manifest]),
+            "files": json.dumps([astuple(file) for file in one.manifest]),
         }
         for one in done
     ]
@@ -63,8 +65,22 @@ def record_accumulated(store: Store, done: Sequence[Accumulated], now: datetime)
     return changed
 
 
+def manifest(report: Mapping[str, Any]) -> list[ReadFile]:
+    """The files that a report of accumulate tells of."""
+    return [ReadFile(*entry) for entry in json.loads(report["files"])]
+
+
 def _differs(before: Mapping[str, Any] | None, now: Accumulated) -> bool:
-    return before is not None and (before["version"] != now.version or json.loads(before["files"]) != [list(file) for file in now.manifest])
+    """Whether a batch has other files, or files with another content, as far as that is known."""
+    if before is None or before["version"] != now.version:
+        return before is not None
+    was = manifest(before)
+    pairs = list(zip(was, now.manifest, strict=False))
+    return len(was) != len(now.manifest) or any(
+        (one.path, one.bytes, one.rows) != (other.path, other.bytes, other.rows)
+        or (one.checksum and other.checksum and one.checksum != other.checksum)
+        for one, other in pairs
+    )
 
 
 def record_published(store: Store, batches: Sequence[BatchReport], now: datetime) -> None:

@@ -50,6 +50,7 @@ class FileSource:
     arrival_order: str | None = None
     arrival_time: str | None = None
     all_files: bool = False
+    checksum: bool = False
 
     upstream = None
     section = order = ()
@@ -92,6 +93,7 @@ def files(
     arrival_order: str | None = None,
     arrival_time: str | None = None,
     all_files: bool = False,
+    checksum: bool = False,
 ) -> FileSource:
     """Files of Parquet, CSV (with a header) or JSON lines, plain or compressed (.gz, .zst).
 
@@ -111,6 +113,8 @@ def files(
             that go by the clock; rows are ordered by it unless `arrival_order` says otherwise.
         all_files: whether every batch reads every file, so that `path` needs neither `{start}` nor `{end}`: for a pipeline
             that is run over one interval. Rows of several batches would count in each.
+        checksum: whether a file has changed is told by its content, which takes three more readings: before and after it
+            is read, and when `outdated` looks. Without, by its size and the time when it was last written.
 
     Every file of a batch needs the columns that the definition uses. Others may come and go.
 
@@ -141,6 +145,7 @@ def files(
         arrival_order or arrival_time,
         arrival_time,
         all_files,
+        checksum,
     )
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from glob import glob, has_magic
+from hashlib import blake2b, file_digest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from pipelines.definition.schedule import Interval
+    from pipelines.sources import Source
     from pipelines.sources.files import FileSource
 
 SPLIT_BYTES = 48 * 2**20
@@ -20,11 +23,19 @@ SPLIT_BYTES = 48 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """One file of a batch: its absolute path, its size in bytes, and when it was last written, in nanoseconds."""
+    """One file of a batch as it is.
+
+    Attributes:
+        path: absolute.
+        size: in bytes.
+        written_ns: when it was last written, in nanoseconds since 1970; 0 of files that are never written anew.
+        checksum: of its content, where the source asks for it.
+    """
 
     path: str
     size: int
     written_ns: int
+    checksum: str | None = None
 
 
 def source_files(source: FileSource, interval: Interval) -> list[SourceFile]:
@@ -42,6 +53,23 @@ def source_files(source: FileSource, interval: Interval) -> list[SourceFile]:
             f'or say missing="empty" in sources.files(...) if an interval without files is an empty batch'
         )
     return [SourceFile(str(path.absolute()), (stat := path.stat()).st_size, stat.st_mtime_ns) for path in paths]
+
+
+def source_file(source: Source, path: str) -> SourceFile:
+    """A file as it is now, with its checksum if the source asks for it.
+
+    Raises:
+        FileNotFoundError: it is gone.
+    """
+    stat = Path(path).stat()
+    if source.upstream is not None:
+        return SourceFile(path, stat.st_size, 0)
+    return SourceFile(path, stat.st_size, stat.st_mtime_ns, _checksum(path) if source.checksum else None)
+
+
+def _checksum(path: str) -> str:
+    with Path(path).open("rb") as content:
+        return file_digest(content, partial(blake2b, digest_size=16)).hexdigest()
 
 
 def splits(files: Sequence[SourceFile], *, whole: bool = False) -> list[list[SourceFile]]:

@@ -32,6 +32,7 @@ class WindowSource:
     format = "parquet"
     types: Mapping[str, str] = field(default_factory=dict)
     arrival_time = None
+    checksum = False
 
     def below(self, home: str | Path) -> WindowSource:  # noqa: ARG002 - the upstream's state is found by the root
         """The same: there is no path."""

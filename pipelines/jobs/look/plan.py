@@ -142,7 +142,7 @@ def _batches(bound: Bound, intervals: Sequence[Interval]) -> tuple[tuple[Planned
         elif start not in reports or reports[start]["version"] != known[start]:
             batches.append(_planned(interval, files, "changed", "read, but not reported"))
         else:
-            why = difference(reports[start], files)
+            why = difference(bound, reports[start], files)
             batches.append(_planned(interval, files, "changed" if why else "unchanged", why))
     return tuple(batches), found
 

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 
 from pipelines.errors import ConflictError
 from pipelines.jobs.inputs import Inputs, inputs
-from pipelines.jobs.reports import Accumulated
+from pipelines.jobs.reports import Accumulated, ReadFile
 from pipelines.jobs.run.accumulate_task import Share, Split, accumulate_share, empty_states
 from pipelines.jobs.run.source_columns import bound_types
 from pipelines.sources.listing import shares, splits
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from pipelines.definition.frame_sets import FrameSet
     from pipelines.definition.schedule import Interval
     from pipelines.jobs.bound import Bound
-    from pipelines.sources.listing import SourceFile
 
 _TRIES = 5
 QUARANTINE = "quarantine"
@@ -56,13 +55,12 @@ def accumulate(bound: Bound, spark: SparkSession, intervals: Sequence[Interval],
     bases = {frames.table: bound.store.snapshot(frames.table) for frames in sets}
     refused_base = bound.store.snapshot(QUARANTINE)
     given = inputs(bound, intervals)
-    files = given.files
     done = _read(bound, spark, given, bases)
     _commit_refused(bound, refused_base, intervals, done)
     lost: set[int] = set()
     for frames in sets:
         lost |= _commit_states(bound, frames, bases[frames.table], intervals, done)
-    out = [_summary(interval, files[interval], done[interval.start_us], sets[0]) for interval in intervals if interval.start_us not in lost]
+    out = [_summary(interval, done[interval.start_us], sets[0]) for interval in intervals if interval.start_us not in lost]
     again = [interval for interval in intervals if interval.start_us in lost]
     if again and tries <= 1:
         raise ConflictError(f"{', '.join(map(str, again))}: other runs keep replacing these batches; run again when they are done")
@@ -89,7 +87,7 @@ def _read(bound: Bound, spark: SparkSession, given: Inputs, bases: dict[str, Sna
             done[result["batch"]].append(result)
     for start, results in done.items():
         if not results:
-            nothing = {"split": 0, "read": 0, "taken": 0, "rows": [], "refused": None, "refused_rows": 0}
+            nothing = {"split": 0, "read": 0, "taken": 0, "files": [], "refused": None, "refused_rows": 0}
             states = {table: empty_states(bound.folder, table, start, marks.get(start)) for table in bases}
             results.append({**nothing, "newest": marks.get(start), "states": states})
     return done
@@ -158,8 +156,7 @@ def _schema(bound: Bound, table: str, new: dict[int, list[dict[str, Any]]], base
     return pq.read_schema(f"{bound.folder}/{table}/{fullest['path']}").remove_metadata()
 
 
-def _summary(interval: Interval, files: list[SourceFile], results: list[dict[str, Any]], frames: FrameSet) -> Accumulated:
-    rows = [count for one in sorted(results, key=lambda one: one["split"]) for count in one["rows"]]
+def _summary(interval: Interval, results: list[dict[str, Any]], frames: FrameSet) -> Accumulated:
     newest = [one["newest"] for one in results if one["newest"] is not None]
     return Accumulated(
         interval,
@@ -168,5 +165,5 @@ def _summary(interval: Interval, files: list[SourceFile], results: list[dict[str
         sum(one["taken"] for one in results),
         sum(one["refused_rows"] for one in results),
         max(newest, default=None),
-        tuple((file.path, file.size, count) for file, count in zip(files, rows, strict=True)),
+        tuple(ReadFile(*entry) for one in sorted(results, key=lambda one: one["split"]) for entry in one["files"]),
     )

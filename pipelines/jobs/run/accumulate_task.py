@@ -13,6 +13,7 @@ from pipelines.aggregates.aggregate import sealed
 from pipelines.engine.merged_states import merged
 from pipelines.errors import MuntinError
 from pipelines.jobs.run.columns_of_files import check_files
+from pipelines.jobs.run.steady_reading import steady
 from pipelines.sources.duckdb_session import described, explained, kept_session
 from pipelines.sources.lift import states, tally
 from pipelines.sources.scan import quoted, refused, scan, staged
@@ -60,7 +61,14 @@ class Share:
 def accumulate_share(share: Share) -> list[dict[str, Any]]:
     """States and refused rows of every split, written; what was written and counted, a dict a split."""
     session = kept_session(share.bound.source.timezone)
-    return [_guarded(session, share, split) for split in share.splits]
+    return [_steady(session, share, split) for split in share.splits]
+
+
+def _steady(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> dict[str, Any]:
+    """What was read of files that did not change meanwhile, so that all frame sets are of one content."""
+    done, files = steady(share.bound.source, split.paths, lambda: _guarded(session, share, split))
+    rows = done.pop("rows")
+    return {**done, "files": [(f.path, f.size, count, f.written_ns, f.checksum) for f, count in zip(files, rows, strict=True)]}
 
 
 def _guarded(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,8 @@ from pipelines.definition.instants import from_us, instant_us
 from pipelines.jobs.bound import Bound, bind
 from pipelines.jobs.inputs import inputs
 from pipelines.jobs.pending import accumulated
-from pipelines.jobs.reports_table import last_accumulated
+from pipelines.jobs.reports_table import last_accumulated, manifest
+from pipelines.sources.listing import source_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from pipelines.definition.pipeline import Pipeline
     from pipelines.definition.schedule import Interval
+    from pipelines.jobs.reports import ReadFile
     from pipelines.sources.listing import SourceFile
 
 
@@ -34,8 +35,8 @@ class Outdated:
 def outdated(pipeline: Pipeline, *, root: str | Path, start: datetime, end: datetime, everything: bool = False) -> list[Outdated]:
     """The batches of `[start, end)` to read, in order; all of them if `everything`.
 
-    A source has changed when its files' paths or sizes are not those of the batch's manifest, or when one was written
-    after the batch was read.
+    A source has changed when its files are not those of the batch's manifest: by path, size and the time when they were
+    last written, or by content where `sources.files(..., checksum=True)` says so.
 
     Raises:
         DefinitionError, SourceError, StateError: as `run`.
@@ -65,20 +66,26 @@ def _reason(bound: Bound, interval: Interval, version: str | None, report: Mappi
         return "missing"
     if report is None or report["version"] != version:
         return "read, but not reported"
-    return difference(report, inputs(bound, [interval]).files[interval])
+    return difference(bound, report, inputs(bound, [interval]).files[interval])
 
 
-def difference(report: Mapping[str, Any], files: Sequence[SourceFile]) -> str | None:
+def difference(bound: Bound, report: Mapping[str, Any], files: Sequence[SourceFile]) -> str | None:
     """How the files of a batch differ from those in its report; None if they do not."""
-    before, now = {(path, size) for path, size, _ in json.loads(report["files"])}, {(file.path, file.size) for file in files}
-    if before != now:
-        return _of_paths({path for path, _ in before}, {path for path, _ in now})
-    late = [file.path for file in files if file.written_ns > instant_us(report["recorded_at"], "recorded_at") * 1000]
-    return f"written since it was read: {Path(late[0]).name}" if late else None
-
-
-def _of_paths(before: set[str], now: set[str]) -> str:
-    for what, paths in (("new file", now - before), ("file gone", before - now)):
+    before, now = {file.path: file for file in manifest(report)}, {file.path: file for file in files}
+    for what, paths in (("new file", now.keys() - before.keys()), ("file gone", before.keys() - now.keys())):
         if paths:
             return f"{what}: {Path(min(paths)).name}"
-    return "a file has another size"
+    if any(before[path].bytes != file.size for path, file in now.items()):
+        return "a file has another size"
+    recorded_ns = instant_us(report["recorded_at"], "recorded_at") * 1000
+    anew = [Path(path).name for path, file in now.items() if _written(bound, before[path], file, recorded_ns)]
+    return f"written since it was read: {anew[0]}" if anew else None
+
+
+def _written(bound: Bound, before: ReadFile, now: SourceFile, recorded_ns: int) -> bool:
+    """Whether a file of the same size has another content, as far as its checksum, else its time, tells."""
+    if before.checksum and bound.source.checksum:
+        return before.checksum != source_file(bound.source, now.path).checksum
+    if before.written_ns is None:  # of version 0.1
+        return now.written_ns > recorded_ns
+    return before.written_ns != now.written_ns
