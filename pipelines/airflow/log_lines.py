@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipelines.definition.instants import spell_instant
 from pipelines.definition.schedule import Interval
+from pipelines.quality.verdict_lines import verdict_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -37,25 +38,9 @@ def staged(found: Staged, interval: Interval) -> list[str]:
 
 def validated(reports: Sequence[Mapping[str, Any]], found: Staged) -> list[str]:
     """The verdict on each window; for those with warnings, which."""
-    lines = [line for report in reports for line in _verdict(report)]
+    lines = [line for report in reports for line in verdict_lines(report)]
     unguarded = {each.window for each in found.windows} - {report["window"] for report in reports}
     return [*lines, *(f"window {name!r}: no expectations" for name in sorted(unguarded))]
-
-
-def _verdict(report: Mapping[str, Any]) -> list[str]:
-    from pipelines.quality.report_values import table
-
-    lines = [f"window {report['window']!r} {report['verdict']}"]
-    for check in (check for check in report["checks"] if check["success"] is False):
-        lines.append(f"  {check['severity']}: {check['type']}({check['column'] or ''}): {_found(check)}")
-        lines += [f"    {line}" for line in table(check["failing_rows"])]
-    return lines
-
-
-def _found(check: Mapping[str, Any]) -> str:
-    if check["error"]:
-        return f"could not run: {check['error']}"
-    return many(check["unexpected_count"], "row") if check["unexpected_count"] else f"observed {check['observed_value']}"
 
 
 def published(interval: Interval, report: BatchReport, done: Mapping[str, Sequence[int]], missing: Iterable[Sequence[int]]) -> list[str]:

@@ -1,17 +1,22 @@
 """From a file to the pipeline that it defines."""
 
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from inspect import signature
 from pathlib import Path
 from traceback import extract_tb
 from types import ModuleType
 from typing import Any
 
 from pipelines.definition.pipeline import Pipeline
+from pipelines.definition.spelling import did_you_mean
 from pipelines.errors import DefinitionError
 
 _GLUE = "airflow_dag"
+_IMPORTED = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
+_ARGUMENT = re.compile(r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'")
 
 
 def load_pipeline(file: Path, name: str | None = None) -> Pipeline:
@@ -36,7 +41,7 @@ def load_pipeline(file: Path, name: str | None = None) -> Pipeline:
         return next(iter(known.values()))
     if name in known:
         return known[name]
-    asked = f"there is no {name!r}" if name else "say which with --pipeline NAME"
+    asked = f"there is no {name!r}{did_you_mean(name, known)}" if name else "say which with --pipeline NAME"
     raise DefinitionError(f"{file} holds {', '.join(sorted(known))}; {asked}")
 
 
@@ -91,4 +96,21 @@ def _place(file: Path, wrong: BaseException) -> str:
 def _words(wrong: BaseException) -> str:
     if isinstance(wrong, DefinitionError):
         return str(wrong)
-    return f"{type(wrong).__name__}: {wrong.msg if isinstance(wrong, SyntaxError) else wrong}"
+    return f"{type(wrong).__name__}: {wrong.msg if isinstance(wrong, SyntaxError) else wrong}{_near(wrong)}"
+
+
+def _near(wrong: BaseException) -> str:
+    """The name that was meant, where one of Muntin's was misspelt."""
+    if isinstance(wrong, AttributeError):
+        return did_you_mean(str(wrong.name), dir(wrong.obj))
+    if isinstance(wrong, ImportError) and (found := _IMPORTED.search(str(wrong))):
+        return did_you_mean(found[1], dir(sys.modules.get(found[2])))
+    found = _ARGUMENT.search(str(wrong)) if isinstance(wrong, TypeError) and "Did you mean" not in str(wrong) else None
+    return did_you_mean(found[2], _arguments(found[1])) if found else ""
+
+
+def _arguments(function: str) -> list[str]:
+    """The arguments that a function of Muntin's takes, by its name."""
+    name = function.split(".", maxsplit=1)[0]
+    modules = (sys.modules["pipelines"], *(getattr(sys.modules["pipelines"], each) for each in ("sources", "windows", "aggregates")))
+    return [each for module in modules if callable(made := vars(module).get(name)) for each in signature(made).parameters]

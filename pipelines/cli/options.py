@@ -69,6 +69,7 @@ End = Annotated[datetime, typer.Option("--end", parser=instant, metavar="INSTANT
 Validate = Annotated[bool, typer.Option("--validate/--no-validate", help="Whether expectations guard what is published.")]
 Spark = Annotated[str | None, typer.Option("--spark", metavar="URL", help="Spark Connect, sc://host:port; local if left out.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")]
+Limit = Annotated[int, typer.Option("--limit", min=0, metavar="ROWS", help="At most so many rows of a table; 0 is all.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout, nothing else.")]
 Key = Annotated[
     list[str] | None,

@@ -11,6 +11,7 @@ from pipelines.cli.output import many, say, say_json
 from pipelines.cli.place import placed
 from pipelines.cli.selection import selected
 from pipelines.cli.working import working
+from pipelines.definition.spelling import did_you_mean
 from pipelines.errors import DefinitionError, StateError
 
 if TYPE_CHECKING:
@@ -60,8 +61,10 @@ def plot(
 
 def _check(pipeline: "Pipeline", names: list[str]) -> None:
     for name in names:
-        if name not in pipeline.aggregates:
-            raise DefinitionError(f"no aggregate {name!r} in pipeline {pipeline.name!r}; there are {', '.join(pipeline.aggregates)}")
+        if name not in pipeline.aggregates and name not in pipeline.derive:
+            there = (*pipeline.aggregates, *pipeline.derive)
+            near = did_you_mean(name, there)
+            raise DefinitionError(f"no aggregate {name!r} in pipeline {pipeline.name!r}; there are {', '.join(there)}{near}")
 
 
 def _lines(table: "pa.Table", pipeline: "Pipeline", names: list[str]) -> list[tuple[str, "pa.Table"]]:

@@ -80,7 +80,11 @@ def summary(report: "RunReport") -> list[str]:
     lines = [f"{many(len(batches), 'batch')}: {many(read, 'row')} read, {refused:,} quarantined, {late:,} late"]
     anew = [f"{name} of {many(len(starts), 'batch')}" for name, starts in report.published.items() if starts]
     lines.append(f"published: {', '.join(anew)}" if anew else "published: nothing, every window is as it was")
-    lines += [f"expectations: window {one['window']!r} {one['verdict']}" for one in report.quality]
+    if report.quality:
+        from pipelines.quality.verdict_lines import verdict_lines
+    for one in report.quality:
+        first, *rest = verdict_lines(one)
+        lines += [f"expectations: {first}", *rest]
     lines += [f"mended: {remark}" for remark in report.remarks]
     changed = [moment(one.interval_start) for one in batches if one.source_changed]
     if changed:

@@ -1,10 +1,11 @@
 """The windows that a command was asked for: some keys, some stretch of time."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pipelines.definition.spelling import did_you_mean
 from pipelines.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -40,10 +41,10 @@ def selected(
 
     asked = _by_column(pipeline, keys or ())
     bind_existing(pipeline, root)
-    table = read(pipeline, window, root=root, provisional=provisional)
+    table = read(pipeline, window, root=root, provisional=provisional, start=low, end=high)
     for column, values in asked.items():
         table = table.filter(_matches(table[column], column, values))
-    return _between(table, low, high)
+    return table
 
 
 def one_key(pipeline: "Pipeline", keys: Sequence[str]) -> list[str | None]:
@@ -67,7 +68,7 @@ def _by_column(pipeline: "Pipeline", keys: Sequence[str]) -> dict[str, list[str]
             column, value = pipeline.keys[0], text
         if column not in pipeline.keys:
             there = f"there are {', '.join(pipeline.keys)}; write --key NAME=VALUE" if pipeline.keys else "this pipeline has none"
-            raise DefinitionError(f"--key {text}: no key column {column!r}; {there}")
+            raise DefinitionError(f"--key {text}: no key column {column!r}; {there}{did_you_mean(column, pipeline.keys)}")
         asked.setdefault(column, []).append(value)
     return asked
 
@@ -83,16 +84,3 @@ def _matches(column: "pa.ChunkedArray", name: str, values: Sequence[str]) -> "pa
         raise DefinitionError(f"--key {name}: {', '.join(values)} cannot be read as {column.type}, which that column is") from None
     found = pc.is_in(column, value_set=wanted)
     return pc.or_(found, pc.is_null(column)) if "" in values else found
-
-
-def _between(table: "pa.Table", low: datetime | None, high: datetime | None) -> "pa.Table":
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    from pipelines.states.columns import INSTANT
-
-    if low is not None:
-        table = table.filter(pc.greater_equal(table["window_start"], pa.scalar(low.astimezone(UTC), INSTANT)))
-    if high is not None:
-        table = table.filter(pc.less_equal(table["window_end"], pa.scalar(high.astimezone(UTC), INSTANT)))
-    return table

@@ -2,6 +2,8 @@
 
 import csv
 import io
+import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,11 +13,14 @@ from pipelines.cli.output import columns, many, plain, say, say_json
 from pipelines.cli.place import placed
 from pipelines.cli.selection import selected
 from pipelines.cli.working import working
+from pipelines.errors import DefinitionError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _LIMIT = 20
+_ENDINGS = (".parquet", ".csv", ".json")
+Out = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write all windows to a file; .parquet, .csv or .json.")]
 Limit = Annotated[
     int | None,
     typer.Option("--limit", min=0, metavar="ROWS", help="At most so many; 0 is all. 20, or all with --json, --csv."),
@@ -35,6 +40,7 @@ def show(
     provisional: opt.Provisional = False,
     as_json: opt.Json = False,
     as_csv: Csv = False,
+    out: Out = None,
 ) -> None:
     """Show published windows.
 
@@ -45,17 +51,36 @@ def show(
     """
     if as_json and as_csv:
         raise typer.BadParameter("--json and --csv exclude each other")
+    if out and out.suffix not in _ENDINGS:
+        raise typer.BadParameter(f"--out {out}: end it in {', '.join(_ENDINGS)}")
     with working():
         pipeline, folder = placed(file, name, root)
         table = selected(pipeline, window, folder, keys=key, low=low, high=high, provisional=provisional)
-    limit = limit if limit is not None else 0 if as_json or as_csv else _LIMIT
+    limit = limit if limit is not None else 0 if as_json or as_csv or out else _LIMIT
     shown = table.slice(0, limit) if limit else table
+    if out:
+        _write(shown, out)
+        return say(f"{out.absolute()}: {many(len(shown), 'window')}")
     if as_json:
-        say_json({"pipeline": pipeline.name, "window": window, "total": len(table), "rows": shown.to_pylist()})
-    elif as_csv:
-        say(_csv(shown))
-    else:
-        _say_table(shown, len(table))
+        return say_json({"pipeline": pipeline.name, "window": window, "total": len(table), "rows": shown.to_pylist()})
+    return say(_csv(shown)) if as_csv else _say_table(shown, len(table))
+
+
+def _write(table: "pa.Table", out: Path) -> None:
+    """The windows as a file, in the format that its name ends in.
+
+    Raises:
+        DefinitionError: it cannot be written.
+    """
+    try:
+        if out.suffix == ".parquet":
+            import pyarrow.parquet as pq
+
+            return pq.write_table(table, out)
+        text = _csv(table) if out.suffix == ".csv" else json.dumps(plain(table.to_pylist()), indent=2, ensure_ascii=False)
+        out.write_text(f"{text}\n", encoding="utf-8")
+    except OSError as wrong:
+        raise DefinitionError(f"--out {out}: {wrong.strerror or wrong}") from wrong
 
 
 def _csv(table: "pa.Table") -> str:

@@ -1,5 +1,6 @@
 """`muntin status`: what is there, how far it is, what it waits for."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipelines.cli import options as opt
@@ -8,6 +9,7 @@ from pipelines.cli.place import placed, root_of
 from pipelines.cli.working import working
 
 if TYPE_CHECKING:
+    from pipelines.definition.pipeline import Pipeline
     from pipelines.jobs.look.status import PipelineStatus
 
 _WINDOW = {
@@ -34,17 +36,36 @@ def status(file: opt.SomeFile = None, root: opt.Root = None, name: opt.Name = No
       muntin status dags/flights.py --root state
     """
     with working():
-        from pipelines.jobs.look import status as jobs
-
         folder = root_of(root, file)
-        found = [jobs.status(placed(file, name, root)[0], root=folder)] if file else jobs.states_below(folder)
+        pipeline = placed(file, name, root)[0] if file else None
+        found = _found(pipeline, folder)
     if as_json:
         return say_json([one.to_dict() for one in found])
     if not found:
-        say(f"no state below {folder}")
+        say(_none(pipeline, folder))
     for at, one in enumerate(found):
         say("\n" * bool(at) + "\n".join(_lines(one)))
     return None
+
+
+def _found(pipeline: "Pipeline | None", root: Path) -> "list[PipelineStatus]":
+    from pipelines.jobs.look.status import states_below, status
+
+    if pipeline is None:
+        return states_below(root) if root.is_dir() else []
+    from pipelines.jobs.bound import bind
+
+    return [status(pipeline, root=root)] if Path(bind(pipeline, root).folder).is_dir() else []
+
+
+def _none(pipeline: "Pipeline | None", root: Path) -> str:
+    """What to say before the first run."""
+    if pipeline is None:
+        return f"no state below {root}: nothing was run yet"
+    home = root / pipeline.name
+    if home.is_dir():
+        return f"{pipeline.name}: nothing was run yet under this definition; {home} has states of others; muntin plan says what changed"
+    return f"{pipeline.name}: nothing was run yet; its state will be {home}"
 
 
 def _lines(one: "PipelineStatus") -> list[str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipelines.errors import StateError
+from pipelines.spark.quiet_start import quiet_start
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,6 +85,7 @@ def _local() -> SparkSession:
     builder = SparkSession.builder.appName("muntin").master("local[*]")
     for key, value in LOCAL.items():
         builder = builder.config(key, value)
-    started = builder.getOrCreate()
-    started.sparkContext.setLogLevel("ERROR")
+    with quiet_start():
+        started = builder.getOrCreate()
+        started.sparkContext.setLogLevel("ERROR")
     return started

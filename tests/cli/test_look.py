@@ -77,7 +77,14 @@ def test_what_is_not_there_is_told(muntin: Muntin, done: Project, arguments: lis
     assert words in told.err
 
 
-@pytest.mark.parametrize("command", [["show", "quarter"], ["status"], ["late"], ["plot", "quarter", "total"], ["vacuum"]])
+def test_status_before_the_first_run_is_no_error(muntin: Muntin, project: Project):
+    told = muntin(*project.arguments("status"))
+    assert (told.status, told.out) == (0, f"sensors: nothing was run yet; its state will be {project.root}/sensors\n")
+    assert json.loads(muntin(*project.arguments("status", "--json")).out) == []
+    assert muntin("status", "--root", project.root).out == f"no state below {project.root}: nothing was run yet\n"
+
+
+@pytest.mark.parametrize("command", [["show", "quarter"], ["late"], ["plot", "quarter", "total"], ["vacuum"]])
 def test_a_root_without_the_state_is_told(muntin: Muntin, project: Project, command: list[str]):
     told = muntin(*project.arguments(*command))
     assert told.status == 3

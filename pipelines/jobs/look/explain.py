@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL, from_us, instant_us
 from pipelines.errors import DefinitionError
+from pipelines.jobs.look.unknown import no_window
 from pipelines.jobs.pending import todo_of
 from pipelines.jobs.run.finalize_task import combined_shard
 from pipelines.jobs.shards import shards
@@ -76,7 +77,7 @@ def explain(pipeline: Pipeline, window: str, *, root: str | Path, key: Sequence[
         StateError: there is no state.
     """
     if window not in pipeline.windows:
-        raise DefinitionError(f"no window {window!r} in pipeline {pipeline.name!r}; there are {', '.join(pipeline.windows)}")
+        raise no_window(pipeline, window)
     if len(key) != len(pipeline.keys):
         raise DefinitionError(
             f"key: {list(key)} is not a value for each of the key columns: {', '.join(pipeline.keys) or 'there are none'}"

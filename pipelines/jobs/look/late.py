@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL, from_us
 from pipelines.definition.kinds import Bounded
-from pipelines.errors import DefinitionError
+from pipelines.jobs.look.unknown import no_window
 from pipelines.jobs.pending import published, todo_of
 from pipelines.jobs.run.finalize_task import combined_shard
 from pipelines.jobs.shards import shards
@@ -84,7 +84,7 @@ def _none(pipeline: Pipeline) -> pa.Table:
 
 def _windows(pipeline: Pipeline, window: str | None) -> list[str]:
     if window is not None and window not in pipeline.windows:
-        raise DefinitionError(f"no window {window!r} in pipeline {pipeline.name!r}; there are {', '.join(pipeline.windows)}")
+        raise no_window(pipeline, window)
     return [window] if window else [*pipeline.windows]
 
 

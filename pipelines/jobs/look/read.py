@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import reduce
+from operator import and_
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from deltalake import DeltaTable
+import pyarrow.dataset as ds
+from pyarrow import fs
 
 from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL
 from pipelines.definition.kinds import Carried
 from pipelines.errors import DefinitionError, StateError
 from pipelines.jobs.bound import Bound, bind
 from pipelines.jobs.look.dense import with_empty
+from pipelines.jobs.look.selection import Selection
+from pipelines.jobs.look.unknown import no_window
 from pipelines.jobs.pending import todo_of
 from pipelines.jobs.run.finalize_task import combined_shard
 from pipelines.jobs.shards import shards
@@ -22,13 +27,26 @@ from pipelines.timeline.carried import from_note
 from pipelines.timeline.work import Work
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
     from pathlib import Path
 
     from pipelines.definition.pipeline import Pipeline
     from pipelines.jobs.pending import Todo
 
 
-def read(pipeline: Pipeline, window: str, *, root: str | Path, provisional: bool = False, dense: bool | None = None) -> pa.Table:
+def read(
+    pipeline: Pipeline,
+    window: str,
+    *,
+    root: str | Path,
+    provisional: bool = False,
+    dense: bool | None = None,
+    columns: Sequence[str] | None = None,
+    start: datetime | None = None,
+    end: datetime | None = None,
+    keys: Mapping[str, Any] | None = None,
+) -> pa.Table:
     """The published windows, sorted by keys, start and end; windows by arrival by keys and window_index.
 
     Args:
@@ -38,6 +56,9 @@ def read(pipeline: Pipeline, window: str, *, root: str | Path, provisional: bool
         provisional: whether to add the windows that are not published yet, computed from the checkpoint as it is.
         dense: whether to add the empty windows between a key's first and its last; as the window's definition says
             unless given. Counts of empty windows are 0, everything else is null.
+        columns: the columns to give, in this order; all of them unless given. Only these are read.
+        start, end: only windows that start at or after `start` and end at or before `end`, aware datetimes.
+        keys: only windows of these keys: key column -> a value or a list of values; None is null.
 
     Returns:
         key columns, window_start, window_end (timestamp us UTC), what the kind of window says beside, the aggregates and
@@ -45,34 +66,52 @@ def read(pipeline: Pipeline, window: str, *, root: str | Path, provisional: bool
         none has), and, if asked, provisional (bool).
 
     Raises:
-        DefinitionError: the pipeline has no such window, or one without a grid was asked to be dense.
+        DefinitionError: the pipeline has no such window, column or key, or a window without a grid was asked to be dense.
         StateError: the definition has changed what states hold, and nothing is rebuilt yet.
     """
     if window not in pipeline.windows:
-        raise DefinitionError(f"no window {window!r} in pipeline {pipeline.name!r}; there are {', '.join(pipeline.windows)}")
+        raise no_window(pipeline, window)
     bound = bind(pipeline, root)
     kind = bound.windows[window]
     if dense and kind.grid is None:
         raise DefinitionError(f"dense: {window!r} has no grid that could have holes; tumbling, sliding and cumulating windows have one")
+    chosen = Selection(columns, start, end, keys)
+    chosen.check((*_names(pipeline, window), *(["provisional"] if provisional else [])), pipeline.keys)
     check_rebuilt(bound, window)
     todo = todo_of(bound, window)  # what is published and what is open are told by one snapshot
-    table = _shaped(pipeline, window, _published(bound, todo))
+    filled = kind.grid is not None and (kind.dense if dense is None else dense)
+    on_disk = Selection(keys=keys) if filled else chosen
+    table = _shaped(pipeline, window, _published(bound, todo, on_disk, _needed(pipeline, window, columns)))
     if provisional:
         more = _shaped(pipeline, window, _open(bound, todo))
+        more = on_disk.filtered(more)
         flags = pa.array([False] * len(table) + [True] * len(more), pa.bool_())
         table = pa.concat_tables([table, more], promote_options="permissive").append_column("provisional", flags)
-    if kind.grid is not None and (kind.dense if dense is None else dense):
-        table = with_empty(bound, kind.grid, window, table)
+    if kind.grid is not None and filled:
+        table = chosen.filtered(with_empty(bound, kind.grid, window, table))
     order = [(name, "ascending") for name in dict.fromkeys((*pipeline.keys, *kind.order))]
-    return table.sort_by(order).combine_chunks()
+    table = table.sort_by(order).combine_chunks()
+    return table.select(list(columns)) if columns is not None else table
 
 
-def _published(bound: Bound, todo: Todo) -> pa.Table:
-    table, version = f"{bound.folder}/windows/{todo.window}", todo.published.snapshot.version
-    if version < 0:
+def _needed(pipeline: Pipeline, window: str, columns: Sequence[str] | None) -> set[str] | None:
+    """The columns to read: those asked for and those that order windows; None is all."""
+    order = pipeline.windows[window].order  # type: ignore[attr-defined]
+    return None if columns is None else {*columns, *pipeline.keys, "window_start", "window_end", *order}
+
+
+def _published(bound: Bound, todo: Todo, chosen: Selection, needed: set[str] | None) -> pa.Table:
+    """The published windows that were chosen. Row groups of other times are skipped, and columns that nobody needs."""
+    table, snapshot = f"{bound.folder}/windows/{todo.window}", todo.published.snapshot
+    if snapshot.schema is None:
         return _nothing()
+    conditions = [each for each in (chosen.of_keys(snapshot.schema), chosen.of_time()) if each is not None]
+    form, disk = ds.ParquetFileFormat(), fs.LocalFileSystem()
+    fragments = [form.make_fragment(f"{table}/{file.path}", disk) for file in snapshot.files]
+    columns = [name for name in snapshot.schema.names if needed is None or name in needed]
     try:
-        return DeltaTable(table, version=version).to_pyarrow_table()
+        dataset = ds.FileSystemDataset(fragments, snapshot.schema, form, disk)
+        return dataset.to_table(columns=columns, filter=reduce(and_, conditions) if conditions else None)
     except OSError as wrong:
         raise StateError(
             f"a file of {table} is gone or cannot be read ({wrong}); run the batch that its path names again: its windows are derived anew"
@@ -81,9 +120,14 @@ def _published(bound: Bound, todo: Todo) -> pa.Table:
 
 def _shaped(pipeline: Pipeline, window: str, table: pa.Table) -> pa.Table:
     """The columns in their order; those that nothing is known of yet are null."""
-    names = [*pipeline.keys, "window_start", "window_end", *pipeline.windows[window].columns]
-    names += [*pipeline.aggregates, *pipeline.derive, "batch"]
+    names = _names(pipeline, window)
     return pa.table({name: table[name] if name in table.column_names else pa.nulls(len(table)) for name in names})
+
+
+def _names(pipeline: Pipeline, window: str) -> list[str]:
+    """The columns of a window's table."""
+    names = [*pipeline.keys, "window_start", "window_end", *pipeline.windows[window].columns]
+    return [*names, *pipeline.aggregates, *pipeline.derive, "batch"]
 
 
 def _open(bound: Bound, todo: Todo) -> pa.Table:

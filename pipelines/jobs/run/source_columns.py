@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -9,6 +10,7 @@ import duckdb
 from pipelines.aggregates.aggregate import sealed
 from pipelines.aggregates.grouping import asked_of
 from pipelines.definition.kinds import RowStates
+from pipelines.definition.spelling import did_you_mean
 from pipelines.errors import DefinitionError, SourceError
 from pipelines.jobs.derive import check_derived
 from pipelines.sources.duckdb_session import described, explained, kept_session, said
@@ -72,7 +74,8 @@ def _types(
 def _check_keys(bound: Bound, columns: Mapping[str, str]) -> None:
     for key in bound.pipeline.keys:
         if key not in columns:
-            raise DefinitionError(f"keys: no column {key!r} in the source; there are {', '.join(columns)}")
+            near = did_you_mean(key, columns)
+            raise DefinitionError(f"keys: no column {key!r} in the source; there are {', '.join(columns)}{near}")
 
 
 def _check_where(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]) -> None:
@@ -120,6 +123,8 @@ def _try(session: duckdb.DuckDBPyConnection, query: str, what: str, columns: Map
     try:
         return described(session, query)
     except (duckdb.BinderException, duckdb.ParserException, duckdb.CatalogException) as wrong:
-        raise DefinitionError(f"{what} does not fit the source: {said(wrong)}. The source has: {_listed(columns)}") from wrong
+        unknown = re.search(r'column "(.+?)" not found', str(wrong))
+        near = did_you_mean(unknown[1], columns) if unknown else ""
+        raise DefinitionError(f"{what} does not fit the source: {said(wrong)}. The source has: {_listed(columns)}{near}") from wrong
     except duckdb.Error as wrong:
         raise SourceError(f"{what}: {wrong}") from wrong

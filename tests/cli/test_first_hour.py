@@ -1,0 +1,155 @@
+"""What a newcomer meets: places, misspelt names, what warnings say, files to take away. Without Spark."""
+
+import csv
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from pipelines.cli.main import main
+from pipelines.cli.run import summary
+from pipelines.jobs.reports import RunReport
+from tests.cli.conftest import RANGE, Muntin, Project, made
+from tests.cli.test_before_spark import here
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A project whose two days are published; nobody may change it."""
+    project = made(tmp_path_factory.mktemp("ran"))
+    with pytest.MonkeyPatch.context() as patch:
+        here.__wrapped__(patch)  # type: ignore[attr-defined]
+        assert main(project.arguments("run", *RANGE)) == 0
+    return project
+
+
+class TestPlaces:
+    """Relative paths start where Airflow starts them."""
+
+    @pytest.fixture
+    def dags(self, project: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+        """The definition in a folder `dags`, its source relative; the command runs elsewhere."""
+        project.define(**{f"{project.folder}/{{": "{"})
+        file = project.folder / "dags" / "sensors.py"
+        file.parent.mkdir()
+        Path(project.file).rename(file)
+        elsewhere = tmp_path / "elsewhere"
+        elsewhere.mkdir()
+        monkeypatch.chdir(elsewhere)
+        return file
+
+    def test_the_folder_that_holds_dags(self, muntin: Muntin, project: Project, dags: Path) -> None:
+        assert f"fit {project.folder}/2020-01-01.csv" in muntin("check", str(dags)).out
+        assert f"its state will be {project.folder}/state/sensors" in muntin("status", str(dags)).out
+
+    def test_the_home_that_the_environment_names(self, muntin: Muntin, dags: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        other = made_elsewhere(tmp_path / "other")
+        monkeypatch.setenv("MUNTIN_HOME", str(other))
+        assert f"fit {other}/2020-01-01.csv" in muntin("check", str(dags)).out
+
+    def test_the_root_that_the_environment_names(
+        self, muntin: Muntin, project: Project, dags: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("MUNTIN_ROOT", "kept")
+        assert f"its state will be {project.folder}/kept/sensors" in muntin("status", str(dags)).out
+        monkeypatch.setenv("MUNTIN_ROOT", "/kept")
+        assert "its state will be /kept/sensors" in muntin("status", str(dags)).out
+
+    def test_a_root_that_is_given_is_where_the_command_runs(self, muntin: Muntin, dags: Path) -> None:
+        assert f"its state will be {Path.cwd()}/mine/sensors" in muntin("status", str(dags), "--root", "mine").out
+
+
+def made_elsewhere(folder: Path) -> Path:
+    folder.mkdir()
+    return made(folder).folder
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('keys=["sensor"]', 'key=["sensor"]', "did you mean 'keys'?"),
+        ("event_time=", "event_tme=", "did you mean 'event_time'?"),
+        ("windows.tumbling", "windows.tumling", "did you mean 'tumbling'"),
+        ("import Pipeline,", "import Pipline,", "did you mean 'Pipeline'"),
+        ('agg.sum("value")', 'agg.sum("valu")', "did you mean 'value'?"),
+        ('keys=["sensor"]', 'keys=["censor"]', "did you mean 'sensor'?"),
+    ],
+)
+def test_a_misspelt_word_of_a_definition(muntin: Muntin, project: Project, old: str, new: str, words: str) -> None:
+    project.define(**{old: new})
+    told = muntin(*project.arguments("check"))
+    assert told.status == 2
+    assert words in told.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["show", "quater"], "did you mean 'quarter'?"),
+        (["explain", "quater", "--key", "ä", "--at", "2020-01-01"], "did you mean 'quarter'?"),
+        (["late", "quater"], "did you mean 'quarter'?"),
+        (["show", "quarter", "--key", "senzor=ä"], "did you mean 'sensor'?"),
+        (["plot", "quarter", "totale"], "did you mean 'total'?"),
+        (["show", "quarter", "--pipeline", "sensor"], "did you mean 'sensors'?"),
+    ],
+)
+def test_a_misspelt_word_of_a_command(muntin: Muntin, ran: Project, arguments: list[str], words: str) -> None:
+    told = muntin(*ran.arguments(*arguments))
+    assert told.status == 2
+    assert words in told.err
+
+
+def test_a_warning_shows_its_check_and_rows() -> None:
+    check = {
+        "type": "expect_column_values_to_be_between",
+        "column": "total",
+        "severity": "warning",
+        "success": False,
+        "error": None,
+        "unexpected_count": 1,
+        "observed_value": None,
+        "failing_rows": [{"sensor": "a", "total": 9}],
+    }
+    report = RunReport((), quality=({"window": "quarter", "verdict": "passed with 1 warning", "checks": [check]},))
+    assert summary(report)[2:] == [
+        "expectations: window 'quarter' passed with 1 warning",
+        "  warning: expect_column_values_to_be_between(total): 1 row",
+        "    sensor  total",
+        "    a       9",
+    ]
+
+
+@pytest.mark.usefixtures("here")
+def test_explain_leaves_out_states_beyond_the_limit(muntin: Muntin, project: Project) -> None:
+    rows = [f"2020-01-01T0{hour}:30:00Z,a,1" for hour in (0, 2, 4)]
+    project.bring("2020-01-01", "\n".join(["at,sensor,value", *rows, ""]))
+    assert muntin(*project.arguments("run", *RANGE)).status == 0
+    asked = project.arguments("explain", "quarter", "--key", "a", "--at", "2020-01-01T01:00")
+    assert "made of 3 states" in muntin(*asked, "--limit", "2").out
+    assert "... 1 state more; --limit 0 shows all" in muntin(*asked, "--limit", "2").out
+    assert "more; --limit" not in muntin(*asked, "--limit", "0").out
+
+
+class TestShowOut:
+    """`show --out`, by ending."""
+
+    @pytest.mark.parametrize("ending", ["parquet", "csv", "json"])
+    def test_all_windows_go_to_a_file(self, muntin: Muntin, ran: Project, tmp_path: Path, ending: str) -> None:
+        out = tmp_path / f"x.{ending}"
+        told = muntin(*ran.arguments("show", "quarter", "--out", str(out)))
+        assert told.out == f"{out}: 3 windows\n"
+        rows = {
+            "parquet": lambda: pq.read_table(out).to_pylist(),
+            "csv": lambda: list(csv.DictReader(out.read_text(encoding="utf-8").splitlines())),
+            "json": lambda: json.loads(out.read_text(encoding="utf-8")),
+        }[ending]()
+        assert [(row["sensor"], int(row["total"])) for row in rows] == [("ä", 1), ("ä", 3), ("ö", 2)]
+
+    def test_another_ending_is_refused(self, muntin: Muntin, ran: Project) -> None:
+        told = muntin(*ran.arguments("show", "quarter", "--out", "x.xlsx"))
+        assert told.status == 2
+        assert "end it in .parquet, .csv, .json" in told.err
+
+    def test_a_folder_that_is_not_there_is_told(self, muntin: Muntin, ran: Project, tmp_path: Path) -> None:
+        assert muntin(*ran.arguments("show", "quarter", "--out", str(tmp_path / "no/x.csv"))).status == 2
