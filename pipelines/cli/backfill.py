@@ -78,10 +78,10 @@ def run_ranges(
 ) -> "RunReport":
     """Each range in bulk, in one session; one report over all."""
     from pipelines.jobs.run.run import run
-    from pipelines.spark.spark_session import session
+    from pipelines.spark.spark_session import session_or_local
 
     tell("start Spark")
-    with spark_session(url) as given, session(given) as active:
+    with spark_session(url) as given, session_or_local(given) as active:
         reports = [
             run(pipeline, root=root, start=a, end=b, spark=active, validate=validate, progress=_placed(tell, a, b)) for a, b in spans
         ]

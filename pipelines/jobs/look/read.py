@@ -13,7 +13,7 @@ from pipelines.definition.kinds import Carried
 from pipelines.errors import DefinitionError, StateError
 from pipelines.jobs.bound import Bound, bind
 from pipelines.jobs.look.dense import with_empty
-from pipelines.jobs.pending import todo_of
+from pipelines.jobs.pending import pending_window
 from pipelines.jobs.run.finalize_task import combined_shard
 from pipelines.jobs.shards import shards
 from pipelines.jobs.upkeep.rebuild import check_rebuilt
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.definition.pipeline import Pipeline
-    from pipelines.jobs.pending import Todo
+    from pipelines.jobs.pending import Pending
 
 
 def read(pipeline: Pipeline, window: str, *, root: str | Path, provisional: bool = False, dense: bool | None = None) -> pa.Table:
@@ -55,7 +55,7 @@ def read(pipeline: Pipeline, window: str, *, root: str | Path, provisional: bool
     if dense and kind.grid is None:
         raise DefinitionError(f"dense: {window!r} has no grid that could have holes; tumbling, sliding and cumulating windows have one")
     check_rebuilt(bound, window)
-    todo = todo_of(bound, window)  # what is published and what is open are told by one snapshot
+    todo = pending_window(bound, window)  # what is published and what is open are told by one snapshot
     table = _shaped(pipeline, window, _published(bound, todo))
     if provisional:
         more = _shaped(pipeline, window, _open(bound, todo))
@@ -67,7 +67,7 @@ def read(pipeline: Pipeline, window: str, *, root: str | Path, provisional: bool
     return table.sort_by(order).combine_chunks()
 
 
-def _published(bound: Bound, todo: Todo) -> pa.Table:
+def _published(bound: Bound, todo: Pending) -> pa.Table:
     table, version = f"{bound.folder}/windows/{todo.window}", todo.published.snapshot.version
     if version < 0:
         return _nothing()
@@ -86,7 +86,7 @@ def _shaped(pipeline: Pipeline, window: str, table: pa.Table) -> pa.Table:
     return pa.table({name: table[name] if name in table.column_names else pa.nulls(len(table)) for name in names})
 
 
-def _open(bound: Bound, todo: Todo) -> pa.Table:
+def _open(bound: Bound, todo: Pending) -> pa.Table:
     """The windows of history that are not published: open ones, and those that wait for a finalize."""
     if not todo.history.batches:
         return _nothing()
@@ -98,7 +98,7 @@ def _open(bound: Bound, todo: Todo) -> pa.Table:
     return table.append_column("batch", pa.nulls(len(table), INSTANT))
 
 
-def _unpublished(bound: Bound, todo: Todo) -> Work:
+def _unpublished(bound: Bound, todo: Pending) -> Work:
     """Batches that windows were never derived from, and, one past the last, what is open."""
     batches, ledger = todo.history.batches, todo.published.ledger
     known = ledger.by_start() if ledger else {}
