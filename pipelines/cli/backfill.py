@@ -87,14 +87,14 @@ def run_ranges(
     """Each range in bulk, in one session; one report over all. None if nothing shall be done but to check the definition."""
     from pipelines.jobs.run.check import check_range
     from pipelines.jobs.run.run import run
-    from pipelines.spark.spark_session import session
+    from pipelines.spark.spark_session import session_or_local
 
     for start, end in spans:
         check_range(pipeline, root=root, start=start, end=end, validate=validate)
     if dry_run:
         return None
     tell("start Spark")
-    with spark_session(url) as given, session(given) as active:
+    with spark_session(url) as given, session_or_local(given) as active:
         reports = [
             run(pipeline, root=root, start=a, end=b, spark=active, validate=validate, progress=_placed(tell, a, b)) for a, b in spans
         ]

@@ -1,4 +1,4 @@
-"""A pipeline with all that follows from its definition and its root, worked out once and handed from step to step."""
+"""A pipeline bound to its state: all that follows from its definition and its root, worked out once for all steps of a run."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Bound:
-    """A definition beside its state.
+    """A definition and its state.
 
     Attributes:
         pipeline: the definition.
         folder: of the state under this definition, an absolute path.
-        given: an implementation of the state's verbs; None: Delta tables in `folder`.
+        given: an implementation of `Store`; None: Delta tables in `folder`.
     """
 
     pipeline: Pipeline
@@ -49,12 +49,12 @@ class Bound:
 
     @property
     def root(self) -> Path:
-        """The folder that the state of all pipelines lives below."""
+        """The folder above the states of all pipelines."""
         return Path(self.folder).parents[1]
 
     @property
     def source(self) -> Source:
-        """Where the rows of a batch are."""
+        """The source of the rows."""
         return self.pipeline.source  # type: ignore[return-value]
 
     @property
@@ -69,7 +69,7 @@ class Bound:
 
     @cached_property
     def fields(self) -> list[Field]:
-        """Every field that the aggregates need, each once; the number of rows first."""
+        """The fields of all aggregates, each once; the number of rows first."""
         return shared_fields(self.aggregates)
 
     @cached_property
@@ -79,25 +79,25 @@ class Bound:
 
     @cached_property
     def frames_by_window(self) -> dict[str, FrameSet]:
-        """Window -> the frame set that it is made of, in the order of the definition."""
+        """Window -> its frame set, in the order of the definition."""
         return {window: next(frames for frames in self.frame_sets if window in frames.windows) for window in self.windows}
 
     def frames_of(self, window: str) -> FrameSet:
-        """The frame set that a window is made of."""
+        """The frame set of a window."""
         return self.frames_by_window[window]
 
     def derivation(self, window: str) -> str:
-        """Names everything that, beside the states, determines a window's results."""
+        """A name of everything that determines a window's results beside the states: another name, and all windows are derived anew."""
         return derivation(self.pipeline, window)
 
 
 def bind(pipeline: Pipeline, root: str | Path, *, store: Store | None = None, claim: bool = False) -> Bound:
-    """A pipeline beside its state below a root.
+    """Bind a pipeline to its state below a root.
 
     Args:
         pipeline: the definition.
-        root: the folder that state lives below.
-        store: an implementation of the state's verbs, with a folder of its own; None: Delta tables below the root.
+        root: the folder above the states of all pipelines.
+        store: an implementation of `Store`, with a folder of its own; None: Delta tables below the root.
         claim: whether to make the folder and mark it as the pipeline's.
 
     Raises:
@@ -114,7 +114,7 @@ def bind(pipeline: Pipeline, root: str | Path, *, store: Store | None = None, cl
 
 
 def fingerprint(pipeline: Pipeline) -> str:
-    """Names everything that determines the states: a change of any of it begins a new state folder."""
+    """A name of everything that determines the states: another name, and a new state folder begins."""
     source, schedule = pipeline.source, pipeline.intervals
     facts = {
         "format": FORMAT,
@@ -135,5 +135,5 @@ def derivation(pipeline: Pipeline, window: str) -> str:
         name: [str(each), each.finish.__qualname__, mark(each.finish, ours_by_name=True)] for name, each in pipeline.aggregates.items()
     }
     facts = [FORMAT, repr(pipeline.windows[window]), pipeline.marks_by, pipeline.on_gap, results, pipeline.keep_states]
-    facts += [list(pipeline.derive.items())] if pipeline.derive else []  # in order: one may read those before it
+    facts += [list(pipeline.derive.items())] if pipeline.derive else []  # in order: a column may read those before it
     return sha256(json.dumps(facts).encode()).hexdigest()[:12]

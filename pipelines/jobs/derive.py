@@ -1,4 +1,4 @@
-"""Derived columns: SQL over the row of a finished window, in the task that finishes it."""
+"""Derived columns: SQL over the row of a finished window."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _WINDOWS = "muntin_windows"
 
 
 def derived(bound: Bound, window: str, windows: pa.Table) -> pa.Table:
-    """The windows with the columns that are derived of the others, behind the aggregates.
+    """The windows with their derived columns, which follow the aggregates.
 
     Raises:
         DefinitionError: an expression does not fit the columns of the window.
-        SourceError: an expression has no value for some window, as a text that is no number.
+        SourceError: an expression has no value for a window, as the number of a text that is none.
     """
     if not bound.pipeline.derive:
         return windows
@@ -38,7 +38,7 @@ def derived(bound: Bound, window: str, windows: pa.Table) -> pa.Table:
     try:
         kinds = described(session, query)
         chosen = ", ".join(f"{quoted(name)}::{stored_type(kinds[name])} AS {quoted(name)}" for name in bound.pipeline.derive)
-        found = storable(session.sql(f"SELECT {chosen} FROM ({query})").to_arrow_table())
+        columns = storable(session.sql(f"SELECT {chosen} FROM ({query})").to_arrow_table())
     except (duckdb.BinderException, duckdb.ParserException, duckdb.CatalogException) as wrong:
         raise DefinitionError(f"derive does not fit the windows of {window!r}: {said(wrong)}") from wrong
     except duckdb.Error as wrong:
@@ -47,7 +47,7 @@ def derived(bound: Bound, window: str, windows: pa.Table) -> pa.Table:
         session.unregister(_WINDOWS)
     place = windows.column_names.index(list(bound.aggregates)[-1]) + 1
     for at, name in enumerate(bound.pipeline.derive):
-        windows = windows.add_column(place + at, name, found[name])
+        windows = windows.add_column(place + at, name, columns[name])
     return windows
 
 
@@ -55,21 +55,20 @@ def check_derived(bound: Bound, window: str, states: pa.Table) -> None:
     """Try the expressions on a window without rows.
 
     Args:
-        pipeline, window: the definition and the name of a window.
-        states: of the window's frame set, with no rows.
+        bound, window: the pipeline and the name of a window.
+        states: a table of states of the window's frame set, without rows.
 
     Raises:
-        DefinitionError: an expression does not fit the columns of the window, or looks at other windows.
+        DefinitionError: an expression does not fit the columns of the window, or reads other windows.
     """
     row = _empty_row(bound, window, states)
     session, seen = _over(bound, window, row), list[tuple[str, str]]()
     for name, sql in bound.pipeline.derive.items():
-        # aggregates and functions over other rows are refused where a condition stands
+        # as a condition, since SQL refuses aggregates and functions over other rows there
         try:
             described(session, f"SELECT 1 FROM ({_query(seen)}) WHERE (({sql}) IS NULL)")
         except duckdb.Error as wrong:
-            there = described(session, _query(seen))
-            kinds = ", ".join(f"{column} {kind}" for column, kind in there.items())
+            kinds = ", ".join(f"{column} {kind}" for column, kind in described(session, _query(seen)).items())
             raise DefinitionError(
                 f"derive[{name!r}]: {sql!r} does not fit the windows of {window!r}: {said(wrong)}. A window has: {kinds}"
             ) from wrong
@@ -77,7 +76,7 @@ def check_derived(bound: Bound, window: str, states: pa.Table) -> None:
 
 
 def _over(bound: Bound, window: str, windows: pa.Table) -> duckdb.DuckDBPyConnection:
-    """A session that knows these windows."""
+    """A session in which the windows are a table."""
     session = kept_session(None)
     names = (*bound.pipeline.keys, "window_start", "window_end", *bound.windows[window].columns, *bound.aggregates)
     session.register(_WINDOWS, windows.select(list(names)))
@@ -85,7 +84,7 @@ def _over(bound: Bound, window: str, windows: pa.Table) -> duckdb.DuckDBPyConnec
 
 
 def _query(columns: Iterable[tuple[str, str]]) -> str:
-    """Windows with these columns; each may read those before it."""
+    """The query for windows with these columns; a column may read those before it."""
     query = f"FROM {_WINDOWS}"
     for name, sql in columns:
         query = f"SELECT *, ({sql}) AS {quoted(name)} FROM ({query})"
@@ -94,8 +93,8 @@ def _query(columns: Iterable[tuple[str, str]]) -> str:
 
 def of_nothing(bound: Bound, schema: pa.Schema) -> dict[str, pa.Array]:
     """The aggregates of a window without rows."""
-    none, one = np.empty(0, np.int64), np.zeros(1, np.int64)
-    window = Assignment(none, none, one, one, one, one, one, one, none, none, none)
+    no_rows, zero = np.empty(0, np.int64), np.zeros(1, np.int64)
+    window = Assignment(no_rows, no_rows, zero, zero, zero, zero, zero, zero, no_rows, no_rows, no_rows)
     return results(schema.empty_table(), window, bound.aggregates)
 
 

@@ -1,4 +1,4 @@
-"""Notes: files with what was open of windows after a batch. A ledger says which of them count."""
+"""Notes: files with what was open of windows after a batch. A note exists if a ledger names its files."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ FOLDER = "carry"  # below the state
 
 
 def read_note(shard: Shard) -> pa.Table | None:
-    """What was open of the shard's partitions before its first batch; None at the beginning of history."""
-    if not shard.carry:
+    """The shard's part of the note that its work goes on from; None if it goes on from states alone."""
+    if not shard.note:
         return None
-    kept = pa.concat_tables(pq.read_table(Path(shard.bound.folder, FOLDER, path)) for path in shard.carry)
-    return kept.filter(own_buckets(shard)) if shard.count > 1 else kept
+    note = pa.concat_tables(pq.read_table(Path(shard.bound.folder, FOLDER, path)) for path in shard.note)
+    return note.filter(own_buckets(shard)) if shard.count > 1 else note
 
 
 def write_notes(shard: Shard, arranged: Arranged, combined: Combined) -> dict[str, str]:
-    """Position -> path of the file with what is open after the batch, for the batches that shall have a note."""
+    """Position of a batch -> path of the file with what is open after it, for the batches after which a note is made."""
     window = shard.bound.windows[shard.window]
     when = closing(window, np.array(shard.marks, np.int64))
     held, paths = combined.found.held, {}
-    for at in shard.snaps:
+    for at in shard.notes_after:
         until = settled_us(window.follows.margin_us, when, at + 1) if isinstance(window.follows, Chained) else None
         table = note_after(arranged, held, at) if held else still_open(combined, at, until, shard.bound.fields)
         columns = [contiguous(table[key]) for key in shard.bound.pipeline.keys]
@@ -55,7 +55,10 @@ def write_notes(shard: Shard, arranged: Arranged, combined: Combined) -> dict[st
     return paths
 
 
-def lost(folder: str, paths: Iterable[str]) -> list[str]:
-    """Those of these notes of a state that are gone or damaged, with what is wrong."""
-    found = ((path, problem_of(Path(folder, FOLDER, path))) for path in paths)
-    return [f"note {path} {problem}" for path, problem in found if problem]
+def problems_of_notes(folder: str, paths: Iterable[str]) -> list[str]:
+    """What is wrong with these files of notes, a line for each that is gone or damaged.
+
+    `folder`: of the state.
+    """
+    problems = ((path, problem_of(Path(folder, FOLDER, path))) for path in paths)
+    return [f"note {path} {problem}" for path, problem in problems if problem]

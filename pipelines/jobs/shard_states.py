@@ -25,9 +25,9 @@ def read_states(shard: Shard, folder: str, keep: Sequence[str] = ()) -> pa.Table
     """The shard's states with `BATCH_POSITION`, in order of arrival. Row groups of other buckets and times are skipped.
 
     Args:
-        shard: which states.
+        shard: names the files, the times and the buckets of the states.
         folder: of the table.
-        keep: which of the columns `BATCH` and `BUCKET` are read, too.
+        keep: the columns among `BATCH` and `BUCKET` that are also read.
 
     Raises:
         StateError: a file is gone or damaged.
@@ -49,13 +49,13 @@ def read_states(shard: Shard, folder: str, keep: Sequence[str] = ()) -> pa.Table
 
 
 def own_buckets(shard: Shard) -> pc.Expression:
-    """The rows of a shard, by their bucket."""
+    """The condition that a row belongs to the shard, by its bucket."""
     bucket = ds.field(BUCKET)
     return (bucket >= _share(shard.number, shard.count)) & (bucket < _share(shard.number + 1, shard.count))
 
 
 def _check_files(shard: Shard, folder: str) -> None:
-    """Every file is looked at by one shard: what one of them refuses is refused for all."""
+    """Check the shard's share of the files: each file is checked by one shard, and what a shard refuses is refused for all."""
     for path, at in shard.files[shard.number :: shard.count]:
         if problem := problem_of(Path(folder, path)):
             start, end = (f"{from_us(shard.starts[place]):%Y-%m-%dT%H:%M:%S}" for place in (at, at + 1))
@@ -66,6 +66,7 @@ def _check_files(shard: Shard, folder: str) -> None:
 
 
 def _share(number: int, count: int) -> pa.Scalar:
+    """The first bucket of a shard."""
     return pa.scalar(number * BUCKETS // count, pa.int16())
 
 

@@ -1,4 +1,4 @@
-"""Which states there are below a root, and what lies staged in them."""
+"""The states below a root, and the staged folders in them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pipelines.definition.relative_paths import local
 from pipelines.errors import StateError
 from pipelines.jobs.bound import Bound, bind
-from pipelines.store.state import NOTE
+from pipelines.store.state import OWNER_FILE
 
 if TYPE_CHECKING:
     from pipelines.definition.pipeline import Pipeline
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Staging:
-    """A folder below a state with windows that are not published: of a run at work, a failed suite, or a killed run."""
+    """A folder of staged windows: of a run at work, of windows that failed their suite, or of a killed run."""
 
     folder: str
     written_at: datetime
@@ -48,21 +48,21 @@ def state_folders(root: str | Path) -> list[Path]:
     root = local(root, "root")
     if not Path(root).is_dir():
         raise StateError(f"there is no folder {root}; give the root that runs wrote to, as --root state")
-    homes = sorted(note.parent for note in Path(root).glob(f"*/{NOTE}"))
+    homes = sorted(path.parent for path in Path(root).glob(f"*/{OWNER_FILE}"))
     return [folder for home in homes for folder in sorted(home.iterdir()) if folder.is_dir()]
 
 
 def bind_existing(pipeline: Pipeline, root: str | Path) -> Bound:
-    """A pipeline beside the state that its present definition has.
+    """Bind a pipeline to the state of its present definition.
 
     Raises:
-        StateError: nothing was ever run under it.
+        StateError: the pipeline was never run under this definition.
     """
     bound = bind(pipeline, root)
     folder = Path(bound.folder)
     if folder.is_dir():
         return bound
-    others = [each.name for each in folder.parent.iterdir() if each.is_dir()] if folder.parent.is_dir() else []
+    others = [other.name for other in folder.parent.iterdir() if other.is_dir()] if folder.parent.is_dir() else []
     text = f"there is no state of {pipeline.name!r} under this definition at {folder}"
     if others:
         raise StateError(

@@ -1,4 +1,4 @@
-"""A Spark session when none is given, and the check that its packages fit together."""
+"""The Spark session of a run, and the check that the Spark packages fit together."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ LOCAL = {
 
 
 def check_packages() -> None:
-    """See that pyspark and pyspark-client are one version: they overwrite each other's files.
+    """Check that pyspark and pyspark-client are one version: they overwrite each other's files.
 
     Raises:
-        StateError: they are not.
+        StateError: two versions are installed.
     """
     try:
         classic, client = version("pyspark"), version("pyspark-client")
@@ -51,7 +51,7 @@ def check_packages() -> None:
 
 
 def prepare() -> None:
-    """Make a session possible: packages that fit, workers that run this interpreter, and the Java that set-up found.
+    """Prepare the process for a session: check the packages, let workers run this interpreter, name the Java that set-up found.
 
     Raises:
         StateError: see `check_packages`.
@@ -65,10 +65,10 @@ def prepare() -> None:
 
 
 @contextmanager
-def session(given: SparkSession | None) -> Iterator[SparkSession]:
-    """The session that was given, else the process's own, else a local one.
+def session_or_local(given: SparkSession | None) -> Iterator[SparkSession]:
+    """The given session, else the active session of the process, else a local one.
 
-    A local one stays until the process ends: the next run finds it warm, and runs in threads share it.
+    A local session stays until the process ends: the next run need not start one, and runs in threads share it.
     """
     if given is not None:
         yield given

@@ -1,4 +1,4 @@
-"""The state folder of a pipeline: `<root>/<pipeline>/<fingerprint>/`, and a note that says whose it is."""
+"""The state folder of a pipeline, `<root>/<pipeline>/<fingerprint>/`, and the file that says which pipeline owns it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from uuid import uuid4
 from pipelines.errors import StateError
 from pipelines.store.disk import refused, write_whole
 
-NOTE = "muntin.json"
+OWNER_FILE = "muntin.json"
 FORMAT = 1  # of the state
 
 
 def state_folder(pipeline: str, fingerprint: str, root: str | Path) -> str:
-    """The absolute path of the state of a pipeline of this name under a definition.
+    """The absolute path of the state of a pipeline under one definition.
 
     Raises:
         StateError: the folder belongs to another pipeline, or a newer Muntin wrote it.
@@ -25,36 +25,36 @@ def state_folder(pipeline: str, fingerprint: str, root: str | Path) -> str:
 
 
 def claim(pipeline: str, state: str) -> None:
-    """Make the folder of a state, and mark the one above it as the pipeline's.
+    """Make the folder of a state, and mark the folder above it as the pipeline's.
 
     Raises:
         StateError: the folder cannot be made.
     """
     folder = Path(state)
-    note = folder.parent / NOTE
+    owner_file = folder.parent / OWNER_FILE
     try:
-        if not note.exists():  # whole, and the first thing in the folder: two runs may come at once
+        if not owner_file.exists():  # written whole, and before all else in the folder: two runs may begin at once
             draft = folder.parent.with_name(f".{pipeline}.{uuid4().hex}")
             write_whole(draft, (json.dumps({"format": FORMAT, "pipeline": pipeline}) + "\n").encode())
-            note.parent.mkdir(exist_ok=True)
-            draft.replace(note)
+            owner_file.parent.mkdir(exist_ok=True)
+            draft.replace(owner_file)
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as wrong:
         raise refused(str(folder), wrong) from wrong
 
 
 def _check(home: Path, name: str) -> None:
-    note = home / NOTE
-    if not note.exists():
+    owner_file = home / OWNER_FILE
+    if not owner_file.exists():
         foreign = [path.name for path in home.iterdir() if not path.name.startswith(".")] if home.is_dir() else []
-        if foreign and not note.exists():  # another first run may have left it meanwhile
-            raise StateError(f"{home} holds something that is not Muntin's (there is no {NOTE}); give another root")
+        if foreign and not owner_file.exists():  # another first run may have written it meanwhile
+            raise StateError(f"{home} holds something that is not Muntin's (there is no {OWNER_FILE}); give another root")
         return
     try:
-        facts = json.loads(note.read_text(encoding="utf-8"))
+        facts = json.loads(owner_file.read_text(encoding="utf-8"))
         found, owner = int(facts["format"]), facts["pipeline"]
     except (ValueError, KeyError, TypeError) as wrong:
-        raise StateError(f"{note} cannot be read ({wrong}); give another root, or bring the note back") from wrong
+        raise StateError(f"{owner_file} cannot be read ({wrong}); give another root, or restore the file") from wrong
     if found > FORMAT:
         raise StateError(f"{home} has state format {found}, this Muntin knows formats up to {FORMAT}; upgrade Muntin, or give another root")
     if owner != name:

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from pipelines.timeline.compared import Compared, Span
 
 
-def work(window: Kind, reach_us: int, width_us: int, when: Closing, found: Compared) -> Work:
+def work(window: Kind, reach_us: int, width_us: int, when: Closing, compared: Compared) -> Work:
     """The batches that close a touched window, and the stretch of time whose states these windows hold."""
-    positions = sorted(range(len(found.batches)) if found.entries is None else _touched(window, reach_us, when, found))
+    positions = sorted(range(len(compared.batches)) if compared.entries is None else _touched(window, reach_us, when, compared))
     if not positions:
         return NOTHING
     first, last = positions[0], positions[-1]
@@ -25,15 +25,16 @@ def work(window: Kind, reach_us: int, width_us: int, when: Closing, found: Compa
     return Work(tuple(positions), low, int(when.floor[last + 1]) + window.inside_us, first)
 
 
-def _touched(window: Kind, reach_us: int, when: Closing, found: Compared) -> set[int]:
-    changed = found.changed()
-    spans = found.late_otherwise(when) | {at: found.span(at) for at in changed}
-    over = (_closing(window, reach_us, when, span, at) for at, span in spans.items() if span)
-    return found.moved().union(changed, *over)
+def _touched(window: Kind, reach_us: int, when: Closing, compared: Compared) -> set[int]:
+    """The batches that changed or moved, and those that close a window over a changed frame."""
+    changed = compared.changed()
+    spans = compared.changed_lateness(when) | {at: compared.span(at) for at in changed}
+    closing_batches = (_closing(window, reach_us, when, span, at) for at, span in spans.items() if span)
+    return compared.moved().union(changed, *closing_batches)
 
 
 def _closing(window: Kind, reach_us: int, when: Closing, span: Span, at: int) -> range:
-    """The batches that close a window over these frames which was open when batch `at` came."""
+    """The batches that close a window over these frames, if it was open when batch `at` came."""
     still_open = max(span[0], int(when.floor[at]))
     if still_open > span[1] + reach_us:
         return range(0)

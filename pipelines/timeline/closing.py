@@ -1,4 +1,9 @@
-"""Watermark and closing: how far time is known after each batch, and which batch closes a window."""
+"""Watermark and closing: how far time is known after each batch, and which batch closes a window.
+
+batches         0      1      2      3
+marks W(n)     10     20     30     40
+floor     -inf   10-s   20-s   30-s   40-s     W(n - 1) - slack: windows that end by then were closed before batch n
+"""
 
 from __future__ import annotations
 
@@ -28,11 +33,11 @@ def watermarks(batches: Sequence[Batch], policy: str) -> Ints:
 
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """When windows of one definition close.
+    """The rule by which the windows of one definition close.
 
     Attributes:
         marks: W(n) of each batch.
-        slack: what W must reach beyond a window's end, microseconds.
+        slack: how far W must be beyond a window's end, microseconds.
     """
 
     marks: Ints
@@ -40,15 +45,15 @@ class Closing:
 
     @property
     def floor(self) -> Ints:
-        """For batch b, and one past the last: windows that end at or before it were closed before b came."""
+        """For batch b, and one past the last: windows that end at or before this instant were closed before b came."""
         before = np.append(BEFORE_ALL, np.maximum(self.marks, BEFORE_ALL + self.slack))
         return np.where(before <= BEFORE_ALL + self.slack, BEFORE_ALL, before - self.slack)
 
     def batch_of(self, ends: Ints) -> Ints:
-        """The position of the batch that closes a window of this end; `len(marks)` while none does."""
+        """The position of the batch that closes a window of this end; `len(marks)` while it is open."""
         return np.searchsorted(self.marks, ends + self.slack, side="left")
 
 
 def closing(window: Kind, marks: Ints) -> Closing:
-    """The closing of a window's definition: grace, and what of the end itself may still belong to the window."""
+    """The closing of a window's definition. Slack is the grace, and more where the end itself belongs to the window."""
     return Closing(marks, window.grace_us + window.inside_us)

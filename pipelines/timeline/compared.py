@@ -1,4 +1,4 @@
-"""A history beside the ledger of what windows were derived from: which batches changed, moved, or are late otherwise."""
+"""The history beside the ledger: which batches changed, which moved, and which states are late now and were not, or the reverse."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Span = tuple[int, int]  # the starts of a first and of a last frame
 
 @dataclass(frozen=True)
 class Compared:
-    """The history now, and the ledger's entries; None where nothing was derived under this definition."""
+    """The history now, its watermarks, and the ledger's entries; None if nothing was derived under this definition."""
 
     batches: tuple[Batch, ...]
     marks: Ints
@@ -33,38 +33,39 @@ class Compared:
         return {entry.start_us: entry for entry in self.entries or ()}
 
     def changed(self) -> tuple[int, ...]:
-        """Positions of the batches that are new or have other states."""
+        """Positions of the batches that are new or whose states changed."""
         before = self.before
         return tuple(at for at, batch in enumerate(self.batches) if _version(before.get(batch.interval.start_us)) != batch.version)
 
     def moved(self) -> set[int]:
-        """Positions of the known batches that close another stretch of time than before."""
-        old, previous = {}, BEFORE_ALL
+        """Positions of the known batches that close another stretch of time than before: their watermark or the one before differs."""
+        closed_before, previous = {}, BEFORE_ALL
         for entry in self.entries or ():
-            old[entry.start_us] = (previous, entry.mark_us)
+            closed_before[entry.start_us] = (previous, entry.mark_us)
             previous = entry.mark_us
-        now = [BEFORE_ALL, *self.marks.tolist()]
-        return {at for at, batch in enumerate(self.batches) if old.get(batch.interval.start_us) not in (None, (now[at], now[at + 1]))}
+        marks = [BEFORE_ALL, *self.marks.tolist()]
+        pairs = ((at, closed_before.get(batch.interval.start_us)) for at, batch in enumerate(self.batches))
+        return {at for at, stretch in pairs if stretch not in (None, (marks[at], marks[at + 1]))}
 
     def span(self, at: int) -> Span | None:
-        """The frames of a batch, old and new states together; None without states."""
+        """The frames of a batch, of its old and its new states; None without states."""
         batch = self.batches[at]
         entry = self.before.get(batch.interval.start_us)
-        known = [(batch.low_us, batch.high_us), (entry.low_us, entry.high_us) if entry else (None, None)]
-        spans = [(low, high) for low, high in known if low is not None and high is not None]
+        new_and_old = [(batch.low_us, batch.high_us), (entry.low_us, entry.high_us) if entry else (None, None)]
+        spans = [(low, high) for low, high in new_and_old if low is not None and high is not None]
         return (min(low for low, _ in spans), max(high for _, high in spans)) if spans else None
 
-    def late_otherwise(self, when: Closing) -> dict[int, Span]:
-        """Batches whose states are late where they were not, or the other way round, and the frames of these states.
+    def changed_lateness(self, when: Closing) -> dict[int, Span]:
+        """Batches with states that are late now and were not, or were late and are not, and the frames of these states.
 
-        The windows hold the same states all the same; but a late state is combined after the others, and floats show it.
+        The windows may hold the same states. But a late state is combined after the others, and floats depend on the order.
         """
         entries = self.entries or ()
         floors = Closing(np.array([entry.mark_us for entry in entries], np.int64), when.slack).floor.tolist()
-        old = {entry.start_us: floor for entry, floor in zip(entries, floors, strict=False)}
+        floor_before = {entry.start_us: floor for entry, floor in zip(entries, floors, strict=False)}
         spans = {}
         for at, batch in enumerate(self.batches):
-            was, now = old.get(batch.interval.start_us), int(when.floor[at])
+            was, now = floor_before.get(batch.interval.start_us), int(when.floor[at])
             if was is not None and was != now and (span := self.span(at)) and span[0] < max(was, now):
                 spans[at] = (span[0], min(span[1], max(was, now)))
         return spans

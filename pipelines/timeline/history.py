@@ -1,4 +1,10 @@
-"""History: the run of adjacent batches that windows are made of, and the batches that wait outside it."""
+"""History: the run of adjacent batches that windows are made of. Other batches wait until the missing intervals are filled.
+
+intervals   0  1  2  3  4  5  6        batches 0, 1, 2 and 5, 6 are accumulated
+history     =  =  =                    the run that windows were published from
+missing              3  4
+waiting                    5  6
+"""
 
 from __future__ import annotations
 
@@ -14,13 +20,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """An accumulated batch, as its checkpoint tells.
+    """An accumulated batch, as its files tell.
 
     Attributes:
         interval: the data interval.
-        version: names the states' content.
-        newest_us: the largest event time of its rows, filtered ones too; None without rows.
-        low_us, high_us: start of its first and of its last frame; None without states.
+        version: a name of the states' content: equal content, equal version.
+        newest_us: the largest event time of its rows, also of rows that `where` leaves out; None without rows.
+        low_us, high_us: starts of its first and of its last frame; None without states.
         rows: the number of states.
     """
 
@@ -34,7 +40,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The batches that windows may be made of, in order, and those that wait for missing intervals."""
+    """The batches that windows are made of, in order; the batches that wait; and the missing intervals they wait for."""
 
     batches: tuple[Batch, ...]
     waiting: tuple[Batch, ...]
@@ -46,13 +52,13 @@ class History:
 
 
 def history(batches: Sequence[Batch], published: Iterable[int], asked: Iterable[int], schedule: Schedule, *, fill: bool = False) -> History:
-    """Choose the run of adjacent batches that history is.
+    """Choose the run of adjacent batches that is the history.
 
     Args:
         batches: every accumulated batch, sorted.
-        published: starts of the batches that windows were published from: history goes on where it was.
-        asked: starts of the batches asked for: they say where history begins while nothing is published.
-        schedule: says which intervals are missing.
+        published: starts of the batches that windows were published from: history keeps this run.
+        asked: starts of the batches asked for: while nothing is published, history is the run that holds one of them.
+        schedule: tells which intervals are missing.
         fill: whether a missing interval between two batches is an empty batch.
     """
     if fill:

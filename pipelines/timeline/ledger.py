@@ -1,4 +1,4 @@
-"""The ledger of a published window: from which version of which batch it was derived, and what that gave."""
+"""The ledger of a published window: from which version of which batch it was derived, and what the batches closed."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What one batch was when windows were last derived from it, and what it closed.
+    """One batch as windows were last derived from it. Stored as a list of values in this order: new ones go to the end.
 
     Attributes:
         start_us: of the batch's interval.
         version: of its states.
         mark_us: the watermark after it.
-        low_us, high_us: start of its first and last frame.
+        low_us, high_us: starts of its first and last frame; None without states.
         windows: how many windows it closed.
         late: how many of its rows came too late for at least one window.
         missed: how many windows its rows missed, summed over the rows.
         late_any: how many of its rows came too late for a window of any definition over the same frames.
-        carry: files with what windows by arrival held after it; None where that was not noted.
-        open_us: the earliest start of a window left open after it; None where none was, or nobody needs to know.
+        note: the files of the note made after it; None if no note was made.
+        open_us: the earliest start of a window that is open after it; None if no window is, or the kind does not ask.
     """
 
     start_us: int
@@ -37,30 +37,29 @@ class Entry:
     missed: int = 0
     open_us: int | None = None
     late_any: int = 0
-    carry: Sequence[str] | None = None
+    note: Sequence[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """Entries in the order of the batches, under the definition they were derived by."""
+    """Entries in the order of the batches, and the name of the definition that windows were derived under."""
 
     definition: str
     entries: tuple[Entry, ...] = ()
 
     def by_start(self) -> dict[int, Entry]:
+        """Start of a batch -> its entry."""
         return {entry.start_us: entry for entry in self.entries}
 
     def without(self, starts: Iterable[int]) -> Ledger:
-        """As if nothing had been derived from the batches that start then."""
+        """The ledger without the entries of the batches that start then: they count as new."""
         left_out = set(starts)
         return replace(self, entries=tuple(entry for entry in self.entries if entry.start_us not in left_out))
 
     def without_note(self, paths: Sequence[str]) -> Ledger:
-        """As if the note in these files had never been made."""
-        gone = tuple(paths)
-        entries = (
-            replace(entry, carry=None) if entry.carry is not None and tuple(entry.carry) == gone else entry for entry in self.entries
-        )
+        """The ledger as if the note in these files had never been made."""
+        lost = tuple(paths)
+        entries = (replace(entry, note=None) if entry.note is not None and tuple(entry.note) == lost else entry for entry in self.entries)
         return replace(self, entries=tuple(entries))
 
     def dumps(self) -> str:
@@ -69,5 +68,6 @@ class Ledger:
 
     @staticmethod
     def loads(text: str) -> Ledger:
+        """From `dumps`."""
         facts = json.loads(text)
         return Ledger(facts["definition"], tuple(Entry(*values) for values in facts["entries"]))

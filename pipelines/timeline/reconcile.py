@@ -1,4 +1,4 @@
-"""Reconcile, don't replay: compare what windows were derived from with what there is, and find what to recompute."""
+"""Reconcile: compare the ledger of the published windows with the states, and find what to recompute."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ if TYPE_CHECKING:
 
 
 def reconcile(window: Kind, width_us: int, batches: Sequence[Batch], marks: Ints, ledger: Ledger | None, definition: str) -> Work:
-    """The batches whose windows may differ from what was published.
+    """The batches whose windows may differ from the published ones.
 
     Args:
-        window: its definition.
+        window: the kind.
         width_us: of its frames.
         batches: the history, in order.
-        marks: the watermark after each of them.
+        marks: the watermark after each batch.
         ledger: what was derived before; None if nothing.
-        definition: names what the window is now; under another name everything is derived anew.
+        definition: the name of the window's present definition. A ledger under another name does not count.
     """
     before = ledger if ledger and ledger.definition == definition else None
-    found = Compared(tuple(batches), marks, before.entries if before else None)
+    compared = Compared(tuple(batches), marks, before.entries if before else None)
     match window.follows:
         case Carried(flushes=flushes):
             return carried.work(batches, before, flushes=flushes)
         case Bounded(reach_us=reach_us):
-            return bounded.work(window, reach_us, width_us, closing(window, marks), found)
+            return bounded.work(window, reach_us, width_us, closing(window, marks), compared)
         case Chained(margin_us=margin_us):
-            return chained.work(margin_us, width_us, closing(window, marks), found)
-        case Unending():  # the ledger follows the history; states of new batches alone are read, for the types of columns
-            positions = sorted({*found.changed(), *found.moved()})
+            return chained.work(margin_us, width_us, closing(window, marks), compared)
+        case Unending():  # nothing is published: the new batches alone are read, for the ledger and the types of columns
+            positions = sorted({*compared.changed(), *compared.moved()})
             return Work(tuple(positions), AFTER_ALL, AFTER_ALL, positions[0]) if positions else NOTHING

@@ -9,23 +9,28 @@ from pipelines.definition.instants import AFTER_ALL
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What must be recomputed of one window.
+    """What must be recomputed of one window, and from which states.
+
+        batches              0    1    2    3    4    5    6
+        positions                           3    4    5           their windows are derived anew
+        since                               3                     from this batch on, states of any time are read
+        earlier batches      states in [low_us, high_us) alone    none where a note stands for them
 
     Attributes:
         positions: the batches whose windows are derived anew, ascending.
-        low_us: states before it matter only where their batch is `since` or later.
-        high_us: states from it on matter to no window of these positions.
-        since: of batches from this position on earlier states matter as well.
-        carry: of windows by arrival: files with what they held before that batch.
-        snaps: positions of the batches after which what they hold shall be noted.
+        low_us: states before it are read only where their batch is `since` or later.
+        high_us: states at it or later belong to no window of these positions.
+        since: see above.
+        note: the files of a note with what was open before batch `since`; () where the work goes on from states alone.
+        notes_after: the positions of the batches after which a note is made.
     """
 
     positions: tuple[int, ...]
     low_us: int
     high_us: int
     since: int = 0
-    carry: tuple[str, ...] = ()
-    snaps: tuple[int, ...] = ()
+    note: tuple[str, ...] = ()
+    notes_after: tuple[int, ...] = ()
 
 
 NOTHING = Work((), AFTER_ALL, AFTER_ALL)

@@ -12,7 +12,7 @@ from pipelines.definition.kinds import Carried, Chained
 from pipelines.definition.schedule import Interval, Schedule
 from pipelines.engine.tallies import tallies
 from pipelines.engine.windows import Combined, combine, still_open
-from pipelines.jobs.pending import Published, Todo
+from pipelines.jobs.pending import Pending, Published
 from pipelines.jobs.staged_windows import next_ledger
 from pipelines.store.paths import digest_of
 from pipelines.store.store import Snapshot
@@ -66,33 +66,34 @@ class Desk:
             return todo.work
         combined = self.combined(todo)
         told = tallies(combined, len(todo.marks), opened=isinstance(self.given.ours.follows, Chained | Carried))
-        self.ledger = Ledger.loads(next_ledger(DEFINITION, todo, [told | {"carry": self.note(todo, combined)}]).dumps())
+        self.ledger = Ledger.loads(next_ledger(DEFINITION, todo, [told | {"notes": self.note(todo, combined)}]).dumps())
         for at in todo.work.positions:
             self.published[todo.history.batches[at].interval.start_us] = combined.windows.filter(pa.array(combined.closed == at))
         return todo.work
 
-    def note(self, todo: Todo, combined: Combined) -> dict[str, str]:
+    def note(self, todo: Pending, combined: Combined) -> dict[str, str]:
         """What is open after some batches, for windows that go on from there."""
         window = self.given.ours
         when = closing(window, np.array(todo.marks, np.int64))
         follows = window.follows
-        until = [settled_us(follows.margin_us, when, at + 1) if isinstance(follows, Chained) else None for at in todo.work.snaps]
+        until = [settled_us(follows.margin_us, when, at + 1) if isinstance(follows, Chained) else None for at in todo.work.notes_after]
         fields = list(FIELDS.values())
         notes = {
-            f"note {len(self.notes) + place}": still_open(combined, at, until[place], fields) for place, at in enumerate(todo.work.snaps)
+            f"note {len(self.notes) + place}": still_open(combined, at, until[place], fields)
+            for place, at in enumerate(todo.work.notes_after)
         }
         self.notes |= notes
-        return dict(zip(map(str, todo.work.snaps), notes, strict=True))
+        return dict(zip(map(str, todo.work.notes_after), notes, strict=True))
 
-    def to_do(self, asked: Iterable[int]) -> Todo:
+    def to_do(self, asked: Iterable[int]) -> Pending:
         batches = [batch for _, (batch, _) in sorted(self.checkpoint.items())]
         starts = self.ledger.by_start() if self.ledger else {}
         found = history(batches, starts, asked, self.schedule, fill=self.fill)
         marks = watermarks(found.batches, self.given.policy)
         work = reconcile(self.given.ours, self.given.width, found.batches, marks, self.ledger, DEFINITION)
-        return Todo("w", Published(NOTHING, None, self.ledger), NOTHING, found, tuple(marks.tolist()), work)
+        return Pending("w", Published(NOTHING, None, self.ledger), NOTHING, found, tuple(marks.tolist()), work, self.ledger)
 
-    def combined(self, todo: Todo) -> Combined:
+    def combined(self, todo: Pending) -> Combined:
         """What a finalize task computes: from the states that `Work` admits, the windows of its batches."""
         return combine(
             self.read(todo),
@@ -104,12 +105,12 @@ class Desk:
             wanted=np.array(todo.work.positions, np.int64),
         )
 
-    def read(self, todo: Todo) -> pa.Table:
+    def read(self, todo: Pending) -> pa.Table:
         """As `jobs.finalize_task.read_states` filters, to the row."""
         work, position = todo.work, todo.history.position()
         files = [(position[start], table) for start, (_, table) in sorted(self.checkpoint.items()) if start in position]
         table = positioned([(at, found) for at, found in files if at <= work.positions[-1]])
-        before = [self.notes[path].select(table.column_names) for path in work.carry]
+        before = [self.notes[path].select(table.column_names) for path in work.note]
         frame, at = table["frame"].combine_chunks().view("int64").to_numpy(), table["muntin_position"].to_numpy()
         return pa.concat_tables([*before, table.filter(pa.array((frame < work.high_us) & ((frame >= work.low_us) | (at >= work.since))))])
 
@@ -126,7 +127,7 @@ def compared(ours: Desk, clean: Desk) -> list[str]:
     if [entry.start_us for entry in had.entries] != [entry.start_us for entry in have.entries]:
         return [f"history {[e.start_us for e in had.entries]} not {[e.start_us for e in have.entries]}"]
     pairs = [
-        (replace(a, open_us=None, carry=None), replace(b, open_us=None, carry=None)) for a, b in zip(had.entries, have.entries, strict=True)
+        (replace(a, open_us=None, note=None), replace(b, open_us=None, note=None)) for a, b in zip(had.entries, have.entries, strict=True)
     ]
     lines = [f"entry {a} not {b}" for a, b in pairs if a != b]  # `open_us` is a bound: a clean run knows later batches
     starts = ours.published.keys() | clean.published.keys()

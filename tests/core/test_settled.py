@@ -26,7 +26,7 @@ def test_every_history_equals_a_clean_run(monkeypatch: pytest.MonkeyPatch) -> No
 
     def counted(desk: Desk, asked: object = ()) -> object:
         work = plain(desk, asked)
-        read.append(len(work.carry))
+        read.append(len(work.note))
         return work
 
     monkeypatch.setattr(Desk, "finalize", counted)

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 from pipelines import Pipeline, read, run, sources, windows
 from pipelines import aggregates as agg
 from pipelines.jobs.bound import bind
-from pipelines.jobs.pending import todo_of
+from pipelines.jobs.pending import pending_window
 
 BEGIN, STEP, BATCHES = datetime(2024, 1, 1, tzinfo=UTC), timedelta(minutes=10), 6
 
@@ -44,8 +44,8 @@ def test_bulk_stepwise_and_replaced(tmp_path: Path, spark: object) -> None:
         assert ours.equals(theirs)
     assert len(read(pipeline, "visit", root=steps)) == BATCHES
     store = bind(pipeline, steps).store
-    ledger = todo_of(bind(pipeline, steps), "visit").published.ledger
+    ledger = pending_window(bind(pipeline, steps), "visit").published.ledger
     assert ledger is not None
-    assert ledger.entries[-1].carry
-    notes = [pq.read_table(Path(store.root, "carry", path)) for path in ledger.entries[-1].carry]
+    assert ledger.entries[-1].note
+    notes = [pq.read_table(Path(store.root, "carry", path)) for path in ledger.entries[-1].note]
     assert sum(len(note) for note in notes) < sum(note["rows"].to_numpy().sum() for note in notes) / 10

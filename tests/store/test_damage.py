@@ -115,7 +115,7 @@ def test_a_note_that_is_made_again_is_young_again(small: Small) -> None:
     small.write(1, (70, 61, 30))
     small.run("state", 1, 1)
     vacuum(small.folder / "state", older_than_us=86_400_000_000)
-    assert {path for entry in ledger(small) for path in entry.carry or ()} <= {
+    assert {path for entry in ledger(small) for path in entry.note or ()} <= {
         str(path.relative_to(path.parents[2])) for path in files(small, "carry/threes")
     }
 

@@ -7,18 +7,18 @@ from pathlib import Path
 import pytest
 
 from pipelines import errors, read
-from pipelines.store.state import NOTE
+from pipelines.store.state import OWNER_FILE
 from tests.store.small import Small
 
 Prepare = Callable[[Path], None]
 
 
 def another(home: Path) -> None:
-    (home / NOTE).write_text(json.dumps({"format": 1, "pipeline": "large"}))
+    (home / OWNER_FILE).write_text(json.dumps({"format": 1, "pipeline": "large"}))
 
 
 def newer(home: Path) -> None:
-    (home / NOTE).write_text(json.dumps({"format": 1000, "pipeline": "small"}))
+    (home / OWNER_FILE).write_text(json.dumps({"format": 1000, "pipeline": "small"}))
 
 
 def foreign(home: Path) -> None:
@@ -26,7 +26,7 @@ def foreign(home: Path) -> None:
 
 
 def garbled(home: Path) -> None:
-    (home / NOTE).write_text('{"format"')
+    (home / OWNER_FILE).write_text('{"format"')
 
 
 @pytest.mark.parametrize(
@@ -72,5 +72,5 @@ def test_a_first_run_killed_at_its_first_step_is_no_stranger(tmp_path: Path) -> 
     small = Small(tmp_path)
     small.write_all()
     (tmp_path / "root/small").mkdir(parents=True)
-    (tmp_path / f"root/small/.{NOTE}.0.partial").write_text("{")
+    (tmp_path / f"root/small/.{OWNER_FILE}.0.partial").write_text("{")
     assert small.run("root").batches

@@ -1,4 +1,4 @@
-"""Empty windows: the grid between a key's first and its last window, filled up."""
+"""Empty windows: the windows of the grid between a key's first and last window that hold no event."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def with_empty(bound: Bound, grid: Grid, window: str, table: pa.Table) -> pa.Table:
-    """The table and the windows that are missing between each key's first and last."""
+    """The table with the empty windows between each key's first and last window."""
     schema = bound.store.snapshot(bound.frames_of(window).table).schema
     if not len(table) or schema is None:
         return table
@@ -40,20 +40,20 @@ def with_empty(bound: Bound, grid: Grid, window: str, table: pa.Table) -> pa.Tab
 
 
 def _missing(bound: Bound, grid: Grid, table: pa.Table) -> tuple[Ints, Ints, Ints]:
-    """A row of the key, start and end of every window that is not there."""
+    """For every empty window a row of its key, its start and its end."""
     codes = key_codes([contiguous(table[key]) for key in bound.pipeline.keys], len(table))
     start, end = (contiguous(table[name]).cast(INSTANT).view(pa.int64()).to_numpy() for name in ("window_start", "window_end"))
     order = np.lexsort((end, start, codes))
     heads = np.flatnonzero(run_starts(codes[order]))
-    found = []
+    empty = []
     for head, tail in zip(heads, np.append(heads[1:], len(order)), strict=True):
         rows = order[head:tail]
         starts, ends = grid(int(start[rows].min()), int(end[rows].max()))
-        there = {*zip(start[rows].tolist(), end[rows].tolist(), strict=True)}
-        first, grid_bounds = min(there), zip(starts.tolist(), ends.tolist(), strict=True)
-        holes = [at for at, bounds in enumerate(grid_bounds) if bounds not in there and bounds > first]
-        found.append((np.full(len(holes), rows[0]), starts[holes], ends[holes]))
-    owner, starts, ends = (np.concatenate(parts).astype(np.int64) for parts in zip(*found, strict=True))
+        present = {*zip(start[rows].tolist(), end[rows].tolist(), strict=True)}
+        first, grid_bounds = min(present), zip(starts.tolist(), ends.tolist(), strict=True)
+        holes = [at for at, bounds in enumerate(grid_bounds) if bounds not in present and bounds > first]
+        empty.append((np.full(len(holes), rows[0]), starts[holes], ends[holes]))
+    owner, starts, ends = (np.concatenate(parts).astype(np.int64) for parts in zip(*empty, strict=True))
     return owner, starts, ends
 
 
@@ -62,7 +62,7 @@ def _repeated(value: pa.Array, times: int) -> pa.Array:
 
 
 def _closing(bound: Bound, window: str, end: Ints) -> dict[str, pa.Array]:
-    """The batch that closes each window, as the ledger has the watermarks; and whether none has yet."""
+    """The batch that closes each window, by the watermarks of the ledger; and whether the window is open."""
     ledger = published(bound.store, window).ledger
     entries = ledger.entries if ledger else ()
     when = closing(bound.windows[window], np.array([entry.mark_us for entry in entries], np.int64))

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL, from_us, instant_us
 from pipelines.errors import DefinitionError
 from pipelines.jobs.look.unknown import no_window
-from pipelines.jobs.pending import todo_of
+from pipelines.jobs.pending import pending_window
 from pipelines.jobs.run.finalize_task import combined_shard
 from pipelines.jobs.shards import shards
 from pipelines.jobs.state_folders import bind_existing
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from pipelines.definition.pipeline import Pipeline
     from pipelines.engine.windows import Combined
-    from pipelines.jobs.pending import Todo
+    from pipelines.jobs.pending import Pending
     from pipelines.windows import Window
 
 
@@ -84,7 +84,7 @@ def explain(pipeline: Pipeline, window: str, *, root: str | Path, key: Sequence[
         )
     bound = bind_existing(pipeline, root)
     bound = replace(bound, pipeline=replace(pipeline, windows={**pipeline.windows, window: bound.windows[window].one_row_each()}))
-    todo = todo_of(bound, window)
+    todo = pending_window(bound, window)
     count = len(todo.history.batches)
     todo = replace(todo, work=Work(tuple(range(count + 1)), BEFORE_ALL, AFTER_ALL))
     at_us = instant_us(at, "at")
@@ -115,7 +115,7 @@ def _holds(kind: Window, combined: Combined, row: int, at_us: int) -> bool:
     return bool(combined.assignment.start[row] <= at_us < combined.assignment.end[row] + kind.beyond_us)
 
 
-def _explained(pipeline: Pipeline, todo: Todo, combined: Combined, row: int) -> Explained:
+def _explained(pipeline: Pipeline, todo: Pending, combined: Combined, row: int) -> Explained:
     one, batches = combined.assignment, todo.history.batches
     members = np.append(one.order[one.lo[row] : one.hi[row]], one.late_row[one.late_window == row])
     frames, closed = combined.frames, int(combined.closed[row])
@@ -131,7 +131,7 @@ def _explained(pipeline: Pipeline, todo: Todo, combined: Combined, row: int) -> 
     )
 
 
-def _parts(todo: Todo, combined: Combined, rows: np.ndarray) -> tuple[Part, ...]:
+def _parts(todo: Pending, combined: Combined, rows: np.ndarray) -> tuple[Part, ...]:
     frames, counted = combined.frames, combined.states["rows"].to_numpy()
     starts = [batch.interval.start_us for batch in todo.history.batches]
     return tuple(
@@ -140,7 +140,7 @@ def _parts(todo: Todo, combined: Combined, rows: np.ndarray) -> tuple[Part, ...]
     )
 
 
-def _why(pipeline: Pipeline, todo: Todo, found: Sequence[tuple[Combined, np.ndarray]], at_us: int) -> str:
+def _why(pipeline: Pipeline, todo: Pending, found: Sequence[tuple[Combined, np.ndarray]], at_us: int) -> str:
     """Why no window of the key holds an instant."""
     batches = todo.history.batches
     if not batches:

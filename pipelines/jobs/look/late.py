@@ -1,4 +1,4 @@
-"""Late: which batches had rows that came too late for windows, and which states those rows are in."""
+"""Late: the batches with rows that came too late for windows, and the states that these rows are in."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pyarrow as pa
 from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL, from_us
 from pipelines.definition.kinds import Bounded
 from pipelines.jobs.look.unknown import no_window
-from pipelines.jobs.pending import published, todo_of
+from pipelines.jobs.pending import pending_window, published
 from pipelines.jobs.run.finalize_task import combined_shard
 from pipelines.jobs.shards import shards
 from pipelines.jobs.state_folders import bind_existing
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.definition.pipeline import Pipeline
-    from pipelines.jobs.pending import Todo
+    from pipelines.jobs.pending import Pending
     from pipelines.jobs.shards import Shard
 
 
 @dataclass(frozen=True, slots=True)
 class LateBatch:
-    """A batch with late rows: `rows` came too late for at least one window, `windows` were missed, summed over rows."""
+    """A batch with late rows. `rows`: how many came too late for at least one window; `windows`: how many they missed, summed over rows."""
 
     window: str
     batch: datetime
@@ -38,7 +38,7 @@ class LateBatch:
 
 
 def late(pipeline: Pipeline, window: str | None = None, *, root: str | Path) -> list[LateBatch]:
-    """The batches with rows too late for one window, or for any, as they were when last published.
+    """The batches with late rows for one window of the pipeline, or for each of them, as the ledgers say.
 
     Raises:
         DefinitionError: the pipeline has no such window.
@@ -46,7 +46,7 @@ def late(pipeline: Pipeline, window: str | None = None, *, root: str | Path) -> 
     """
     names = _windows(pipeline, window)
     store = bind_existing(pipeline, root).store
-    ledgers = {name: was.ledger.entries if (was := published(store, name)).ledger else () for name in names}
+    ledgers = {name: now.ledger.entries if (now := published(store, name)).ledger else () for name in names}
     return [
         LateBatch(name, from_us(entry.start_us), entry.late, entry.missed)
         for name, entries in ledgers.items()
@@ -59,7 +59,7 @@ def late_states(pipeline: Pipeline, window: str, *, root: str | Path) -> pa.Tabl
     """The states that came too late for some of a window's windows, from the checkpoint as it is.
 
     Returns:
-        key columns, frame (its start), batch (start of its interval), rows, and windows: how many each row missed.
+        key columns, frame (its start), batch (start of its interval), rows, and windows (how many windows each row missed).
 
     Raises:
         DefinitionError, StateError: as `late`.
@@ -67,17 +67,17 @@ def late_states(pipeline: Pipeline, window: str, *, root: str | Path) -> pa.Tabl
     _windows(pipeline, window)
     bound = bind_existing(pipeline, root)
     if pipeline.windows[window].made_of.by_arrival:
-        return _none(pipeline)
-    todo = todo_of(bound, window)
+        return _no_states(pipeline)
+    pending = pending_window(bound, window)
     names = [*pipeline.keys, FRAME, "batch", "rows", "windows"]
-    found = [_late_of(pipeline, todo, shard) for shard in shards(bound, _everything(todo), "")]
-    if not found:
-        return _none(pipeline)
-    table = pa.concat_tables(found).select(names)
+    tables = [_late_of(pipeline, pending, shard) for shard in shards(bound, _everything(pending), "")]
+    if not tables:
+        return _no_states(pipeline)
+    table = pa.concat_tables(tables).select(names)
     return table.sort_by([(name, "ascending") for name in ("batch", *pipeline.keys, FRAME)])
 
 
-def _none(pipeline: Pipeline) -> pa.Table:
+def _no_states(pipeline: Pipeline) -> pa.Table:
     names = [*pipeline.keys, FRAME, "batch", "rows", "windows"]
     return pa.table({name: pa.array([], INSTANT if name in (FRAME, "batch") else pa.int64()) for name in names})
 
@@ -88,22 +88,22 @@ def _windows(pipeline: Pipeline, window: str | None) -> list[str]:
     return [window] if window else [*pipeline.windows]
 
 
-def _everything(todo: Todo) -> Todo:
-    """All states of the history; of the windows only those that are open, as no one asks for them."""
-    return replace(todo, work=Work((len(todo.history.batches),), BEFORE_ALL, AFTER_ALL))
+def _everything(pending: Pending) -> Pending:
+    """The work of reading all states of the history; of the windows it gives the open ones alone, since none is asked for."""
+    return replace(pending, work=Work((len(pending.history.batches),), BEFORE_ALL, AFTER_ALL))
 
 
-def _late_of(pipeline: Pipeline, todo: Todo, shard: Shard) -> pa.Table:
-    if isinstance(pipeline.windows[todo.window].follows, Bounded) and todo.published.ledger and not todo.work.positions:
-        # On a grid each state is late by itself: only batches that the ledger counts are read.
-        counted = {entry.start_us for entry in todo.published.ledger.entries if entry.late}
-        wanted = {at for start, at in todo.history.position().items() if start in counted}
+def _late_of(pipeline: Pipeline, pending: Pending, shard: Shard) -> pa.Table:
+    if isinstance(pipeline.windows[pending.window].follows, Bounded) and pending.published.ledger and not pending.work.positions:
+        # Whether a state is late depends on no other state here: the batches with late rows are enough.
+        counted = {entry.start_us for entry in pending.published.ledger.entries if entry.late}
+        wanted = {at for start, at in pending.history.position().items() if start in counted}
         shard = replace(shard, files=[(path, at) for path, at in shard.files if at in wanted])
     combined = combined_shard(shard)
     missed = combined.assignment.missed
     rows = np.flatnonzero(missed > 0)
     states = combined.states.take(pa.array(rows))
-    starts = np.array([batch.interval.start_us for batch in todo.history.batches], np.int64)
+    starts = np.array([batch.interval.start_us for batch in pending.history.batches], np.int64)
     batch = pa.array(starts[states[BATCH_POSITION].to_numpy()]).view(INSTANT)
     kept = states.select([*pipeline.keys, FRAME, "rows"])
     return kept.append_column("batch", batch).append_column("windows", pa.array(missed[rows]))

@@ -18,7 +18,7 @@ from pipelines.jobs.bound import Bound, bind
 from pipelines.jobs.look.dense import with_empty
 from pipelines.jobs.look.selection import Selection
 from pipelines.jobs.look.unknown import no_window
-from pipelines.jobs.pending import todo_of
+from pipelines.jobs.pending import pending_window
 from pipelines.jobs.run.finalize_task import combined_shard
 from pipelines.jobs.shards import shards
 from pipelines.jobs.upkeep.rebuild import check_rebuilt
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.definition.pipeline import Pipeline
-    from pipelines.jobs.pending import Todo
+    from pipelines.jobs.pending import Pending
 
 
 def read(
@@ -78,7 +78,7 @@ def read(
     chosen = Selection(columns, start, end, keys)
     chosen.check((*_names(pipeline, window), *(["provisional"] if provisional else [])), pipeline.keys)
     check_rebuilt(bound, window)
-    todo = todo_of(bound, window)  # what is published and what is open are told by one snapshot
+    todo = pending_window(bound, window)  # what is published and what is open are told by one snapshot
     filled = kind.grid is not None and (kind.dense if dense is None else dense)
     on_disk = Selection(keys=keys) if filled else chosen
     table = _shaped(pipeline, window, _published(bound, todo, on_disk, _needed(pipeline, window, columns)))
@@ -100,7 +100,7 @@ def _needed(pipeline: Pipeline, window: str, columns: Sequence[str] | None) -> s
     return None if columns is None else {*columns, *pipeline.keys, "window_start", "window_end", *order}
 
 
-def _published(bound: Bound, todo: Todo, chosen: Selection, needed: set[str] | None) -> pa.Table:
+def _published(bound: Bound, todo: Pending, chosen: Selection, needed: set[str] | None) -> pa.Table:
     """The published windows that were chosen. Row groups of other times are skipped, and columns that nobody needs."""
     table, snapshot = f"{bound.folder}/windows/{todo.window}", todo.published.snapshot
     if snapshot.schema is None:
@@ -130,7 +130,7 @@ def _names(pipeline: Pipeline, window: str) -> list[str]:
     return [*names, *pipeline.aggregates, *pipeline.derive, "batch"]
 
 
-def _open(bound: Bound, todo: Todo) -> pa.Table:
+def _open(bound: Bound, todo: Pending) -> pa.Table:
     """The windows of history that are not published: open ones, and those that wait for a finalize."""
     if not todo.history.batches:
         return _nothing()
@@ -142,7 +142,7 @@ def _open(bound: Bound, todo: Todo) -> pa.Table:
     return table.append_column("batch", pa.nulls(len(table), INSTANT))
 
 
-def _unpublished(bound: Bound, todo: Todo) -> Work:
+def _unpublished(bound: Bound, todo: Pending) -> Work:
     """Batches that windows were never derived from, and, one past the last, what is open."""
     batches, ledger = todo.history.batches, todo.published.ledger
     known = ledger.by_start() if ledger else {}

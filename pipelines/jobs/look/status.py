@@ -1,4 +1,4 @@
-"""Status: what a state holds, told from its tables alone, and more of it where the definition is known."""
+"""Status: the content of a state, as its tables tell, and as its definition tells where that is known."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from deltalake import DeltaTable
 
 from pipelines.definition.instants import BEFORE_ALL, from_us, instant_us
 from pipelines.jobs.look.open_since import open_since
-from pipelines.jobs.pending import published, to_do
+from pipelines.jobs.pending import pending_windows, published
 from pipelines.jobs.reports_table import TABLE
 from pipelines.jobs.state_folders import Staging, bind_existing, stagings, state_folders
 from pipelines.store.delta import DeltaStore
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class WindowStatus:
-    """One window of a pipeline, as published.
+    """One window of a pipeline, as it is published.
 
     Attributes:
         window: its name.
-        first, last, batches: starts of the first and last batch that windows were made of, and how many there are.
-        windows: how many are published.
+        first, last, batches: starts of the first and the last batch of the history, and the number of its batches.
+        windows: how many windows are published.
         published_to: the latest end of a published window.
         watermark: how far time is known after the last batch.
-        open_since: the earliest start of a window that is open still, as far as the tables alone tell.
+        open_since: the earliest start of an open window; None where the tables do not tell.
         rows_late, windows_missed: rows too late for at least one window; windows missed, summed over rows.
-        unpublished: batches read or read again since: their windows wait for a finalize, or for missing intervals.
+        unpublished: how many batches were read since: their windows wait for a finalize, or for missing intervals.
     """
 
     window: str
@@ -56,8 +56,8 @@ class WindowStatus:
 class PipelineStatus:
     """The state of a pipeline under one fingerprint.
 
-    `waiting` (starts of batches beyond a hole) and `missing` are None where the definition is not known. `staged`: windows that were never
-    published, of a failed suite or a killed run.
+    `waiting` (starts of batches behind missing intervals) and `missing` (these intervals) are None where the definition is
+    not known. `staged`: the staged folders, whose windows are not published.
     """
 
     pipeline: str
@@ -76,8 +76,8 @@ class PipelineStatus:
 
 
 def states_below(root: str | Path) -> list[PipelineStatus]:
-    """The status of every state below a root, told without definitions."""
-    return [_told(folder, {}) for folder in state_folders(root)]
+    """The status of every state below a root, without definitions."""
+    return [_from_tables(folder, {}) for folder in state_folders(root)]
 
 
 def status(pipeline: Pipeline, *, root: str | Path) -> PipelineStatus:
@@ -87,15 +87,15 @@ def status(pipeline: Pipeline, *, root: str | Path) -> PipelineStatus:
         StateError: there is no state of it, or it cannot be used.
     """
     bound = bind_existing(pipeline, root)
-    todo = {one.window: one for one in to_do(bound, [])}
-    told = _told(Path(bound.folder), {name: open_since(bound, one) for name, one in todo.items()})
-    waiting = sorted({batch.interval.start_us for one in todo.values() for batch in one.history.waiting})
-    holes = sorted({(hole.start_us, hole.end_us) for one in todo.values() for hole in one.history.missing})
-    return replace(told, waiting=tuple(map(from_us, waiting)), missing=tuple((from_us(a), from_us(b)) for a, b in holes))
+    windows = pending_windows(bound, [])
+    from_tables = _from_tables(Path(bound.folder), {pending.window: open_since(bound, pending) for pending in windows})
+    waiting = sorted({batch.interval.start_us for pending in windows for batch in pending.history.waiting})
+    holes = sorted({(hole.start_us, hole.end_us) for pending in windows for hole in pending.history.missing})
+    return replace(from_tables, waiting=tuple(map(from_us, waiting)), missing=tuple((from_us(a), from_us(b)) for a, b in holes))
 
 
-def _told(folder: Path, opened: dict[str, int | None]) -> PipelineStatus:
-    """What the tables tell; `opened`: window -> the earliest start of an open one, where it is known better."""
+def _from_tables(folder: Path, opened: dict[str, int | None]) -> PipelineStatus:
+    """The status as the tables tell. `opened`: window -> the earliest start of an open window, where the definition tells."""
     store = DeltaStore(str(folder))
     versions = _versions(store, folder)
     names = [*opened] or sorted(table.name for table in folder.glob("windows/*") if (table / "_delta_log").is_dir())
@@ -113,20 +113,20 @@ def _told(folder: Path, opened: dict[str, int | None]) -> PipelineStatus:
 
 
 def _versions(store: Store, folder: Path) -> dict[int, set[str]]:
-    """Start of a batch -> the versions of its states, one a frame set."""
-    found: dict[int, set[str]] = {}
+    """Start of a batch -> the versions of its states, one per frame set."""
+    versions: dict[int, set[str]] = {}
     for table in sorted(folder.glob("frames/*")):
         paths: dict[int, list[str]] = {}
         for file in store.snapshot(f"frames/{table.name}").files:
             paths.setdefault(parse_states_path(file.path).batch_us, []).append(file.path)
         for start, batch in paths.items():
-            found.setdefault(start, set()).add(version_of(batch))
-    return found
+            versions.setdefault(start, set()).add(version_of(batch))
+    return versions
 
 
 def _window(store: Store, name: str, versions: dict[int, set[str]], opened: dict[str, int | None]) -> WindowStatus:
-    was = published(store, name)
-    entries = was.ledger.entries if was.ledger else ()
+    now = published(store, name)
+    entries = now.ledger.entries if now.ledger else ()
     known = {entry.start_us: entry.version for entry in entries}
     last = entries[-1] if entries else None
     mark = last.mark_us if last and last.mark_us > BEFORE_ALL // 2 else None
@@ -137,12 +137,12 @@ def _window(store: Store, name: str, versions: dict[int, set[str]], opened: dict
         _moment(last.start_us) if last else None,
         len(entries),
         sum(entry.windows for entry in entries),
-        _latest_end(store, name, was.snapshot),
+        _latest_end(store, name, now.snapshot),
         _moment(mark),
         _moment(since),
         sum(entry.late for entry in entries),
         sum(entry.missed for entry in entries),
-        sum(known.get(start) not in found for start, found in versions.items()),
+        sum(known.get(start) not in of_batch for start, of_batch in versions.items()),
     )
 
 
@@ -151,13 +151,14 @@ def _moment(us: int | None) -> datetime | None:
 
 
 def _latest_end(store: Store, name: str, snapshot: Snapshot) -> datetime | None:
-    """From the footers of the files of the last batch that closed windows: later batches close later ones."""
+    """The latest end, from the footers of the last batch's files: a later batch closes later windows."""
     last = max((batch_of_windows(file.path) for file in snapshot.files), default="")
     files = [file.path for file in snapshot.files if last and batch_of_windows(file.path) == last]
     return max((_maximum(pq.read_metadata(f"{store.root}/windows/{name}/{path}"), "window_end") for path in files), default=None)
 
 
 def _maximum(footer: pq.FileMetaData, column: str) -> datetime:
+    """The largest instant of a column, from the statistics of a file."""
     at = footer.schema.names.index(column)
     latest = max(footer.row_group(group).column(at).statistics.max for group in range(footer.num_row_groups))
     return from_us(instant_us(latest, column))

@@ -1,13 +1,14 @@
-"""Finalize: reconcile published windows with the states, and stage the files of all that changed, in one Spark job."""
+"""Finalize: compare the published windows with the states, and stage the files of all windows that changed, in one Spark job."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from pipelines.errors import ConflictError
-from pipelines.jobs.pending import to_do
+from pipelines.jobs.pending import pending_windows
 from pipelines.jobs.run.finalize_task import finalize_shards
 from pipelines.jobs.shards import shards_together
 from pipelines.jobs.staged_windows import Staged, staged_window
@@ -15,48 +16,56 @@ from pipelines.spark.tasks import run_tasks
 from pipelines.store.disk import write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from pyspark.sql import SparkSession
 
     from pipelines.jobs.bound import Bound
-    from pipelines.jobs.pending import Todo
+    from pipelines.jobs.pending import Pending
+    from pipelines.jobs.shards import Shard
     from pipelines.store.store import Store
 
-NOTE = "staged.json"
+STAGED_FILE = "staged.json"
 
 
 def finalize(bound: Bound, spark: SparkSession, asked: Iterable[int]) -> Staged:
-    """Stage the windows of everything that changed since they were published.
+    """Stage the windows of all batches that changed since these windows were published.
 
     Args:
-        pipeline, store, spark: the definition, its state, the session.
-        asked: starts of the batches asked for; they say where history begins while nothing is published.
+        bound, spark: the pipeline, the session.
+        asked: starts of the batches asked for; while nothing is published they say where history begins.
     """
     folder = f"staging/{uuid4().hex}"
-    todo = to_do(bound, asked)
-    results: dict[str, list[dict[str, Any]]] = {}
-    for found in run_tasks(spark, finalize_shards, shards_together(bound, todo, folder)):
-        for result in found:
-            results.setdefault(result["window"], []).append(result)
-    windows = [staged_window(bound, one, results.get(one.window, [])) for one in todo if one.work.positions]
-    staged = Staged(folder, windows, _missing(todo), [remark for one in todo for remark in one.remarks])
-    if windows:
-        write_whole(Path(bound.folder, folder, NOTE), staged.dumps().encode())
+    windows = pending_windows(bound, asked)
+    results = _results(spark, shards_together(bound, windows, folder))
+    changed = [staged_window(bound, pending, results[pending.window]) for pending in windows if pending.work.positions]
+    staged = Staged(folder, changed, _missing(windows), [remark for pending in windows for remark in pending.remarks])
+    if changed:
+        write_whole(Path(bound.folder, folder, STAGED_FILE), staged.dumps().encode())
     return staged
 
 
-def _missing(todo: list[Todo]) -> list[list[int]]:
-    return [list(hole) for hole in sorted({(hole.start_us, hole.end_us) for one in todo for hole in one.history.missing})]
+def _results(spark: SparkSession, tasks: list[list[Shard]]) -> Mapping[str, list[dict[str, Any]]]:
+    """Window -> the results of its shards."""
+    results: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for of_one_task in run_tasks(spark, finalize_shards, tasks):
+        for result in of_one_task:
+            results[result["window"]].append(result)
+    return results
+
+
+def _missing(windows: list[Pending]) -> list[list[int]]:
+    """The missing intervals (start, end), over all windows."""
+    return [list(hole) for hole in sorted({(hole.start_us, hole.end_us) for pending in windows for hole in pending.history.missing})]
 
 
 def load_staged(store: Store, folder: str) -> Staged:
     """What an earlier finalize staged in a folder.
 
     Raises:
-        ConflictError: the folder is gone: an earlier attempt published it, or somebody tidied up.
+        ConflictError: the folder is gone: an earlier attempt published it, or somebody removed it.
     """
     try:
-        return Staged.loads(Path(store.root, folder, NOTE).read_text(encoding="utf-8"))
+        return Staged.loads(Path(store.root, folder, STAGED_FILE).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ConflictError(f"{folder}: the staged files are gone, published or tidied up; finalize again") from None

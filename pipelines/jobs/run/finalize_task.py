@@ -1,4 +1,4 @@
-"""What one Spark task of finalize does: read a shard of states, combine them to windows, stage the files."""
+"""One Spark task of finalize: read the states of a shard, combine them to windows, stage the files."""
 
 from __future__ import annotations
 
@@ -39,30 +39,34 @@ if TYPE_CHECKING:
 
 
 def finalize_shards(shards: Sequence[Shard]) -> list[dict[str, Any]]:
-    """The windows of shards that read the same states, staged; the files, and what each batch closed, missed, left open."""
-    arranged = _arranged(shards[0], noting=any(shard.snaps for shard in shards))
-    found = [(shard, _combined(shard, arranged)) for shard in shards]
-    late_any = np.any([combined.found.missed > 0 for _, combined in found], axis=0)
+    """Stage the windows of shards that read the same states.
+
+    Returns:
+        JSON-able, for each shard: window; schema of its files (base64); files; notes: position of a batch -> path; tallies.
+    """
+    arranged = _arranged(shards[0], noting=any(shard.notes_after for shard in shards))
+    windows = [(shard, _combined(shard, arranged)) for shard in shards]
+    late_any = np.any([combined.found.missed > 0 for _, combined in windows], axis=0)
     return [
         {
             "window": shard.window,
             "schema": base64.b64encode(_labelled(combined.windows, 0).schema.serialize()).decode(),
             "files": _stage(shard, combined),
-            "carry": write_notes(shard, arranged, combined),
+            "notes": write_notes(shard, arranged, combined),
             "tallies": tallies(combined, len(shard.marks), opened=_may_stay_open(_window(shard)), late_any=late_any),
         }
-        for shard, combined in found
+        for shard, combined in windows
     ]
 
 
 def _may_stay_open(window: Window) -> bool:
-    """Whether the data say how long a window is open."""
+    """Whether the data decide how long a window is open, so that the ledger says since when."""
     return isinstance(window.follows, Chained | Carried)
 
 
 def combined_shard(shard: Shard) -> Combined:
     """The wanted windows of a shard."""
-    return _combined(shard, _arranged(shard, noting=bool(shard.snaps)))
+    return _combined(shard, _arranged(shard, noting=bool(shard.notes_after)))
 
 
 def _window(shard: Shard) -> Window:
@@ -70,13 +74,14 @@ def _window(shard: Shard) -> Window:
 
 
 def _arranged(shard: Shard, *, noting: bool) -> Arranged:
+    """The shard's states behind its note, sorted; `noting`: with the columns that a note of them needs."""
     frames, keys = shard.bound.frames_of(shard.window), shard.bound.pipeline.keys
-    states = read_states(shard, f"{shard.bound.folder}/{frames.table}", keep=("bucket",) if noting or shard.carry else ())
+    states = read_states(shard, f"{shard.bound.folder}/{frames.table}", keep=("bucket",) if noting or shard.note else ())
     before = read_note(shard)
     if not frames.by_arrival:
         return arrange(pa.concat_tables([before.select(states.column_names), states]) if before else states, keys, frames.width_us)
     starts = np.array(shard.starts, np.int64)
-    batches = Batches(starts[:-1], starts[1:], instant_us(shard.bound.pipeline.start, "start"), np.array(shard.snaps, np.int64))
+    batches = Batches(starts[:-1], starts[1:], instant_us(shard.bound.pipeline.start, "start"), np.array(shard.notes_after, np.int64))
     return arrange_by_arrival(states, before, keys, batches, partial(evaluated, shard.bound.aggregates))
 
 
@@ -97,20 +102,20 @@ def evaluated(aggregates: Mapping[str, Aggregate], states: pa.Table, windows: As
     """A SQL expression over the results of windows, as doubles; NaN for null.
 
     Raises:
-        DefinitionError: it does not fit the results.
+        DefinitionError: the expression does not fit the results.
     """
     session = kept_session(None)
     session.register("muntin_windows", pa.table(results(states, windows, aggregates)))
     try:
-        found = session.sql(f"SELECT ({expression})::DOUBLE AS value FROM muntin_windows").to_arrow_table()["value"]
+        values = session.sql(f"SELECT ({expression})::DOUBLE AS value FROM muntin_windows").to_arrow_table()["value"]
     except duckdb.Error as wrong:
-        there = ", ".join(aggregates)
-        raise DefinitionError(f"by_delta: {expression!r} does not fit the results of a window: {said(wrong)}. There are {there}") from wrong
-    return found.combine_chunks().fill_null(float("nan")).to_numpy(zero_copy_only=False)
+        names = ", ".join(aggregates)
+        raise DefinitionError(f"by_delta: {expression!r} does not fit the results of a window: {said(wrong)}. There are {names}") from wrong
+    return values.combine_chunks().fill_null(float("nan")).to_numpy(zero_copy_only=False)
 
 
 def _stage(shard: Shard, combined: Combined) -> list[dict[str, Any]]:
-    """One file per closing batch that closed something; sorted by key and start as they come."""
+    """Write a file for each wanted batch that closed windows; each is sorted by key and start. Returns path, size, rows, position."""
     order = np.argsort(combined.closed, kind="stable")
     closed = combined.closed[order]
     windows = combined.windows.take(pa.array(order)) if len(order) and bool(np.any(np.diff(combined.closed) < 0)) else combined.windows
@@ -131,4 +136,5 @@ def _stage(shard: Shard, combined: Combined) -> list[dict[str, Any]]:
 
 
 def _labelled(windows: pa.Table, batch_us: int) -> pa.Table:
+    """The windows with the column `batch`: the start of the batch that closed them."""
     return windows.append_column("batch", pa.repeat(pa.scalar(batch_us, pa.int64()), len(windows)).view(INSTANT))

@@ -1,4 +1,4 @@
-"""Run, plan and read a pipeline without Airflow. The same steps, in the same order, as the DAG's tasks."""
+"""Run a pipeline without Airflow: the same steps, in the same order, as the tasks of its DAG."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pipelines.jobs.run.finalize import finalize
 from pipelines.jobs.run.publish import publish
 from pipelines.jobs.run.validate import validate_staged
 from pipelines.jobs.upkeep.rebuild import left_behind
-from pipelines.spark.spark_session import session
+from pipelines.spark.spark_session import session_or_local
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -36,7 +36,14 @@ _TRIES = 8
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """What finalize, validate and publish did: per window the batches published anew, what is missing, quality, damage."""
+    """What finalize, validate and publish did.
+
+    Attributes:
+        published: window -> starts of the batches whose windows were published.
+        missing: intervals (start, end) that accumulated batches wait for.
+        quality: the reports of the validation.
+        remarks: what was lost or damaged and is derived again, for people.
+    """
 
     published: Mapping[str, tuple[int, ...]]
     missing: tuple[tuple[int, int], ...]
@@ -64,13 +71,13 @@ def run(
         pipeline: the definition.
         root: folder that state of all pipelines lives below.
         start, end: borders of the schedule, aware datetimes.
-        spark: a session, classic or Connect; None takes the process's own, or starts a local one that stays for the next run.
+        spark: a session, classic or Connect; None: the active session of the process, or a local one that stays for the next run.
         validate: whether expectations guard what is published.
-        progress: told each step's name as it begins.
-        store: another implementation of the state's verbs.
+        progress: called with the name of each step as it begins.
+        store: another implementation of `Store`.
 
     Raises:
-        DefinitionError: a range that is not of the schedule, or a definition that does not fit the source.
+        DefinitionError: start or end is no border of the schedule, or the definition does not fit the source.
         SourceError: the source cannot be read.
         StateError: the state cannot be used.
         ExpectationsError: a critical expectation failed; nothing was published.
@@ -81,7 +88,7 @@ def run(
     intervals = sorted({*intervals, *news_from_upstream(bound)})
     check(bound, intervals, validate=validate)
     bound = bind(pipeline, root, store=store, claim=True)
-    with session(spark) as active:
+    with session_or_local(spark) as active:
         tell("accumulate")
         done = accumulate(bound, active, intervals)
         changed = record_accumulated(bound.store, done, utc_now())
@@ -99,11 +106,16 @@ def run(
 
 
 def finish(bound: Bound, spark: SparkSession, intervals: Sequence[Interval], *, validate: bool, tell: Callable[[str], None]) -> Finished:
-    """Finalize, validate, publish; once more from finalize if another run published in between."""
-    done: dict[str, tuple[int, ...]] = {}
+    """Finalize, validate, publish; again from finalize on if another run published in between.
+
+    Raises:
+        ConflictError: other runs published in between every time.
+        ExpectationsError: a critical expectation failed.
+    """
+    published_starts: dict[str, tuple[int, ...]] = {}
 
     def committed(window: str, starts: Sequence[int]) -> None:
-        done[window] = tuple(sorted({*done.get(window, ()), *starts}))
+        published_starts[window] = tuple(sorted({*published_starts.get(window, ()), *starts}))
 
     for _ in range(_TRIES):
         tell("finalize")
@@ -118,14 +130,14 @@ def finish(bound: Bound, spark: SparkSession, intervals: Sequence[Interval], *, 
         except ConflictError:
             bound.store.discard(staged.folder)
             continue
-        return Finished(done, tuple((low, high) for low, high in staged.missing), quality, tuple(staged.remarks))
+        return Finished(published_starts, tuple((low, high) for low, high in staged.missing), quality, tuple(staged.remarks))
     raise ConflictError(f"{bound.pipeline.name}: other runs keep publishing; run again when they are done")
 
 
 def batch_reports(bound: Bound, intervals: Sequence[Interval], changed: Mapping[int, bool] | None = None) -> list[BatchReport]:
-    """The report of each batch, from what the state says of it now."""
+    """The report of each batch, from the reports table and the ledgers as they are now."""
     read = last_accumulated(bound.store)
-    ledgers = {name: was.ledger.by_start() if (was := published(bound.store, name)).ledger else {} for name in bound.windows}
+    ledgers = {name: now.ledger.by_start() if (now := published(bound.store, name)).ledger else {} for name in bound.windows}
     return [
         _report(interval, read[interval.start_us], ledgers, (changed or {}).get(interval.start_us, False))
         for interval in intervals

@@ -1,4 +1,4 @@
-"""Validate: Great Expectations looks at the staged windows before anyone else can."""
+"""Validate: hold the staged windows against their suites, before any reader can see them."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ log = logging.getLogger("muntin")
 
 
 def validate_staged(bound: Bound, spark: SparkSession, staged: Staged) -> list[dict[str, Any]]:
-    """Check every staged window that has a suite, write the verdicts beside the files, return the reports.
+    """Check every staged window that has a suite, write the verdicts beside the files, and return the reports.
 
     Raises:
-        ExpectationsError: a critical expectation failed. The staged files stay for a look.
+        ExpectationsError: a critical expectation failed. The staged files stay, so that people can look at them.
         DefinitionError: a suite cannot be read.
     """
     from pipelines.quality import load_suite, validate
@@ -40,7 +40,7 @@ def validate_staged(bound: Bound, spark: SparkSession, staged: Staged) -> list[d
             )
     record_verdicts(bound, staged, {report.window: report.status for report in reports})
     failed = [report for report in reports if report.status == "failed"]
-    for report in failed[1:]:  # the first one speaks for itself
+    for report in failed[1:]:  # the first report is the text of the error
         log.error("%s", report.text())
     for report in failed:
         report.raise_if_critical()
@@ -48,14 +48,14 @@ def validate_staged(bound: Bound, spark: SparkSession, staged: Staged) -> list[d
 
 
 def find_suite(path: str | Path) -> Path:
-    """A suite by its path: as given, or below the folder that `MUNTIN_HOME` names.
+    """The path of a suite: as given, or below the folder that `MUNTIN_HOME` names.
 
     Raises:
-        DefinitionError: there is no such file.
+        DefinitionError: no such file.
     """
     tried = [Path(path), Path(os.environ.get("MUNTIN_HOME", ".")) / path]
     for candidate in tried:
         if candidate.exists():
             return candidate
-    looked = ", ".join(str(place.absolute()) for place in tried)
+    looked = ", ".join(str(candidate.absolute()) for candidate in tried)
     raise DefinitionError(f"expectations: no file {path} (looked in {looked}); run in the project's folder, or set MUNTIN_HOME to it")

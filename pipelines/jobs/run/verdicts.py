@@ -1,4 +1,4 @@
-"""Verdicts: which staged files were held against their suite, and how that ended. They lie beside the staged files."""
+"""Verdicts: how the staged files of a window did against its suite. They are kept in a file beside the staged files."""
 
 from __future__ import annotations
 
@@ -15,27 +15,31 @@ if TYPE_CHECKING:
     from pipelines.jobs.bound import Bound
     from pipelines.jobs.staged_windows import Staged, StagedWindow
 
-NAME = "verdicts.json"
+VERDICTS_FILE = "verdicts.json"
 
 
 def record_verdicts(bound: Bound, staged: Staged, statuses: Mapping[str, str]) -> None:
-    """Write down how the staged files of some windows were judged; `statuses`: window -> passed, warning or failed."""
-    found = {each.window: {"files": _files(each), "status": statuses[each.window]} for each in staged.windows if each.window in statuses}
-    write_whole(Path(bound.folder, staged.folder, NAME), json.dumps(found).encode())
+    """Write down the verdicts on the staged files. `statuses`: window -> passed, warning or failed, for the windows with a suite."""
+    verdicts = {
+        window.window: {"files": _files(window), "status": statuses[window.window]}
+        for window in staged.windows
+        if window.window in statuses
+    }
+    write_whole(Path(bound.folder, staged.folder, VERDICTS_FILE), json.dumps(verdicts).encode())
 
 
 def check_judged(bound: Bound, staged: Staged) -> None:
-    """See that every staged window with a suite was judged on exactly the files that are staged, and did not fail.
+    """Check that every staged window with a suite has a verdict on exactly the staged files, and did not fail.
 
     Raises:
-        ConflictError: a window was not judged, or other files of it were: finalize and validate again.
+        ConflictError: a window has no verdict, or one on other files: finalize and validate again.
         ExpectationsError: a window failed.
     """
-    found = _recorded(bound, staged.folder)
+    verdicts = _recorded(bound, staged.folder)
     for window in staged.windows:
         if window.window not in bound.pipeline.expectations:
             continue
-        verdict = found.get(window.window)
+        verdict = verdicts.get(window.window)
         if verdict is None or verdict["files"] != _files(window):
             raise ConflictError(f"windows/{window.window}: the staged files were not validated; finalize and validate again")
         if verdict["status"] == "failed":
@@ -44,11 +48,11 @@ def check_judged(bound: Bound, staged: Staged) -> None:
 
 def _recorded(bound: Bound, folder: str) -> Mapping[str, Any]:
     try:
-        return json.loads(Path(bound.folder, folder, NAME).read_text(encoding="utf-8"))
+        return json.loads(Path(bound.folder, folder, VERDICTS_FILE).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
 
 
 def _files(window: StagedWindow) -> Sequence[str]:
-    """A path names its content."""
+    """The paths of the files. A path names the content of its file."""
     return sorted(file["path"] for file in window.files)

@@ -1,4 +1,4 @@
-"""Rebuild: after a definition changed what states hold, the batches that its newest earlier state has and the new one lacks."""
+"""Rebuild: after the content of states changed with the definition, read the batches that the newest earlier state has."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def to_rebuild(pipeline: Pipeline, *, root: str | Path) -> list[Outdated]:
-    """The batches to read, in order; none if the pipeline has no earlier state or the present one has all of its batches.
+    """The batches that the newest earlier state has and the present one lacks, in order.
 
     Raises:
         DefinitionError: the earlier state's batches are not of the present schedule.
@@ -37,31 +37,31 @@ def to_rebuild(pipeline: Pipeline, *, root: str | Path) -> list[Outdated]:
             f"the batches in {earlier} are not those of the present schedule, {pipeline.intervals}; "
             "say what to read, as muntin backfill FILE --start 2013-01-01 --end 2014-01-01"
         )
-    there, why = _batches(bound), f"in the state {earlier.name}"
-    return [Outdated(from_us(start), from_us(pipeline.intervals.after(start)), why) for start in starts if start not in there]
+    present, why = _batches(bound), f"in the state {earlier.name}"
+    return [Outdated(from_us(start), from_us(pipeline.intervals.after(start)), why) for start in starts if start not in present]
 
 
 def left_behind(pipeline: Pipeline, root: str | Path) -> int:
-    """How many batches `to_rebuild` would name; none where the earlier state is of another schedule."""
+    """The number of batches in `to_rebuild`; 0 where the earlier state is of another schedule."""
     with suppress(DefinitionError):
         return len(to_rebuild(pipeline, root=root))
     return 0
 
 
 def newest_earlier(bound: Bound) -> Path | None:
-    """The state under another definition that was accumulated into last; None if there is none."""
+    """The state of the earlier definition that read a batch last; None if no earlier definition did."""
     present = Path(bound.folder)
     others = [folder for folder in sorted(present.parent.glob("*/")) if folder.name != present.name]
-    reports: Mapping[Path, Mapping[int, Mapping[str, Any]]] = {each: last_accumulated(DeltaStore(str(each))) for each in others}
-    read = [(max(said["recorded_at"] for said in found.values()), folder) for folder, found in reports.items() if found]
-    return max(read)[1] if read else None
+    reports: Mapping[Path, Mapping[int, Mapping[str, Any]]] = {folder: last_accumulated(DeltaStore(str(folder))) for folder in others}
+    ages = [(max(batch["recorded_at"] for batch in batches.values()), folder) for folder, batches in reports.items() if batches]
+    return max(ages)[1] if ages else None
 
 
 def check_rebuilt(bound: Bound, window: str) -> None:
-    """Refuse to take a state in which nothing is published yet for one without windows.
+    """Refuse to show a window as empty that only an earlier definition has published.
 
     Raises:
-        StateError: only an earlier definition has published this window.
+        StateError: it is published under an earlier definition and not under this one.
     """
     present, published = Path(bound.folder), f"windows/{window}/_delta_log"
     if (present / published).exists():
@@ -76,13 +76,13 @@ def check_rebuilt(bound: Bound, window: str) -> None:
 
 
 def _batches(bound: Bound) -> set[int]:
-    """Starts of the batches that every frame set of a state has."""
-    known = [{one.interval.start_us for one in accumulated(bound, bound.store.snapshot(frames.table))} for frames in bound.frame_sets]
+    """Starts of the batches that all frame sets of a state have."""
+    known = [{batch.interval.start_us for batch in accumulated(bound, bound.store.snapshot(frames.table))} for frames in bound.frame_sets]
     return set.intersection(*known)
 
 
 def _fits(pipeline: Pipeline, starts: Sequence[int]) -> bool:
-    """Whether batches that start then are those of the schedule: on its borders, and some of them neighbours."""
+    """Whether batches that start then fit the schedule: they begin at its borders, and two of them are neighbours."""
     after = {start: pipeline.intervals.after(start) for start in starts}
     try:
         for start, end in after.items():

@@ -1,4 +1,4 @@
-"""Vacuum: remove what no reader can see any more. Files that a table consists of are never touched."""
+"""Vacuum: remove files that no reader can see any more. Files of a table's present version are never touched."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _PARTIAL = re.compile(r"\..+\.\d+\.partial")
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """What was removed from one place: files that later commits replaced, outlived notes, a staging folder, half-written files."""
+    """Files removed from one place. `what`: replaced files, outlived notes, abandoned staging, or half-written files."""
 
     what: str
     place: str
@@ -43,11 +43,11 @@ def vacuum(
     """Remove replaced files, abandoned stagings and half-written files that are older than a duration.
 
     Args:
-        root: folder that state lives below.
-        older_than_us: in microseconds; longer than the longest run and the longest look of a reader.
-        pipeline: whose state, under every definition it had; None: every state below the root.
-        dry_run: only say what would be removed.
-        now: the present, unless the clock shall be asked.
+        root: the folder above the states.
+        older_than_us: microseconds; must be longer than any run and any reader takes.
+        pipeline: the pipeline whose states are swept, under every definition it had; None: every state below the root.
+        dry_run: only tell what would be removed.
+        now: the present; None: the clock tells.
 
     Raises:
         StateError: there is no state.
@@ -57,7 +57,7 @@ def vacuum(
     if pipeline is not None:
         home = Path(bind_existing(pipeline, root).folder).parent
         homes = [folder for folder in homes if folder.parent.absolute() == home]
-    return [one for folder in homes for one in _swept(Path(root), folder, older_than_us, oldest, dry_run=dry_run) if one.files]
+    return [removed for folder in homes for removed in _swept(Path(root), folder, older_than_us, oldest, dry_run=dry_run) if removed.files]
 
 
 def _swept(root: Path, folder: Path, older_than_us: int, oldest: datetime, *, dry_run: bool) -> Iterator[Removed]:
@@ -69,7 +69,7 @@ def _swept(root: Path, folder: Path, older_than_us: int, oldest: datetime, *, dr
 
 
 def _replaced(root: Path, table: Path, older_than_us: int, *, dry_run: bool) -> Removed:
-    """Files that a commit removed from the table, by Delta's own vacuum; never files that the log does not know."""
+    """Remove the files that a commit took out of the table, by Delta's own vacuum. Files that the log does not know stay."""
     hours = -(-older_than_us // UNITS["h"])
     opened = DeltaTable(str(table))
     names = opened.vacuum(hours, dry_run=True, enforce_retention_duration=False)
@@ -80,10 +80,10 @@ def _replaced(root: Path, table: Path, older_than_us: int, *, dry_run: bool) -> 
 
 
 def _outlived(root: Path, folder: Path, oldest: datetime, *, dry_run: bool) -> Removed:
-    """Notes of what was open after batches that no ledger names any more."""
+    """Remove the notes that no ledger names any more."""
     store = DeltaStore(str(folder))
     ledgers = [published(store, table.name).ledger for table in sorted(folder.glob("windows/*"))]
-    named = {path for ledger in ledgers if ledger for entry in ledger.entries for path in entry.carry or ()}
+    named = {path for ledger in ledgers if ledger for entry in ledger.entries for path in entry.note or ()}
     notes = [path for path in folder.glob(f"{NOTES}/**/*.parquet") if str(path.relative_to(folder / NOTES)) not in named]
     old = [(path, stat.st_size) for path in notes if (stat := path.stat()).st_mtime < oldest.timestamp()]
     for path, _ in [] if dry_run else old:
@@ -92,6 +92,7 @@ def _outlived(root: Path, folder: Path, oldest: datetime, *, dry_run: bool) -> R
 
 
 def _abandoned(root: Path, folder: Path, oldest: datetime, *, dry_run: bool) -> Iterator[Removed]:
+    """Remove the staged folders of runs that ended long ago."""
     for staged in stagings(folder):
         if staged.written_at < oldest:
             place = folder / staged.folder
@@ -101,8 +102,9 @@ def _abandoned(root: Path, folder: Path, oldest: datetime, *, dry_run: bool) -> 
 
 
 def _half_written(root: Path, folder: Path, oldest: datetime, *, dry_run: bool) -> Removed:
-    found = [path for path in folder.rglob(".*.partial") if _PARTIAL.fullmatch(path.name)]
-    old = [(path, stat.st_size) for path in found if (stat := path.stat()).st_mtime < oldest.timestamp()]
+    """Remove the files that killed runs were writing."""
+    partial = [path for path in folder.rglob(".*.partial") if _PARTIAL.fullmatch(path.name)]
+    old = [(path, stat.st_size) for path in partial if (stat := path.stat()).st_mtime < oldest.timestamp()]
     for path, _ in [] if dry_run else old:
         path.unlink(missing_ok=True)
     return Removed("half-written files", str(folder.relative_to(root)), len(old), sum(size for _, size in old))
