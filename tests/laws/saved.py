@@ -2,9 +2,7 @@
 
 from pipelines import aggregates as agg
 from pipelines.aggregates import Aggregate, Field
-from tests.judge.test_every_aggregate import ASKED
-from tests.laws.keeping import VARIANTS
-from tests.laws.test_laws import CATALOGUE
+from tests.catalogue.aggregates import ROWS
 
 NARROWED = {
     "sum(x)": "sum(x)¹",
@@ -39,10 +37,7 @@ NARROWED = {
 """
 
 # The facts of an aggregate of Python functions hold their byte code, which is another one in another Python.
-OWN = {"own", "own with deduct", "least"}
-
-PLAIN = {name: ask() for name, (ask, _) in (CATALOGUE | VARIANTS).items() if name not in OWN}
-PLAIN |= {f"judged: {each}": each for each in ASKED if each.name not in OWN}
+PLAIN = {row.call: row.made() for row in ROWS if row.name not in ("own", "apply")}
 PLAIN |= {f"text: {text}": Aggregate("text", "x", (Field("text", text, (("", text),), agg.SUM),), lambda x: x) for text in NARROWED}
 
 
