@@ -3,9 +3,10 @@
 from typing import TYPE_CHECKING
 
 from pipelines.cli import options as opt
-from pipelines.cli.output import many, say, say_json
+from pipelines.cli.output import say, say_json
 from pipelines.cli.place import placed
 from pipelines.cli.working import working
+from pipelines.definition.amounts import many
 
 if TYPE_CHECKING:
     from pipelines.definition.pipeline import Pipeline

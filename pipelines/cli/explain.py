@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from pipelines.cli import options as opt
-from pipelines.cli.output import columns, many, say, say_json
+from pipelines.cli.output import columns, say, say_json
 from pipelines.cli.place import placed
 from pipelines.cli.selection import one_key
 from pipelines.cli.working import working
+from pipelines.definition.amounts import many
 
 if TYPE_CHECKING:
     from pipelines.jobs.look.explain import Explained, Explanation, Part

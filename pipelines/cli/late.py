@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pipelines.cli import options as opt
-from pipelines.cli.output import columns, many, say, say_json
+from pipelines.cli.output import columns, say, say_json
 from pipelines.cli.place import placed
 from pipelines.cli.working import working
+from pipelines.definition.amounts import many
 
 if TYPE_CHECKING:
     import pyarrow as pa

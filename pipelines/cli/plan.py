@@ -6,9 +6,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from pipelines.cli import options as opt
-from pipelines.cli.output import columns, many, moment, say, say_json, size, stretches
+from pipelines.cli.output import columns, moment, say, say_json, size, stretches
 from pipelines.cli.place import placed
 from pipelines.cli.working import working
+from pipelines.definition.amounts import many
 from pipelines.errors import SourceError
 
 if TYPE_CHECKING:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pipelines.cli import options as opt
-from pipelines.cli.output import many, say, say_json
+from pipelines.cli.output import say, say_json
 from pipelines.cli.place import placed
 from pipelines.cli.selection import selected
 from pipelines.cli.working import working
+from pipelines.definition.amounts import many
 from pipelines.definition.spelling import did_you_mean
 from pipelines.errors import DefinitionError, StateError
 

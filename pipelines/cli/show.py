@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pipelines.cli import options as opt
-from pipelines.cli.output import columns, many, plain, say, say_json
+from pipelines.cli.output import columns, plain, say, say_json
 from pipelines.cli.place import placed
 from pipelines.cli.selection import selected
 from pipelines.cli.working import working
+from pipelines.definition.amounts import many
 from pipelines.errors import DefinitionError
 
 if TYPE_CHECKING:

@@ -4,9 +4,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipelines.cli import options as opt
-from pipelines.cli.output import columns, many, moment, say, say_json, size, stretches
+from pipelines.cli.output import columns, moment, say, say_json, size, stretches
 from pipelines.cli.place import placed, root_of
 from pipelines.cli.working import working
+from pipelines.definition.amounts import many
 
 if TYPE_CHECKING:
     from pipelines.definition.pipeline import Pipeline

@@ -5,9 +5,10 @@ from typing import Annotated
 import typer
 
 from pipelines.cli import options as opt
-from pipelines.cli.output import columns, many, say, say_json, size
+from pipelines.cli.output import columns, say, say_json, size
 from pipelines.cli.place import placed, root_of
 from pipelines.cli.working import working
+from pipelines.definition.amounts import many
 from pipelines.definition.durations import UNITS
 
 OlderThan = Annotated[

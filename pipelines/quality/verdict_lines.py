@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pipelines.quality.report_values import many, table
+from pipelines.definition.amounts import many
+from pipelines.quality.report_values import table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -59,6 +59,7 @@ def run(
     end: datetime,
     spark: SparkSession | None = None,
     validate: bool = True,
+    forget: bool = False,
     progress: Callable[[str], None] | None = None,
     store: Store | None = None,
 ) -> RunReport:
@@ -73,12 +74,13 @@ def run(
         start, end: borders of the schedule, aware datetimes.
         spark: a session, classic or Connect; None: the active session of the process, or a local one that stays for the next run.
         validate: whether expectations guard what is published.
+        forget: whether a batch without files is empty, whatever was read of it before: its rows go out of published windows.
         progress: called with the name of each step as it begins.
         store: another implementation of `Store`.
 
     Raises:
         DefinitionError: start or end is no border of the schedule, or the definition does not fit the source.
-        SourceError: the source cannot be read.
+        SourceError: the source cannot be read; or files are gone of batches that rows were read of, and `forget` is false.
         StateError: the state cannot be used.
         ExpectationsError: a critical expectation failed; nothing was published.
     """
@@ -90,7 +92,7 @@ def run(
     bound = bind(pipeline, root, store=store, claim=True)
     with session_or_local(spark) as active:
         tell("accumulate")
-        done = accumulate(bound, active, intervals)
+        done = accumulate(bound, active, intervals, forget=forget)
         changed = record_accumulated(bound.store, done, utc_now())
         finished = finish(bound, active, intervals, validate=validate, tell=tell)
     batches = batch_reports(bound, intervals, changed)
