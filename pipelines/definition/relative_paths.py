@@ -1,4 +1,4 @@
-"""A definition's relative paths, as seen from the project's folder."""
+"""Relative paths of a definition are below the project's folder."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 def at_home(pipeline: Pipeline, home: str | Path) -> Pipeline:
-    """The same pipeline with its relative paths, of the source and of expectations, below `home`.
+    """The same pipeline with the relative paths of its source and its suites below `home`.
 
-    Absolute paths and addresses (`s3://...`) stay as they are. Paths are no part of a state's fingerprint.
+    Absolute paths and addresses (`s3://...`) stay as they are. Paths are not part of a state's fingerprint.
     """
     suites = {name: Path(home, path) for name, path in pipeline.expectations.items()}
     return replace(pipeline, source=pipeline.source.below(home), expectations=suites)
