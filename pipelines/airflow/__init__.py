@@ -2,8 +2,8 @@
 
     dag = airflow_dag(flights)
 
-Importing this package imports no Airflow; `airflow_dag` does, when called. Spark, Great Expectations and the engine are
-imported by the tasks.
+Importing this package does not import Airflow; a call of `airflow_dag` does. The tasks import Spark, Great Expectations
+and the engine.
 """
 
 from pipelines.airflow.assets import window_asset

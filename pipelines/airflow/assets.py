@@ -1,4 +1,4 @@
-"""Each window of a pipeline is an asset; publishing it is an event that carries the batch's report."""
+"""Assets: each window of a pipeline is an asset, and publishing it emits an event with the batch's report."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 def window_asset(pipeline: Pipeline | str, window: str) -> Asset:
     """The asset of a window, to schedule other DAGs by: `schedule=[window_asset("flights", "day")]`.
 
-    Its address names the window wherever the state is, so that moving the state wakes or orphans nobody; where its table
-    is now stands in each event's `extra["table"]`.
+    Its address does not depend on the folder of the state, so that the state can be moved. The folder of its table is in
+    each event's `extra["table"]`.
     """
     from airflow.sdk import Asset
 
@@ -25,14 +25,14 @@ def window_asset(pipeline: Pipeline | str, window: str) -> Asset:
 
 
 def published_alias(pipeline: Pipeline) -> AssetAlias:
-    """What the task `publish` declares: of its windows, those it really published get an event."""
+    """The outlet of the task `publish`. Only the windows that the task really published get an event through it."""
     from airflow.sdk import AssetAlias
 
     return AssetAlias(name=f"{pipeline.name}/published", group="muntin")
 
 
 def emit(pipeline: Pipeline, outlet_events: Any, extras: Mapping[str, Mapping[str, Any]]) -> None:  # noqa: ANN401 - Airflow's accessors
-    """One event for each window that was published, by name with its `extra`."""
+    """Emit an event for each published window. `extras`: window -> the `extra` of its event."""
     events = outlet_events[published_alias(pipeline)]
     for window, extra in extras.items():
         events.add(window_asset(pipeline, window), extra=dict(extra))

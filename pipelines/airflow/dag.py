@@ -1,4 +1,4 @@
-"""One DAG per pipeline: accumulate, finalize, validate, publish; a run per data interval."""
+"""The DAG of a pipeline: accumulate, finalize, validate, publish, with a run per data interval."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ def airflow_dag(
     conn_id: str = CONNECTION,
     **options: Any,  # noqa: ANN401 - whatever airflow.sdk.DAG takes
 ) -> DAG:
-    """The DAG of a pipeline, named as it is. Give it a global name in a file of the DAG folder.
+    """The DAG of a pipeline, under the pipeline's name. Assign it to a global name in a file of the DAG folder.
 
-    A pipeline over the windows of another runs when these are published: by their asset, so that nothing waits in a worker.
-    It reads every batch that was published since.
+    A pipeline over the windows of another runs when these are published: their asset starts it, so that no worker waits. It
+    reads every batch that was published since its last run.
 
     Args:
         pipeline: the definition.
-        root: of the state; None is `MUNTIN_ROOT`, else `state`. A relative one is below the project's folder.
-        catchup: whether intervals of the past are scheduled by themselves; skipped ones are holes.
-        max_active_runs: how many intervals are worked on at once, backfills apart.
-        conn_id: of the connection that says where Spark is; while it does not exist, Spark is local.
-        **options: more for `airflow.sdk.DAG`: default_args, tags, end_date, on_failure_callback...
+        root: the folder of the state; None is `MUNTIN_ROOT`, else `state`. A relative path is below the project's folder.
+        catchup: whether Airflow schedules past intervals by itself. Skipped intervals are missing in the history.
+        max_active_runs: how many runs may be active at once, not counting backfills.
+        conn_id: the connection that says where Spark is; if it does not exist, Spark is local.
+        **options: further arguments of `airflow.sdk.DAG`: default_args, tags, end_date, on_failure_callback...
 
     Raises:
         DefinitionError: a schedule whose intervals Airflow cannot have, or a root that is an address, as `s3://...`.
@@ -72,7 +72,7 @@ def _schedule(pipeline: Pipeline, *, catchup: bool) -> Any:  # noqa: ANN401 - a 
 
 
 def _params() -> dict[str, Any]:
-    """Fields of the trigger form, for a run by hand."""
+    """The fields of the trigger form, for a manual run."""
     from airflow.sdk import Param
 
     kind = {"type": ["null", "string"], "format": "date-time"}

@@ -1,4 +1,4 @@
-"""What the tasks say in their logs."""
+"""The lines that tasks write to their logs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def accumulated(batch: Accumulated, *, changed: bool) -> list[str]:
-    """What was read of the source."""
+    """Lines on the rows that were read of the source."""
     size = sum(file.bytes for file in batch.manifest)
     source = f"{many(len(batch.manifest), 'file')} ({size:,} bytes)"
     left_out = batch.read - batch.taken - batch.refused
@@ -29,23 +29,23 @@ def accumulated(batch: Accumulated, *, changed: bool) -> list[str]:
     return lines
 
 
-def staged(found: Staged, interval: Interval) -> list[str]:
-    """What must be published, and what history waits for."""
-    lines = [f"window {each.window}: {rows(each.files):,} windows staged, for {batches(each.starts)}" for each in found.windows]
-    if not found.windows:
+def staged(result: Staged, interval: Interval) -> list[str]:
+    """Lines on the staged windows, on what was lost or damaged, and on missing intervals."""
+    lines = [f"window {window.window}: {rows(window.files):,} windows staged, for {batches(window.starts)}" for window in result.windows]
+    if not result.windows:
         lines = ["no window changed since it was published: nothing is staged"]
-    return [*lines, *(f"mended: {remark}" for remark in found.remarks), *waiting(interval, found.missing)]
+    return [*lines, *(f"mended: {remark}" for remark in result.remarks), *waiting(interval, result.missing)]
 
 
-def validated(reports: Sequence[Mapping[str, Any]], found: Staged) -> list[str]:
-    """The verdict on each window; for those with warnings, which."""
+def validated(reports: Sequence[Mapping[str, Any]], result: Staged) -> list[str]:
+    """Lines on the verdict on each window, and on each check that failed."""
     lines = [line for report in reports for line in verdict_lines(report)]
-    unguarded = {each.window for each in found.windows} - {report["window"] for report in reports}
+    unguarded = {window.window for window in result.windows} - {report["window"] for report in reports}
     return [*lines, *(f"window {name!r}: no expectations" for name in sorted(unguarded))]
 
 
 def published(interval: Interval, report: BatchReport, done: Mapping[str, Sequence[int]], missing: Iterable[Sequence[int]]) -> list[str]:
-    """What readers see now, what became of the batch, what is missing."""
+    """Lines on the published windows, on the counts of the run's own batch, and on missing intervals."""
     lines = [f"published window {window}: {batches(starts)}" for window, starts in done.items()] or ["nothing to publish"]
     if report.watermark is None:
         return [*lines, f"batch {interval}: accumulated, not final yet", *waiting(interval, missing)]
@@ -57,7 +57,7 @@ def published(interval: Interval, report: BatchReport, done: Mapping[str, Sequen
 
 
 def waiting(interval: Interval, missing: Iterable[Sequence[int]]) -> list[str]:
-    """The holes; those before the run's own interval keep it from being published."""
+    """A line on the missing intervals. The run's own batch waits for those that are earlier."""
     holes = [Interval(low, high) for low, high in missing]
     if not holes:
         return []
@@ -66,12 +66,12 @@ def waiting(interval: Interval, missing: Iterable[Sequence[int]]) -> list[str]:
 
 
 def left_behind(count: int) -> str:
-    """What a changed definition has not read yet."""
+    """A line on the batches that a changed definition has not read yet."""
     return f"an earlier definition had read {many(count, 'batch')} that this one has not: muntin rebuild reads them"
 
 
 def rows(files: Iterable[Mapping[str, Any]]) -> int:
-    """Windows in staged files."""
+    """The number of windows in staged files."""
     return sum(file["rows"] for file in files)
 
 

@@ -1,4 +1,4 @@
-"""Where a run happens: the project's folder, the root of the state, and the data interval."""
+"""The place of a run: the project's folder, the root of the state, and the data interval."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ START, END = "interval_start", "interval_end"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What every task of a run works on: the pipeline with absolute paths beside its state, and the run's interval."""
+    """The pipeline, with absolute paths and bound to its state, and the run's interval. All tasks of a run share it."""
 
     bound: Bound
     interval: Interval
 
 
 def place_of(pipeline: Pipeline, context: Mapping[str, Any], root: str | Path | None) -> Place:
-    """The place of the run that a task's context tells of.
+    """The place of a run, from the context of its task.
 
     Raises:
         DefinitionError: the run has no data interval, or one that the schedule does not have.
@@ -51,22 +51,23 @@ def home_of(dag_file: str | Path) -> Path:
 
 
 def interval_of(pipeline: Pipeline, context: Mapping[str, Any]) -> Interval:
-    """The interval a run is about: its parameters, else the newest that the upstream published, else its data interval.
+    """The interval of a run: from its parameters, else the newest batch that the upstream published, else its data interval.
 
     Raises:
-        DefinitionError: neither is there, or it is not one interval of the schedule.
+        DefinitionError: the run has none of them, or it is not one interval of the schedule.
     """
-    start_us, end_us = _asked(pipeline, context["params"]) or _told(pipeline, context) or _scheduled(context["dag_run"])
-    found = pipeline.intervals.intervals(start_us, end_us)
-    if len(found) != 1:
+    start_us, end_us = _asked(pipeline, context["params"]) or _from_upstream(pipeline, context) or _scheduled(context["dag_run"])
+    intervals = pipeline.intervals.intervals(start_us, end_us)
+    if len(intervals) != 1:
         raise DefinitionError(
-            f"a run is about one interval of the schedule {pipeline.intervals}, and {len(found)} were asked for; "
+            f"a run is about one interval of the schedule {pipeline.intervals}, and {len(intervals)} were asked for; "
             f"create a backfill for several, or use `muntin run`"
         )
-    return found[0]
+    return intervals[0]
 
 
 def _asked(pipeline: Pipeline, params: Mapping[str, Any]) -> tuple[int, int] | None:
+    """The interval that the run's parameters ask for."""
     start, end = params.get(START), params.get(END)
     if start is None:
         if end is not None:
@@ -76,11 +77,11 @@ def _asked(pipeline: Pipeline, params: Mapping[str, Any]) -> tuple[int, int] | N
     return start_us, instant_us(datetime.fromisoformat(end), END) if end else pipeline.intervals.after(start_us)
 
 
-def _told(pipeline: Pipeline, context: Mapping[str, Any]) -> tuple[int, int] | None:
-    """The newest batch of the events that started the run, of a pipeline over the windows of another."""
+def _from_upstream(pipeline: Pipeline, context: Mapping[str, Any]) -> tuple[int, int] | None:
+    """The newest batch in the events that started the run, for a pipeline over the windows of another."""
     if pipeline.source.upstream is None:
         return None
-    events = [event for found in (context.get("triggering_asset_events") or {}).values() for event in found]
+    events = [event for of_asset in (context.get("triggering_asset_events") or {}).values() for event in of_asset]
     starts = [datetime.fromisoformat(start) for event in events for start in event.extra.get("published", ())]
     if not starts:
         return None
@@ -89,6 +90,7 @@ def _told(pipeline: Pipeline, context: Mapping[str, Any]) -> tuple[int, int] | N
 
 
 def _scheduled(run: Any) -> tuple[int, int]:  # noqa: ANN401 - Airflow's run
+    """The run's data interval."""
     start, end = run.data_interval_start, run.data_interval_end
     if start is None or end is None or start == end:
         raise DefinitionError(

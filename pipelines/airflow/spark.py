@@ -1,4 +1,4 @@
-"""Where Spark is: what a connection says when the task runs; nothing configured is a local session."""
+"""The Spark session of tasks: where the connection says, or local if there is no such connection."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ CONNECTION = "spark_default"
 
 
 def locate_spark(conn_id: str) -> Callable[[Mapping[str, Any]], None]:
-    """A `pre_execute` for tasks of `@task.pyspark(conn_id=...)`, which fail where the connection does not exist.
+    """A `pre_execute` for tasks of `@task.pyspark(conn_id=...)`, which fail if the connection does not exist.
 
-    Without it, the task gets the local session that `pipelines.run` would start. Asked when the task runs: parsing a
-    DAG file asks no database.
+    With this, such a task gets a local session, as `pipelines.run` starts. The connection is looked up when the task runs,
+    so that parsing a DAG file needs no database.
     """
 
     def locate(context: Mapping[str, Any]) -> None:
         use_this_python()
         ship_by_value(Path(context["dag"].fileloc).absolute().parent)
         operator = context["task"]
-        found = connection(conn_id) is not None
-        operator.conn_id = conn_id if found else None
-        operator.config_kwargs = {} if found else local_settings()
+        configured = connection(conn_id) is not None
+        operator.conn_id = conn_id if configured else None
+        operator.config_kwargs = {} if configured else local_settings()
 
     return locate
 
 
 def connection(conn_id: str) -> Any | None:  # noqa: ANN401 - Airflow's connection
-    """The connection, or None if nobody configured it."""
+    """The connection; None if it does not exist."""
     from airflow.sdk import BaseHook
     from airflow.sdk.exceptions import AirflowNotFoundException
 
@@ -47,14 +47,14 @@ def connection(conn_id: str) -> Any | None:  # noqa: ANN401 - Airflow's connecti
 
 
 def local_settings() -> dict[str, str]:
-    """Of a local session; Spark's warnings would drown a task's log."""
+    """The settings of a local session. Spark's warnings are silenced: a task's log would be full of them."""
     from pipelines.spark.spark_session import LOCAL
 
     return {**LOCAL, "spark.log.level": "ERROR"}
 
 
 def use_this_python() -> None:
-    """Spark's workers run in this interpreter, not in whichever `python3` comes first; and see that Spark's packages fit."""
+    """Let Spark's workers run this interpreter, not the first `python3` of the path; and check that Spark's packages fit together."""
     from pipelines.spark.spark_session import check_packages
 
     check_packages()
@@ -64,7 +64,7 @@ def use_this_python() -> None:
 
 
 def ship_by_value(folder: Path) -> None:
-    """Send functions that are defined in the DAG folder to Spark's workers whole: they cannot import its modules."""
+    """Send functions of the DAG folder to Spark's workers with their code: workers cannot import modules of this folder."""
     from pyspark import cloudpickle
 
     for module in list(sys.modules.values()):
@@ -75,7 +75,7 @@ def ship_by_value(folder: Path) -> None:
 
 @contextmanager
 def spark_session(conn_id: str, dag_file: str) -> Iterator[SparkSession]:
-    """The session `@task.pyspark` would give, for a task that seldom needs one; stopped at the end."""
+    """The session that `@task.pyspark` would give, for a task that seldom needs a session. It is stopped at the end."""
     from pyspark.sql import SparkSession
 
     use_this_python()
@@ -90,13 +90,13 @@ def spark_session(conn_id: str, dag_file: str) -> Iterator[SparkSession]:
         session.stop()
 
 
-def _settings(found: Any | None) -> dict[str, str]:  # noqa: ANN401 - Airflow's connection
-    """As the provider reads a connection: Spark Connect by its type, else host and port are the master."""
-    if found is None:
+def _settings(at: Any | None) -> dict[str, str]:  # noqa: ANN401 - Airflow's connection
+    """The settings of a session, read from a connection as the provider does: Spark Connect by type, else host and port are the master."""
+    if at is None:
         return {"spark.master": "local[*]", **local_settings()}
-    if found.conn_type == "spark_connect":
+    if at.conn_type == "spark_connect":
         from airflow.providers.apache.spark.hooks.spark_connect import SparkConnectHook
 
-        return {"spark.remote": SparkConnectHook(found.conn_id).get_connection_url(), **found.extra_dejson}
-    master = f"{found.host}:{found.port}" if found.port else found.host or "local[*]"
-    return {"spark.master": master, **found.extra_dejson}
+        return {"spark.remote": SparkConnectHook(at.conn_id).get_connection_url(), **at.extra_dejson}
+    master = f"{at.host}:{at.port}" if at.port else at.host or "local[*]"
+    return {"spark.master": master, **at.extra_dejson}

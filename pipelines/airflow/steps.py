@@ -1,4 +1,4 @@
-"""What the tasks of a run do: the jobs of `pipelines.jobs` on one interval, said in the task log. No Airflow in here."""
+"""The steps of a run: each calls a job of `pipelines.jobs` for one interval and writes to the task's log. No Airflow is imported."""
 
 from __future__ import annotations
 
@@ -34,15 +34,19 @@ def check(place: Place) -> None:
 
 
 def accumulate(place: Place, spark: SparkSession) -> dict[str, Any]:
-    """Read the interval's events into states; of an upstream all that it published since. Returns what was read of the interval."""
+    """Read the interval's events into states; from an upstream every batch published since the last run.
+
+    Returns:
+        JSON-able: the interval, its counts of rows, and whether its source has changed.
+    """
     from pipelines.jobs.inputs import news_from_upstream
     from pipelines.jobs.reports_table import record_accumulated, utc_now
     from pipelines.jobs.run.accumulate import accumulate as read
 
     news = news_from_upstream(place.bound, unread=True)
-    done = read(place.bound, spark, sorted({place.interval, *news}))
-    changed = record_accumulated(place.bound.store, done, utc_now())
-    batch = next(one for one in done if one.interval == place.interval)
+    batches = read(place.bound, spark, sorted({place.interval, *news}))
+    changed = record_accumulated(place.bound.store, batches, utc_now())
+    batch = next(batch for batch in batches if batch.interval == place.interval)
     for line in log_lines.accumulated(batch, changed=changed[batch.interval.start_us]):
         log.info(line)
     return {
@@ -55,7 +59,11 @@ def accumulate(place: Place, spark: SparkSession) -> dict[str, Any]:
 
 
 def finalize(place: Place, spark: SparkSession) -> dict[str, Any]:
-    """Stage the windows of everything that changed. Returns the staging folder (None: nothing changed) and what is missing."""
+    """Stage the windows of all batches that changed.
+
+    Returns:
+        JSON-able: the staging folder (None: nothing changed), and the missing intervals.
+    """
     from pipelines.jobs.run.finalize import finalize as stage
 
     staged = stage(place.bound, spark, [place.interval.start_us])
@@ -65,7 +73,11 @@ def finalize(place: Place, spark: SparkSession) -> dict[str, Any]:
 
 
 def validate(place: Place, spark: SparkSession, staged: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Hold the staged windows against their expectations. Returns the reports; a critical failure raises."""
+    """Hold the staged windows against their suites, and return the reports.
+
+    Raises:
+        ExpectationsError: a critical expectation failed.
+    """
     from pipelines.jobs.run.finalize import load_staged
     from pipelines.jobs.run.publish import is_stale
     from pipelines.jobs.run.validate import validate_staged
@@ -75,8 +87,8 @@ def validate(place: Place, spark: SparkSession, staged: Mapping[str, Any]) -> li
         return []
     try:
         loaded = load_staged(place.bound.store, staged["folder"])
-    except ConflictError as gone:
-        log.info("%s: the task publish will do so", gone)
+    except ConflictError as wrong:
+        log.info("%s: the task publish will do so", wrong)
         return []
     if is_stale(place.bound.store, loaded):
         log.info("another run published since these windows were staged: the task publish will finalize and validate again")
@@ -88,11 +100,11 @@ def validate(place: Place, spark: SparkSession, staged: Mapping[str, Any]) -> li
 
 
 def publish(place: Place, staged: Mapping[str, Any], accumulated: Mapping[str, Any], quality: Quality, session: Session) -> dict[str, Any]:
-    """Publish what was staged; if another run published since, finalize and validate once more, in a session of its own.
+    """Publish the staged windows. If another run published since, finalize and validate again, in a session of its own.
 
     Returns:
-        `report` of the batch, `published`: window -> starts of the batches published, `waiting_for`: missing intervals,
-        `quality`: window -> the verdict of its expectations.
+        JSON-able: `report` of the run's own batch, `published`: window -> starts of the published batches, `waiting_for`: missing
+        intervals, `quality`: window -> its verdict.
     """
     from pipelines.jobs.upkeep.rebuild import left_behind
 
@@ -107,12 +119,12 @@ def publish(place: Place, staged: Mapping[str, Any], accumulated: Mapping[str, A
         "report": report.to_dict(),
         "published": {window: [from_us(start).isoformat() for start in starts] for window, starts in done.items()},
         "waiting_for": [[from_us(low).isoformat(), from_us(high).isoformat()] for low, high in missing],
-        "quality": {each["window"]: each["verdict"] for each in quality},
+        "quality": {of_window["window"]: of_window["verdict"] for of_window in quality},
     }
 
 
 def _publish(place: Place, staged: Mapping[str, Any], quality: Quality, session: Session) -> tuple[Published, Holes, Quality]:
-    """What this run published, what is missing, and how it was judged."""
+    """The published batches by window, the missing intervals, and the reports of validation."""
     from pipelines.jobs.run.finalize import load_staged
     from pipelines.jobs.run.publish import publish as commit
 
@@ -121,14 +133,14 @@ def _publish(place: Place, staged: Mapping[str, Any], quality: Quality, session:
         return done, staged["missing"], quality
     try:
         commit(place.bound, load_staged(place.bound.store, staged["folder"]), committed=done.__setitem__)
-    except ConflictError as rival:
-        log.info("%s", rival)
+    except ConflictError as wrong:
+        log.info("%s", wrong)
         return _again(place, staged["folder"], done, session)
     return done, staged["missing"], quality
 
 
 def _again(place: Place, folder: str, done: Published, session: Session) -> tuple[Published, Holes, Quality]:
-    """Finalize, validate and publish until no other run comes in between."""
+    """Finalize, validate and publish again, until no other run publishes in between."""
     from pipelines.jobs.run.run import finish
 
     place.bound.store.discard(folder)
@@ -139,7 +151,7 @@ def _again(place: Place, folder: str, done: Published, session: Session) -> tupl
 
 
 def _record(place: Place, starts: Sequence[int], *, changed: bool) -> BatchReport:
-    """Write down what became of these batches; return the report of the run's own."""
+    """Record the reports of these batches; return that of the run's own batch."""
     from pipelines.definition.schedule import Interval
     from pipelines.jobs.reports_table import record_published, utc_now
     from pipelines.jobs.run.run import batch_reports
@@ -152,7 +164,7 @@ def _record(place: Place, starts: Sequence[int], *, changed: bool) -> BatchRepor
 
 
 def extras(place: Place, result: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Window -> what its asset event carries; only of windows that were published."""
+    """Window -> the `extra` of its asset event, for the published windows."""
     return {
         window: {
             "pipeline": place.bound.pipeline.name,

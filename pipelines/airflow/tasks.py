@@ -1,4 +1,4 @@
-"""The four tasks of a pipeline's DAG. Their bodies import what they need when they run."""
+"""The four tasks of a pipeline's DAG. Heavy imports are in the bodies: they are done when a task runs."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | Path | None, conn_id:
         return steps.accumulate(place(context), spark)
 
     def finalize(spark: SparkSession, **context: Any) -> dict[str, Any]:  # noqa: ANN401 - Airflow's
-        """Stage the windows of everything that changed."""
+        """Stage the windows of all batches that changed."""
         return steps.finalize(place(context), spark)
 
     def validate(staged: dict[str, Any], spark: SparkSession, **context: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - Airflow's
-        """Hold the staged windows against their expectations."""
+        """Hold the staged windows against their suites."""
         return steps.validate(place(context), spark, staged)
 
     def publish(accumulated: dict[str, Any], staged: dict[str, Any], quality: list[dict[str, Any]], **context: Any) -> dict[str, Any]:  # noqa: ANN401 - Airflow's
-        """Make the staged windows what readers see, and tell so by an asset event per window."""
+        """Commit the staged windows for readers, and emit an asset event per window."""
         at = place(context)
         result = steps.publish(at, staged, accumulated, quality, partial(spark_session, conn_id, context["dag"].fileloc))
         emit(pipeline, context["outlet_events"], steps.extras(at, result))

@@ -1,4 +1,4 @@
-"""From the schedule of a pipeline to a timetable whose runs have the same data intervals."""
+"""The timetable of a pipeline: its runs have the data intervals of the pipeline's schedule."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def timetable_of(schedule: Schedule, *, catchup: bool) -> Any:  # noqa: ANN401 - one of Airflow's timetables
-    """Real data intervals, in UTC: a plain cron string has none in Airflow 3.
+    """A timetable with data intervals, in UTC. In Airflow 3, runs of a plain cron string have none.
 
     Raises:
-        DefinitionError: a duration and no catch-up, where Airflow would count from 1970 and not from the pipeline's start.
+        DefinitionError: a duration without catch-up: Airflow would count intervals from 1970, not from the pipeline's start.
     """
     from airflow.sdk import CronDataIntervalTimetable, DeltaDataIntervalTimetable
 

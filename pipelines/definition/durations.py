@@ -1,4 +1,4 @@
-"""Durations: what users write ("6h", a timedelta, whole microseconds) and what the engine counts in."""
+"""Durations: users write "6h", a timedelta or whole microseconds; the engine counts microseconds."""
 
 import re
 from datetime import timedelta
@@ -21,7 +21,7 @@ _FORM = re.compile(r"\s*(-?\d+)\s*([a-z]+)\s*")
 
 
 def microseconds(value: Duration, what: str) -> int:
-    """A duration as whole microseconds; `what` names it in the error.
+    """A duration as whole microseconds; `what` names the parameter in the error.
 
     >>> microseconds("90s", "size")
     90000000
@@ -41,7 +41,7 @@ def microseconds(value: Duration, what: str) -> int:
 
 
 def positive(value: Duration, what: str) -> int:
-    """A duration longer than nothing, in microseconds."""
+    """A duration greater than 0, in microseconds."""
     if (us := microseconds(value, what)) <= 0:
         raise DefinitionError(f"{what}: {value!r} must be longer than 0")
     return us

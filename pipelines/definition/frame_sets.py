@@ -1,4 +1,4 @@
-"""Which frames a pipeline keeps: one set for all windows whose widths divide each other."""
+"""The frames that a pipeline keeps. Windows share a set of frames where the width of the frames divides theirs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from pipelines.definition.pipeline import Pipeline
 
-FAR_APART = 10_000  # frames a window: from here on a second, coarser set is cheaper than reading the fine one
+FAR_APART = 10_000  # frames per window: beyond it a second, coarser set is cheaper than reading the fine one
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +23,9 @@ class FrameSet:
     Attributes:
         width_us: how wide a frame is.
         windows: the names of the windows made of them.
-        event_times: whether states carry the times of their first and last event.
-        by_arrival: whether each row is a state of its own, for windows that go by the order of arrival.
-        lifts: column of a state -> SQL aggregate, beside the fields: what windows by arrival read of their rows.
+        event_times: whether states have the times of their first and last event.
+        by_arrival: whether each row is a state, for windows by arrival.
+        lifts: column of a state -> SQL aggregate that fills it: columns that windows by arrival read, beside the fields.
     """
 
     width_us: int
@@ -36,12 +36,12 @@ class FrameSet:
 
     @property
     def table(self) -> str:
-        """Where its states are, below the pipeline's state folder."""
+        """The table of its states, below the pipeline's state folder."""
         return "frames/rows" if self.by_arrival else f"frames/{spell(self.width_us)}"
 
 
 def frame_sets(pipeline: Pipeline) -> list[FrameSet]:
-    """The frame sets of a pipeline, finest first. A set serves the windows whose natural width it divides, unless these are far wider."""
+    """The frame sets of a pipeline, finest first. A set serves windows whose natural width it divides, unless they are far wider."""
     grid = [w.frame_us(0) for w in pipeline.windows.values() if isinstance(w.follows, Bounded)]
     widths = {name: w.frame_us(min(grid, default=0)) for name, w in pipeline.windows.items() if not w.made_of.by_arrival}
     served: dict[int, list[str]] = {}
@@ -55,12 +55,12 @@ def frame_sets(pipeline: Pipeline) -> list[FrameSet]:
 
 
 def _rows(pipeline: Pipeline) -> list[FrameSet]:
-    """The set of rows for all windows that go by arrival."""
-    found = {name: window.made_of for name, window in pipeline.windows.items() if isinstance(window.made_of, RowStates)}
-    lifts = {column: lift for rows in found.values() for column, lift in rows.lifts.items()}
-    return [FrameSet(1, tuple(found), event_times=False, by_arrival=True, lifts=lifts)] if found else []
+    """The set of rows, for all windows by arrival."""
+    made_of = {name: window.made_of for name, window in pipeline.windows.items() if isinstance(window.made_of, RowStates)}
+    lifts = {column: lift for rows in made_of.values() for column, lift in rows.lifts.items()}
+    return [FrameSet(1, tuple(made_of), event_times=False, by_arrival=True, lifts=lifts)] if made_of else []
 
 
 def frame_set_of(pipeline: Pipeline, window: str) -> FrameSet:
-    """The frame set that a window is made of."""
+    """The frame set of a window."""
     return next(frames for frames in frame_sets(pipeline) if window in frames.windows)

@@ -1,4 +1,4 @@
-"""Instants: aware datetimes outside, whole microseconds since 1970 UTC inside."""
+"""Instants: aware datetimes for users, whole microseconds since 1970 UTC inside."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -28,7 +28,7 @@ def from_us(us: int) -> datetime:
 
 
 def label(us: int) -> str:
-    """An instant as it stands in a path: sorted as time is, without a colon (Spark's Delta reader dies on one).
+    """An instant as a part of a path. Labels sort as instants do, and have no colon (Spark's Delta reader dies on one).
 
     >>> label(0)
     '19700101T000000Z'
@@ -38,7 +38,7 @@ def label(us: int) -> str:
 
 
 def spell_instant(us: int) -> str:
-    """An instant for people, in UTC, as short as it can be said."""
+    """The shortest exact spelling of an instant in UTC, for people."""
     moment = from_us(us)
     clock = "" if us % 86_400_000_000 == 0 else "T%H:%M" if us % 60_000_000 == 0 else "T%H:%M:%S" if us % 1_000_000 == 0 else "T%H:%M:%S.%f"
     return f"{moment.year:04d}" + moment.strftime(f"-%m-%d{clock}")

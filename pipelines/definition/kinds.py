@@ -1,4 +1,4 @@
-"""What a kind of windows is to the rest of the house, beside the windows that it assigns."""
+"""A kind of windows as the definition and the jobs see it: how its windows follow from batches, and its states."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ class Bounded:
 
 @dataclass(frozen=True, slots=True)
 class Chained:
-    """Neighbours decide where a window begins; it ends at most `margin_us` after its last event."""
+    """Neighbouring events decide where a window begins; it ends at most `margin_us` after its last event."""
 
     margin_us: int
 
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """What is open is handed from batch to batch as a note. `flushes`: it gives a result after the last batch."""
+    """Open windows are handed from batch to batch as a note. `flushes`: open windows give results after the last batch."""
 
     flushes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Unending:
-    """No window ever closes, so nothing is published; what there is so far is combined when it is asked for."""
+    """No window ever closes, so nothing is published; all states so far are combined when a reader asks."""
 
 
 Follows = Bounded | Chained | Carried | Unending  # how windows follow from batches
@@ -41,7 +41,7 @@ Follows = Bounded | Chained | Carried | Unending  # how windows follow from batc
 
 @dataclass(frozen=True, slots=True)
 class FrameStates:
-    """States are frames of event time. `event_times`: they carry the times of their first and last event."""
+    """States are frames of event time. `event_times`: they have the times of their first and last event."""
 
     event_times: bool = False
 
@@ -54,8 +54,8 @@ class RowStates:
     """Every row is a state, in order of arrival.
 
     Attributes:
-        lifts: column of a state -> SQL aggregate that fills it, beside the fields: what windows read of their rows.
-        apart: whether windows of different keys do not depend on each other.
+        lifts: column of a state -> SQL aggregate that fills it: columns that windows read, beside the fields.
+        apart: whether the windows of a key depend on rows of this key alone.
     """
 
     lifts: Mapping[str, str] = field(default_factory=dict)
@@ -85,17 +85,17 @@ class Kind(Protocol):
 
     @property
     def inside_us(self) -> int:
-        """How far beyond its end time must be known before a window closes: 0 where the end does not belong to it."""
+        """How far beyond a window's end time must be known before the window closes; 0 if its end does not belong to it."""
         ...
 
     @property
     def beyond_us(self) -> int:
-        """How far beyond its end a window may hold events: 0 for `[start, end)`."""
+        """How far beyond its end a window may hold events; 0 for `[start, end)`."""
         ...
 
     @property
     def columns(self) -> Mapping[str, str]:
-        """What results say beside window_start and window_end, in order: names and Arrow types."""
+        """Names and Arrow types of the kind's columns, in order; they follow window_start and window_end in results."""
         ...
 
     @property
@@ -110,7 +110,7 @@ class Kind(Protocol):
 
     @property
     def grid(self) -> Callable[[int, int], tuple[Any, Any]] | None:
-        """Where windows lie on a grid, whether they hold events or not: from two borders to the starts and ends between them."""
+        """From two borders to the starts and ends of all windows between them, empty ones too; None: windows have no grid."""
         ...
 
     @property
@@ -123,23 +123,23 @@ class Kind(Protocol):
         ...
 
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
-        """The windows `(start, end)` that an event at this instant belongs to by itself, in microseconds."""
+        """The windows `(start, end)` of an event at this instant, if it were the only event; in microseconds."""
         ...
 
     def ends(self, low_us: int, high_us: int) -> tuple[int, int]:
-        """Of `Bounded` windows: the ends of the first and the last that a change of events between two instants may touch."""
+        """For `Bounded` windows: the ends of the first and the last window that a change of events between two instants may touch."""
         ...
 
     def one_row_each(self) -> Kind:
-        """The same with one row for every window, where lists come out as rows."""
+        """The same kind with one row for every window, for kinds whose lists come out as rows."""
         ...
 
     def misfit(self, source: Any) -> str | None:  # noqa: ANN401 - a source of any kind
-        """Why the windows cannot be made of a source, and what to do; None: they can."""
+        """Why the windows cannot be made of a source, and what to do; None: the source fits."""
         ...
 
 
 @singledispatch
 def as_window(part: Any) -> Any:  # noqa: ANN401 - whatever the user gave
-    """What stands for a window among a pipeline's windows. A module that has a short form for a kind registers it."""
+    """The window that a short form stands for; a window stands for itself. A module with a short form registers it here."""
     return part

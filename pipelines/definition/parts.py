@@ -1,4 +1,4 @@
-"""What a pipeline asks of its parts that are defined elsewhere: sources, aggregates and their fields."""
+"""The parts of a pipeline that are defined elsewhere, as it sees them: sources, aggregates and their fields."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Source(Protocol):
-    """Where the rows of a batch are."""
+    """The rows of batches."""
 
     @property
     def event_time(self) -> str:
@@ -23,12 +23,12 @@ class Source(Protocol):
 
     @property
     def unit(self) -> str | None:
-        """Of an integer event time."""
+        """The unit of an integer event time; None for timestamps."""
         ...
 
     @property
     def timezone(self) -> str | None:
-        """The zone of event times that have none; None is UTC."""
+        """The zone of event times without a zone; None is UTC."""
         ...
 
     @property
@@ -43,12 +43,12 @@ class Source(Protocol):
 
     @property
     def section(self) -> tuple[str, ...]:
-        """The columns that tell one section of the rows from another; () where files do."""
+        """The columns whose values begin a new section of the rows when they change; () where a file is a section."""
         ...
 
     @property
     def upstream(self) -> Any | None:  # noqa: ANN401 - a pipeline, which is defined above
-        """The pipeline whose windows are the rows; None where they are files."""
+        """The pipeline whose windows are the rows; None where the rows are in files."""
         ...
 
     def misfit(self, schedule: Schedule) -> str | None:
@@ -70,31 +70,31 @@ class Field(Protocol):
 
     @property
     def columns(self) -> Sequence[str]:
-        """Of a state."""
+        """The names of its columns in a state."""
         ...
 
     @property
     def facts(self) -> str:
-        """All that the columns depend on."""
+        """A text of all that the columns depend on."""
         ...
 
 
 class Aggregate(Protocol):
-    """What a user asks of the rows of a window."""
+    """A value of the rows of a window, as a user asks for it."""
 
     @property
     def fields(self) -> Sequence[Any]:
-        """What is kept of the rows of a frame."""
+        """The fields that are kept of the rows of a frame."""
         ...
 
     @property
     def finish(self) -> Any:  # noqa: ANN401 - a function of Arrow arrays
-        """From what is kept to the results."""
+        """A function from the columns of the fields to the results."""
         ...
 
     @property
     def gives_lists(self) -> bool:
-        """Whether results are lists in an order, which can come out as rows."""
+        """Whether results are ordered lists, which can come out as rows."""
         ...
 
 
@@ -102,10 +102,10 @@ F = TypeVar("F", bound=Field)
 
 
 def distinct(aggregates: Iterable[tuple[object, Sequence[F]]]) -> list[F]:
-    """The fields of aggregates, every stem once.
+    """The fields of all aggregates, each stem once.
 
     Raises:
-        DefinitionError: two different fields would have one stem.
+        DefinitionError: two different fields have one stem.
     """
     seen: dict[str, F] = {}
     for aggregate, fields in aggregates:

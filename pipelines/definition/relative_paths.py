@@ -30,7 +30,7 @@ def local(path: str | Path, what: str) -> str | Path:
 
 
 def at_home(pipeline: Pipeline, home: str | Path) -> Pipeline:
-    """The same pipeline with its relative paths, of the source and of expectations, below `home`.
+    """The same pipeline with the relative paths of its source and its suites below `home`.
 
     Absolute paths stay as they are. Paths are no part of a state's fingerprint.
     """

@@ -1,4 +1,4 @@
-"""The data intervals of a pipeline: what a cron string or a duration cuts time into."""
+"""The data intervals of a pipeline: a cron string or a duration cuts time into them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ PRESETS = {
     "@monthly": "0 0 1 * *",
     "@yearly": "0 0 1 1 *",
 }
-# Crons that are plain grids of time, so that ten thousand intervals need no cron arithmetic.
+# Cron strings that are a fixed step: ten thousand intervals then need no cron arithmetic.
 _CRON_FIELDS = 5
 _GRIDS = {"0 * * * *": UNITS["h"], "0 0 * * *": UNITS["d"]}
 
@@ -33,7 +33,14 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """The grid of data intervals: `cron` (UTC) or every `step_us` counted from `anchor_us`; none begins before `first_us`."""
+    """The grid of data intervals.
+
+    Attributes:
+        cron: the cron string, in UTC; None for a duration.
+        step_us: the length of an interval, microseconds; 0 where a cron string gives several lengths.
+        anchor_us: a border that steps are counted from.
+        first_us: no interval begins before it: the pipeline's start.
+    """
 
     cron: str | None
     step_us: int
@@ -44,14 +51,14 @@ class Schedule:
         """Every interval inside `[start_us, end_us)`.
 
         Raises:
-            DefinitionError: an end that is no border of the schedule, or before the pipeline's start.
+            DefinitionError: start or end is no border of the schedule, start is before the pipeline's own, or after the end.
         """
         borders = [b for b in self._borders(start_us, end_us) if b >= self.first_us]
         self._check(start_us, end_us, borders)
         return [Interval(a, b) for a, b in pairwise(borders)]
 
     def after(self, border_us: int) -> int:
-        """The next border after one."""
+        """The next border after this one."""
         return self._around(border_us)[1]
 
     def _check(self, start_us: int, end_us: int, borders: list[int]) -> None:
@@ -80,6 +87,7 @@ class Schedule:
             yield tick
 
     def _around(self, us: int) -> list[int]:
+        """The borders before and after an instant."""
         if self.step_us:
             below = us - (us - self.anchor_us) % self.step_us
             return [below, below + self.step_us]
@@ -93,7 +101,7 @@ class Schedule:
 
 
 def schedule_of(schedule: object, start_us: int) -> Schedule:
-    """The schedule that a user's cron string, preset or duration means, from the pipeline's start.
+    """The schedule of a cron string, a preset such as "@daily", or a duration, from the pipeline's start on.
 
     Raises:
         DefinitionError: neither a cron string nor a duration.

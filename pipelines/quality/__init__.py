@@ -1,4 +1,4 @@
-"""The guard at the door: staged windows are held against a suite of expectations before anyone can read them.
+"""Quality: staged windows are held against a suite of expectations before anyone can read them.
 
     suite = load_suite("expectations/flights_last_6_hours.json")
     report = validate(spark, suite, files=staged, window="last_6_hours", keys=["origin"], rows=216)

@@ -1,4 +1,4 @@
-"""What can be wrong at the door: the suite itself, or the windows that it was held against."""
+"""Errors of validation: a suite that cannot be used, and windows that fail it."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from pipelines.errors import DefinitionError, ExpectationsError
 
 
 class Report(Protocol):
-    """What a validation found."""
+    """The result of a validation."""
 
     def text(self) -> str:
-        """For a person."""
+        """The report as text."""
         ...
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON types."""
+        """The report as JSON types."""
         ...
 
 
 class SuiteError(DefinitionError):
-    """A suite file that cannot be used: missing, not JSON, or saying what Great Expectations does not know."""
+    """A suite file that cannot be used: it is missing, is not JSON, or has an expectation that Great Expectations does not know."""
 
 
-class ExpectationsFailed(ExpectationsError):  # noqa: N818 - it says what happened, in the words of the log
+class ExpectationsFailed(ExpectationsError):  # noqa: N818 - the log shows this name: it says what happened
     """A critical check failed or could not run; `report` holds every check, its numbers and its failing rows."""
 
     def __init__(self, report: Report) -> None:

@@ -1,4 +1,4 @@
-"""Great Expectations behind three functions: build what a suite says, judge a frame by it, count what fails."""
+"""Great Expectations behind a few functions: build a suite's expectations, judge a frame by them, find the failing rows."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ QUERIED_ROWS = {"result_format": "COMPLETE"}
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of one expectation: a verdict (None: not asked), why it could not run, the numbers asked for."""
+    """The outcome of one expectation: its verdict (None: not asked), the error if it could not run, and numbers and rows."""
 
     success: bool | None
     error: str | None = None
@@ -41,12 +41,12 @@ class Outcome:
 
     @property
     def failed(self) -> bool:
-        """Whether it ran and the frame is not as expected."""
+        """Whether the expectation ran, and the frame is not as expected."""
         return self.success is False and self.error is None
 
 
 def imported() -> Any:  # noqa: ANN401 - a module
-    """Great Expectations, imported at the first call (seconds of it) and silenced before its import can talk."""
+    """Great Expectations. The first call imports it, which takes seconds, and keeps its log quiet."""
     logger = logging.getLogger("great_expectations")
     if logger.level == logging.NOTSET:
         logger.setLevel(logging.WARNING)
@@ -57,10 +57,10 @@ def imported() -> Any:  # noqa: ANN401 - a module
 
 
 def build(suite: Suite) -> tuple[Any, ...]:
-    """The suite's expectations as objects of Great Expectations, each knowing its position.
+    """The suite's expectations as objects of Great Expectations, with their positions.
 
     Raises:
-        SuiteError: a type is unknown, or an argument is missing, unknown or of the wrong kind; all of them named.
+        SuiteError: a type is unknown, or an argument is missing, unknown or of the wrong kind. The message names all such cases.
     """
     imported()
     wrong: list[str] = []
@@ -92,7 +92,7 @@ def _built(expectation: Expectation, position: int, wrong: list[str]) -> Any:  #
 
 
 def kind(expectation: Any) -> str:  # noqa: ANN401 - a GX expectation
-    """`rows`: it judges row by row. `query`: SQL that finds rows. `table`: it judges the table or a column at once."""
+    """`rows`: it judges row by row. `query`: its SQL finds failing rows. `table`: it judges the table or a column as a whole."""
     from great_expectations.expectations import expectation as kinds
 
     if expectation.expectation_type == "unexpected_rows_expectation":
@@ -102,43 +102,43 @@ def kind(expectation: Any) -> str:  # noqa: ANN401 - a GX expectation
 
 
 def row_numbers(result: Mapping[str, Any]) -> tuple[int, ...]:
-    """The numbers of the rows a result complains of, at most `MAX_ROWS`; () when it names none."""
+    """The numbers of the failing rows in a result, at most `MAX_ROWS`; () if it names none."""
     named = result.get("partial_unexpected_index_list") or result.get("details", {}).get("unexpected_rows") or []
-    found: list[int] = []
+    failing: list[int] = []
     for entry in named:
         numbers = entry.get(ROW_NUMBER, [])
-        found += numbers if isinstance(numbers, list) else [numbers]
-    return tuple(found[:MAX_ROWS])
+        failing += numbers if isinstance(numbers, list) else [numbers]
+    return tuple(failing[:MAX_ROWS])
 
 
 def judge(spark: SparkSession, frame: DataFrame, expectations: Sequence[Any], form: Mapping[str, object]) -> dict[int, Outcome]:
-    """One run over a frame: the outcome of each expectation by its position.
+    """Position of an expectation -> its outcome, by one run over a frame.
 
-    When several could not run, each of those is run again alone: one that breaks must not speak for the others.
+    If several could not run, each of them is run again alone: an expectation that breaks the run must not fail the others.
     """
     outcomes = _run(spark, frame, expectations, form) if expectations else {}
-    broken = [each for each in expectations if outcomes[position(each)].error is not None]
+    broken = [expectation for expectation in expectations if outcomes[position(expectation)].error is not None]
     if len(broken) > 1:
-        for each in broken:
-            outcomes |= _run(spark, frame, [each], form)
+        for expectation in broken:
+            outcomes |= _run(spark, frame, [expectation], form)
     return outcomes
 
 
 def position(expectation: Any) -> int:  # noqa: ANN401 - GX expectation
-    """Where in the suite an expectation stands."""
+    """The position of an expectation in its suite."""
     return int(expectation.meta["position"])
 
 
 def _run(spark: SparkSession, frame: DataFrame, expectations: Sequence[Any], form: Mapping[str, object]) -> dict[int, Outcome]:
     missing = Outcome(success=False, error="Great Expectations returned no result")
-    outcomes = {position(each): missing for each in expectations}
+    outcomes = {position(expectation): missing for expectation in expectations}
     suite = imported().ExpectationSuite(name="staged windows", expectations=list(expectations))
     try:
         results = _batch(spark, frame).validate(suite, result_format=dict(form)).results
-    except Exception as error:  # noqa: BLE001 - whatever happened in there, the check has not passed
+    except Exception as error:  # noqa: BLE001 - whatever was raised, the check has not passed
         broken = Outcome(success=False, error=_brief(f"{type(error).__name__}: {error}"))
         return dict.fromkeys(outcomes, broken)
-    return outcomes | {position(each.expectation_config): _outcome(each) for each in results}
+    return outcomes | {position(result.expectation_config): _outcome(result) for result in results}
 
 
 def _batch(spark: SparkSession, frame: DataFrame) -> Any:  # noqa: ANN401 - GX batch
@@ -156,9 +156,9 @@ def _outcome(result: Any) -> Outcome:  # noqa: ANN401 - GX result
 
 
 def _raised(info: Mapping[str, Any]) -> str | None:
-    """The message of an exception, which Great Expectations keeps either plainly or once per broken metric."""
+    """The messages of exceptions. Great Expectations keeps one exception, or one for each broken metric."""
     infos = [info] if "raised_exception" in info else list(info.values())
-    messages = [str(each["exception_message"]) for each in infos if each["raised_exception"]]
+    messages = [str(info["exception_message"]) for info in infos if info["raised_exception"]]
     return _brief("; ".join(dict.fromkeys(messages))) if messages else None
 
 

@@ -1,4 +1,4 @@
-"""What a validation found: one check per expectation, in the suite's order, and the verdict over all of them."""
+"""The report of a validation: one check per expectation, in the suite's order, and the verdict over all checks."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ FILES_NAMED = 5
 class Check:
     """One expectation held against the staged windows.
 
-    `success` is None when there were no rows to hold it against. `error` says why a check could not run; that is a
-    failure. `failing_rows` are rows of the staged files: keys, window_start, window_end, the columns concerned.
+    `success` is None if the check was not run because there were no rows. `error` says why a check could not run: it counts
+    as failed. `failing_rows` are rows of the staged files: keys, window_start, window_end, and the expectation's columns.
     """
 
     type: str
@@ -73,12 +73,12 @@ class QualityReport:
 
     @property
     def unchecked(self) -> bool:
-        """Whether nothing at all was checked: no rows, and no expectation that speaks of their number."""
+        """Whether nothing was checked: no rows, and no expectation on their number."""
         return all(check.success is None for check in self.checks)
 
     @property
     def status(self) -> Status:
-        """`failed`: publish nothing. `warning`: publish and tell someone. `passed`: also when only `info` failed."""
+        """`failed`: publish nothing. `warning`: publish, and tell people. `passed`: all checks passed, but for those of severity `info`."""
         grave = {check.severity for check in self.failed}
         if "critical" in grave:
             return "failed"
@@ -89,13 +89,13 @@ class QualityReport:
         """The status in words, such as `failed: 1 critical, 2 warning of 9 checks on 216 rows`."""
         if self.unchecked:
             return f"{self.status}: no rows: nothing was checked"
-        ran = [check for check in self.checks if check.success is not None]
+        checked = [check for check in self.checks if check.success is not None]
         counts = Counter(check.severity for check in self.failed)
         wrong = ", ".join(f"{counts[severity]} {severity}" for severity in SEVERITIES if counts[severity])
         of = f"{wrong} of " if wrong else ""
-        left = len(self.checks) - len(ran)
+        left = len(self.checks) - len(checked)
         unrun = f"; {left} not checked: no rows" if left else ""
-        return f"{self.status}: {of}{many(len(ran), 'check')} on {many(self.rows, 'row')}{unrun}"
+        return f"{self.status}: {of}{many(len(checked), 'check')} on {many(self.rows, 'row')}{unrun}"
 
     def to_dict(self) -> dict[str, object]:
         """The report as JSON types, small enough for a log, an XCom or an asset event."""

@@ -1,4 +1,4 @@
-"""Values of reports as people and as JSON read them."""
+"""Values of reports, as text for people and as JSON types."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 
 
 def plain(value: object) -> object:
-    """A value as JSON types; sets and tuples become lists, what JSON does not know becomes text."""
+    """A value as JSON types. Sets and tuples become lists; a type that JSON does not know becomes text."""
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if value is None or isinstance(value, str | int | float):
@@ -35,7 +35,7 @@ def _instant(value: datetime) -> str:
 
 
 def table(rows: Iterable[Mapping[str, object]]) -> list[str]:
-    """Rows under their column names, as lines of equal columns; no rows, no lines."""
+    """Rows under their column names, as lines with columns of equal width; no lines without rows."""
     shown = [{name: _cell(value) for name, value in row.items()} for row in rows]
     names = list(dict.fromkeys(name for row in shown for name in row))
     widths = {name: max(len(name), *(len(row.get(name, "")) for row in shown)) for name in names}

@@ -1,4 +1,4 @@
-"""The staged files as Spark sees them: cached while they are checked, every row with a number to find it by."""
+"""The staged files as a Spark frame: cached while they are checked, with a number in every row to find it again."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ NO_GLOB = {"__globPaths__": "false"}
 
 
 @contextmanager
-def staged(spark: SparkSession, files: Sequence[str], *, rows: int) -> Iterator[DataFrame]:
-    """The files' columns and `ROW_NUMBER`, cached until the block ends.
+def staged_frame(spark: SparkSession, files: Sequence[str], *, rows: int) -> Iterator[DataFrame]:
+    """A frame with the files' columns and `ROW_NUMBER`, cached until the block ends.
 
-    Up to a million rows lie in one partition: an aggregate over them is then one Spark job instead of two. Without
-    files, a frame that has no rows and no column but the number.
+    Up to a million rows are put into one partition: an aggregate over them is then one Spark job instead of two. Without
+    files, the frame has no rows, and the number is its only column.
     """
     frame = spark.read.options(**NO_GLOB).parquet(*files) if files else spark.range(0).drop("id")
     if rows <= ONE_PARTITION_ROWS:
@@ -33,9 +33,9 @@ def staged(spark: SparkSession, files: Sequence[str], *, rows: int) -> Iterator[
 
 
 def fetch(frame: DataFrame, numbers: Collection[int]) -> dict[int, Mapping[str, object]]:
-    """The rows of these numbers, by number, in one Spark job; instants aware."""
+    """Row number -> row, for these numbers, in one Spark job. Instants are aware datetimes."""
     if not numbers:
         return {}
     listed = ", ".join(str(number) for number in sorted(numbers))
-    found = frame.where(f"{ROW_NUMBER} in ({listed})").toArrow().to_pylist()
-    return {row.pop(ROW_NUMBER): row for row in found}
+    rows = frame.where(f"{ROW_NUMBER} in ({listed})").toArrow().to_pylist()
+    return {row.pop(ROW_NUMBER): row for row in rows}

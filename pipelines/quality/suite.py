@@ -1,4 +1,4 @@
-"""Suites as files: which expectations a window must meet, and how grave it is when it does not. JSON only."""
+"""Suites as JSON files: the expectations on a window, and the severity of each one's failure."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class Expectation:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns it speaks of, in the order of its arguments; () for a table as a whole."""
+        """The columns that its arguments name, in order; () if it is about the table as a whole."""
         several = self.kwargs.get("column_list")
-        one = [self.kwargs.get(name) for name in ("column", "column_A", "column_B")]
-        return tuple(str(name) for name in (several if isinstance(several, list) else one) if name is not None)
+        single = [self.kwargs.get(name) for name in ("column", "column_A", "column_B")]
+        return tuple(str(name) for name in (several if isinstance(several, list) else single) if name is not None)
 
     @property
     def counts_rows(self) -> bool:
-        """Whether it speaks of the number of rows, and so has an opinion on an empty result."""
+        """Whether it is about the number of rows, so that it can be checked without rows."""
         return self.type.startswith("expect_table_row_count")
 
 
@@ -50,10 +50,10 @@ class Suite:
 
 
 def load_suite(path: str | Path) -> Suite:
-    """Read a suite as Great Expectations 1.x writes it.
+    """Read a suite in the format of Great Expectations 1.x.
 
     `{"name": ..., "expectations": [{"type": ..., "kwargs": {...}, "severity": "critical"}, ...]}`;
-    `severity` is "critical" when it is left out.
+    `severity` is "critical" if it is left out.
 
     Raises:
         SuiteError: the file is missing, is not JSON, holds no expectations, or a field or severity is unknown.
@@ -119,6 +119,6 @@ def _is_severity(value: object) -> TypeGuard[Severity]:
 
 
 def near(name: str, known: tuple[str, ...], *, count: int = 1) -> str:
-    """`; did you mean ...?` when something known looks like `name`, else nothing."""
+    """`; did you mean ...?` if a known name looks like this one, else nothing."""
     close = get_close_matches(name.lower(), known, n=count, cutoff=0.6)
     return f"; did you mean {' or '.join(close)}?" if close else ""

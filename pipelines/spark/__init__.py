@@ -1,1 +1,1 @@
-"""Spark: sessions, and tasks that get plain values and return plain values."""
+"""Spark: the session, and tasks that get plain values and return plain values."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-# Forks of this daemon have the heavy imports done, so that a session's first task does not wait for them.
+# Workers are forks of this daemon, which has done the heavy imports: a session's first task does not wait for them.
 DAEMON = "pipelines.jobs.python_daemon"
 
 LOCAL = {

@@ -1,4 +1,4 @@
-"""Run a function once per item on Spark: one task an item, metadata back. Works over Connect: no RDD."""
+"""Run a function on Spark, one task per item, and get JSON-able results. It works over Connect too: no RDD."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def run_tasks(spark: SparkSession, work: Callable[[Any], Any], items: Sequence[A
     """`[work(item) for item in items]`, each in a Spark task of its own; results must be JSON-able.
 
     Raises:
-        MuntinError: the first error that an item met, of the type it was raised with.
+        MuntinError: the error of the first item that raised one, in its own type.
     """
     if not items:
         return []
@@ -41,7 +41,7 @@ def run_tasks(spark: SparkSession, work: Callable[[Any], Any], items: Sequence[A
 
 
 def _outcome(work: Callable[[Any], Any], item: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON-able value
-    """The result, or an error for the reader; any other error is Spark's to retry and report."""
+    """The result, or a `MuntinError` as texts. Spark retries and reports any other error."""
     try:
         return {"result": work(item)}
     except errors.MuntinError as wrong:
@@ -49,8 +49,8 @@ def _outcome(work: Callable[[Any], Any], item: Any) -> dict[str, Any]:  # noqa: 
 
 
 def parallelism(spark: SparkSession) -> int:
-    """How many tasks can run at once, as far as the session tells."""
+    """How many tasks can run at once; 8 where the session does not tell."""
     try:
         return int(spark.sparkContext.defaultParallelism)
-    except Exception:  # noqa: BLE001 - Connect has no context and says so in several ways
+    except Exception:  # noqa: BLE001 - Connect has no context, and raises one of several errors
         return int(spark.conf.get("spark.default.parallelism", "8") or 8)

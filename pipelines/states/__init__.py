@@ -1,1 +1,1 @@
-"""What a row of a checkpoint is: its columns, its order, its key."""
+"""States: the rows of a checkpoint, with their columns, their order and their keys."""

@@ -1,4 +1,4 @@
-"""States as a checkpoint holds them: of one batch, in buckets by key, in order."""
+"""The states of one batch as a checkpoint keeps them: with their bucket, sorted."""
 
 from __future__ import annotations
 
@@ -16,7 +16,13 @@ if TYPE_CHECKING:
 
 
 def numbered(table: pa.Table, rows_by_file: Sequence[int], split: int) -> pa.Table:
-    """Rows with the number of their file in the split, and their place in the batch."""
+    """The rows with `FILE_NUMBER`, the number of their file in the split, and `ROW_IN_BATCH`, their number in the batch.
+
+    Args:
+        table: states that are rows, with `ORDINAL`, and `ROW_IN_SPLIT` or `FILE_NUMBER`.
+        rows_by_file: how many rows each file of the split has.
+        split: the number of the split in the batch.
+    """
     if FILE_NUMBER not in table.column_names:
         read = table[ROW_IN_SPLIT].to_numpy() - 1
         table = table.drop_columns([ROW_IN_SPLIT])
@@ -31,14 +37,14 @@ def frame_range(table: pa.Table) -> tuple[int | None, int | None]:
 
 
 def arranged(table: pa.Table, keys: Sequence[str], batch_us: int, width_us: int) -> pa.Table:
-    """States with their batch and bucket, sorted by (bucket, key, frame): what finalize reads by row group.
+    """The states with `batch` and `bucket`, sorted by (bucket, key, frame), so that finalize can read row groups of its buckets.
 
-    Rows by arrival are sorted by (bucket, key, place) and lose their place.
+    States that are rows are sorted by (bucket, key, `ORDINAL`) and lose this column.
     """
     columns = [contiguous(table[key]) for key in keys]
-    place = table[ORDINAL if ORDINAL in table.column_names else FRAME].to_numpy() // width_us
+    within_key = table[ORDINAL if ORDINAL in table.column_names else FRAME].to_numpy() // width_us
     bucket = buckets(columns, len(table))
-    order = pa.array(sorted_order(bucket.astype("int64"), key_codes(columns, len(table)), place, unique=True))
+    order = pa.array(sorted_order(bucket.astype("int64"), key_codes(columns, len(table)), within_key, unique=True))
     if ORDINAL in table.column_names:
         table = table.drop_columns([ORDINAL])
     for name in (FRAME, FIRST_EVENT, LAST_EVENT):

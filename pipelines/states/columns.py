@@ -1,4 +1,4 @@
-"""Every column of a state that Muntin names itself. A name that a reader of the files sees has no prefix; all others have one."""
+"""The names of all columns that Muntin adds to states. Names that readers of files are meant to see have no prefix; others have one."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ ROW_IN_BATCH = "muntin_place"  # of a state that is a row: its number in the bat
 STATE_PREFIX = "state_"  # begins the names of fields' columns that stand beside results in published windows
 
 # Columns of a note.
-COUNTERS, BASE = "muntin_counters", "muntin_base"  # what is counted in a partition; the value that a delta compares with
+COUNTERS, BASE = "muntin_counters", "muntin_base"  # the counters of a partition; the value that a delta compares with
 
 # Columns while states are made.
 EVENT_TIME = "muntin_time"  # of a source row, microseconds

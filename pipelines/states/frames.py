@@ -1,4 +1,4 @@
-"""Frames: the sorted partial states that every window is a range over."""
+"""Frames: the states as sorted arrays. Every window is a range of them."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ Ints = np.ndarray[tuple[int], np.dtype[np.int64]]
 
 @dataclass(frozen=True, slots=True)
 class Arrived:
-    """Rows in order of arrival, and how their partitions were left by the batches before them.
+    """Rows in order of arrival, and their partitions as the batches before them left them.
 
     Attributes:
-        columns: of the states: what windows read of their rows.
+        columns: the columns of the states, which windows read.
         starts, ends: of each batch's interval, microseconds.
-        origin: the pipeline's start, from which stretches of arrival time are counted.
-        held: whether each row is one that was held before; these come first in their partition.
+        origin: the pipeline's start, microseconds; stretches of arrival time are counted from it.
+        held: for each row, whether its partition held it before; such rows come first in their partition.
         counters, bases: of each group, as left; `counters` has no columns at the beginning of history.
-        snaps: positions of the batches after which to note what is held.
-        evaluate: windows, SQL expression over their results -> its values as doubles, NaN for null; where it is asked for.
+        snaps: positions of the batches after which a note is made.
+        evaluate: (windows, SQL expression over their results) -> its values as doubles, NaN for null; None: no window asks for it.
     """
 
     columns: Mapping[str, pa.Array]
@@ -44,7 +44,7 @@ class Arrived:
 
     @property
     def clock(self) -> Ints | None:
-        """The times of arrival, if the source says any; before every instant where it does not."""
+        """The time of arrival of each row, `BEFORE_ALL` where it is null; None if the source has no such column."""
         if ARRIVAL_TIME not in self.columns:
             return None
         return self.columns[ARRIVAL_TIME].fill_null(BEFORE_ALL).to_numpy(zero_copy_only=False)
@@ -52,15 +52,15 @@ class Arrived:
 
 @dataclass(frozen=True, slots=True)
 class Frames:
-    """Partial states, one a row, sorted by (group, start, batch, order of arrival).
+    """States, one per row, sorted by (group, start, batch, order of arrival).
 
     Attributes:
-        group: dense number of the key.
+        group: the number of the key, ordered as keys are.
         start: first instant of the frame, microseconds.
         batch: position of the batch in the history.
         first, last: times of the first and last event, microseconds; equal to `start` where no window asks for them.
         width: the frames' width, microseconds.
-        arrival: what arrival windows need beside; rows are then sorted by (group, order of arrival).
+        arrival: more facts for windows by arrival; rows are then sorted by (group, order of arrival).
     """
 
     group: Ints
@@ -76,7 +76,7 @@ class Frames:
 
 
 def run_starts(*columns: Ints) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Where any of the columns differs from the row before; true for the first row."""
+    """True for each row in which a column differs from the row before, and for the first row."""
     begins = np.zeros(len(columns[0]), np.bool_)
     begins[:1] = True
     for column in columns:
@@ -93,8 +93,8 @@ def run_numbers(*columns: Ints) -> Ints:
 def sorted_order(*columns: Ints, unique: bool = False) -> Ints:
     """The stable order that sorts rows by these columns, the first one foremost.
 
-    One packed integer is sorted where the columns' ranges allow, several columns otherwise. Rows that are `unique` in
-    these columns need no stable sort, which is three times as fast.
+    Where the columns' ranges fit 62 bits together, they are packed into one integer, which sorts faster. `unique`: no two
+    rows are equal, so that a sort that is not stable will do: it is three times as fast.
     """
     packed = _packed(columns)
     if packed is None:
@@ -105,6 +105,7 @@ def sorted_order(*columns: Ints, unique: bool = False) -> Ints:
 
 
 def _packed(columns: tuple[Ints, ...]) -> Ints | None:
+    """One integer per row, in the order of the columns; None if their ranges are too wide."""
     if not len(columns[0]):
         return columns[0]
     packed, size = np.zeros(len(columns[0]), np.int64), 1

@@ -1,6 +1,6 @@
-"""Keys as integers: dense codes in the keys' own order, and buckets that stay the same for good.
+"""Keys as integers: codes in the keys' own order, and buckets, which are the same on every machine and for ever.
 
-Null is a key like any other and sorts last.
+Null is a key as any other and sorts last.
 """
 
 from __future__ import annotations
@@ -38,11 +38,12 @@ def key_codes(columns: Sequence[pa.Array], rows: int) -> Ints:
 
 
 def _ranks(column: pa.Array) -> tuple[Ints, int]:
+    """A number for each row in the order of the values, and how many numbers there can be."""
     if pa.types.is_integer(column.type) and not column.null_count and len(column):
         values = column.cast(pa.int64()).to_numpy(zero_copy_only=False)
-        low, spread = int(values.min()), int(values.max()) - int(values.min()) + 1
-        if spread < 2**31:
-            return values - low, spread
+        low, count = int(values.min()), int(values.max()) - int(values.min()) + 1
+        if count < 2**31:
+            return values - low, count
     coded = column.dictionary_encode()
     rank = np.empty(len(coded.dictionary) + 1, np.int64)
     rank[pc.sort_indices(coded.dictionary).to_numpy()] = np.arange(len(rank) - 1)

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Arranged:
-    """States sorted as the frames are, and the same as frames.
+    """States, and the same states as frames, in one order.
 
-    `keys`: a row of the key columns for each group, where states alone do not say.
+    `keys`: a row of the key columns for each group, for windows by arrival, where a group may have no state.
     """
 
     states: pa.Table
@@ -32,7 +32,7 @@ def arrange(states: pa.Table, keys: Sequence[str], width_us: int) -> Arranged:
 
     Args:
         states: key columns, `frame` (timestamp us UTC), `first_event` and `last_event` if a window asks for them, the
-            fields' columns, and `BATCH_POSITION`: the place of the state's batch in the history; in order of arrival.
+            fields' columns, and `BATCH_POSITION`, the position of the state's batch; in order of arrival.
         keys: names of the key columns.
         width_us: of the frames.
     """

@@ -1,1 +1,1 @@
-"""Where state lives: Delta tables of immutable Parquet files, changed by atomic commits."""
+"""The store of the state: Delta tables of immutable Parquet files, changed by atomic commits."""

@@ -1,4 +1,4 @@
-"""Whether a file still holds what its name says: the last part of a name is the digest of the content."""
+"""Checks that a file still has the content that its name says: a name ends with the digest of the content."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 
 
 def problem_of(path: Path) -> str | None:
-    """What is wrong with a file that is named by its content; None: nothing is.
+    """What is wrong with a file that is named by its content; None: nothing is wrong.
 
-    A page's checksum would not do: a damaged footer hides pages, and what it says of them decides which are read.
+    Parquet's checksums of pages are not enough: the footer decides which pages are read, and a damaged footer hides some.
     """
     try:
         with path.open("rb") as content:
-            found = file_digest(content, lambda: blake2b(digest_size=DIGEST_BYTES)).hexdigest()
+            digest = file_digest(content, lambda: blake2b(digest_size=DIGEST_BYTES)).hexdigest()
     except FileNotFoundError:
         return "is gone"
     except OSError as wrong:
         return f"cannot be read ({wrong.strerror})"
-    return None if path.stem.endswith(found) else "is damaged: its content is not what its name says"
+    return None if path.stem.endswith(digest) else "is damaged: its content is not what its name says"

@@ -1,4 +1,4 @@
-"""The store on Delta tables: `deltalake` writes the log, workers write the files."""
+"""The store on Delta tables. Tasks write the Parquet files; `deltalake` writes the log."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class DeltaStore:
 
     @staticmethod
     def _grown(opened: DeltaTable, schema: pa.Schema, base_version: int) -> Schema:
-        """The table's schema, with the columns it did not have while every batch was empty."""
+        """The table's schema with the new columns: while all batches are empty, a table lacks the columns of its fields."""
         known = {field.name for field in opened.schema().fields}
         new = [field for field in Schema.from_arrow(schema).fields if field.name not in known]
         if new:
@@ -90,8 +90,8 @@ class DeltaStore:
                 Path(self.root, source).replace(place)
 
     def footer(self, table: str, path: str) -> Mapping[str, str]:
-        found = pq.read_metadata(Path(self.root, table, path)).metadata or {}
-        return {key.decode(): value.decode(errors="replace") for key, value in found.items()}
+        texts = pq.read_metadata(Path(self.root, table, path)).metadata or {}
+        return {key.decode(): value.decode(errors="replace") for key, value in texts.items()}
 
     def discard(self, folder: str) -> None:
         shutil.rmtree(Path(self.root, folder), ignore_errors=True)
@@ -104,5 +104,5 @@ class DeltaStore:
 
 
 def _stats(file: File) -> str:
-    """The number of rows alone: deltalake's dataset takes a column without a range, beside others that have one, for empty."""
+    """The number of rows, and no ranges of columns: deltalake's dataset takes a column without a range for empty if others have one."""
     return json.dumps({"numRecords": file.rows})

@@ -1,4 +1,4 @@
-"""Writing files whole or not at all, and what to say when the disk refuses."""
+"""Files are written whole or not at all; and the errors of a disk, in words that say what to do."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def write_whole(target: Path, content: bytes | memoryview) -> None:
-    """Write through a file of another name, so that `target` never stands for half a content.
+    """Write to a file of another name, then rename it: `target` never holds half of the content.
 
     Raises:
         StateError: no space, or no permission.
@@ -33,7 +33,7 @@ def write_whole(target: Path, content: bytes | memoryview) -> None:
 
 
 def refused(target: str, wrong: OSError) -> StateError:
-    """What to do about a disk that takes no more, or does not let us."""
+    """The error for a disk that is full, or a folder that must not be written; it says what to do."""
     if wrong.errno in _FULL or any(f"os error {number}" in str(wrong) for number in _FULL):
         return StateError(f"no space left to write {target}; free some or give the state another root. Nothing was published; run again")
     return StateError(f"cannot write {target}: {wrong.strerror or wrong}; give the state a root that can be written")

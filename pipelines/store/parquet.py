@@ -1,4 +1,4 @@
-"""Writing and checking Parquet files, named by their content."""
+"""Parquet files that are named by their content: write them, check them."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ def encoded(table: pa.Table, *, dictionary: Sequence[str] = (), differences: Seq
     """A table as the bytes of a Parquet file.
 
     Args:
-        table: any.
-        dictionary: columns of few values, which are numbered.
-        differences: columns of integers near their neighbours, of which the differences are kept.
+        table: any table.
+        dictionary: columns with few distinct values: stored as numbers into a list of them.
+        differences: columns of integers near their neighbours: stored as the differences.
     """
     sink = pa.BufferOutputStream()
     codes = dict.fromkeys(differences, "DELTA_BINARY_PACKED")
-    numbered = list(dictionary) if dictionary else False
-    pq.write_table(table, sink, compression=COMPRESSION, row_group_size=ROW_GROUP, use_dictionary=numbered, column_encoding=codes or None)
+    few_values = list(dictionary) if dictionary else False
+    pq.write_table(table, sink, compression=COMPRESSION, row_group_size=ROW_GROUP, use_dictionary=few_values, column_encoding=codes or None)
     return sink.getvalue()
 
 
 def write_named(
     table: pa.Table, folder: str, name: Callable[[str], str], *, dictionary: Sequence[str] = (), differences: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Write a table, as `encoded`, where its content says; a file that is there already is the same one.
+    """Write a table, as `encoded`, to a path that names its content. A file that exists at this path is left as it is.
 
     Returns:
-        path (below `folder`), size and rows.
+        path (below `folder`), size (bytes) and rows.
 
     Raises:
         StateError: no space, or no permission.
@@ -49,13 +49,13 @@ def write_named(
     content = encoded(table, dictionary=dictionary, differences=differences)
     path = name(digest_of(memoryview(content)))
     target = Path(folder) / path
-    if not _is_there(target, content.size):
+    if not _exists(target, content.size):
         write_whole(target, memoryview(content))
     return {"path": path, "size": content.size, "rows": len(table)}
 
 
-def _is_there(target: Path, size: int) -> bool:
-    """Whether the file is there already; if so it is new from now on, so that nobody removes it for its age."""
+def _exists(target: Path, size: int) -> bool:
+    """Whether the file exists; if so, its time is set to now, so that vacuum does not remove it for its age."""
     try:
         same = target.stat().st_size == size
         if same:
@@ -66,16 +66,16 @@ def _is_there(target: Path, size: int) -> bool:
 
 
 def check_file(path: Path, size: int) -> None:
-    """See that a file is there whole: its size and its footer. deltalake would accept a truncated one.
+    """Check that a file is whole, by its size and its footer. deltalake would accept a truncated file.
 
     Raises:
-        StateError: it is not.
+        StateError: the file is gone, or not whole.
     """
     try:
         if path.stat().st_size == size:
             pq.read_metadata(path)
             return
-        found = f"{path.stat().st_size} bytes instead of {size}"
+        problem = f"{path.stat().st_size} bytes instead of {size}"
     except (OSError, pa.ArrowInvalid) as wrong:
-        found = str(wrong)
-    raise StateError(f"{path} is not whole ({found}); nothing was committed, run the batch again")
+        problem = str(wrong)
+    raise StateError(f"{path} is not whole ({problem}); nothing was committed, run the batch again")

@@ -1,6 +1,6 @@
-"""Names of files and folders. A file's path says which batch it belongs to and what is in it: equal content, equal path.
+"""Paths of files. A path tells the batch and the content of its file: equal content, equal path.
 
-No colon in a path: Spark's Delta reader dies on one. No `key=value` either: Polars would read it as a column.
+A path has no colon, which Spark's Delta reader dies on, and no `key=value`, which Polars would read as a column.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ DIGEST_BYTES = 8
 
 @dataclass(frozen=True, slots=True)
 class StatesPath:
-    """What the path of a states file says. Instants in microseconds.
+    """The facts in the path of a states file. Instants in microseconds.
 
     Attributes:
         batch_us: start of the batch's interval.
-        split: which of the batch's splits it came from.
-        newest_us: the largest event time of the split; None without rows.
+        split: the number of the split that it came from.
+        newest_us: the largest event time of the split, also of rows that `where` leaves out; None without rows.
         low_us, high_us: starts of its first and last frame; None without states.
     """
 
@@ -48,15 +48,15 @@ class StatesPath:
 
 
 def digest_of(content: bytes | memoryview) -> str:
-    """Sixteen hexadecimal digits that name some content."""
+    """Sixteen hexadecimal digits that name a content."""
     return blake2b(content, digest_size=DIGEST_BYTES).hexdigest()
 
 
 def parse_states_path(path: str) -> StatesPath:
-    """What a path says.
+    """The facts in a path.
 
     Raises:
-        StateError: somebody else's file, as after a compaction by another tool.
+        StateError: another tool wrote the file, as a compaction does.
     """
     match = _STATES.fullmatch(path)
     if not match:
@@ -88,5 +88,5 @@ def batch_of_windows(path: str) -> str:
 
 
 def version_of(paths: Iterable[str]) -> str:
-    """Names the content of a batch by its files."""
+    """The version of a batch: a name of its content, made of the paths of its files."""
     return digest_of("\n".join(sorted(paths)).encode())

@@ -1,4 +1,4 @@
-"""The store's verbs, as the jobs know them, so that a test can stop the world before and after each."""
+"""The operations on tables that jobs need, as a protocol: a test can stop a run before and after each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file of a table, or one to add to it: path below the table, bytes, rows."""
+    """A file of a table, or a file to add to it: its path below the table, its size in bytes, its rows."""
 
     path: str
     size: int
@@ -22,7 +22,7 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A table at one moment. `version` is -1 and everything empty while it does not exist."""
+    """A table at one version. A table that does not exist has version -1 and no files."""
 
     version: int
     files: tuple[File, ...]
@@ -31,9 +31,9 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One atomic commit: files to add and to remove, and the names of what it decides about.
+    """One atomic commit: files to add, files to remove, and names that lock.
 
-    Two commits that start from one snapshot and share a name cannot both succeed.
+    Of two commits that start from one snapshot and share a name, only one succeeds.
     """
 
     schema: pa.Schema
@@ -43,25 +43,25 @@ class Change:
 
 
 class Store(Protocol):
-    """State of one pipeline under one fingerprint."""
+    """The tables of one pipeline's state under one fingerprint."""
 
     root: str
 
     def snapshot(self, table: str) -> Snapshot:
-        """What a table consists of now."""
+        """The table as it is now."""
         ...
 
     def commit(self, table: str, base: Snapshot, change: Change) -> None:
         """Change a table, all or nothing.
 
         Raises:
-            ConflictError: another commit since `base` decided about one of the same names or files.
-            StateError: a file to add is not there whole.
+            ConflictError: another commit since `base` had one of these names, or removed one of these files.
+            StateError: a file to add is gone or not whole.
         """
         ...
 
     def promote(self, staged: Mapping[str, str], table: str) -> None:
-        """Move files (path below the root -> path below the table) into a table's folder; no reader sees them yet."""
+        """Move files (path below the root -> path below the table) into a table's folder. Readers do not see them before a commit."""
         ...
 
     def footer(self, table: str, path: str) -> Mapping[str, str]:
@@ -69,5 +69,5 @@ class Store(Protocol):
         ...
 
     def discard(self, folder: str) -> None:
-        """Remove a folder below the root, if it is there."""
+        """Remove a folder below the root, if it exists."""
         ...

@@ -1,4 +1,4 @@
-"""Window kinds, one a file: parameters, checks, and the assigner that turns sorted frames into ranges."""
+"""Kinds of windows, one per file: parameters, checks, and the assigner that turns sorted frames into ranges."""
 
 from pipelines.engine.assignment import Assignment
 from pipelines.windows.all_time import AllTime, all_time

@@ -1,4 +1,4 @@
-"""All of time: one window per key, which never closes."""
+"""All of time: one window per key. It never closes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class AllTime(Plain):
-    """From a key's first event to its last; provisional for ever."""
+    """One window from a key's first event to its last; provisional for ever."""
 
     grace_us = 0
     beyond_us = 1
@@ -46,7 +46,7 @@ class AllTime(Plain):
 
 
 def all_time() -> AllTime:
-    """One window per key over everything that ever came, from the first event to the last.
+    """One window per key over all its events, from the first to the last.
 
     It never closes, so nothing is published: `read(..., provisional=True)` shows it, combined from the checkpoint.
     """

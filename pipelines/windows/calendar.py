@@ -19,15 +19,15 @@ from pipelines.windows.gapless import Gapless
 if TYPE_CHECKING:
     from pipelines.states.frames import Ints
 
-UNITS = {"mo": 1, "q": 3, "y": 12}
+_MONTHS = {"mo": 1, "q": 3, "y": 12}
 _FORM = re.compile(r"\s*(\d+)\s*(mo|q|y)\s*")
 
 
 @dataclass(frozen=True, slots=True)
 class Calendar(Gapless):
-    """`months` whole months from `clock_us` after the first midnight of one to the same of another.
+    """Windows of `months` whole months. A window begins `clock_us` after the midnight that begins its first month.
 
-    `phase`: a month, counted from January 1970, in which a window begins.
+    `phase`: the first month of a window, counted from January 1970.
     """
 
     months: int
@@ -74,6 +74,7 @@ class Calendar(Gapless):
         return number
 
     def _border(self, month: Ints) -> Ints:
+        """The time of the local clock at which windows of these months begin; months are counted from January 1970."""
         import numpy as np
 
         border: Ints = month.astype("M8[M]").astype("M8[us]").astype(np.int64) + self.clock_us
@@ -84,20 +85,20 @@ def months_of(size: Duration) -> int:
     """The months in a size such as "1mo", "1q", "2y"; 0 for any other duration.
 
     Raises:
-        DefinitionError: no month at all.
+        DefinitionError: a number of 0.
     """
     if not isinstance(size, str) or not (match := _FORM.fullmatch(size)):
         return 0
     if not int(match[1]):
         raise DefinitionError(f"size: {size!r} must be longer than 0")
-    return int(match[1]) * UNITS[match[2]]
+    return int(match[1]) * _MONTHS[match[2]]
 
 
 def calendar(months: int, align_to: Alignment, where: Zone | None, grace_us: int, *, dense: bool) -> Calendar:
     """Windows of whole months; see `tumbling`.
 
     Raises:
-        DefinitionError: an alignment that no month begins at: neither a time of day nor the first day of a month.
+        DefinitionError: an alignment that is neither a time of day nor the first day of a month.
     """
     us = alignment_us(align_to, where)
     moment = from_us(us)

@@ -1,4 +1,4 @@
-"""Cumulating windows (Flink's CUMULATE): the prefixes of a tumbling window, one more step each."""
+"""Cumulating windows (Flink's CUMULATE): windows that begin together, each one step longer than the one before."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Cumulating(Plain):
-    """`[start, end)` for every window that begins with one of `whole` and ends with one of the `step`s in it."""
+    """Windows that begin with a window of `whole` and end with a window of `step` inside it."""
 
     whole: Tumbling | Calendar
     step: Tumbling | Calendar
@@ -71,12 +71,12 @@ def cumulating(
     """The day so far every hour, the month so far every day: windows that begin together and end a step apart.
 
     Args:
-        max_size: the longest of them, as "1d" or "1mo".
-        step: how far apart they end; divides `max_size`.
+        max_size: how long the longest window is, as "1d" or "1mo".
+        step: how far apart windows end; divides `max_size`.
         align_to, timezone, grace: as in `tumbling`.
 
     Raises:
-        DefinitionError: a step that does not divide `max_size`, and whatever `tumbling` refuses.
+        DefinitionError: a step that does not divide `max_size`, and all that `tumbling` refuses.
     """
     whole = tumbling(max_size, align_to=align_to, timezone=timezone, grace=grace)
     part = tumbling(step, align_to=align_to, timezone=timezone)
@@ -92,6 +92,7 @@ def _divides(part: Tumbling | Calendar, whole: Tumbling | Calendar) -> bool:
 
 
 def _legal(whole: Tumbling | Calendar, part: Tumbling | Calendar) -> str:
+    """Steps that divide the whole, in words."""
     if isinstance(whole, Calendar) or isinstance(part, Calendar):
         return 'try a step of "1d" or a part of a day, or of months where max_size has months'
     return f"try step {', '.join(spell(us) for us in steps_near(whole.size_us, part.size_us))}"

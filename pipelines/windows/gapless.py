@@ -1,4 +1,4 @@
-"""What kinds have in common that cut time into windows side by side: their bounds say everything."""
+"""The common part of kinds that cut time into windows side by side. A kind adds the bounds of its windows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Gapless(Plain):
 
     @property
     def least_us(self) -> int:
-        """No window is shorter."""
+        """The length of the shortest window, or less."""
         raise NotImplementedError
 
     @property
@@ -36,11 +36,11 @@ class Gapless(Plain):
 
     @property
     def grid(self) -> Callable[[int, int], tuple[Ints, Ints]]:
-        """Every instant lies in one."""
+        """The windows tile the grid: see `every`."""
         return self.every
 
     def assign(self, frames: Frames, floor: Ints) -> Assignment:
-        """Each state lies in one window, unless that was closed before it came."""
+        """A state belongs to one window, or to none if that was closed before the state came."""
         from pipelines.engine.event_time.disjoint import disjoint
 
         start, end = self.bounds(frames.start)
@@ -55,7 +55,7 @@ class Gapless(Plain):
         return [(int(start[0]), int(end[0]))]
 
     def every(self, start_us: int, end_us: int) -> tuple[Ints, Ints]:
-        """Start and end of every window in `[start_us, end_us)`, which begins with one."""
+        """Start and end of every window in `[start_us, end_us)`; `start_us` is the start of a window."""
         import numpy as np
 
         start, end = self.bounds(np.arange(start_us, end_us, self.least_us, dtype=np.int64))

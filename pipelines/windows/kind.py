@@ -1,4 +1,4 @@
-"""What kinds of windows have in common."""
+"""The common part of all kinds of windows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Window(Kind, Assigner, Protocol):
 
 
 class Plain:
-    """A kind whose windows are `[start, end)` over frames, with nothing more to say; a kind says what it has otherwise."""
+    """The plainest kind: windows `[start, end)` over frames without event times, one row each. A kind overrides what differs."""
 
     __slots__ = ()
 
@@ -43,7 +43,7 @@ class Plain:
 
     @property
     def columns(self) -> Mapping[str, str]:
-        """Start and end say it all."""
+        """No columns beside start and end."""
         return NO_COLUMNS
 
     @property
@@ -58,20 +58,20 @@ class Plain:
 
     @property
     def grid(self) -> Callable[[int, int], tuple[Ints, Ints]] | None:
-        """Windows lie where the events are."""
+        """No grid: the events decide where windows lie."""
         return None
 
     @property
     def dense(self) -> bool:
-        """Empty windows are not shown."""
+        """`read` does not add empty windows."""
         return False
 
     def one_row_each(self) -> Self:
-        """The same: a window is one row."""
+        """This kind: its windows are one row each already."""
         return self
 
-    def misfit(self, source: Any) -> str | None:  # noqa: ANN401, ARG002 - a source of any kind will do
-        """Any source will do."""
+    def misfit(self, source: Any) -> str | None:  # noqa: ANN401, ARG002 - a source of any kind fits
+        """Every source fits."""
         return None
 
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
@@ -79,5 +79,5 @@ class Plain:
         raise NotImplementedError
 
     def ends(self, low_us: int, high_us: int) -> tuple[int, int]:
-        """The ends of the first window of one instant and of the last window of another."""
+        """The end of the first window that holds `low_us`, and of the last window that holds `high_us`."""
         return self.windows_for(low_us)[0][1], self.windows_for(high_us)[-1][1]

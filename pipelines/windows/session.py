@@ -1,4 +1,4 @@
-"""Session windows: events of a key nearer than a gap belong together."""
+"""Session windows: neighbouring events of a key that are nearer than a gap belong together."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ class Session(Plain):
 
     @property
     def joins_us(self) -> int:
-        """The longest silence within a session."""
+        """The longest silence inside a session, microseconds."""
         return self.gap_us - 1 + self.inside_us
 
     def frame_us(self, grid_us: int) -> int:
-        """The widest frame no longer than the gap that divides the grid: its events always belong together."""
+        """The widest frame that divides the grid and is no wider than the gap: all its events belong to one session."""
         least = -(-grid_us // self.gap_us)
         return next((grid_us // n for n in range(least, 10 * least) if n and grid_us % n == 0), self.gap_us)
 
@@ -64,7 +64,7 @@ class Session(Plain):
 
 @dataclass(frozen=True, slots=True)
 class LimitedSession(Session):
-    """A session cut where it would grow longer than `max_length_us`; what follows begins the next one."""
+    """A session that is cut where it would grow longer than `max_length_us`; the next event begins another session."""
 
     max_length_us: int = 0
 
@@ -94,13 +94,13 @@ def session(gap: Duration, *, touching: Touching = "merge", max_length: Duration
         gap: the silence that ends a session.
         touching: whether events exactly `gap` apart belong together: "merge" (Kafka, Flink, Spark, and Jet's
             documentation) or "split" (Jet's code).
-        max_length: how long a session may be. One that would last longer is cut `max_length` after its first event, and
-            the next event begins another session; the column `cut` is true wherever an event at the end would still have
-            belonged. States are then kept by event time, a microsecond wide.
+        max_length: how long a session may be. A longer session is cut `max_length` after its first event, and the next
+            event begins another session. The column `cut` is true if an event at the end would still have belonged to the
+            session. Frames are then one microsecond wide.
         grace: how long after its end a session waits for late events.
 
     Raises:
-        DefinitionError: a gap that is not positive or longer than `max_length`, a negative grace, another word for `touching`.
+        DefinitionError: a gap that is not positive or longer than `max_length`, a negative grace, an unknown `touching`.
     """
     if touching not in get_args(Touching):
         raise DefinitionError(f'touching: {touching!r} is not understood; say "merge" or "split"')

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Sliding(Plain):
-    """`[start, start + size)` for every start on the grid of steps whose window holds an event."""
+    """Windows `[start, start + size)` for every start on the grid of steps, if the window holds an event."""
 
     size_us: int
     step_us: int
@@ -83,7 +83,7 @@ def sliding(size: Duration, *, step: Duration, align_to: Alignment = None, grace
 
 
 def steps_near(size_us: int, step_us: int) -> list[int]:
-    """The four legal steps nearest to the one asked for, in the largest unit that both size and step are whole in."""
+    """The four steps nearest to `step_us` that divide the size, as whole numbers of the largest unit that divides both."""
     unit = next(u for u in sorted(UNITS.values(), reverse=True) if size_us % u == 0 and step_us % u == 0)
     whole = size_us // unit
     legal = [n for n in range(1, min(whole, 100_000) + 1) if whole % n == 0]

@@ -1,4 +1,4 @@
-"""Tumbling windows: time cut into pieces of one size, by UTC or by the calendar of a time zone."""
+"""Tumbling windows: time cut into pieces of one size, on the clock of UTC or of a time zone."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Tumbling(Gapless):
-    """`[start, start + size)`; days and longer follow the zone's calendar (a day may have 23 or 25 hours)."""
+    """Windows `[start, start + size)` of the local clock; a day may have 23 or 25 hours."""
 
     size_us: int
     align_us: int = 0
@@ -47,6 +47,7 @@ class Tumbling(Gapless):
         return windows(instants, self._cut, self.zone)
 
     def _cut(self, clock: Ints) -> tuple[Ints, Ints]:
+        """From times of the local clock to the borders before and after them."""
         start = (clock - self.align_us) // self.size_us * self.size_us + self.align_us
         return start, start + self.size_us
 
@@ -59,8 +60,8 @@ def tumbling(
     Args:
         size: how long a window is, as "15m" or "1d"; by the calendar "1mo", "1q" or "1y".
         align_to: a border of the grid: a time of day ("23:59"), a weekday ("monday") or an aware datetime;
-            midnight of 1970-01-01, a Thursday, unless said.
-        timezone: the IANA name of the zone whose clock cuts the windows; UTC unless said.
+            None is midnight of 1970-01-01, a Thursday.
+        timezone: the IANA name of the zone whose clock cuts the windows; None is UTC.
         grace: how long after its end a window waits for late events.
         dense: whether `read` adds the empty windows between a key's first and last one, unless told otherwise.
 

@@ -20,7 +20,10 @@ On = Literal["change", "enter"]
 
 @dataclass(frozen=True, slots=True)
 class Unique(Plain):
-    """`[t - size, t]` for each distinct event time t, and `[t + r, t + r + size]` if it holds an event; both ends belong."""
+    """Windows `[t - size, t]` for each distinct event time t, and `[t + r, t + r + size]` if it holds an event.
+
+    r is the resolution. Both ends belong to a window.
+    """
 
     size_us: int
     resolution_us: int = 1_000
@@ -46,8 +49,8 @@ class Unique(Plain):
         from pipelines.engine.event_time.unique import unique_ranges
 
         leaving = self.follows.reach_us if self.on == "change" else None
-        told = replace(frames, start=frames.start // self.resolution_us * self.resolution_us)
-        return unique_ranges(told, self.size_us, self.resolution_us, leaving, floor[frames.batch])
+        cut = replace(frames, start=frames.start // self.resolution_us * self.resolution_us)
+        return unique_ranges(cut, self.size_us, self.resolution_us, leaving, floor[frames.batch])
 
     @at_any_instant
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
@@ -63,14 +66,14 @@ def unique_sliding(size: Duration, *, resolution: Duration = "1ms", on: On = "ch
 
     Args:
         size: from the first instant of a window to its last; both belong to it.
-        resolution: how finely time is told; event times are cut to it. `size` is a whole number of these.
-        on: "change": a window whenever an event enters or leaves (KIP-450); "enter": one for each distinct event time,
+        resolution: event times are cut down to multiples of it. `size` is a whole number of resolutions.
+        on: "change": a window whenever an event enters or leaves (KIP-450); "enter": a window for each distinct event time,
             the rolling value at each event (SQL's RANGE BETWEEN `size` PRECEDING AND CURRENT ROW).
         grace: how long after its end a window waits for late events.
 
     Raises:
         DefinitionError: a size or resolution that is not positive, a size that is not a whole number of resolutions, a
-            negative grace, another word for `on`.
+            negative grace, an unknown `on`.
     """
     if on not in get_args(On):
         raise DefinitionError(f'on: {on!r} is not understood; say "change" or "enter"')

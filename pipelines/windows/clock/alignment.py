@@ -1,4 +1,4 @@
-"""Where a grid of windows is anchored: 1970-01-01T00:00 unless `align_to` says otherwise."""
+"""The anchor of a grid of windows: what `align_to` says, else 1970-01-01T00:00."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?")
 
 
 def alignment_us(align_to: Alignment, where: Zone | None = None) -> int:
-    """Microseconds from 1970-01-01T00:00 (on the window's own clock) to a border of the grid.
+    """Microseconds from 1970-01-01T00:00 to a border of the grid, both on the clock of the windows.
 
     >>> alignment_us("23:59") // 60_000_000
     1439
 
     Args:
-        align_to: what the user said.
-        where: the zone whose clock cuts the windows; an instant is read on it.
+        align_to: a time of day, a weekday, an aware datetime, or None.
+        where: the zone whose clock cuts the windows.
 
     Raises:
         DefinitionError: neither a time of day, a weekday nor an aware datetime.

@@ -1,4 +1,4 @@
-"""Instants as users give them to `windows_for`: a datetime, a duration since 1970, or whole microseconds."""
+"""The instants that users give to `windows_for`: a datetime, a duration since 1970, or whole microseconds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def at_any_instant(find: Find) -> Find:
-    """The windows in the terms of the instant: of a datetime as datetimes, of all else as microseconds since 1970 UTC."""
+    """Let `windows_for` take any of the three. For a datetime it returns datetimes, else microseconds since 1970 UTC."""
 
     @wraps(find)
     def windows_for(self: Any, at: Any) -> Any:  # noqa: ANN401 - any of the three

@@ -39,16 +39,16 @@ class Zone:
 
     @property
     def grain(self) -> int:
-        """The greatest common divisor of the zone's offsets and of the instants at which they changed."""
+        """The greatest common divisor of the zone's offsets and of the instants at which they change."""
         return gcd(*self.offsets, *self.changes[1:])
 
     def local(self, instant_us: int) -> int:
-        """What the local clock shows at an instant, in microseconds of its own."""
+        """The time that the local clock shows at an instant, in microseconds."""
         return instant_us + self.offsets[bisect_right(self.changes, instant_us) - 1]
 
     @property
     def shift(self) -> int:
-        """The greatest common divisor of the steps by which the clocks ever changed; 0 if they never did."""
+        """The greatest common divisor of all changes of the clock; 0 if it never changes."""
         return gcd(*(after - before for before, after in pairwise(self.offsets)))
 
 
@@ -76,6 +76,7 @@ def _offset(info: ZoneInfo, us: int) -> int:
 
 
 def _change(info: ZoneInfo, low: int, high: int) -> int:
+    """The instant between two at which the offset changes, by bisection."""
     before = _offset(info, low)
     while high - low > 1:
         middle = (low + high) // 2
@@ -120,7 +121,7 @@ def local_windows(instants: Ints, cut: Cut, where: Zone) -> tuple[Ints, Ints]:
 
 
 def shifted_windows(instants: Ints, cut: Cut, where: Zone) -> tuple[Ints, Ints]:
-    """As `local_windows`, where every change of the clocks is a whole number of windows: these simply keep their length."""
+    """As `local_windows`, for zones in which every change of the clock is a whole number of windows: all windows keep their length."""
     import numpy as np
 
     changes, offsets = np.array(where.changes, np.int64), np.array(where.offsets, np.int64)
@@ -130,9 +131,10 @@ def shifted_windows(instants: Ints, cut: Cut, where: Zone) -> tuple[Ints, Ints]:
 
 
 def _first_shown(local: Ints, changes: Ints, offsets: Ints) -> Ints:
+    """The first instants at which the local clock shows these times or later ones."""
     import numpy as np
 
-    until = np.append(changes[1:], AFTER_ALL) + offsets  # the local time at which each offset's reign ends
-    reign = np.searchsorted(np.maximum.accumulate(until), local, side="right")
-    shown: Ints = np.maximum(changes[reign], local - offsets[reign])
+    until = np.append(changes[1:], AFTER_ALL) + offsets  # the local time at which each offset ends
+    valid = np.searchsorted(np.maximum.accumulate(until), local, side="right")
+    shown: Ints = np.maximum(changes[valid], local - offsets[valid])
     return shown
