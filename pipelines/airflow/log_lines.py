@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pipelines.definition.amounts import many
 from pipelines.definition.instants import spell_instant
 from pipelines.definition.schedule import Interval
 
@@ -20,8 +21,8 @@ def accumulated(batch: Accumulated, *, changed: bool) -> list[str]:
     source = f"{many(len(batch.manifest), 'file')} ({size:,} bytes)"
     left_out = batch.read - batch.taken - batch.refused
     counts = f"{batch.taken:,} accepted, {batch.refused:,} quarantined, {left_out:,} left out by the filter"
-    lines = [f"batch {batch.interval}: {batch.read:,} rows read from {source}: {counts}"]
-    lines += [f"  {file.path}: {file.rows:,} rows, {file.bytes:,} bytes" for file in batch.manifest[:20]]
+    lines = [f"batch {batch.interval}: {many(batch.read, 'row')} read from {source}: {counts}"]
+    lines += [f"  {file.path}: {many(file.rows, 'row')}, {many(file.bytes, 'byte')}" for file in batch.manifest[:20]]
     if changed:
         lines.append("the source is not what the last run of this batch read: what depends on it is derived anew")
     return lines
@@ -65,7 +66,7 @@ def published(interval: Interval, report: BatchReport, done: Mapping[str, Sequen
         return [*lines, f"batch {interval}: accumulated, not final yet", *waiting(interval, missing)]
     closed = ", ".join(f"{count:,} of {window}" for window, count in report.windows_closed.items())
     lines.append(
-        f"batch {interval}: closed {closed} windows; {report.rows_late:,} rows late; watermark {report.watermark:%Y-%m-%d %H:%M} UTC"
+        f"batch {interval}: closed {closed} windows; {many(report.rows_late, 'row')} late; watermark {report.watermark:%Y-%m-%d %H:%M} UTC"
     )
     return lines + waiting(interval, missing)
 
@@ -93,8 +94,3 @@ def batches(starts: Sequence[int]) -> str:
     """`batch 2013-01-01`, `3 batches 2013-01-01 .. 2013-01-03`."""
     first, last = spell_instant(min(starts)), spell_instant(max(starts))
     return f"batch {first}" if len(starts) == 1 else f"{len(starts)} batches {first} .. {last}"
-
-
-def many(count: int, noun: str) -> str:
-    """`1 file`, `2 files`."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -9,16 +9,18 @@ import typer
 
 from pipelines.cli import options as opt
 from pipelines.cli.definition import load_pipeline
-from pipelines.cli.output import columns, many, say, say_json
+from pipelines.cli.output import columns, say, say_json, stretches
 from pipelines.cli.run import say_report
 from pipelines.cli.sessions import spark_session
 from pipelines.cli.working import Tell, working
+from pipelines.definition.amounts import many
 
 if TYPE_CHECKING:
     from pipelines.definition.pipeline import Pipeline
     from pipelines.jobs.reports import RunReport
     from pipelines.jobs.upkeep.outdated import Outdated
 
+_KEPT = "they were left as they are; --forget takes their rows out of the windows"
 All = Annotated[bool, typer.Option("--all", help="Every batch of the range, changed or not.")]
 
 
@@ -30,13 +32,15 @@ def backfill(
     name: opt.Name = None,
     everything: All = False,
     validate: opt.Validate = True,
+    forget: opt.Forget = False,
     spark: opt.Spark = None,
     as_json: opt.Json = False,
 ) -> None:
     """Run the batches that are missing or changed.
 
     Those from START to END that were never read, or whose source is not the one they were read from. What was read
-    before and is not published yet is published too.
+    before and is not published yet is published too. What was read and has no file any more is listed and stays as
+    it is, unless --forget takes it out of the windows.
 
     Example:
       muntin backfill dags/flights.py --root state --start 2013-01-01 --end 2014-01-01
@@ -45,15 +49,16 @@ def backfill(
         from pipelines.jobs.upkeep.outdated import outdated
 
         pipeline = load_pipeline(file, name)
-        todo = outdated(pipeline, root=root, start=start, end=end, everything=everything)
+        todo, kept = parted(outdated(pipeline, root=root, start=start, end=end, everything=everything), forget=forget)
         spans = [*ranges(todo)] or _left_over(pipeline, root, start)
-        report = run_ranges(pipeline, root, spans, spark, tell, validate=validate) if spans else None
-    if as_json:
-        return say_json({"batches": [plain(one) for one in todo], "report": report.to_dict() if report else None})
-    say_todo(todo, "every batch is what its source is now")
-    if report:
-        say_report(report)
-    return None
+        report = run_ranges(pipeline, root, spans, spark, tell, validate=validate, forget=forget) if spans else None
+    say_done(todo, kept, report, none="every batch is what its source is now", as_json=as_json)
+
+
+def parted(found: "Sequence[Outdated]", *, forget: bool) -> "tuple[list[Outdated], list[Outdated]]":
+    """The batches to read, and those that are left as they are since no file has their rows any more."""
+    kept = [one for one in found if one.purged and not forget]
+    return [one for one in found if one not in kept], kept
 
 
 def ranges(todo: "Sequence[Outdated]") -> Iterator[tuple[datetime, datetime]]:
@@ -74,7 +79,14 @@ def _left_over(pipeline: "Pipeline", root: Path, start: datetime) -> list[tuple[
 
 
 def run_ranges(
-    pipeline: "Pipeline", root: Path, spans: Sequence[tuple[datetime, datetime]], url: str | None, tell: Tell, *, validate: bool
+    pipeline: "Pipeline",
+    root: Path,
+    spans: Sequence[tuple[datetime, datetime]],
+    url: str | None,
+    tell: Tell,
+    *,
+    validate: bool,
+    forget: bool,
 ) -> "RunReport":
     """Each range in bulk, in one session; one report over all."""
     from pipelines.jobs.run.run import run
@@ -83,7 +95,8 @@ def run_ranges(
     tell("start Spark")
     with spark_session(url) as given, session(given) as active:
         reports = [
-            run(pipeline, root=root, start=a, end=b, spark=active, validate=validate, progress=_placed(tell, a, b)) for a, b in spans
+            run(pipeline, root=root, start=a, end=b, spark=active, validate=validate, forget=forget, progress=_placed(tell, a, b))
+            for a, b in spans
         ]
     return _joined(reports)
 
@@ -104,14 +117,22 @@ def _joined(reports: "Sequence[RunReport]") -> "RunReport":
     )
 
 
-def plain(one: "Outdated") -> dict[str, object]:
+def say_done(todo: "Sequence[Outdated]", kept: "Sequence[Outdated]", report: "RunReport | None", *, none: str, as_json: bool) -> None:
+    """The batches that were read and why, those that were left, and what the run did; `none` if there were none."""
+    if as_json:
+        document = {"batches": [_plain(one) for one in todo], "purged": [_plain(one) for one in kept]}
+        return say_json(document | {"report": report.to_dict() if report else None})
+    if todo:
+        say(columns(["batch (UTC)", "why"], [[one.interval_start, one.reason] for one in todo]))
+        say(f"{many(len(todo), 'batch')} read\n")
+    if kept:
+        holes = stretches([(one.interval_start, one.interval_end) for one in kept])
+        say(f"purged: {holes}: {many(len(kept), 'batch')} that rows were read of and that have no file any more; {_KEPT}\n")
+    if not todo and not kept:
+        say(none)
+    return say_report(report) if report else None
+
+
+def _plain(one: "Outdated") -> dict[str, object]:
     """A batch for machines."""
     return {"interval_start": one.interval_start, "interval_end": one.interval_end, "reason": one.reason}
-
-
-def say_todo(todo: "Sequence[Outdated]", none: str) -> None:
-    """The batches and why, for people; or that there are none."""
-    if not todo:
-        return say(none)
-    say(columns(["batch (UTC)", "why"], [[one.interval_start, one.reason] for one in todo]))
-    return say(f"{many(len(todo), 'batch')} read\n")

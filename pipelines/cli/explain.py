@@ -8,9 +8,10 @@ import typer
 
 from pipelines.cli import options as opt
 from pipelines.cli.definition import load_pipeline
-from pipelines.cli.output import columns, many, say, say_json
+from pipelines.cli.output import columns, say, say_json
 from pipelines.cli.selection import one_key
 from pipelines.cli.working import working
+from pipelines.definition.amounts import many
 
 if TYPE_CHECKING:
     from pipelines.jobs.look.explain import Explained, Explanation

@@ -61,6 +61,7 @@ Start = Annotated[
 ]
 End = Annotated[datetime, typer.Option("--end", parser=instant, metavar="INSTANT", help="End of the last batch.")]
 Validate = Annotated[bool, typer.Option("--validate/--no-validate", help="Whether expectations guard what is published.")]
+Forget = Annotated[bool, typer.Option("--forget", help="Take out of the windows what was read of batches that have no file any more.")]
 Spark = Annotated[str | None, typer.Option("--spark", metavar="URL", help="Spark Connect, sc://host:port; local if left out.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout, nothing else.")]
 Key = Annotated[

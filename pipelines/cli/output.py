@@ -70,16 +70,6 @@ def columns(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     return "\n".join(out)
 
 
-def many(count: int, noun: str) -> str:
-    """A number of things.
-
-    >>> many(1, "batch"), many(1200, "row")
-    ('1 batch', '1,200 rows')
-    """
-    plural = f"{noun}es" if noun.endswith("ch") else f"{noun}s"
-    return f"{count:,} {noun if count == 1 else plural}"
-
-
 def size(count: float) -> str:
     """A number of bytes.
 

@@ -8,9 +8,10 @@ import typer
 
 from pipelines.cli import options as opt
 from pipelines.cli.definition import load_pipeline
-from pipelines.cli.output import many, say, say_json
+from pipelines.cli.output import say, say_json
 from pipelines.cli.selection import selected
 from pipelines.cli.working import working
+from pipelines.definition.amounts import many
 from pipelines.errors import DefinitionError, StateError
 
 if TYPE_CHECKING:

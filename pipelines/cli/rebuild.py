@@ -3,10 +3,8 @@
 from pathlib import Path
 
 from pipelines.cli import options as opt
-from pipelines.cli.backfill import plain, ranges, run_ranges, say_todo
+from pipelines.cli.backfill import parted, ranges, run_ranges, say_done
 from pipelines.cli.definition import load_pipeline
-from pipelines.cli.output import say_json
-from pipelines.cli.run import say_report
 from pipelines.cli.working import working
 
 
@@ -15,13 +13,15 @@ def rebuild(
     root: opt.Root = Path("state"),
     name: opt.Name = None,
     validate: opt.Validate = True,
+    forget: opt.Forget = False,
     spark: opt.Spark = None,
     as_json: opt.Json = False,
 ) -> None:
     """Read again what an earlier definition had read.
 
     After a change of what states hold, as another aggregate whose fields are new: in bulk, the batches that the newest
-    earlier state has and the present one lacks. Earlier windows stay where they are; vacuum never takes them.
+    earlier state has and the present one lacks. Earlier windows stay where they are; vacuum never takes them. Batches that
+    rows were read of and that have no file any more are listed and left out; --forget reads them as empty.
 
     Example:
       muntin rebuild dags/flights.py --root state
@@ -30,11 +30,6 @@ def rebuild(
         from pipelines.jobs.upkeep.rebuild import to_rebuild
 
         pipeline = load_pipeline(file, name)
-        todo = to_rebuild(pipeline, root=root)
-        report = run_ranges(pipeline, root, [*ranges(todo)], spark, tell, validate=validate) if todo else None
-    if as_json:
-        return say_json({"batches": [plain(one) for one in todo], "report": report.to_dict() if report else None})
-    say_todo(todo, "every batch of the earlier state is there")
-    if report:
-        say_report(report)
-    return None
+        todo, kept = parted(to_rebuild(pipeline, root=root), forget=forget)
+        report = run_ranges(pipeline, root, [*ranges(todo)], spark, tell, validate=validate, forget=forget) if todo else None
+    say_done(todo, kept, report, none="every batch of the earlier state is there", as_json=as_json)

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING
 
 from pipelines.cli import options as opt
 from pipelines.cli.definition import load_pipeline
-from pipelines.cli.output import columns, many, moment, say, say_json, stretches
+from pipelines.cli.output import columns, moment, say, say_json, stretches
 from pipelines.cli.sessions import spark_session
 from pipelines.cli.working import working
+from pipelines.definition.amounts import many
 
 if TYPE_CHECKING:
     from pipelines.jobs.reports import BatchReport, RunReport
@@ -23,12 +24,14 @@ def run(
     root: opt.Root = Path("state"),
     name: opt.Name = None,
     validate: opt.Validate = True,
+    forget: opt.Forget = False,
     spark: opt.Spark = None,
     as_json: opt.Json = False,
 ) -> None:
     """Run the batches from START to END.
 
     Accumulate, finalize, validate and publish, all of them in bulk. Running a range again re-reads its source and replaces those batches.
+    Batches that rows were read of and that have no file any more are an error; --forget makes them empty.
 
     Example:
       muntin run dags/flights.py --root state --start 2013-01-01 --end 2013-02-01
@@ -38,7 +41,7 @@ def run(
 
         pipeline = load_pipeline(file, name)
         with spark_session(spark) as session:
-            report = run_range(pipeline, root=root, start=start, end=end, spark=session, validate=validate, progress=tell)
+            report = run_range(pipeline, root=root, start=start, end=end, spark=session, validate=validate, forget=forget, progress=tell)
     say_json(report.to_dict()) if as_json else say_report(report)
 
 

@@ -9,9 +9,10 @@ import typer
 
 from pipelines.cli import options as opt
 from pipelines.cli.definition import load_pipeline
-from pipelines.cli.output import columns, many, plain, say, say_json
+from pipelines.cli.output import columns, plain, say, say_json
 from pipelines.cli.selection import selected
 from pipelines.cli.working import working
+from pipelines.definition.amounts import many
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 
 from pipelines.cli import options as opt
 from pipelines.cli.definition import load_pipeline
-from pipelines.cli.output import columns, many, moment, say, say_json, size, stretches
+from pipelines.cli.output import columns, moment, say, say_json, size, stretches
 from pipelines.cli.working import working
+from pipelines.definition.amounts import many
 
 if TYPE_CHECKING:
     from pipelines.jobs.look.status import PipelineStatus

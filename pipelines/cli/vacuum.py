@@ -7,8 +7,9 @@ import typer
 
 from pipelines.cli import options as opt
 from pipelines.cli.definition import load_pipeline
-from pipelines.cli.output import columns, many, say, say_json, size
+from pipelines.cli.output import columns, say, say_json, size
 from pipelines.cli.working import working
+from pipelines.definition.amounts import many
 from pipelines.definition.durations import UNITS
 
 OlderThan = Annotated[

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipelines.definition.instants import BEFORE_ALL, label
+from pipelines.definition.amounts import many
+from pipelines.definition.instants import BEFORE_ALL, label, spell_instant
 from pipelines.definition.schedule import Interval
 from pipelines.errors import SourceError
 from pipelines.jobs.bound import Bound, bind
 from pipelines.jobs.pending import accumulated, published
 from pipelines.jobs.reports_table import last_accumulated, manifest
-from pipelines.sources.listing import SourceFile, source_files
+from pipelines.sources.listing import SourceFile, check_found, source_files
 from pipelines.sources.upstream_windows import WindowSource
 from pipelines.store.paths import batch_of_windows
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pipelines.sources.files import FileSource
+
+_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +38,24 @@ class Inputs:
     marks: Mapping[int, int | None]
 
 
-def inputs(bound: Bound, intervals: Sequence[Interval]) -> Inputs:
+def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool = False) -> Inputs:
     """The files of some intervals.
 
+    Args:
+        bound: the definition beside its state.
+        intervals: of the batches.
+        forget: whether an interval without files is an empty batch, whatever was read of it before.
+
     Raises:
-        SourceError: an interval has none and the source says that is an error; a file belongs to two of the intervals; or the
-            upstream has not published one.
+        SourceError: an interval has none, and the source says that is an error, or rows were read of it before; a file
+            belongs to two of the intervals; or the upstream has not published one.
     """
     if not isinstance(bound.source, WindowSource):
         found = {interval: source_files(bound.source, interval) for interval in intervals}
+        if not forget:
+            _check_kept(bound, [interval for interval, files in found.items() if not files])
+            for interval, files in found.items():
+                check_found(bound.source, interval, files)
         _check_apart(bound.source, found)
         return Inputs(found, {})
     known, marks = upstream_files(bound, bound.source)
@@ -54,6 +66,33 @@ def inputs(bound: Bound, intervals: Sequence[Interval]) -> Inputs:
                 f"{name} has not published the batch {interval} of its window {bound.source.window!r}; run {name} over it first"
             )
     return Inputs({interval: known[interval.start_us] for interval in intervals}, {i.start_us: marks[i.start_us] for i in intervals})
+
+
+def without_files(bound: Bound, intervals: Sequence[Interval]) -> list[Interval]:
+    """The intervals that the source has no files of; none where an upstream says what a batch holds."""
+    if isinstance(bound.source, WindowSource):
+        return []
+    return [interval for interval in intervals if not source_files(bound.source, interval)]
+
+
+def purged(bound: Bound, gone: Sequence[Interval]) -> list[Interval]:
+    """Of intervals without files those that rows were read of: states hold what no file does any more."""
+    if not gone:
+        return []
+    batches = [batch for frames in bound.frame_sets for batch in accumulated(bound, bound.store.snapshot(frames.table))]
+    held = {batch.interval.start_us for batch in batches if batch.rows}
+    return [interval for interval in gone if interval.start_us in held]
+
+
+def _check_kept(bound: Bound, gone: Sequence[Interval]) -> None:
+    if lost := purged(bound, gone):
+        named = ", ".join(map(str, lost[:_NAMED])) + (f" and {many(len(lost) - _NAMED, 'more batch')}" if len(lost) > _NAMED else "")
+        first, last = spell_instant(lost[0].start_us), spell_instant(lost[-1].end_us)
+        raise SourceError(
+            f"{named}: rows were read before, and there is no file any more; an empty batch would take them out of published windows. "
+            f"Bring the files back, or run the other batches alone, as muntin backfill does. If the rows shall go, say so: "
+            f"muntin run FILE --root {bound.root} --start {first} --end {last} --forget, or run(..., forget=True)"
+        )
 
 
 def _check_apart(source: FileSource, found: Mapping[Interval, Sequence[SourceFile]]) -> None:

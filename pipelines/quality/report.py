@@ -6,8 +6,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from pipelines.definition.amounts import many
 from pipelines.quality.errors import ExpectationsFailed
-from pipelines.quality.report_values import many, plain, table
+from pipelines.quality.report_values import plain, table
 from pipelines.quality.suite import SEVERITIES, Severity
 
 if TYPE_CHECKING:

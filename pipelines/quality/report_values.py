@@ -34,11 +34,6 @@ def _instant(value: datetime) -> str:
     return aware.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
-def many(count: int, noun: str) -> str:
-    """`1 row`, `2 rows`."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
 def table(rows: Iterable[Mapping[str, object]]) -> list[str]:
     """Rows under their column names, as lines of equal columns; no rows, no lines."""
     shown = [{name: _cell(value) for name, value in row.items()} for row in rows]

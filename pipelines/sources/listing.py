@@ -39,20 +39,24 @@ class SourceFile:
 
 
 def source_files(source: FileSource, interval: Interval) -> list[SourceFile]:
-    """The files of an interval, by path.
-
-    Raises:
-        SourceError: there are none and the source says that is an error; or the path is a folder.
-    """
+    """The files of an interval, by path; folders are none."""
     pattern = source.patterns(interval)
     found = sorted(glob(pattern, recursive=True)) if has_magic(pattern) else [pattern] * Path(pattern).exists()  # noqa: PTH207 - Path.glob takes no absolute pattern
     paths = [path for path in map(Path, found) if path.is_file()]
-    if not paths and source.missing == "error":
+    return [SourceFile(str(path.absolute()), (stat := path.stat()).st_size, stat.st_mtime_ns) for path in paths]
+
+
+def check_found(source: FileSource, interval: Interval, files: Sequence[SourceFile]) -> None:
+    """Refuse an interval without files.
+
+    Raises:
+        SourceError: there are none and the source says that is an error.
+    """
+    if not files and source.missing == "error":
         raise SourceError(
-            f"no file at {pattern} for the interval {interval}; bring it, "
+            f"no file at {source.patterns(interval)} for the interval {interval}; bring it, "
             f'or say missing="empty" in sources.files(...) if an interval without files is an empty batch'
         )
-    return [SourceFile(str(path.absolute()), (stat := path.stat()).st_size, stat.st_mtime_ns) for path in paths]
 
 
 def source_file(source: Source, path: str) -> SourceFile:

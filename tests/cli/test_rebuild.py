@@ -61,13 +61,14 @@ def test_fields_that_are_there_need_no_rebuild(muntin: Muntin, project: Project)
 def test_another_schedule_is_refused(muntin: Muntin, project: Project) -> None:
     assert muntin(*project.arguments("run", *RANGE)).status == 0
     flow = load_pipeline(Path(project.file))
+    hourly = replace(flow.source, path="{start:%Y-%m-%dT%H}.csv")
     for schedule in ("12h", "1w"):
         with pytest.raises(DefinitionError, match=r"not those of the present schedule.*muntin backfill"):
-            to_rebuild(replace(flow, schedule=schedule), root=project.root)
+            to_rebuild(replace(flow, schedule=schedule, source=hourly), root=project.root)
 
 
 def test_a_first_definition_has_nothing_to_rebuild(muntin: Muntin, project: Project) -> None:
-    assert json.loads(muntin(*project.arguments("rebuild", "--json")).out) == {"batches": [], "report": None}
+    assert json.loads(muntin(*project.arguments("rebuild", "--json")).out) == {"batches": [], "purged": [], "report": None}
     flow = load_pipeline(Path(project.file))
     assert to_rebuild(replace(flow, aggregates={"n": agg.count()}), root=project.root) == []
     assert len(read(flow, "quarter", root=project.root)) == 0

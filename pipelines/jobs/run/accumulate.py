@@ -41,20 +41,29 @@ _REFUSED = pa.schema(
 )
 
 
-def accumulate(bound: Bound, spark: SparkSession, intervals: Sequence[Interval], *, tries: int = _TRIES) -> list[Accumulated]:
+def accumulate(
+    bound: Bound, spark: SparkSession, intervals: Sequence[Interval], *, forget: bool = False, tries: int = _TRIES
+) -> list[Accumulated]:
     """Read the source of these intervals and replace their states.
 
     Two runs of the same batch at once: the first to commit wins; the other sees the same states and is done, or reads
     again if what it sees is not what it read.
 
+    Args:
+        bound: the definition beside its state.
+        spark: the session.
+        intervals: of the batches.
+        forget: whether batches that were read before and have no file any more become empty.
+        tries: how often other runs may come first.
+
     Raises:
-        SourceError: the source cannot be read as the definition says.
+        SourceError: the source cannot be read as the definition says, or a batch that was read before has no file any more.
         StateError: states cannot be written.
     """
     sets = bound.frame_sets
     bases = {frames.table: bound.store.snapshot(frames.table) for frames in sets}
     refused_base = bound.store.snapshot(QUARANTINE)
-    given = inputs(bound, intervals)
+    given = inputs(bound, intervals, forget=forget)
     done = _read(bound, spark, given, bases)
     _commit_refused(bound, refused_base, intervals, done)
     lost: set[int] = set()
@@ -64,7 +73,7 @@ def accumulate(bound: Bound, spark: SparkSession, intervals: Sequence[Interval],
     again = [interval for interval in intervals if interval.start_us in lost]
     if again and tries <= 1:
         raise ConflictError(f"{', '.join(map(str, again))}: other runs keep replacing these batches; run again when they are done")
-    return sorted(out + accumulate(bound, spark, again, tries=tries - 1), key=lambda one: one.interval) if again else out
+    return sorted(out + accumulate(bound, spark, again, forget=forget, tries=tries - 1), key=lambda one: one.interval) if again else out
 
 
 def _read(bound: Bound, spark: SparkSession, given: Inputs, bases: dict[str, Snapshot]) -> dict[int, list[dict[str, Any]]]:

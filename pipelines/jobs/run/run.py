@@ -50,6 +50,7 @@ def run(
     end: datetime,
     spark: SparkSession | None = None,
     validate: bool = True,
+    forget: bool = False,
     progress: Callable[[str], None] | None = None,
     store: Store | None = None,
 ) -> RunReport:
@@ -64,12 +65,13 @@ def run(
         start, end: borders of the schedule, aware datetimes.
         spark: a session, classic or Connect; None takes the process's own, or starts a local one that stays for the next run.
         validate: whether expectations guard what is published.
+        forget: whether a batch without files is empty, whatever was read of it before: its rows go out of published windows.
         progress: told each step's name as it begins.
         store: another implementation of the state's verbs.
 
     Raises:
         DefinitionError: a range that is not of the schedule, or a definition that does not fit the source.
-        SourceError: the source cannot be read.
+        SourceError: the source cannot be read; or files are gone of batches that rows were read of, and `forget` is false.
         StateError: the state cannot be used.
         ExpectationsError: a critical expectation failed; nothing was published.
     """
@@ -79,7 +81,7 @@ def run(
     intervals = sorted({*intervals, *news_from_upstream(bound)})
     with session(spark) as active:
         tell("accumulate")
-        done = accumulate(bound, active, intervals)
+        done = accumulate(bound, active, intervals, forget=forget)
         changed = record_accumulated(bound.store, done, utc_now())
         finished = finish(bound, active, intervals, validate=validate, tell=tell)
     batches = batch_reports(bound, intervals, changed)

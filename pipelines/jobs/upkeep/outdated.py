@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipelines.definition.instants import from_us, instant_us
 from pipelines.jobs.bound import Bound, bind
-from pipelines.jobs.inputs import inputs
+from pipelines.jobs.inputs import inputs, purged, without_files
 from pipelines.jobs.pending import accumulated
 from pipelines.jobs.reports_table import last_accumulated, manifest
 from pipelines.sources.listing import source_file
@@ -25,15 +25,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Outdated:
-    """A batch that should be read (again), and why."""
+    """A batch that should be read (again), and why.
+
+    `purged`: rows were read of it, and it has no file any more. To read it takes these rows out of published windows.
+    """
 
     interval_start: datetime
     interval_end: datetime
     reason: str
+    purged: bool = False
 
 
 def outdated(pipeline: Pipeline, *, root: str | Path, start: datetime, end: datetime, everything: bool = False) -> list[Outdated]:
-    """The batches of `[start, end)` to read, in order; all of them if `everything`.
+    """The batches of `[start, end)` to read and those that are purged, in order; all of them if `everything`.
 
     A source has changed when its files are not those of the batch's manifest: by path, size and the time when they were
     last written, or by content where `sources.files(..., checksum=True)` says so.
@@ -43,11 +47,13 @@ def outdated(pipeline: Pipeline, *, root: str | Path, start: datetime, end: date
     """
     bound = bind(pipeline, root)
     versions, reports = _versions(bound), last_accumulated(bound.store)
-    found = []
-    for interval in pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end")):
+    intervals = pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end"))
+    lost, found = set(purged(bound, without_files(bound, intervals))), []
+    for interval in intervals:
         at = interval.start_us
-        reason = _reason(bound, interval, versions.get(at), reports.get(at)) or ("asked for" if everything else None)
-        if reason:
+        if interval in lost:
+            found.append(Outdated(from_us(at), from_us(interval.end_us), "no file any more", purged=True))
+        elif reason := _reason(bound, interval, versions.get(at), reports.get(at)) or ("asked for" if everything else None):
             found.append(Outdated(from_us(at), from_us(interval.end_us), reason))
     return found
 

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipelines.definition.instants import from_us
+from pipelines.definition.schedule import Interval
 from pipelines.errors import DefinitionError, StateError
 from pipelines.jobs.bound import Bound, bind
+from pipelines.jobs.inputs import without_files
 from pipelines.jobs.pending import accumulated
 from pipelines.jobs.reports_table import last_accumulated
 from pipelines.jobs.upkeep.outdated import Outdated
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def to_rebuild(pipeline: Pipeline, *, root: str | Path) -> list[Outdated]:
-    """The batches to read, in order; none if the pipeline has no earlier state or the present one has all of its batches.
+    """The batches to read and those that are purged, in order: none if there is no earlier state, or the present one has all.
 
     Raises:
         DefinitionError: the earlier state's batches are not of the present schedule.
@@ -31,14 +33,22 @@ def to_rebuild(pipeline: Pipeline, *, root: str | Path) -> list[Outdated]:
     earlier = _newest_earlier(bound)
     if earlier is None:
         return []
-    starts = sorted(last_accumulated(DeltaStore(str(earlier))))
+    reports = last_accumulated(DeltaStore(str(earlier)))
+    starts = sorted(reports)
     if not _fits(pipeline, starts):
         raise DefinitionError(
             f"the batches in {earlier} are not those of the present schedule, {pipeline.intervals}; "
             "say what to read, as muntin backfill FILE --start 2013-01-01 --end 2014-01-01"
         )
-    there, why = _batches(bound), f"in the state {earlier.name}"
-    return [Outdated(from_us(start), from_us(pipeline.intervals.after(start)), why) for start in starts if start not in there]
+    there = _batches(bound)
+    lacking = [Interval(start, pipeline.intervals.after(start)) for start in starts if start not in there]
+    gone = {each for each in without_files(bound, lacking) if reports[each.start_us]["rows_read"]}
+    return [_outdated(each, f"in the state {earlier.name}", purged=each in gone) for each in lacking]
+
+
+def _outdated(interval: Interval, why: str, *, purged: bool) -> Outdated:
+    reason = "no file any more" if purged else why
+    return Outdated(from_us(interval.start_us), from_us(interval.end_us), reason, purged)
 
 
 def left_behind(pipeline: Pipeline, root: str | Path) -> int:

@@ -1,0 +1,153 @@
+"""Published history goes only if that is asked for: not when the files that it was read from are gone."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipelines import aggregates as agg
+from pipelines.cli.main import main
+from pipelines.errors import SourceError
+from pipelines.jobs.upkeep.outdated import outdated
+from pipelines.jobs.upkeep.rebuild import to_rebuild
+from tests.end_to_end.hourly import Hourly, hour, times
+
+Muntin = Callable[..., tuple[int, str, str]]
+
+
+def read_before(folder: Path, hours: int = 4, **source: Any) -> Hourly:
+    """Hours with one event each, read and published."""
+    case = Hourly(folder, source={"missing": "empty", **source})
+    for at in range(hours):
+        case.write(f"{at:02d}.parquet", {"at": times(60 * at + 1)})
+    case.run(0, hours - 1)
+    return case
+
+
+def purge(case: Hourly, *hours: int) -> None:
+    for at in hours:
+        (case.folder / f"data/{at:02d}.parquet").unlink()
+
+
+def counts(case: Hourly) -> list[int]:
+    return [n for (n,) in case.rows("n")]
+
+
+def purged(case: Hourly, **more: Any) -> list[bool]:
+    return [one.purged for one in outdated(case.pipeline, root=case.root, start=hour(0), end=hour(4), **more)]
+
+
+# files     0h  -   -   3h
+def test_a_run_over_purged_batches_names_them_and_changes_nothing(tmp_path: Path) -> None:
+    case = read_before(tmp_path)
+    purge(case, 1, 2)
+    named = (
+        r"^\[2024-01-01T01:00, 2024-01-01T02:00\), \[2024-01-01T02:00, 2024-01-01T03:00\): rows were read .*--end 2024-01-01T03:00 --forget"
+    )
+    with pytest.raises(SourceError, match=named):
+        case.run(0, 3)
+    assert counts(case) == [1, 1, 1, 1]
+
+
+def test_they_go_when_that_is_asked_for(tmp_path: Path) -> None:
+    case = read_before(tmp_path)
+    purge(case, 1, 2)
+    case.run(0, 3, forget=True)
+    assert counts(case) == [1, 1]
+    assert purged(case) == []
+    case.run(0, 3)
+    assert counts(case) == [1, 1]
+
+
+# a source that says nothing of missing files too
+@pytest.mark.parametrize("missing", ["empty", "error"])
+def test_backfill_tells_them_apart(missing: str, tmp_path: Path) -> None:
+    case = read_before(tmp_path, missing=missing)
+    case.write("03.parquet", {"at": times(181, 182)})
+    purge(case, 0, 1)
+    assert purged(case) == [True, True, False]
+    assert purged(case, everything=True) == [True, True, False, False]
+
+
+def test_an_empty_batch_is_not_purged(tmp_path: Path) -> None:
+    case = Hourly(tmp_path, source={"missing": "empty"})
+    case.write("00.parquet", {"at": times(1)})
+    case.run(0, 3)
+    assert purged(case) == []
+    assert case.run(0, 3).batches[1].rows_read == 0
+
+
+def test_a_batch_of_refused_rows_alone_has_nothing_to_lose(tmp_path: Path) -> None:
+    case = Hourly(tmp_path, source={"missing": "empty"})
+    path = case.write("00.parquet", {"at": times(60 * 24 * 30)})
+    case.run()
+    path.unlink()
+    assert case.run().batches[0].rows_read == 0
+
+
+def test_a_changed_definition_does_not_take_them_for_empty(tmp_path: Path) -> None:
+    case = read_before(tmp_path)
+    purge(case, 0, 1)
+    changed = Hourly(tmp_path, source=case.source, other={"aggregates": {"n": agg.count(), "x": agg.min("at")}})
+    assert [one.purged for one in to_rebuild(changed.pipeline, root=case.root)] == [True, True, False, False]
+
+
+DEFINITION = """
+from pathlib import Path
+from tests.end_to_end.hourly import Hourly
+hourly = Hourly(Path({folder!r}), source={{"missing": "empty"}}).pipeline
+"""
+
+
+@pytest.fixture
+def muntin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Muntin:
+    """The command over hours 0 to 3; its exit status, stdout, stderr."""
+    from contextlib import nullcontext
+
+    from tests.store.here import Here
+
+    monkeypatch.setattr("pipelines.spark.spark_session.session", lambda _: nullcontext(Here()))
+    monkeypatch.setattr("pipelines.jobs.run.run.session", lambda _: nullcontext(Here()))
+    file = tmp_path / "definition.py"
+    file.write_text(DEFINITION.format(folder=str(tmp_path)))
+    over = ("--start", "2024-01-01", "--end", "2024-01-01T04:00")
+
+    def call(command: str, *more: str) -> tuple[int, str, str]:
+        given = over if command != "rebuild" else ()
+        status = main([command, str(file), "--root", str(tmp_path / "state"), *given, *more])
+        told = capsys.readouterr()
+        return status, told.out, told.err
+
+    return call
+
+
+def test_the_backfill_command_lists_them_and_leaves_them(tmp_path: Path, muntin: Muntin) -> None:
+    case = read_before(tmp_path)
+    purge(case, 0, 1)
+    case.write("03.parquet", {"at": times(181, 182)})
+    status, out, _ = muntin("backfill")
+    assert status == 0
+    assert "purged: [2024-01-01 00:00, 2024-01-01 02:00): 2 batches" in out
+    assert "1 batch read" in out
+    assert counts(case) == [1, 1, 1, 2]
+
+
+def test_the_backfill_command_forgets_them(tmp_path: Path, muntin: Muntin) -> None:
+    case = read_before(tmp_path)
+    purge(case, 0, 1)
+    status, out, _ = muntin("backfill", "--forget", "--json")
+    assert status == 0
+    assert [len(json.loads(out)[what]) for what in ("batches", "purged")] == [2, 0]
+    assert counts(case) == [1, 1]
+
+
+def test_the_run_command_says_what_to_do(tmp_path: Path, muntin: Muntin) -> None:
+    case = read_before(tmp_path)
+    purge(case, 0)
+    status, _, err = muntin("run")
+    assert (status, "--forget" in err) == (3, True)
+    assert counts(case) == [1, 1, 1, 1]
+    assert muntin("run", "--forget")[0] == 0
+    assert counts(case) == [1, 1, 1]
