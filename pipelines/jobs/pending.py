@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.definition.instants import label
 from pipelines.definition.schedule import Interval
-from pipelines.jobs.notes import problems_of_notes
+from pipelines.store.contents import problems_of_notes
 from pipelines.store.paths import batch_of_windows, parse_states_path, version_of
 from pipelines.timeline.closing import watermarks
 from pipelines.timeline.history import Batch, History, history

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from hashlib import blake2b, file_digest
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipelines.store.paths import DIGEST_BYTES
+from pipelines.store.paths import DIGEST_BYTES, NOTES
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterable
 
 
 def problem_of(path: Path) -> str | None:
@@ -24,3 +25,12 @@ def problem_of(path: Path) -> str | None:
     except OSError as wrong:
         return f"cannot be read ({wrong.strerror})"
     return None if path.stem.endswith(digest) else "is damaged: its content is not what its name says"
+
+
+def problems_of_notes(folder: str, paths: Iterable[str]) -> list[str]:
+    """What is wrong with these files of notes, a line for each that is gone or damaged.
+
+    `folder`: of the state.
+    """
+    problems = ((path, problem_of(Path(folder, NOTES, path))) for path in paths)
+    return [f"note {path} {problem}" for path, problem in problems if problem]

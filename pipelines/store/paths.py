@@ -22,6 +22,7 @@ _STATES = re.compile(
 )
 _NEVER = "never"
 DIGEST_BYTES = 8
+NOTES = "carry"  # the folder of notes, below the state
 
 
 @dataclass(frozen=True, slots=True)

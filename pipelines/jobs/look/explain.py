@@ -14,7 +14,7 @@ from pipelines.errors import DefinitionError
 from pipelines.jobs.look.unknown import no_window
 from pipelines.jobs.pending import pending_window
 from pipelines.jobs.run.finalize_task import combined_shard
-from pipelines.jobs.shards import shards
+from pipelines.jobs.shards.shard import shards
 from pipelines.jobs.state_folders import bind_existing
 from pipelines.timeline.work import Work
 

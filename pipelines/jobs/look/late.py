@@ -13,7 +13,7 @@ from pipelines.definition.kinds import Bounded
 from pipelines.jobs.look.unknown import no_window
 from pipelines.jobs.pending import pending_window, published
 from pipelines.jobs.run.finalize_task import combined_shard
-from pipelines.jobs.shards import shards
+from pipelines.jobs.shards.shard import shards
 from pipelines.jobs.state_folders import bind_existing
 from pipelines.states.columns import BATCH_POSITION, FRAME, INSTANT
 from pipelines.timeline.work import Work
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from pipelines.definition.pipeline import Pipeline
     from pipelines.jobs.pending import Pending
-    from pipelines.jobs.shards import Shard
+    from pipelines.jobs.shards.shard import Shard
 
 
 @dataclass(frozen=True, slots=True)

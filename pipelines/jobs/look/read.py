@@ -20,7 +20,7 @@ from pipelines.jobs.look.selection import Selection
 from pipelines.jobs.look.unknown import no_window
 from pipelines.jobs.pending import pending_window
 from pipelines.jobs.run.finalize_task import combined_shard
-from pipelines.jobs.shards import shards
+from pipelines.jobs.shards.shard import shards
 from pipelines.jobs.upkeep.rebuild import check_rebuilt
 from pipelines.states.columns import INSTANT
 from pipelines.timeline.carried import from_note

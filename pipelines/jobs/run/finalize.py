@@ -10,7 +10,7 @@ from uuid import uuid4
 from pipelines.errors import ConflictError
 from pipelines.jobs.pending import pending_windows
 from pipelines.jobs.run.finalize_task import finalize_shards
-from pipelines.jobs.shards import shards_together
+from pipelines.jobs.shards.shard import shards_together
 from pipelines.jobs.staged_windows import Staged, staged_window
 from pipelines.spark.tasks import run_tasks
 from pipelines.store.disk import write_whole
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pipelines.jobs.bound import Bound
     from pipelines.jobs.pending import Pending
-    from pipelines.jobs.shards import Shard
+    from pipelines.jobs.shards.shard import Shard
     from pipelines.store.store import Store
 
 STAGED_FILE = "staged.json"

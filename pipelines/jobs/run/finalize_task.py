@@ -16,9 +16,9 @@ from pipelines.definition.kinds import Carried, Chained
 from pipelines.engine.tallies import tallies
 from pipelines.engine.windows import combine_arranged, results
 from pipelines.errors import DefinitionError
-from pipelines.jobs.derive import derived
-from pipelines.jobs.notes import read_note, write_notes
-from pipelines.jobs.shard_states import read_states
+from pipelines.jobs.shards.derived_columns import derived
+from pipelines.jobs.shards.notes import read_note, write_notes
+from pipelines.jobs.shards.states import read_states
 from pipelines.sources.duckdb_session import kept_session, said
 from pipelines.states.columns import INSTANT
 from pipelines.states.sorted import arrange
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pipelines.aggregates import Aggregate
     from pipelines.engine.assignment import Assignment
     from pipelines.engine.windows import Combined
-    from pipelines.jobs.shards import Shard
+    from pipelines.jobs.shards.shard import Shard
     from pipelines.states.sorted import Arranged
     from pipelines.windows.kind import Window
 

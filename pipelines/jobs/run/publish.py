@@ -9,9 +9,9 @@ import pyarrow as pa
 
 from pipelines.definition.instants import label
 from pipelines.errors import ConflictError
-from pipelines.jobs.notes import problems_of_notes
 from pipelines.jobs.pending import LEDGER, Published, published
 from pipelines.jobs.run.verdicts import check_judged
+from pipelines.store.contents import problems_of_notes
 from pipelines.store.parquet import write_named
 from pipelines.store.paths import batch_of_windows
 from pipelines.store.store import Change, File

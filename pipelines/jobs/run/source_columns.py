@@ -12,7 +12,7 @@ from pipelines.aggregates.grouping import asked_of
 from pipelines.definition.kinds import RowStates
 from pipelines.definition.spelling import did_you_mean
 from pipelines.errors import DefinitionError, SourceError
-from pipelines.jobs.derive import check_derived
+from pipelines.jobs.shards.derived_columns import check_derived
 from pipelines.sources.duckdb_session import described, explained, kept_session, said
 from pipelines.sources.lift import states
 from pipelines.sources.lift_sql import expression_sql, lifts_sql

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from deltalake import DeltaTable
 
 from pipelines.definition.durations import UNITS
-from pipelines.jobs.notes import FOLDER as NOTES
 from pipelines.jobs.pending import published
 from pipelines.jobs.reports_table import utc_now
 from pipelines.jobs.state_folders import bind_existing, stagings, state_folders
 from pipelines.store.delta import DeltaStore
+from pipelines.store.paths import NOTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,7 +18,7 @@ from pipelines.store.contents import problem_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pipelines.jobs.shards import Shard
+    from pipelines.jobs.shards.shard import Shard
 
 
 def read_states(shard: Shard, folder: str, keep: Sequence[str] = ()) -> pa.Table:

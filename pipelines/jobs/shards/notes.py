@@ -13,30 +13,25 @@ import pyarrow.parquet as pq
 from pipelines.definition.kinds import Chained
 from pipelines.engine.arrival.notes import note_after
 from pipelines.engine.windows import still_open
-from pipelines.jobs.shard_states import own_buckets
+from pipelines.jobs.shards.states import own_buckets
 from pipelines.states.columns import BUCKET
 from pipelines.states.keys import buckets, contiguous
-from pipelines.store.contents import problem_of
 from pipelines.store.parquet import write_named
-from pipelines.store.paths import windows_path
+from pipelines.store.paths import NOTES, windows_path
 from pipelines.timeline.chained import settled_us
 from pipelines.timeline.closing import closing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from pipelines.engine.windows import Combined
-    from pipelines.jobs.shards import Shard
+    from pipelines.jobs.shards.shard import Shard
     from pipelines.states.sorted import Arranged
-
-FOLDER = "carry"  # below the state
 
 
 def read_note(shard: Shard) -> pa.Table | None:
     """The shard's part of the note that its work goes on from; None if it goes on from states alone."""
     if not shard.note:
         return None
-    note = pa.concat_tables(pq.read_table(Path(shard.bound.folder, FOLDER, path)) for path in shard.note)
+    note = pa.concat_tables(pq.read_table(Path(shard.bound.folder, NOTES, path)) for path in shard.note)
     return note.filter(own_buckets(shard)) if shard.count > 1 else note
 
 
@@ -51,14 +46,5 @@ def write_notes(shard: Shard, arranged: Arranged, combined: Combined) -> dict[st
         columns = [contiguous(table[key]) for key in shard.bound.pipeline.keys]
         table = table.set_column(table.column_names.index(BUCKET), BUCKET, pa.array(buckets(columns, len(table))))
         name = partial(windows_path, shard.starts[at], shard.number)
-        paths[str(at)] = f"{shard.window}/{write_named(table, f'{shard.bound.folder}/{FOLDER}/{shard.window}', name)['path']}"
+        paths[str(at)] = f"{shard.window}/{write_named(table, f'{shard.bound.folder}/{NOTES}/{shard.window}', name)['path']}"
     return paths
-
-
-def problems_of_notes(folder: str, paths: Iterable[str]) -> list[str]:
-    """What is wrong with these files of notes, a line for each that is gone or damaged.
-
-    `folder`: of the state.
-    """
-    problems = ((path, problem_of(Path(folder, FOLDER, path))) for path in paths)
-    return [f"note {path} {problem}" for path, problem in problems if problem]

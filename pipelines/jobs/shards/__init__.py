@@ -1,0 +1,1 @@
+"""Shards: the work of windows cut by key, and what one shard reads and notes."""
