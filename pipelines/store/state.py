@@ -52,10 +52,12 @@ def _check(home: Path, name: str) -> None:
         return
     try:
         facts = json.loads(owner_file.read_text(encoding="utf-8"))
-        found, owner = int(facts["format"]), facts["pipeline"]
+        version, owner = int(facts["format"]), facts["pipeline"]
     except (ValueError, KeyError, TypeError) as wrong:
         raise StateError(f"{owner_file} cannot be read ({wrong}); give another root, or restore the file") from wrong
-    if found > FORMAT:
-        raise StateError(f"{home} has state format {found}, this Muntin knows formats up to {FORMAT}; upgrade Muntin, or give another root")
+    if version > FORMAT:
+        raise StateError(
+            f"{home} has state format {version}, this Muntin knows formats up to {FORMAT}; upgrade Muntin, or give another root"
+        )
     if owner != name:
         raise StateError(f"{home} is the state of pipeline {owner!r}, not of {name!r}; give another root or the pipeline its own name")

@@ -65,9 +65,9 @@ class Compared:
         floor_before = {entry.start_us: floor for entry, floor in zip(entries, floors, strict=False)}
         spans = {}
         for at, batch in enumerate(self.batches):
-            was, now = floor_before.get(batch.interval.start_us), int(when.floor[at])
-            if was is not None and was != now and (span := self.span(at)) and span[0] < max(was, now):
-                spans[at] = (span[0], min(span[1], max(was, now)))
+            before, now = floor_before.get(batch.interval.start_us), int(when.floor[at])
+            if before is not None and before != now and (span := self.span(at)) and span[0] < max(before, now):
+                spans[at] = (span[0], min(span[1], max(before, now)))
         return spans
 
 

@@ -27,27 +27,28 @@ def moments(lists: pa.Array, power: int) -> Sums:
         lists: of doubles; nulls do not count.
         power: 2, or 4.
     """
-    values, there, bounds = _flat(lists)
-    found: Sums = _moments(values, there, bounds, power)
-    return found
+    values, valid, bounds = _flat(lists)
+    sums: Sums = _moments(values, valid, bounds, power)
+    return sums
 
 
-def comoments(one: pa.Array, other: pa.Array) -> Sums:
+def comoments(first: pa.Array, second: pa.Array) -> Sums:
     """For each pair of lists a row: count, both means with their rests, and the sums of products of distances aa, bb, ab.
 
     Args:
-        one, other: parallel lists of doubles; places where either is null do not count.
+        first, second: parallel lists of doubles; places where either is null do not count.
     """
-    a, a_there, bounds = _flat(one)
-    b, b_there, _ = _flat(other)
-    found: Sums = _comoments(a, b, a_there & b_there, bounds)
-    return found
+    a, a_valid, bounds = _flat(first)
+    b, b_valid, _ = _flat(second)
+    sums: Sums = _comoments(a, b, a_valid & b_valid, bounds)
+    return sums
 
 
 def _flat(lists: pa.Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The values of all lists, whether each is valid, and the bounds of the lists."""
     values = lists.flatten()
-    there = values.is_valid().to_numpy(zero_copy_only=False)
-    return values.fill_null(0.0).to_numpy(), there, np.append(0, np.cumsum(lengths_of(lists)))
+    valid = values.is_valid().to_numpy(zero_copy_only=False)
+    return values.fill_null(0.0).to_numpy(), valid, np.append(0, np.cumsum(lengths_of(lists)))
 
 
 @njit(cache=True, nogil=True)
@@ -59,11 +60,11 @@ def _plus(total, lost, value):  # type: ignore[no-untyped-def]  # noqa: ANN001, 
 
 
 @njit(cache=True, nogil=True)
-def _centre(values, there, low, high):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _centre(values, valid, low, high):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Count, mean to rounding, and whether the values differ; the mean is NaN if a value is not finite."""
     count, total, lost, least, most, finite = 0, 0.0, 0.0, np.inf, -np.inf, True
     for at in range(low, high):
-        if there[at]:
+        if valid[at]:
             value = values[at] + 0.0  # no zero has a sign
             count, least, most, finite = count + 1, min(least, value), max(most, value), finite and np.isfinite(value)
             total, lost = _plus(total, lost, value)
@@ -72,15 +73,15 @@ def _centre(values, there, low, high):  # type: ignore[no-untyped-def]  # noqa: 
     if count == 0 or least == most:
         return count, least if count else 0.0, False
     mean = (total + lost) / count
-    return count, mean if np.isfinite(mean) else _mean_of_shares(values, there, low, high, count), True
+    return count, mean if np.isfinite(mean) else _mean_of_shares(values, valid, low, high, count), True
 
 
 @njit(cache=True, nogil=True)
-def _mean_of_shares(values, there, low, high, count):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _mean_of_shares(values, valid, low, high, count):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """The mean of values whose sum is too large for a double."""
     mean = 0.0
     for at in range(low, high):
-        if there[at]:
+        if valid[at]:
             mean += values[at] / count
     return mean
 
@@ -94,16 +95,16 @@ def _two_sum(a, b):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
 
 
 @njit(cache=True, nogil=True)
-def _moments(values, there, bounds, power):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _moments(values, valid, bounds, power):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     out = np.zeros((len(bounds) - 1, power + 2))
     for row in range(len(out)):
-        count, near, differ = _centre(values, there, bounds[row], bounds[row + 1])
+        count, near, differ = _centre(values, valid, bounds[row], bounds[row + 1])
         out[row, 0], out[row, 1] = count, near
         if not differ:
             continue
         s1, s2, s3, s4 = 0.0, 0.0, 0.0, 0.0
         for at in range(bounds[row], bounds[row + 1]):
-            if there[at]:
+            if valid[at]:
                 far = values[at] - near
                 s1, s2 = s1 + far, s2 + far * far
                 if power > 2:  # noqa: PLR2004 - variances alone need no more
@@ -124,16 +125,16 @@ def _lowered(squares, by):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN2
 
 
 @njit(cache=True, nogil=True)
-def _comoments(a, b, there, bounds):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _comoments(a, b, valid, bounds):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     out = np.zeros((len(bounds) - 1, 8))
     for row in range(len(out)):
         low, high = bounds[row], bounds[row + 1]
-        count, a_near, a_differ = _centre(a, there, low, high)
-        count, b_near, b_differ = _centre(b, there, low, high)
+        count, a_near, a_differ = _centre(a, valid, low, high)
+        count, b_near, b_differ = _centre(b, valid, low, high)
         out[row, 0], out[row, 1], out[row, 3] = count, a_near, b_near
         a_sum, b_sum, aa, bb, ab = 0.0, 0.0, 0.0, 0.0, 0.0
         for at in range(low, high):
-            if there[at]:
+            if valid[at]:
                 along, across = a[at] - a_near, b[at] - b_near
                 a_sum, b_sum = a_sum + along, b_sum + across
                 aa, bb, ab = aa + along * along, bb + across * across, ab + along * across
