@@ -109,6 +109,11 @@ class Kind(Protocol):
         ...
 
     @property
+    def identity(self) -> str:
+        """All that determines the windows: another text, and they are derived anew."""
+        ...
+
+    @property
     def grid(self) -> Callable[[int, int], tuple[Any, Any]] | None:
         """From two borders to the starts and ends of all windows between them, empty ones too; None: windows have no grid."""
         ...

@@ -134,6 +134,6 @@ def derivation(pipeline: Pipeline, window: str) -> str:
     results = {
         name: [str(each), each.finish.__qualname__, mark(each.finish, ours_by_name=True)] for name, each in pipeline.aggregates.items()
     }
-    facts = [FORMAT, repr(pipeline.windows[window]), pipeline.marks_by, pipeline.on_gap, results, pipeline.keep_states]
+    facts = [FORMAT, pipeline.windows[window].identity, pipeline.marks_by, pipeline.on_gap, results, pipeline.keep_states]
     facts += [list(pipeline.derive.items())] if pipeline.derive else []  # in order: a column may read those before it
     return sha256(json.dumps(facts).encode()).hexdigest()[:12]

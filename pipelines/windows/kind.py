@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
@@ -55,6 +56,11 @@ class Plain:
     def rows_out(self) -> bool:
         """A result is one row."""
         return False
+
+    @property
+    def identity(self) -> str:
+        """The parameters; `dense` is not among them, since it says only what `read` shows."""
+        return repr(replace(self, dense=False) if self.grid is not None and self.dense else self)  # type: ignore[type-var]
 
     @property
     def grid(self) -> Callable[[int, int], tuple[Ints, Ints]] | None:

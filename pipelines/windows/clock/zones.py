@@ -10,6 +10,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from hashlib import sha256
 from itertools import pairwise
 from math import gcd
 from typing import TYPE_CHECKING
@@ -31,9 +32,13 @@ _STRIDE = 5 * 86_400_000_000  # no zone changed its clocks twice within five day
 
 @dataclass(frozen=True, slots=True)
 class Zone:
-    """The offsets of a zone: `offsets[i]` holds from `changes[i]` on; all in microseconds."""
+    """The offsets of a zone: `offsets[i]` holds from `changes[i]` on; all in microseconds.
 
-    name: str
+    `rules` names the offsets: it tells one zone from another, while `name` is for people.
+    """
+
+    name: str = field(repr=False, compare=False)
+    rules: str
     changes: tuple[int, ...] = field(repr=False)
     offsets: tuple[int, ...] = field(repr=False)
 
@@ -68,7 +73,8 @@ def zone(name: str) -> Zone:
         if _offset(info, high) != offsets[-1]:
             changes.append(_change(info, low, high))
             offsets.append(_offset(info, high))
-    return Zone(name, tuple(changes), tuple(offsets))
+    rules = sha256(repr((changes, offsets)).encode()).hexdigest()[:12]
+    return Zone(name, rules, tuple(changes), tuple(offsets))
 
 
 def _offset(info: ZoneInfo, us: int) -> int:
