@@ -11,6 +11,7 @@ from pipelines.definition.instants import label
 from pipelines.errors import ConflictError
 from pipelines.jobs.notes import lost
 from pipelines.jobs.pending import LEDGER, Published, published
+from pipelines.jobs.run.changed_windows import changed_windows
 from pipelines.jobs.run.verdicts import check_judged
 from pipelines.store.parquet import write_named
 from pipelines.store.paths import batch_of_windows
@@ -21,12 +22,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pipelines.jobs.bound import Bound
+    from pipelines.jobs.changes import Changes
     from pipelines.jobs.staged_windows import Staged, StagedWindow
     from pipelines.store.store import Store
 
 
 def publish(
-    bound: Bound, staged: Staged, *, committed: Callable[[str, Sequence[int]], None] = lambda _window, _starts: None, validated: bool = True
+    bound: Bound,
+    staged: Staged,
+    *,
+    committed: Callable[[str, Sequence[int]], None] = lambda _window, _starts: None,
+    validated: bool = True,
+    changed: Callable[[str, Changes], None] | None = None,
 ) -> None:
     """Commit every staged window, if none was published meanwhile and each with a suite was judged on the staged files.
 
@@ -37,6 +44,8 @@ def publish(
         committed: told each window that was committed, and the starts of the batches whose windows were replaced.
         validated: whether windows with a suite need a verdict; False where the user said so.
 
+        changed: told, after the commit, of each window of which published rows have changed; None: nothing is compared.
+
     Raises:
         ConflictError: another run published since this was staged, or a window was not validated; finalize again.
         ExpectationsError: a window failed its suite.
@@ -46,7 +55,7 @@ def publish(
     if validated:
         check_judged(bound, staged)
     for window in staged.windows:
-        if _publish(bound, staged.folder, window, bases[window.window]):
+        if _publish(bound, staged.folder, window, bases[window.window], changed):
             committed(window.window, tuple(window.starts))
     bound.store.discard(staged.folder)
 
@@ -59,7 +68,7 @@ def _base(bound: Bound, staged: StagedWindow) -> Published:
     return now
 
 
-def _publish(bound: Bound, folder: str, staged: StagedWindow, now: Published) -> bool:
+def _publish(bound: Bound, folder: str, staged: StagedWindow, now: Published, changed: Callable[[str, Changes], None] | None) -> bool:
     """Commit a window; false if it is already as staged."""
     table = f"windows/{staged.window}"
     new = [File(file["path"], file["size"], file["rows"]) for file in staged.files]
@@ -73,10 +82,13 @@ def _publish(bound: Bound, folder: str, staged: StagedWindow, now: Published) ->
     had, have = {file.path for file in old}, {file.path for file in [*new, ledger]}
     if ledger.path == now.ledger_path:
         return False
+    changes = changed_windows(bound, staged.window, now, old, new) if changed else None
     adds = [file for file in [*new, ledger] if file.path not in had]
     bound.store.commit(
         table, now.snapshot, Change(schema, adds, [f for f in old if f.path not in have], [f"{bound.pipeline.name}/{staged.window}"])
     )
+    if changed and changes:
+        changed(staged.window, changes)
     return True
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pipelines.definition.instants import from_us, instant_us
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from pipelines.definition.pipeline import Pipeline
     from pipelines.definition.schedule import Interval
+    from pipelines.jobs.changes import Changes
     from pipelines.store.store import Store
 
 _TRIES = 8
@@ -42,6 +43,7 @@ class Finished:
     missing: tuple[tuple[int, int], ...]
     quality: tuple[Mapping[str, Any], ...]
     remarks: tuple[str, ...] = ()
+    changed: Mapping[str, tuple[Changes, ...]] = field(default_factory=dict)
 
 
 def run(
@@ -95,15 +97,20 @@ def run(
         finished.quality,
         left_behind(pipeline, root),
         finished.remarks,
+        finished.changed,
     )
 
 
 def finish(bound: Bound, spark: SparkSession, intervals: Sequence[Interval], *, validate: bool, tell: Callable[[str], None]) -> Finished:
     """Finalize, validate, publish; once more from finalize if another run published in between."""
     done: dict[str, tuple[int, ...]] = {}
+    changes: dict[str, tuple[Changes, ...]] = {}
 
     def committed(window: str, starts: Sequence[int]) -> None:
         done[window] = tuple(sorted({*done.get(window, ()), *starts}))
+
+    def changed(window: str, found: Changes) -> None:
+        changes[window] = (*changes.get(window, ()), found)
 
     for _ in range(_TRIES):
         tell("finalize")
@@ -114,11 +121,11 @@ def finish(bound: Bound, spark: SparkSession, intervals: Sequence[Interval], *, 
             quality = tuple(validate_staged(bound, spark, staged))
         tell("publish")
         try:
-            publish(bound, staged, committed=committed, validated=validate)
+            publish(bound, staged, committed=committed, validated=validate, changed=changed)
         except ConflictError:
             bound.store.discard(staged.folder)
             continue
-        return Finished(done, tuple((low, high) for low, high in staged.missing), quality, tuple(staged.remarks))
+        return Finished(done, tuple((low, high) for low, high in staged.missing), quality, tuple(staged.remarks), changes)
     raise ConflictError(f"{bound.pipeline.name}: other runs keep publishing; run again when they are done")
 
 
