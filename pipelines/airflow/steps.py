@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from pipelines.airflow.place import Place
+    from pipelines.jobs.changes import Changes
     from pipelines.jobs.reports import BatchReport
 
     Session = Callable[[], AbstractContextManager[SparkSession]]
@@ -132,11 +133,18 @@ def _publish(place: Place, staged: Mapping[str, Any], quality: Quality, session:
     if staged["folder"] is None:
         return done, staged["missing"], quality
     try:
-        commit(place.bound, load_staged(place.bound.store, staged["folder"]), committed=done.__setitem__)
+        commit(place.bound, load_staged(place.bound.store, staged["folder"]), committed=done.__setitem__, changed=_log_changes)
     except ConflictError as wrong:
         log.info("%s", wrong)
         return _again(place, staged["folder"], done, session)
     return done, staged["missing"], quality
+
+
+def _log_changes(window: str, changes: Changes) -> None:
+    from pipelines.jobs.change_lines import change_lines
+
+    for line in change_lines(window, [changes]):
+        log.info(line)
 
 
 def _again(place: Place, folder: str, done: Published, session: Session) -> tuple[Published, Holes, Quality]:
@@ -146,6 +154,9 @@ def _again(place: Place, folder: str, done: Published, session: Session) -> tupl
     place.bound.store.discard(folder)
     with session() as spark:
         again = finish(place.bound, spark, [place.interval], validate=True, tell=log.info)
+    for window, parts in again.changed.items():
+        for changes in parts:
+            _log_changes(window, changes)
     both = {window: tuple(sorted({*done.get(window, ()), *again.published.get(window, ())})) for window in {**done, **again.published}}
     return both, [list(hole) for hole in again.missing], again.quality
 

@@ -122,6 +122,7 @@ def _joined(reports: "Sequence[RunReport]") -> "RunReport":
         {name: tuple(sorted({at for report in reports for at in report.published.get(name, ())})) for name in sorted(windows)},
         tuple(one for report in reports for one in report.quality),
         remarks=tuple(one for report in reports for one in report.remarks),
+        changed={name: tuple(part for report in reports for part in report.changed.get(name, ())) for name in sorted(windows)},
     )
 
 

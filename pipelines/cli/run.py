@@ -83,6 +83,10 @@ def summary(report: "RunReport") -> list[str]:
     lines = [f"{many(len(batches), 'batch')}: {many(read, 'row')} read, {refused:,} quarantined, {late:,} late"]
     anew = [f"{name} of {many(len(starts), 'batch')}" for name, starts in report.published.items() if starts]
     lines.append(f"published: {', '.join(anew)}" if anew else "published: nothing, every window is as it was")
+    if report.changed:
+        from pipelines.jobs.change_lines import change_lines
+
+        lines += [line for window, parts in report.changed.items() for line in change_lines(window, parts)]
     if report.quality:
         from pipelines.quality.verdict_lines import verdict_lines
     for one in report.quality:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pipelines.definition.schedule import Interval
+    from pipelines.jobs.changes import Changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,7 @@ class RunReport:
         published: window -> starts of the batches whose windows were derived anew and published by this run.
         quality: the outcome of each window's expectations, as dicts.
         remarks: what was found damaged and was derived again, a sentence each.
+        changed: window -> which of its published windows this run changed, and how; one part a commit.
         left_behind: batches that an earlier definition's state has and this one's lacks: `muntin rebuild` reads them.
     """
 
@@ -103,10 +105,13 @@ class RunReport:
     quality: tuple[Mapping[str, Any], ...] = ()
     left_behind: int = 0
     remarks: tuple[str, ...] = ()
+    changed: Mapping[str, tuple[Changes, ...]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON has it: instants as ISO text."""
-        return {name: _plain(getattr(self, name)) for name in self.__slots__}
+        """As JSON has it: instants as ISO text; of changed windows `uncompared` counts those that were too many to be compared."""
+        told = {name: _plain(getattr(self, name)) for name in self.__slots__ if name != "changed"}
+        changed = {name: _plain([row for part in parts for row in part.rows()]) for name, parts in self.changed.items()}
+        return {**told, "changed": changed, "uncompared": {name: sum(p.uncompared for p in parts) for name, parts in self.changed.items()}}
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever a report holds

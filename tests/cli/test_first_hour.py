@@ -153,3 +153,50 @@ class TestShowOut:
 
     def test_a_folder_that_is_not_there_is_told(self, muntin: Muntin, ran: Project, tmp_path: Path) -> None:
         assert muntin(*ran.arguments("show", "quarter", "--out", str(tmp_path / "no/x.csv"))).status == 2
+
+
+class TestWhich:
+    """A run says which published windows it changed."""
+
+    @pytest.fixture(autouse=True)
+    def replaced(self, here: None, muntin: Muntin, project: Project) -> None:  # noqa: ARG002 - runs take place in this process
+        """Both days are published; then day one has another value, and a row more."""
+        assert "published windows changed" not in muntin(*project.arguments("run", *RANGE)).out
+        project.bring("2020-01-01", "at,sensor,value\n2020-01-01T01:00:00Z,ä,5\n2020-01-01T07:00:00Z,ö,2\n2020-01-01T19:00:00Z,ü,7\n")
+
+    def test_for_people(self, muntin: Muntin, project: Project) -> None:
+        lines = muntin(*project.arguments("backfill", *RANGE)).out.splitlines()
+        at = lines.index("quarter: 2 published windows changed (1 changed, 1 new)")
+        assert lines[at + 1] == "  sensor=ä [2020-01-01, 2020-01-01T06:00): total 1 -> 5, least 1 -> 5"
+        assert lines[at + 2].startswith("  sensor=ü [2020-01-01T18:00, 2020-01-02): new: readings 1, total 7")
+
+    def test_for_machines(self, muntin: Muntin, project: Project) -> None:
+        report = json.loads(muntin(*project.arguments("run", *RANGE, "--json")).out)
+        assert report["changed"]["quarter"][0] == {
+            "sensor": "ä",
+            "window_start": "2020-01-01T00:00:00+00:00",
+            "window_end": "2020-01-01T06:00:00+00:00",
+            "change": "changed",
+            "old": {"total": 1, "least": 1},
+            "new": {"total": 5, "least": 5},
+        }
+        assert [row["change"] for row in report["changed"]["quarter"]] == ["changed", "new"]
+        assert report["uncompared"] == {"quarter": 0, "visit": 0}
+
+    def test_a_run_that_changes_nothing_says_nothing(self, muntin: Muntin, project: Project) -> None:
+        assert muntin(*project.arguments("run", *RANGE)).status == 0
+        assert json.loads(muntin(*project.arguments("run", *RANGE, "--json")).out)["changed"] == {}
+
+    def test_the_first_windows_of_a_batch_are_no_change(self, muntin: Muntin, project: Project) -> None:
+        project.bring("2020-01-01")
+        project.bring("2020-01-02", "at,sensor,value\n2020-01-03T03:00:00Z,ä,3\n")
+        (project.folder / "2020-01-03.csv").write_text("at,sensor,value\n2020-01-03T04:00:00Z,ä,3\n")
+        changed = json.loads(muntin(*project.arguments("run", "--start", "2020-01-02", "--end", "2020-01-04", "--json")).out)["changed"]
+        assert [(row["window_start"][:13], row["change"]) for row in changed["quarter"]] == [("2020-01-02T00", "gone")]
+
+    def test_a_published_file_that_is_gone_stops_nobody(self, muntin: Muntin, project: Project) -> None:
+        for path in (project.state / "windows" / "quarter").rglob("0*.parquet"):
+            path.unlink()
+        told = muntin(*project.arguments("run", *RANGE))
+        assert told.status == 0
+        assert "which of them changed is not known" in told.out

@@ -68,4 +68,4 @@ def _to_read_again(bound: Bound) -> dict[int, int]:
     if earlier is None:
         return {}
     there, reports = versions(bound), last_accumulated(DeltaStore(str(Path(earlier))))
-    return {start: sum(size for _, size, _ in json.loads(said["files"])) for start, said in reports.items() if start not in there}
+    return {start: sum(entry[1] for entry in json.loads(said["files"])) for start, said in reports.items() if start not in there}

@@ -10,6 +10,7 @@ import pyarrow as pa
 from pipelines.definition.instants import label
 from pipelines.errors import ConflictError
 from pipelines.jobs.pending import LEDGER, Published, published
+from pipelines.jobs.run.changed_windows import changed_windows
 from pipelines.jobs.run.verdicts import check_judged
 from pipelines.store.contents import problems_of_notes
 from pipelines.store.parquet import write_named
@@ -21,12 +22,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pipelines.jobs.bound import Bound
+    from pipelines.jobs.changes import Changes
     from pipelines.jobs.staged_windows import Staged, StagedWindow
     from pipelines.store.store import Store
 
 
 def publish(
-    bound: Bound, staged: Staged, *, committed: Callable[[str, Sequence[int]], None] = lambda _window, _starts: None, validated: bool = True
+    bound: Bound,
+    staged: Staged,
+    *,
+    committed: Callable[[str, Sequence[int]], None] = lambda _window, _starts: None,
+    validated: bool = True,
+    changed: Callable[[str, Changes], None] | None = None,
 ) -> None:
     """Commit every staged window.
 
@@ -38,6 +45,7 @@ def publish(
         bound, staged: the pipeline, what finalize staged.
         committed: called after each commit, with the window and the starts of the batches whose windows were replaced.
         validated: whether windows with a suite need a verdict; False where the user switched validation off.
+        changed: called after each commit that changed published rows; None: nothing is compared.
 
     Raises:
         ConflictError: another run published since this was staged, or a window was not validated; finalize again.
@@ -48,7 +56,7 @@ def publish(
     if validated:
         check_judged(bound, staged)
     for window in staged.windows:
-        if _publish(bound, staged.folder, window, bases[window.window]):
+        if _publish(bound, staged.folder, window, bases[window.window], changed):
             committed(window.window, tuple(window.starts))
     bound.store.discard(staged.folder)
 
@@ -61,7 +69,7 @@ def _base(bound: Bound, staged: StagedWindow) -> Published:
     return now
 
 
-def _publish(bound: Bound, folder: str, staged: StagedWindow, now: Published) -> bool:
+def _publish(bound: Bound, folder: str, staged: StagedWindow, now: Published, changed: Callable[[str, Changes], None] | None) -> bool:
     """Commit a window. False: it is published as staged already."""
     table = f"windows/{staged.window}"
     new = [File(file["path"], file["size"], file["rows"]) for file in staged.files]
@@ -75,10 +83,13 @@ def _publish(bound: Bound, folder: str, staged: StagedWindow, now: Published) ->
     had, have = {file.path for file in old}, {file.path for file in [*new, ledger]}
     if ledger.path == now.ledger_path:
         return False
+    changes = changed_windows(bound, staged.window, now, old, new) if changed else None
     adds = [file for file in [*new, ledger] if file.path not in had]
     bound.store.commit(
         table, now.snapshot, Change(schema, adds, [f for f in old if f.path not in have], [f"{bound.pipeline.name}/{staged.window}"])
     )
+    if changed and changes:
+        changed(staged.window, changes)
     return True
 
 

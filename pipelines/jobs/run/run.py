@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pipelines.definition.instants import from_us, instant_us
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from pipelines.definition.pipeline import Pipeline
     from pipelines.definition.schedule import Interval
+    from pipelines.jobs.changes import Changes
     from pipelines.store.store import Store
 
 _TRIES = 8
@@ -49,6 +50,7 @@ class Finished:
     missing: tuple[tuple[int, int], ...]
     quality: tuple[Mapping[str, Any], ...]
     remarks: tuple[str, ...] = ()
+    changed: Mapping[str, tuple[Changes, ...]] = field(default_factory=dict)
 
 
 def run(
@@ -104,6 +106,7 @@ def run(
         finished.quality,
         left_behind(pipeline, root),
         finished.remarks,
+        finished.changed,
     )
 
 
@@ -115,9 +118,13 @@ def finish(bound: Bound, spark: SparkSession, intervals: Sequence[Interval], *, 
         ExpectationsError: a critical expectation failed.
     """
     published_starts: dict[str, tuple[int, ...]] = {}
+    changes: dict[str, tuple[Changes, ...]] = {}
 
     def committed(window: str, starts: Sequence[int]) -> None:
         published_starts[window] = tuple(sorted({*published_starts.get(window, ()), *starts}))
+
+    def changed(window: str, found: Changes) -> None:
+        changes[window] = (*changes.get(window, ()), found)
 
     for _ in range(_TRIES):
         tell("finalize")
@@ -128,11 +135,11 @@ def finish(bound: Bound, spark: SparkSession, intervals: Sequence[Interval], *, 
             quality = tuple(validate_staged(bound, spark, staged))
         tell("publish")
         try:
-            publish(bound, staged, committed=committed, validated=validate)
+            publish(bound, staged, committed=committed, validated=validate, changed=changed)
         except ConflictError:
             bound.store.discard(staged.folder)
             continue
-        return Finished(published_starts, tuple((low, high) for low, high in staged.missing), quality, tuple(staged.remarks))
+        return Finished(published_starts, tuple((low, high) for low, high in staged.missing), quality, tuple(staged.remarks), changes)
     raise ConflictError(f"{bound.pipeline.name}: other runs keep publishing; run again when they are done")
 
 

@@ -1,0 +1,73 @@
+"""What a publication changes of a window, from the files that it replaces and the files that it brings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pipelines.definition.instants import label
+from pipelines.jobs.changes import Changes, compared
+from pipelines.states.columns import BATCH
+from pipelines.store.paths import batch_of_windows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pipelines.jobs.bound import Bound
+    from pipelines.jobs.pending import Published
+    from pipelines.store.store import File
+
+MOST = 4_000_000  # windows that one process reads and compares in some seconds
+
+
+def changed_windows(bound: Bound, window: str, now: Published, old: Sequence[File], new: Sequence[File]) -> Changes | None:
+    """The windows that differ, of batches that were published before; None where none of these files differ.
+
+    A file's name is its content, so that only files of other names are read. More than `MOST` windows, and files that cannot be read,
+    are not compared, only counted.
+
+    Args:
+        bound, window, now: whose windows, and what is published of them.
+        old, new: paths below the window's table: the files to be replaced, and those that replace them.
+    """
+    known = {label(entry.start_us) for entry in now.ledger.entries} if now.ledger else set()
+    old = [file for file in old if batch_of_windows(file.path)]
+    went, came = _but(old, new), _but(new, old)
+    if not went and not any(batch_of_windows(file.path) in known for file in came):
+        return None
+    kind = bound.windows[window]
+    identity = tuple(dict.fromkeys((*bound.pipeline.keys, *kind.order)))
+    rows = sum(file.rows for file in (*went, *came))
+    unknown = Changes(identity, pa.table({}), pa.table({}), (), rows)
+    if rows > MOST:
+        return unknown
+    try:
+        return _of_known(compared(*_both(f"{bound.folder}/windows/{window}", went, came), identity=identity), known)
+    except (OSError, pa.ArrowException):  # an old file is gone or damaged: that is why it is replaced
+        return unknown
+
+
+def _but(files: Sequence[File], others: Sequence[File]) -> list[File]:
+    paths = {file.path for file in others}
+    return [file for file in files if file.path not in paths]
+
+
+def _both(folder: str, went: Sequence[File], came: Sequence[File]) -> tuple[pa.Table, pa.Table]:
+    """The windows of both, with the same columns where one has no file."""
+    found = [[pq.read_table(f"{folder}/{file.path}", partitioning=None) for file in files] for files in (went, came)]
+    empty = next(table for tables in found for table in tables).schema.empty_table()
+    before, after = (pa.concat_tables(tables or [empty], promote_options="permissive") for tables in found)
+    return before, after
+
+
+def _of_known(changes: Changes, known: set[str]) -> Changes:
+    """Without the windows that a batch closed which was never published: they are not changed, they are the first."""
+    closed = changes.after[BATCH].cast(pa.int64()).to_pylist()
+    kept = [kind != "new" or label(start) in known for kind, start in zip(changes.kinds, closed, strict=True)]
+    rows = pa.array(np.flatnonzero(kept))
+    kinds = tuple(kind for kind, keep in zip(changes.kinds, kept, strict=True) if keep)
+    return replace(changes, before=changes.before.take(rows), after=changes.after.take(rows), kinds=kinds)
