@@ -1,70 +1,40 @@
-"""The tables of `docs/aggregates.md`, from the code: `python -m docs.catalogue` writes them anew."""
+"""The tables of `docs/aggregates.md`, from the code and the table of aggregates: `python -m docs.catalogue` writes them anew."""
 
 import inspect
 import re
-from collections.abc import Callable
 from pathlib import Path
 from sys import modules
 
 import pyarrow as pa
 
 from pipelines import aggregates as agg
-from pipelines.aggregates import Aggregate, Sum
+from pipelines.aggregates import Sum
 from pipelines.laws.states import finished, lifted
+from tests.catalogue.aggregates import ROWS, Row
+from tests.catalogue.columns import COLUMNS, fixed
 
 PAGE = Path(__file__).parent / "aggregates.md"
 BEGIN, END = "<!-- the catalogue, by python -m docs.catalogue -->\n", "<!-- end of the catalogue -->\n"
 
-# A hundred rows, a second apart: a whole number of ten kinds, a double, a text of three kinds, a list of two.
-KINDS = {"n": pa.int64(), "x": pa.float64(), "s": pa.string(), "l": pa.list_(pa.int64())}
-ROWS = [{"n": at % 10, "x": at / 8, "s": "abc"[at % 3], "l": [at, -at], "time": at * 1_000_000} for at in range(100)]
-
-EXAMPLES = """
-count() count_if("n > 3") min_count("n") max_count("n") sum("n") mean("n") weighted_mean("n", "x") rate() product("n") geometric_mean("x")
-min("n") max("s") range("n") top_n("n", 3) bottom_n("n", 3) min_by("s", "x") max_by("s", "x") all_min_by("s", "n") all_max_by("s", "n")
-first("n") last("s") first_k("n", 3) last_k("s", 3) any_value("n") candlestick("x", "n") all_of("n >= 0") any_of("n > 8")
-variance("x") stddev("x") skewness("x") kurtosis("x") covariance("x", "n") correlation("x", "n") linear_trend("x", "n")
-time_weighted_mean("x") counter_rate("n") state_duration("s") longest_silence()
-collect("n") collect_sorted("n", by="x") collect_distinct("n") concat("s", ", ") to_map("s", "n")
-count_distinct("n") count_by("s") mode("s") median("x") percentile("x", 0.9) histogram("x", [0, 5, 10])
-approx_count_distinct("n") approx_quantiles("x", [0.5, 0.99]) approx_top_k("s", 2) theta("n") by("s", mean("x")) elementwise("l", max("l"))
-apply(len, "n") own("earliest", "n", create=list, accumulate=kept, combine=kept, finish=len)
-"""
-
-ROUNDED = "rounding"
-RIGHT = {
-    "approx_count_distinct": "1.04 / sqrt(2^lg_k): 1.6 %",
-    "approx_quantiles": "rank, 1 % in the middle, 0.04 % at 0.01 and 0.99",
-    "approx_top_k": "said with each count; none for some hundred values",
-    "theta": "1 / sqrt(2^lg_k): 1.6 %",
-    "variance": "nine digits, mean up to 1e7 deviations",
-    "stddev": "nine digits, mean up to 1e7 deviations",
-    **dict.fromkeys(("skewness", "kurtosis", "covariance", "correlation", "linear_trend"), "nine digits"),
-    **dict.fromkeys(("weighted_mean", "product", "geometric_mean", "candlestick", "time_weighted_mean", "counter_rate"), ROUNDED),
-    "own": "as your functions are",
-    "apply": "as your function is",
-}
-"""How far results are right; the others are exact, of doubles to rounding."""
-
-
-def kept(state: list[object], other: object) -> list[object]:
-    """The functions of the example of `own`: the first value."""
-    return state or [other]
+SOURCE = [fixed(at) | {"time": at * 1_000_000} for at in range(100)]
+"""A hundred rows, a second apart."""
 
 
 def tables() -> str:
-    """A table for each family, in the order of the examples."""
+    """A table for each family, in the order of the table of aggregates; of each aggregate its first row."""
     families: dict[str, list[str]] = {}
-    for code in re.findall(r"\w+\((?:[^()]|\([^()]*\))*\)", EXAMPLES):
-        families.setdefault(_function(code).__module__, []).append(_row(code))
+    for row in _examples():
+        families.setdefault(getattr(agg, row.name).__module__, []).append(_row(row))
     head = "| aggregate | what | example | result | kept of a frame | bytes | right to | deducted |\n"
     head += "| --- | --- | --- | --- | --- | ---: | --- | --- |\n"
     return "\n".join(f"### {_title(module)}\n\n{head}{''.join(rows)}" for module, rows in families.items())
 
 
-def _function(code: str) -> Callable[..., Aggregate]:
-    found: Callable[..., Aggregate] = getattr(agg, code.partition("(")[0])
-    return found
+def _examples() -> list[Row]:
+    first: dict[str, Row] = {}
+    for row in ROWS:
+        first.setdefault(row.name, row)
+    return list(first.values())
 
 
 def _title(module: str) -> str:
@@ -72,22 +42,19 @@ def _title(module: str) -> str:
     return re.split(r"[.:;](?=\s|$)", inspect.cleandoc(modules[module].__doc__ or "").replace("\n", " "))[0]
 
 
-def _row(code: str) -> str:
-    names = {name: getattr(agg, name) for name in agg.__all__} | {"kept": kept}
-    aggregate: Aggregate = eval(code, names)  # noqa: S307 - our own examples
-    states = lifted(aggregate, [ROWS], KINDS)
-    name = code.partition("(")[0]
+def _row(row: Row) -> str:
+    aggregate = row.made()
+    states = lifted(aggregate, [SOURCE], COLUMNS)
     columns = "<br>".join(f"`{_marked(each.name)}` {_type(each.type)}" for each in states.schema)
-    result = _type(finished(aggregate, states).type)
     exact = all(isinstance(field.monoid, Sum) for field in aggregate.fields) and not any(map(pa.types.is_floating, states.schema.types))
     cells = [
-        f"`{_signature(name)}`",
-        _summary(name),
-        f"`{code}`",
-        result,
+        f"`{_signature(row.name)}`",
+        _summary(row.name),
+        f"`{row.call}`",
+        _type(finished(aggregate, states).type),
         columns,
         str(states.nbytes),
-        RIGHT.get(name, "exact"),
+        row.right.says,
         "yes" if exact else "",
     ]
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from docs.windows.panel import DAY, HOUR
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
@@ -11,11 +13,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from docs.windows.derive import Drawn
-    from docs.windows.pictures import Panel
+    from docs.windows.panel import Panel
 
 WIDTH, LANE, PANEL = 9.0, 0.26, 1.0  # inches: a picture; a row of bars; title and axis of a panel
 BESIDE = 0.3  # how far the bar of a window that ends with an event reaches beyond it
 CLOSED, OPEN, EVENT = "#9ecae1", "#eff3ff", "#b03a2e"
+AXIS = {1: "seconds", HOUR: "hours, UTC", DAY: "days, UTC"}
 STYLE = {"svg.hashsalt": "muntin", "svg.fonttype": "none", "font.size": 9, "font.family": "sans-serif"}
 
 
@@ -63,7 +66,7 @@ def _panel(axes: Axes, panel: Panel, windows: Sequence[Drawn]) -> None:
     axes.set_ylim(-0.7, max(rows) + 1.8)
     axes.set_yticks([])
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set_xlabel("hours, UTC" if panel.hours else "seconds", loc="right", labelpad=1)
+    axes.set_xlabel(AXIS[panel.unit], loc="right", labelpad=1)
     axes.spines[["left", "right", "top"]].set_visible(False)
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from pipelines import windows
 from tests import oracle
-from tests.core.cases import LENGTH, MINUTE, row
+from tests.catalogue.random_times import LENGTH, MINUTE
+from tests.core.random_rows import row
 from tests.oracle import Arrival, Batch
 
 DEEP = 1_704_067_200_000_000

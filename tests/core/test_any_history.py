@@ -1,21 +1,25 @@
 """Whatever happened on the way, published windows equal a clean run's, to the last bit, from only what reconcile asks for.
 
 Batches come in any order, alone or several at once, at either end, behind holes; they are replaced, thinned out, emptied.
-`MUNTIN_CORE=3000` runs more histories.
+`MUNTIN_CORE=30000` runs more histories.
 """
 
-import os
 import random
 import time
 from collections.abc import Iterator
 
 import pytest
 
-from tests.core.cases import LENGTH, MINUTE, Case, case, rows
+from tests.case_counts import cases
+from tests.catalogue.kinds import DRAWS
+from tests.catalogue.random_times import LENGTH, MINUTE
+from tests.core.cases import Case, case, case_of
 from tests.core.desk import Desk
 from tests.core.lift import Rows
+from tests.core.random_rows import rows
 
-HISTORIES = int(os.environ.get("MUNTIN_CORE", "400"))
+HISTORIES = cases(400)
+OF_EACH_KIND = cases(50)
 CHUNK = 100
 STEPS = 7
 
@@ -56,4 +60,10 @@ def test_every_history_equals_a_clean_run(chunk: int) -> None:
     seeds = range(chunk, min(chunk + CHUNK, HISTORIES))
     wrong = {seed: said for seed in seeds if (said := first_mistake(case(seed)))}
     print(f"{CHUNK * (STEPS + 1) * 60 / (time.process_time() - begun):.0f} finalizes a minute")
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("draw", DRAWS)
+def test_every_history_of_each_kind_equals_a_clean_run(draw: str) -> None:
+    wrong = {seed: said for seed in range(OF_EACH_KIND) if (said := first_mistake(case_of(draw, seed)))}
     assert wrong == {}

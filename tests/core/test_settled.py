@@ -1,16 +1,15 @@
 """Sessions that go on from a note, their settled states combined to one: any history equals a clean run's, to the last bit."""
 
-import os
-
 import pytest
 
 from pipelines.timeline import chained
 from pipelines.windows import Session
+from tests.case_counts import cases
 from tests.core.cases import Case, case
 from tests.core.desk import Desk
 from tests.core.test_any_history import first_mistake
 
-HISTORIES = int(os.environ.get("MUNTIN_CORE", "600"))
+HISTORIES = cases(600)
 
 
 def sessions(count: int) -> list[Case]:

@@ -9,7 +9,8 @@ import pytest
 
 from pipelines.windows import Session, Sliding, Tumbling, Window
 from tests import oracle
-from tests.core.cases import LENGTH, MINUTE, Case
+from tests.catalogue.random_times import LENGTH, MINUTE
+from tests.core.cases import Case
 from tests.core.desk import Desk
 from tests.oracle import Batch
 

@@ -1,16 +1,16 @@
 """KIP-450's property, without an oracle: the windows are the distinct sets of records, one to one."""
 
-import os
 import random
 
 import pytest
 
 from pipelines import windows
+from tests.case_counts import cases
 from tests.core.cases import Case
 from tests.core.test_against_oracle import derived
 from tests.oracle import Batch
 
-CASES = int(os.environ.get("MUNTIN_CORE", "3000")) // 10
+CASES = cases(300)
 LAST = 1_000
 
 

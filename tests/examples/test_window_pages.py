@@ -1,7 +1,6 @@
 """The pages of docs/windows: their code runs, every constructor is on one, and the engine does what tables say."""
 
 import doctest
-import inspect
 import re
 from pathlib import Path
 from typing import Any
@@ -9,13 +8,14 @@ from typing import Any
 import pytest
 
 from pipelines import windows
+from tests.catalogue.kinds import KINDS, POLICIES
 from tests.core.arrivals import DEEP
 from tests.core.test_arrival import ours
 from tests.oracle import SECOND, Batch
 
 FOLDER = Path(__file__).parents[2] / "docs" / "windows"
 PAGES = sorted(FOLDER.glob("*.md"))
-CONSTRUCTORS = [name for name in windows.__all__ if inspect.isfunction(getattr(windows, name))]
+CONSTRUCTORS = [*(kind.name for kind in KINDS if (FOLDER / f"{kind.page}.md").exists()), *sorted(POLICIES)]
 
 
 def blocks(page: Path, language: str) -> list[str]:

@@ -11,11 +11,12 @@ import pyarrow.parquet as pq
 
 from pipelines import Pipeline, read, sources
 from pipelines import aggregates as agg
-from tests.judge.asked import span, window
+from tests.catalogue.calls import span
+from tests.catalogue.kinds import called
 from tests.oracle import Agg, Batch, Window
 from tests.oracle.kinds import SECOND, micros
 
-__all__ = ["SECOND", "Window", "micros", "span", "window"]
+__all__ = ["SECOND", "Window", "micros", "span"]
 NAME = "%Y%m%dT%H%M%S"
 TIME = pa.timestamp("us", tz="UTC")
 Rows = list[dict[str, Any]]
@@ -67,7 +68,7 @@ def define(
         schedule=span(batches[0].end - batches[0].start),
         start=instant(batches[0].start),
         keys=list(keys),
-        windows={key: window(value) for key, value in asked.items()},
+        windows={key: called(value) for key, value in asked.items()},
         aggregates={key: value.public for key, value in measures.items()},
         **more,
     )

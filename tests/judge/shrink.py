@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from tests.catalogue.kinds import JUDGED
 from tests.judge import face
 from tests.judge.bench import bench
 from tests.judge.scenarios import Scenario, scenario
@@ -50,7 +51,7 @@ def disagreement(case: Scenario, window: str) -> list[str]:
 def main(seed: int, window: str) -> None:
     """Print the rows and what is wrong with them."""
     case = scenario(seed)
-    case = replace(case, windows={window: case.windows[window]})
+    case = replace(case, windows={window: JUDGED[window]})
     every = [(n, p) for n, batch in enumerate(case.batches) for p in range(len(batch.rows))]
     small = only(case, minimal(every, lambda places: bool(disagreement(only(case, places), window))))
     print(case.windows[window], small.keys, small.watermark, "marks", truth(small, window).marks)

@@ -24,27 +24,18 @@ from pipelines.aggregates.aggregate import sealed
 from pipelines.laws.states import combined, queried
 from pipelines.sources.lift_sql import lifts_sql
 from pipelines.states.columns import EVENT_TIME, ORDER, ORDINAL
+from tests.catalogue.aggregates import ROWS
+from tests.catalogue.columns import COLUMNS
+from tests.catalogue.kinds import KINDS
 from tests.core.values import alike
 from tests.judge.verdict import bit
 
 BEGIN, STEP = datetime(2024, 1, 1, tzinfo=UTC), timedelta(minutes=10)
-SCHEMA = pa.schema(
-    {
-        "t": pa.timestamp("us", tz="UTC"), "k": pa.string(), "id": pa.int64(), "n": pa.int64(), "x": pa.float64(), "y": pa.float64(),
-        "s": pa.string(), "b": pa.bool_(), "d": pa.decimal128(38, 2), "l": pa.list_(pa.float64()),
-    }
-)  # fmt: skip
+SCHEMA = pa.schema({"t": pa.timestamp("us", tz="UTC"), "k": pa.string(), "id": pa.int64(), **COLUMNS})
 INSTANT = SCHEMA.field("t").type
 
-KINDS: dict[str, Any] = {
-    "tumbling": windows.tumbling("5m", grace="4m"),
-    "sliding": windows.sliding("10m", step="5m", grace="4m"),
-    "cumulating": windows.cumulating("20m", step="5m", grace="4m"),
+WINDOWS: dict[str, Any] = {kind.name: kind.window for kind in KINDS} | {
     "month": windows.tumbling("1mo"),
-    "session": windows.session("90s", grace="4m"),
-    "unique": windows.unique_sliding("2m", resolution="30s", grace="4m"),
-    "ever": windows.all_time(),
-    "counted": windows.arrival(windows.by_count(4), flush=True),
     "last_rows": windows.arrival(windows.by_count(5), trigger=windows.by_count(2)),
     "grown": windows.arrival(windows.by_delta("n", 6)),
     "marked": windows.arrival(windows.by_punctuation("n = 7")),
@@ -55,27 +46,18 @@ def kept(state: list[Any], other: Any) -> list[Any]:
     return sorted([*state, *(other if isinstance(other, list) else [other])])
 
 
-ASKED: list[Aggregate] = [
-    agg.count(), agg.count("x"), agg.count("s", distinct=True),
-    agg.count_if("n > 3"), agg.min_count("n"), agg.max_count("x"), agg.rate("n"),
-    agg.sum("n"), agg.sum("x"), agg.sum("d"), agg.sum("n", distinct=True), agg.mean("y"), agg.mean("n", distinct=True),
-    agg.weighted_mean("n", "n * n"), agg.product("n"), agg.geometric_mean("abs(n) + 1"),
-    agg.variance("y"), agg.stddev("x", population=True), agg.skewness("n"), agg.kurtosis("y"), agg.covariance("n", "y"),
-    agg.correlation("n", "y"), agg.linear_trend("epoch(t)", "n"),
-    agg.min("x"), agg.max("d"), agg.range("n"), agg.top_n("x", 3), agg.bottom_n("s", 2), agg.min_by("s", "n"), agg.max_by("x", "n"),
-    agg.all_min_by("s", "n"), agg.all_max_by("n", "s"),
-    agg.first("x"), agg.last("s"), agg.first_k("n", 3), agg.last_k("s", 3), agg.any_value("d"), agg.candlestick("n", "n * n"),
-    agg.time_weighted_mean("n"), agg.time_weighted_mean("y", method="linear"), agg.counter_rate("n"), agg.state_duration("s"),
-    agg.longest_silence(),
-    agg.collect("x"), agg.collect("n", 3, distinct=True), agg.collect_sorted("s", by="n", descending=True), agg.collect_distinct("x"),
-    agg.concat("s", "-"), agg.to_map("s", "n"), agg.histogram("n", [-3, 0, 7]), agg.median("x"), agg.percentile("n", 0.9),
-    agg.count_distinct("d"), agg.count_by("s"), agg.mode("x"), agg.all_of("b"), agg.any_of("n > 6"),
-    agg.approx_count_distinct("x"), agg.approx_quantiles("y", [0.1, 0.5]), agg.approx_top_k("s", 2), agg.theta("n"),
-    agg.by("s", agg.rate()), agg.by("s", agg.stddev("n")), agg.by("b", agg.approx_count_distinct("n")), agg.elementwise("l", agg.max("l")),
-    agg.sum("x", where="n > 2"), agg.variance("n", where="b"), agg.by("s", agg.count(where="b"), where="n > 0"),
-    agg.apply(lambda xs, ns: len(xs) + sum(n or 0 for n in ns), "x", "n"),
+# what values that hurt ask for beyond the table's calls: decimals of 38 digits, doubles beside 1e15, infinity
+MORE: list[Aggregate] = [
+    agg.sum("x"), agg.sum("d"), agg.sum("x", where="n > 2"), agg.mean("y"), agg.max("d"), agg.any_value("d"), agg.count_distinct("d"),
+    agg.min("x"), agg.weighted_mean("n", "n * n"), agg.geometric_mean("abs(n) + 1"), agg.candlestick("n", "n * n"),
+    agg.variance("y"), agg.variance("n", where="b"), agg.kurtosis("y"), agg.covariance("n", "y"), agg.correlation("n", "y"),
+    agg.linear_trend("epoch(t)", "n"), agg.time_weighted_mean("y", method="linear"), agg.approx_quantiles("y", [0.1, 0.5]), agg.mode("x"),
+    agg.first("x"), agg.all_of("b"), agg.collect("x"), agg.collect_sorted("s", by="n", descending=True), agg.approx_count_distinct("x"),
+    agg.by("s", agg.rate()), agg.by("s", agg.stddev("n")), agg.by("b", agg.approx_count_distinct("n")),
+    agg.by("s", agg.count(where="b"), where="n > 0"),
     agg.own("least", "n", create=list, accumulate=kept, combine=kept, finish=lambda found: found[:2], returns=pa.list_(pa.int64())),
 ]  # fmt: skip
+ASKED = [row.made() for row in ROWS] + MORE
 AGGREGATES = {f"a{at}": each for at, each in enumerate(ASKED)}
 
 
@@ -94,6 +76,7 @@ def batch(seed: int, number: int) -> list[dict[str, Any]]:
             "b": dice.choice([None, True, False]),
             "d": dice.choice([None, Decimal("9" * 34 + ".99"), Decimal("-1.25")]),
             "l": dice.choice([None, [], [1.5, None], [dice.random()] * 3]),
+            "m": dice.choice([None, [dice.random()], [2.5, 0.5]]),
         }
         for at in range(dice.randint(12, 24))
     ]
@@ -145,7 +128,7 @@ def test_every_aggregate_in_every_kind(seed: int, tmp_path: Path, spark: object)
         write(folder, number, batch(seed, number))
     source = sources.files(str(folder / "{start:%H%M}.parquet"), event_time="t")
     asked = {"ids": agg.collect("id")} | AGGREGATES
-    flow = Pipeline(name="p", source=source, schedule="10m", start=BEGIN, keys=["k"], windows=KINDS, aggregates=asked)
+    flow = Pipeline(name="p", source=source, schedule="10m", start=BEGIN, keys=["k"], windows=WINDOWS, aggregates=asked)
 
     def go(root: str, first: int, last: int) -> None:
         run(flow, root=tmp_path / root, start=BEGIN + first * STEP, end=BEGIN + (last + 1) * STEP, spark=spark)
@@ -156,7 +139,7 @@ def test_every_aggregate_in_every_kind(seed: int, tmp_path: Path, spark: object)
         go("steps", number, number)
     write(folder, 1, batch(seed, 1))
     go("steps", 1, 1)
-    for name, kind in KINDS.items():
+    for name, kind in WINDOWS.items():
         bulk, steps = (read(flow, name, root=tmp_path / root, provisional=True).to_pylist() for root in ("bulk", "steps"))
         assert bits(bulk) == bits(steps), name
         spans, members = [(row["window_start"], row["window_end"]) for row in bulk], [row["ids"] for row in bulk]
@@ -164,9 +147,3 @@ def test_every_aggregate_in_every_kind(seed: int, tmp_path: Path, spark: object)
         wanted = naive([row for number in BATCHES for row in batch(seed, number)], spans, members, by_arrival=kind.made_of.by_arrival)
         for column, aggregate in AGGREGATES.items():
             assert alike([row[column] for row in bulk], wanted[column]), (name, str(aggregate))
-
-
-def test_no_aggregate_is_forgotten() -> None:
-    said = {str(each).partition("(")[0].partition(" ")[0] for each in ASKED}
-    functions = {name for name in agg.__all__ if name.islower() and callable(getattr(agg, name))}
-    assert functions - said == {"merge", "own"}  # `own` calls itself by its user's name; there is a test of merged states

@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from pipelines import plan
+from tests.catalogue.kinds import JUDGED
 from tests.judge import face
 from tests.judge.bench import Bench, bench
-from tests.judge.scenarios import WINDOWS, scenario
+from tests.judge.scenarios import scenario
 from tests.judge.verdict import differences, truth
 
-FEW = {name: WINDOWS[name] for name in ("late_ones", "quieter", "day")}
+FEW = {name: JUDGED[name] for name in ("late_ones", "quieter", "day")}
 
 
 @pytest.fixture

@@ -16,8 +16,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipelines import Pipeline, run, sources
+from tests.catalogue.kinds import JUDGED, called
 from tests.judge import face
-from tests.judge.scenarios import AHEAD, MEASURES, TYPES, WINDOWS, Scenario, scenario
+from tests.judge.scenarios import AHEAD, MEASURES, TYPES, Scenario, scenario
 from tests.judge.verdict import differences, truth
 
 Lines = Sequence[Mapping[str, Any]]
@@ -82,7 +83,7 @@ def plain(case: Scenario) -> Scenario:
     kept = [
         replace(batch, rows=[{**row, "name": row["name"] or None, "y": finite(row["y"])} for row in batch.rows]) for batch in case.batches
     ]
-    return replace(case, batches=tuple(kept), windows={name: WINDOWS[name] for name in ("thirty", "quiet", "seven")})
+    return replace(case, batches=tuple(kept), windows={name: JUDGED[name] for name in ("thirty", "quiet", "seven")})
 
 
 def finite(value: float | None) -> float | None:
@@ -116,6 +117,6 @@ def dressed(case: Scenario, source: object) -> Pipeline:
         keys=list(case.keys),
         watermark=case.watermark,
         max_ahead=face.span(AHEAD),
-        windows={name: face.window(value) for name, value in case.windows.items()},
+        windows={name: called(value) for name, value in case.windows.items()},
         aggregates={name: measure.public for name, measure in MEASURES.items()},
     )

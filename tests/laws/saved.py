@@ -1,10 +1,11 @@
-"""Aggregates whose states later versions must find again: the whole catalogue, narrowed and nested."""
+"""Aggregates whose states later versions must find again: those of version 0.1, narrowed and nested.
+
+But `own`: its facts hold byte code, which is another one in another Python.
+"""
 
 from pipelines import aggregates as agg
 from pipelines.aggregates import Aggregate, Field
-from tests.judge.test_every_aggregate import ASKED
-from tests.laws.keeping import VARIANTS
-from tests.laws.test_laws import CATALOGUE
+from tests.laws.aggregates_of_0_1 import CATALOGUE, JUDGED
 
 NARROWED = {
     "sum(x)": "sum(x)¹",
@@ -38,11 +39,7 @@ NARROWED = {
 ¹ stands for " FILTER (WHERE (y > 0))", ² for " FILTER (WHERE (y > 0) AND (".
 """
 
-# The facts of an aggregate of Python functions hold their byte code, which is another one in another Python.
-OWN = {"own", "own with deduct", "least"}
-
-PLAIN = {name: ask() for name, (ask, _) in (CATALOGUE | VARIANTS).items() if name not in OWN}
-PLAIN |= {f"judged: {each}": each for each in ASKED if each.name not in OWN}
+PLAIN = CATALOGUE | {f"judged: {each}": each for each in JUDGED}
 PLAIN |= {f"text: {text}": Aggregate("text", "x", (Field("text", text, (("", text),), agg.SUM),), lambda x: x) for text in NARROWED}
 
 

@@ -1,10 +1,8 @@
 """Every aggregate of the catalogue, over values that hurt."""
 
-import inspect
 import math
 from datetime import UTC, datetime
 from decimal import Decimal
-from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -19,8 +17,9 @@ from pipelines.aggregates import Aggregate, Field, Fold, Select
 from pipelines.aggregates.shared_fields import shared_fields
 from pipelines.jobs.bound import derivation, fingerprint
 from pipelines.laws.states import finished, lifted
+from tests.catalogue.aggregates import ROWS, Row
+from tests.catalogue.columns import COLUMNS, fixed
 from tests.core.values import alike
-from tests.laws.keeping import KEEPING, VARIANTS, Catalogue
 from tests.laws.states import combine, finish, lift
 
 VALUES: dict[str, tuple[pa.DataType, Any]] = {
@@ -35,56 +34,7 @@ VALUES: dict[str, tuple[pa.DataType, Any]] = {
     "flag": (pa.bool_(), st.booleans()),
     "list": (pa.list_(pa.float64()), st.lists(st.none() | st.sampled_from([math.nan, -0.0, 0.1, 1.5, -3.0]), max_size=3)),
 }
-NUMBERS = ("int", "float", "offset", "absurd", "decimal")
-ORDERED = tuple(kind for kind in VALUES if kind not in ("price", "list"))
-FLOATS = ("float", "offset", "absurd")
-CATALOGUE: Catalogue = {
-    "count": (partial(agg.count, "x"), ORDERED),
-    "count_if": (partial(agg.count_if, "x > 0"), ("int", "absurd", "decimal")),
-    "min_count": (partial(agg.min_count, "x"), ORDERED),
-    "max_count": (partial(agg.max_count, "x"), ORDERED),
-    "sum": (partial(agg.sum, "x"), NUMBERS),
-    "mean": (partial(agg.mean, "x"), NUMBERS),
-    "weighted_mean": (partial(agg.weighted_mean, "x", "y"), ("absurd", "price")),
-    "rate": (partial(agg.rate, "x"), NUMBERS),
-    "product": (partial(agg.product, "x"), ("float", "absurd")),
-    "geometric_mean": (partial(agg.geometric_mean, "x"), ("float", "absurd")),
-    "min": (partial(agg.min, "x"), ORDERED),
-    "max": (partial(agg.max, "x"), ORDERED),
-    "range": (partial(agg.range, "x"), (*NUMBERS, "moment")),
-    "min_by": (partial(agg.min_by, "y", "x"), ORDERED),
-    "max_by": (partial(agg.max_by, "y", "x"), ORDERED),
-    "all_min_by": (partial(agg.all_min_by, "y", "x"), ORDERED),
-    "all_max_by": (partial(agg.all_max_by, "y", "x"), ORDERED),
-    "top_n": (partial(agg.top_n, "x", 2), ORDERED),
-    "bottom_n": (partial(agg.bottom_n, "x", 2), ORDERED),
-    "first": (partial(agg.first, "x"), ORDERED),
-    "last": (partial(agg.last, "x"), ORDERED),
-    "first_k": (partial(agg.first_k, "x", 3), ORDERED),
-    "last_k": (partial(agg.last_k, "x", 3), ORDERED),
-    "any_value": (partial(agg.any_value, "x"), ORDERED),
-    "candlestick": (partial(agg.candlestick, "x", "y"), ("float", "price")),
-    "variance": (partial(agg.variance, "x"), FLOATS),
-    "stddev": (partial(agg.stddev, "x", population=True), FLOATS),
-    "skewness": (partial(agg.skewness, "x"), ("offset", "absurd")),
-    "kurtosis": (partial(agg.kurtosis, "x"), ("float",)),
-    "covariance": (partial(agg.covariance, "x", "y"), ("offset", "absurd")),
-    "correlation": (partial(agg.correlation, "x", "y"), ("absurd",)),
-    "linear_trend": (partial(agg.linear_trend, "x", "y"), ("float",)),
-    "time_weighted_mean": (partial(agg.time_weighted_mean, "x"), NUMBERS),
-    "counter_rate": (partial(agg.counter_rate, "x"), NUMBERS),
-    "state_duration": (partial(agg.state_duration, "x"), ORDERED),
-    "longest_silence": (agg.longest_silence, ("int",)),
-    "all_of": (partial(agg.all_of, "x > y"), ("int", "absurd", "text")),
-    "any_of": (partial(agg.any_of, "x > y"), ("int", "absurd", "text")),
-    **KEEPING,
-}
-PAIRS = [pytest.param(ask(), kind, id=f"{name}-{kind}") for name, (ask, kinds) in (CATALOGUE | VARIANTS).items() for kind in kinds]
-
-
-def test_no_aggregate_is_forgotten() -> None:
-    public = {name for name in agg.__all__ if inspect.isfunction(getattr(agg, name))}
-    assert public - {"merge"} == set(CATALOGUE)  # which is none itself: it takes the upstream's
+PAIRS = [pytest.param(row, kind, id=f"{row.call}-{kind}") for row in ROWS for kind in row.types]
 
 
 def test_a_pipeline_takes_the_whole_catalogue() -> None:
@@ -95,7 +45,7 @@ def test_a_pipeline_takes_the_whole_catalogue() -> None:
         schedule="1h",
         start=datetime(2024, 1, 1, tzinfo=UTC),
         windows={"hours": windows.tumbling("1h")},
-        aggregates={f"a_{name}": ask() for name, (ask, _) in CATALOGUE.items()},
+        aggregates={f"a_{at}": row.made() for at, row in enumerate(ROWS)},
     )
     again = cloudpickle.loads(cloudpickle.dumps(whole))  # as Spark's tasks get it
     assert fingerprint(again) == fingerprint(whole)
@@ -104,50 +54,56 @@ def test_a_pipeline_takes_the_whole_catalogue() -> None:
     assert len({column.lower() for field in fields for column in field.columns}) == sum(len(field.columns) for field in fields)
 
 
-def cases(values: Any) -> Any:
+def cases(row: Row, values: Any) -> Any:
     """Several times three lists of rows whose times ascend, with ties within and between them; any may be empty."""
     rows = st.lists(st.tuples(st.none() | values, st.none() | values, st.integers(0, 2)), max_size=5)
-    case = st.tuples(rows, rows, rows).map(lambda lists: tuple(timed(rows, place) for place, rows in enumerate(lists)))
+    case = st.tuples(rows, rows, rows).map(lambda lists: tuple(timed(row, rows, place) for place, rows in enumerate(lists)))
     return st.lists(case, min_size=8, max_size=16)
 
 
-def timed(rows: list[tuple[Any, Any, int]], place: int) -> list[dict[str, Any]]:
-    return [{"x": x, "y": y, "time": 2 * place + t} for x, y, t in rows]
+def timed(row: Row, rows: list[tuple[Any, Any, int]], place: int) -> list[dict[str, Any]]:
+    """`other` is what `where=` looks at."""
+    return [fixed(2 * place + t) | dict(zip(row.of, (x, y), strict=False)) | {"other": y, "time": 2 * place + t} for x, y, t in rows]
+
+
+def kinds_of(row: Row, kind: pa.DataType) -> dict[str, pa.DataType]:
+    """The types of the columns: those that the row leaves open are of this type."""
+    return COLUMNS | dict.fromkeys((*row.of, "other"), kind)
 
 
 # Of a dozen cases each, and no smaller ones sought: a failure tells the smallest of its dozen.
 FEW = settings(max_examples=2, deadline=None, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 
 
-@pytest.mark.parametrize(("aggregate", "kind"), PAIRS)
-def test_the_laws_hold(aggregate: Aggregate, kind: str) -> None:
+@pytest.mark.parametrize(("row", "kind"), PAIRS)
+def test_the_laws_hold(row: Row, kind: str) -> None:
     type_, values = VALUES[kind]
 
     @FEW
-    @given(cases(values))
+    @given(cases(row, values))
     def hold(found: list[Any]) -> None:
-        laws.prove(aggregate, found, {"x": type_, "y": type_})
+        laws.prove(row.made(), found, kinds_of(row, type_))
 
     hold()
 
 
-@pytest.mark.parametrize("name", CATALOGUE | VARIANTS)
-def test_where_leaves_rows_out(name: str) -> None:
-    ask, (kind, *_) = (CATALOGUE | VARIANTS)[name]
-    type_, values = VALUES[kind]
-    aggregate, some, kinds = ask(), ask(where="y IS NOT NULL"), {"x": type_, "y": type_}
+@pytest.mark.parametrize("row", [row for row in ROWS if "where=" not in row.call], ids=lambda row: row.call)
+def test_where_leaves_rows_out(row: Row) -> None:
+    type_, values = VALUES[row.types[0]]
+    aggregate, some, kinds = row.made(), row.made(where="other IS NOT NULL"), kinds_of(row, type_)
     assert {field.stem for field in some.fields}.isdisjoint(field.stem for field in aggregate.fields)
 
     @FEW
-    @given(cases(values))
+    @given(cases(row, values))
     def hold(found: list[Any]) -> None:
         lists = [[row for part in case for row in part] for case in found]
-        there = [[row for row in rows if row["y"] is not None] for rows in lists]
+        there = [[row for row in rows if row["other"] is not None] for rows in lists]
         ours, theirs = (finished(one, lifted(one, rows, kinds)).to_pylist() for one, rows in ((some, lists), (aggregate, there)))
         assert alike(ours, theirs)
 
     hold()
-    laws.prove(some, [tuple([{"x": None, "y": None, "time": time}] for time in range(3))], kinds)
+    empty = fixed(0) | dict.fromkeys((*row.of, "other"))
+    laws.prove(some, [tuple([empty | {"time": time}] for time in range(3))], kinds)
 
 
 def test_groups_of_an_aggregate_with_where() -> None:

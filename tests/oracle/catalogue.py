@@ -72,7 +72,9 @@ def product(rows: Rows, of: Of) -> float | None:
 
 def geometric_mean(rows: Rows, of: Of) -> float | None:
     found = values(rows, of)
-    return float(math.prod(found)) ** (1 / len(found)) if found else None
+    if any(value < 0 or math.isnan(value) for value in found):
+        return math.nan
+    return math.exp(math.fsum(map(math.log, found)) / len(found)) if found and all(found) else 0.0 if found else None
 
 
 def moment(found: Sequence[Any], power: int) -> Fraction:
@@ -84,6 +86,8 @@ def moment(found: Sequence[Any], power: int) -> Fraction:
 def skewness(rows: Rows, of: Of) -> float | None:
     found = values(rows, of)
     n = len(found)
+    if not all(map(math.isfinite, found)):
+        return math.nan
     if n < 3 or moment(found, 2) == 0:
         return None
     return math.sqrt(n * (n - 1)) / (n - 2) * float(moment(found, 3)) / float(moment(found, 2)) ** 1.5
@@ -92,6 +96,8 @@ def skewness(rows: Rows, of: Of) -> float | None:
 def kurtosis(rows: Rows, of: Of) -> float | None:
     found = values(rows, of)
     n = len(found)
+    if not all(map(math.isfinite, found)):
+        return math.nan
     if n < 4 or moment(found, 2) == 0:
         return None
     excess = (n + 1) * moment(found, 4) / moment(found, 2) ** 2 - 3 * (n - 1)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from tests.oracle.families import find
 from tests.oracle.found import Found, Held, Judgement
 from tests.oracle.kinds import Session
 from tests.oracle.time import NEVER, Event
@@ -32,6 +33,7 @@ def closed(window: Session, piece: Piece, mark: float) -> bool:
     return mark >= end + window.grace if is_cut else window.closed(end, mark)
 
 
+@find.register
 def sessions(window: Session, admitted: Sequence[Event], said: Judgement) -> Found:
     """Batch by batch: open sessions and new events form pieces, late ones go, closed ones leave."""
     found: Found = {}

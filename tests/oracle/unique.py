@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from tests.oracle.families import find
 from tests.oracle.found import Found, Held, Judgement
 from tests.oracle.time import Event
 
@@ -35,6 +36,7 @@ class Unique:
         return mark >= end + self.grace + self.resolution
 
 
+@find.register
 def unique(window: Unique, admitted: Sequence[Event], said: Judgement) -> Found:
     """Each event makes its windows while they are open; what came by a window's closing and lies in it, it holds."""
     found: Found = {}

@@ -1,0 +1,79 @@
+"""A panel of a picture: a definition over some events."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
+
+from docs.windows.derive import Drawn, derived
+from pipelines import windows
+
+if TYPE_CHECKING:
+    from pipelines.windows import Window
+
+HOUR, DAY = 3_600, 86_400
+LETTER = {HOUR: "h", DAY: "d"}
+NEW_YORK = ZoneInfo("America/New_York")
+ZERO = datetime(2024, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A definition over some events.
+
+    Attributes:
+        says: the definition as a user writes it.
+        arrivals: batch by batch, in order of arrival, the seconds at which events happened.
+        length: of a batch's interval, in seconds.
+        zero: the start of the first batch.
+        unit: of the axis, in seconds: a second, an hour or a day. Where it is longer than a second, windows are told by
+            their bounds on New York's clocks and by their length, not by their members.
+    """
+
+    says: str
+    arrivals: tuple[tuple[int, ...], ...]
+    length: int = 200
+    zero: datetime = ZERO
+    unit: int = 1
+
+    @property
+    def window(self) -> Window:
+        """The definition."""
+        return eval(self.says, vars(windows))  # type: ignore[no-any-return]  # noqa: S307 - our own text
+
+    @property
+    def inclusive(self) -> bool:
+        """Whether an event at the end belongs."""
+        return self.window.beyond_us > 0
+
+    @property
+    def between_events(self) -> bool:
+        """Whether windows reach from their first event to their last, and no farther."""
+        return isinstance(self.window, windows.Arrival | windows.AllTime)
+
+    @property
+    def drawn(self) -> list[Drawn]:
+        """The windows, in order."""
+        return derived(self.window, self.arrivals, self.zero, self.length)
+
+    def label(self, window: Drawn) -> str:
+        """What stands in the window's bar."""
+        return " ".join(window.members) if self.unit == 1 else f"{(window.end - window.start) // self.unit} {LETTER[self.unit]}"
+
+    def told(self, window: Drawn) -> str:
+        """The window as a line of text."""
+        if self.unit > 1:
+            return f"{self._local(window.start)} to {self._local(window.end)}: {self.label(window)}"
+        bound = "]" if self.inclusive else ")"
+        told = f"[{window.start}, {window.end}{bound}: {self.label(window)}"
+        return told + (" cut" if window.cut else "") + ("" if window.closed else " open")
+
+    def _local(self, second: int) -> str:
+        return f"{(self.zero + timedelta(seconds=second)).astimezone(NEW_YORK):%Y-%m-%d %H:%M%z}"
+
+
+def told(panel: Panel) -> list[str]:
+    """A panel as text: the definition, then a line for each window."""
+    return [panel.says, *(panel.told(window) for window in panel.drawn)]

@@ -1,0 +1,21 @@
+"""Parameters of the oracle's windows as a user gives them."""
+
+from datetime import timedelta
+from typing import Any
+
+
+def span(us: int) -> timedelta:
+    """Microseconds as a duration."""
+    return timedelta(microseconds=us)
+
+
+def size(asked: int | str) -> timedelta | str:
+    """A duration, or months as they are."""
+    return asked if isinstance(asked, str) else span(asked)
+
+
+def aligned(asked: Any) -> dict[str, Any]:
+    """Grace, alignment and zone. What is said without need is left out."""
+    at, zone = getattr(asked, "align_to", "00:00"), getattr(asked, "timezone", "UTC")
+    more = ({} if at == "00:00" else {"align_to": at}) | ({} if zone == "UTC" else {"timezone": zone})
+    return {"grace": span(asked.grace)} | more

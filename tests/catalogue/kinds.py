@@ -1,0 +1,202 @@
+"""The table of window kinds: how each is called, its oracle, how to draw random windows of it, and its picture.
+
+Each row is a constructor of `pipelines.windows`. Its page is `docs/windows/<page>.md`.
+"""
+
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from docs.windows.panel import HOUR, Panel
+from pipelines import windows
+from tests.catalogue import random_windows as drawn
+from tests.catalogue.calls import aligned, size, span
+from tests.catalogue.random_times import Drawn
+from tests.core.arrivals import Asked
+from tests.oracle import DAY, SECOND, AllTime, Calendar, Cumulating, Session, Sliding, Tumbling, Unique
+
+POLICIES = {"by_count", "by_delta", "by_punctuation", "by_time", "keep"}
+"""Parts of windows by arrival, no kinds themselves."""
+NEW_YORK = "America/New_York"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of windows.
+
+    Attributes:
+        call: as a user writes it, over rows that are some seconds apart.
+        makes: the classes of `pipelines.windows` that the constructor gives.
+        calls: class of the oracle -> how a user calls for a window of it.
+        draws: name -> a random window of the oracle's. Windows by arrival have their own: `tests/core/arrivals.py`.
+        judged: name of a window -> one for batches of ten seconds, as the judges through the public API run them.
+        picture: its panels, as the page tells them.
+        questions: what it answers: the question, the call, a heading of the page.
+    """
+
+    call: str
+    makes: tuple[type, ...]
+    calls: Mapping[type, Callable[[Any], Any]]
+    picture: tuple[Panel, ...]
+    questions: tuple[tuple[str, str, str], ...]
+    draws: Mapping[str, Callable[[random.Random], Drawn]] = field(default_factory=dict)
+    judged: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Of the constructor."""
+        return self.call.partition("(")[0]
+
+    @property
+    def page(self) -> str:
+        """The name of the page and of the picture."""
+        return self.name.replace("_sliding", "-sliding").replace("_", "-")
+
+    @property
+    def window(self) -> Any:
+        """The window of the call."""
+        return eval(self.call, vars(windows))  # noqa: S307 - our own table
+
+
+RECORDS = ((100, 103, 107, 110),)
+ROWS = ((1, 2, 3, 4, 5, 6), (10, 11, 12))
+# 2024-03-10: clocks in New York go from 2:00 to 3:00
+CHANGE = datetime(2024, 3, 9, tzinfo=UTC)
+
+KINDS = (
+    Kind(
+        'tumbling("5m", grace="4m")',
+        makes=(windows.Tumbling, windows.Calendar),
+        calls={
+            Tumbling: lambda asked: windows.tumbling(span(asked.size), **aligned(asked)),
+            Calendar: lambda asked: windows.tumbling(f"{asked.months}mo", **aligned(asked)),
+        },
+        draws={"tumbling": drawn.tumbling, "local_days": drawn.local_days, "calendar": drawn.calendar},
+        judged={
+            "ten": Tumbling(10 * SECOND),
+            "seven": Tumbling(7 * SECOND, grace=3 * SECOND),
+            "shifted": Tumbling(90 * SECOND, align_to="00:01"),
+            "day": Tumbling(DAY, timezone=NEW_YORK, align_to="23:59"),
+            "month": Calendar(1),
+            "quarter": Calendar(3, 2 * SECOND, "23:59", NEW_YORK),
+        },
+        picture=(
+            Panel('tumbling("2s")', (tuple(range(7)),)),
+            Panel(
+                'tumbling("1d", align_to="23:59", timezone="America/New_York")',
+                (tuple(range(6 * HOUR, 70 * HOUR, 6 * HOUR)),), 120 * HOUR, CHANGE, unit=HOUR,
+            ),
+        ),
+        questions=(
+            ("how many each quarter of an hour?", 'tumbling("15m")', ""),
+            ("how much a local day, week?", 'tumbling("1d", timezone="America/New_York")', "by-the-calendar"),
+            ("how much a month, quarter, year?", 'tumbling("1mo")', "by-the-calendar"),
+        ),
+    ),
+    Kind(
+        'sliding("10m", step="5m", grace="4m")',
+        makes=(windows.Sliding,),
+        calls={Sliding: lambda asked: windows.sliding(span(asked.size), step=span(asked.step), **aligned(asked))},
+        draws={"sliding": drawn.sliding},
+        judged={
+            "thirty": Sliding(30 * SECOND, 5 * SECOND, grace=5 * SECOND),
+            "late_ones": Sliding(20 * SECOND, 10 * SECOND),
+            "fine": Sliding(4 * SECOND, SECOND // 2, grace=SECOND),
+            "aligned": Sliding(21 * SECOND, 7 * SECOND, align_to="00:01"),
+        },
+        picture=(Panel('sliding("4s", step="2s")', (tuple(range(7)),)),),
+        questions=(("the last six hours, every hour?", 'sliding("6h", step="1h")', ""),),
+    ),
+    Kind(
+        'cumulating("20m", step="5m", grace="4m")',
+        makes=(windows.Cumulating,),
+        calls={Cumulating: lambda asked: windows.cumulating(size(asked.max_size), step=size(asked.step), **aligned(asked))},
+        draws={"cumulating": drawn.cumulating, "cumulating_days": drawn.cumulating_days, "cumulating_months": drawn.cumulating_months},
+        judged={
+            "so_far": Cumulating(30 * SECOND, 10 * SECOND, grace=3 * SECOND),
+            "day_so_far": Cumulating(DAY, DAY // 4, align_to="23:59", timezone=NEW_YORK),
+            "month_so_far": Cumulating("1mo", DAY, timezone=NEW_YORK),
+        },
+        picture=(Panel('cumulating("12s", step="4s")', ((1, 5, 21),)),),
+        questions=(("the day so far, every hour?", 'cumulating("1d", step="1h")', ""),),
+    ),
+    Kind(
+        'session("90s", grace="4m")',
+        makes=(windows.Session, windows.LimitedSession),
+        calls={
+            Session: lambda asked: windows.session(
+                span(asked.gap), touching=asked.touching, max_length=asked.max_length and span(asked.max_length), **aligned(asked)
+            )
+        },
+        draws={"session": drawn.session, "cut_session": drawn.cut_session},
+        judged={
+            "quiet": Session(3 * SECOND),
+            "quieter": Session(10 * SECOND, grace=4 * SECOND),
+            "split": Session(4 * SECOND, touching="split"),
+            "split_grace": Session(5 * SECOND, grace=10 * SECOND, touching="split"),
+            "cut": Session(3 * SECOND, max_length=5 * SECOND),
+            "cut_split": Session(2 * SECOND, 4 * SECOND, "split", 7 * SECOND),
+        },
+        picture=(
+            Panel('session("5s")', ((10, 12, 20),)),
+            Panel('session("5s", grace="1m")', ((10, 12), (20,), (16,)), 20),
+            Panel('session("5s", max_length="10s")', ((0, 3, 6, 9, 12, 15),)),
+        ),
+        questions=(("one visit, one trip, one burst of errors?", 'session("30m")', ""),),
+    ),
+    Kind(
+        'unique_sliding("2m", resolution="30s", grace="4m")',
+        makes=(windows.Unique,),
+        calls={
+            Unique: lambda asked: windows.unique_sliding(
+                span(asked.size), resolution=span(asked.resolution), on=asked.on, **aligned(asked)
+            )
+        },
+        draws={"unique_sliding": drawn.unique_sliding},
+        judged={
+            "changes": Unique(3 * SECOND, SECOND),
+            "fine_changes": Unique(4 * SECOND, 1_000, grace=2 * SECOND),
+            "entering": Unique(10 * SECOND, SECOND, "enter"),
+        },
+        picture=(Panel('unique_sliding("10s", resolution="1s")', RECORDS), Panel('sliding("10s", step="1s")', RECORDS)),
+        questions=(
+            ("was there ever a stretch of ten minutes with more than five?", 'unique_sliding("10m", resolution="1s")', ""),
+            ("at each event, the ten minutes before it?", 'unique_sliding("10m", resolution="1s", on="enter")', "one-window-for-each-time"),
+        ),
+    ),
+    Kind(
+        "all_time()",
+        makes=(windows.AllTime,),
+        calls={AllTime: lambda _: windows.all_time()},
+        draws={"all_time": drawn.all_time},
+        judged={"ever": AllTime()},
+        picture=(Panel("all_time()", ((20, 35), (50, 7)), 40),),
+        questions=(("all there ever was of a key?", "all_time()", ""),),
+    ),
+    Kind(
+        "arrival(by_count(4), flush=True)",
+        makes=(windows.Arrival,),
+        calls={Asked: lambda asked: asked.ours},
+        picture=(
+            Panel("arrival(by_count(4))", ROWS, 10),
+            Panel("arrival(by_count(3), trigger=by_count(2))", ROWS, 10),
+            Panel('arrival(by_time("5s"))', ROWS, 10),
+        ),
+        questions=(
+            ("every hundred rows as they came?", "arrival(by_count(100))", ""),
+            ("the last hundred rows, after every tenth?", "arrival(by_count(100), trigger=by_count(10))", "sliding"),
+            ("what came until the temperature had risen by 1.5?", 'arrival(by_delta("temperature", 1.5))', "tumbling"),
+        ),
+    ),
+)  # fmt: skip
+
+
+def called(asked: Any) -> Any:
+    """The oracle's window as a user writes it."""
+    return next(kind.calls[type(asked)] for kind in KINDS if type(asked) in kind.calls)(asked)
+
+
+DRAWS = {name: draw for kind in KINDS for name, draw in kind.draws.items()}
+JUDGED = {name: asked for kind in KINDS for name, asked in kind.judged.items()}

@@ -1,0 +1,76 @@
+"""Random windows of each kind, as the oracle has them."""
+
+import random
+
+from tests.catalogue.random_times import FIRSTS, HOUR, MINUTE, ZONES, Drawn, alignment, clock, day, grace, some
+from tests.oracle import DAY, AllTime, Calendar, Cumulating, Session, Sliding, Tumbling, Unique
+
+
+def tumbling(dice: random.Random) -> Drawn:
+    """Minutes, aligned anyhow."""
+    return some(dice, Tumbling(dice.choice([1, 2, 3, 5, 7]) * MINUTE, grace(dice), clock(dice)))
+
+
+def sliding(dice: random.Random) -> Drawn:
+    """Up to six steps long."""
+    step = dice.choice([1, 2, 3, 5, 7]) * MINUTE
+    return some(dice, Sliding(step * dice.randint(1, 6), step, grace(dice), clock(dice)))
+
+
+def session(dice: random.Random) -> Drawn:
+    """Of a few minutes."""
+    return some(dice, Session(dice.randint(1, 6) * MINUTE, grace(dice), dice.choice(["merge", "split"])))
+
+
+def cut_session(dice: random.Random) -> Drawn:
+    """Some of them are cut at every gap, some never."""
+    gap = dice.randint(1, 5) * MINUTE
+    longest = dice.choice([gap, gap + 1, dice.randint(1, 12) * MINUTE, dice.randint(1, 12) * MINUTE - 1, 60 * MINUTE])
+    return some(dice, Session(gap, grace(dice), dice.choice(["merge", "split"]), max(gap, longest)))
+
+
+def unique_sliding(dice: random.Random) -> Drawn:
+    """Resolutions finer than, as fine as, and coarser than the events' times."""
+    resolution = dice.choice([1, 1_000, MINUTE // 60, MINUTE, MINUTE, 2 * MINUTE, 7 * MINUTE])
+    size = resolution * dice.randint(1, 9) if resolution >= MINUTE else dice.randint(1, 9) * MINUTE
+    return some(dice, Unique(size, resolution, dice.choice(["change", "change", "enter"]), grace(dice)))
+
+
+def all_time(dice: random.Random) -> Drawn:
+    """Nothing to choose."""
+    return some(dice, AllTime())
+
+
+def local_days(dice: random.Random) -> Drawn:
+    """Days of a zone whose clocks change."""
+    name, date, *clocks = dice.choice(ZONES)
+    return Drawn(Tumbling(dice.choice([1, 1, 2]) * DAY, dice.choice([0, HOUR]), dice.choice(clocks), name), HOUR, day(date))
+
+
+def calendar(dice: random.Random) -> Drawn:
+    """Months, quarters, years; by hours around a first, or by days over months."""
+    name, date, *clocks = dice.choice(FIRSTS)
+    unit = dice.choice([HOUR, DAY])
+    months = dice.choice([1, 1, 2, 3, 12, 5, 24])
+    return Drawn(Calendar(months, grace(dice, unit), alignment(dice, name, clocks), name), unit, day(date))
+
+
+def cumulating(dice: random.Random) -> Drawn:
+    """Minutes, aligned anyhow."""
+    step = dice.choice([1, 2, 3, 5, 7]) * MINUTE
+    return some(dice, Cumulating(step * dice.randint(1, 6), step, grace(dice), clock(dice)))
+
+
+def cumulating_days(dice: random.Random) -> Drawn:
+    """Local days where clocks change, by the hour or by the day."""
+    name, date, *clocks = dice.choice(ZONES)
+    full, step = dice.choice([(1, DAY), (2, DAY), (6, 2 * DAY), (1, HOUR), (1, HOUR // 2), (2, 6 * HOUR), (1, 8 * HOUR)])
+    return Drawn(Cumulating(full * DAY, step, grace(dice, HOUR), dice.choice(clocks), name), HOUR, day(date))
+
+
+def cumulating_months(dice: random.Random) -> Drawn:
+    """To date: of the month, the quarter, the year."""
+    name, date, *clocks = dice.choice(FIRSTS)
+    full, step = dice.choice([("1mo", DAY), ("1mo", 12 * HOUR), ("3mo", DAY), ("3mo", "1mo"), ("12mo", "1mo"), ("12mo", "3mo")])
+    unit = dice.choice([HOUR, DAY])
+    return Drawn(Cumulating(full, step, grace(dice, unit), dice.choice(clocks), name), unit, day(date))

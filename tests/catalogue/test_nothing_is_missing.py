@@ -1,0 +1,68 @@
+"""Every window kind and every aggregate has a row in the tables, and every row has all that it needs."""
+
+import inspect
+import re
+from collections.abc import Iterator
+from types import ModuleType
+
+from docs.windows.pictures import HERE
+from pipelines import aggregates, windows
+from tests.catalogue.aggregates import NO_STATES, ROWS, Row
+from tests.catalogue.kinds import KINDS, POLICIES, Kind
+
+ROOT = HERE.parents[1]
+
+
+def functions(module: ModuleType) -> set[str]:
+    """The public functions."""
+    return {name for name in module.__all__ if inspect.isfunction(getattr(module, name))}
+
+
+def classes_of_windows() -> set[type]:
+    """The public classes that assign windows."""
+    public = (getattr(windows, name) for name in windows.__all__)
+    return {each for each in public if inspect.isclass(each) and hasattr(each, "assign") and not getattr(each, "_is_protocol", False)}
+
+
+def missing_rows() -> Iterator[str]:
+    for name in sorted(functions(aggregates) - NO_STATES - {row.name for row in ROWS}):
+        yield f"pipelines.aggregates.{name} has no row: add one to ROWS in tests/catalogue/aggregates.py"
+    for name in sorted(functions(windows) - POLICIES - {kind.name for kind in KINDS}):
+        yield f"pipelines.windows.{name} has no row: add one to KINDS in tests/catalogue/kinds.py"
+    for each in sorted(classes_of_windows() - {each for kind in KINDS for each in kind.makes}, key=str):
+        yield f"pipelines.windows.{each.__name__} is in no row: add it to `makes` of its row in tests/catalogue/kinds.py"
+
+
+def missing_of_aggregate(row: Row) -> Iterator[str]:
+    if row.oracle is None:
+        yield f"{row.call} has no oracle: write one in tests/oracle and name it in the row in tests/catalogue/aggregates.py"
+    if not row.types:
+        yield f"{row.call} has no types: say in tests/catalogue/aggregates.py with which the laws are tried"
+
+
+def missing_of_kind(kind: Kind) -> Iterator[str]:
+    if not kind.calls:
+        yield f"{kind.name} has no oracle: write one in tests/oracle and name it in `calls` of the row in tests/catalogue/kinds.py"
+    if kind.name != "arrival" and not kind.draws:
+        yield f"{kind.name} has no random windows: add `draws` to the row in tests/catalogue/kinds.py"
+    if kind.name != "arrival" and not kind.judged:
+        yield f"{kind.name} is not judged: add windows to `judged` of the row in tests/catalogue/kinds.py"
+    if not kind.picture:
+        yield f"{kind.name} has no picture: add panels to `picture` of the row in tests/catalogue/kinds.py"
+    if not kind.questions:
+        yield f"{kind.name} answers no question: add `questions` to the row in tests/catalogue/kinds.py"
+    for file in (f"{kind.page}.md", f"{kind.page}.svg"):
+        if not (HERE / file).exists():
+            yield f"{kind.name} lacks docs/windows/{file}: {'write the page' if file.endswith('md') else 'python -m docs.windows.pictures'}"
+
+
+def missing_in_the_changelog() -> Iterator[str]:
+    named = set(re.findall(r"`(\w+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")))
+    for name in sorted((functions(windows) | functions(aggregates)) - named):
+        yield f"{name} is not in CHANGELOG.md: say there what it is for"
+
+
+def test_every_kind_and_every_aggregate_is_in_the_tables() -> None:
+    rows = [said for row in ROWS for said in missing_of_aggregate(row)] + [said for kind in KINDS for said in missing_of_kind(kind)]
+    missing = [*missing_rows(), *rows, *missing_in_the_changelog()]
+    assert not missing, "\n" + "\n".join(missing)
