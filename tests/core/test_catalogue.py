@@ -38,18 +38,8 @@ def with_columns(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row of a case with the columns of the catalogue."""
     n, x = row["v"], row["x"]
     lists = None if n is None else [x, float(n), None][: abs(n) % 4]
-    flag, exact = (None, None) if n is None else (n > 3, Decimal(n) / 4)
-    return {
-        "t": row["t"],
-        "k": row["k"],
-        "n": n,
-        "x": x,
-        "y": None if n is None else 1e9 + n / 8,
-        "s": row["s"],
-        "b": flag,
-        "d": exact,
-        "l": lists,
-    }
+    of_n = dict.fromkeys("ybd") if n is None else {"y": 1e9 + n / 8, "b": n > 3, "d": Decimal(n) / 4}
+    return {"t": row["t"], "k": row["k"], "n": n, "x": x, "s": row["s"], "l": lists, "m": lists and lists[1:]} | of_n
 
 
 @cache

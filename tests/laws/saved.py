@@ -1,8 +1,11 @@
-"""Aggregates whose states later versions must find again: the whole catalogue, narrowed and nested."""
+"""Aggregates whose states later versions must find again: those of version 0.1, narrowed and nested.
+
+But `own`: its facts hold byte code, which is another one in another Python.
+"""
 
 from pipelines import aggregates as agg
 from pipelines.aggregates import Aggregate, Field
-from tests.catalogue.aggregates import ROWS
+from tests.laws.aggregates_of_0_1 import CATALOGUE, JUDGED
 
 NARROWED = {
     "sum(x)": "sum(x)¹",
@@ -36,8 +39,7 @@ NARROWED = {
 ¹ stands for " FILTER (WHERE (y > 0))", ² for " FILTER (WHERE (y > 0) AND (".
 """
 
-# The facts of an aggregate of Python functions hold their byte code, which is another one in another Python.
-PLAIN = {row.call: row.made() for row in ROWS if row.name not in ("own", "apply")}
+PLAIN = CATALOGUE | {f"judged: {each}": each for each in JUDGED}
 PLAIN |= {f"text: {text}": Aggregate("text", "x", (Field("text", text, (("", text),), agg.SUM),), lambda x: x) for text in NARROWED}
 
 
