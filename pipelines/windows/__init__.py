@@ -9,6 +9,7 @@ from pipelines.windows.cumulating import Cumulating, cumulating
 from pipelines.windows.kind import Window
 from pipelines.windows.session import LimitedSession, Session, session
 from pipelines.windows.sliding import Sliding, sliding
+from pipelines.windows.trailing import Trailing, trailing
 from pipelines.windows.tumbling import Tumbling, tumbling
 from pipelines.windows.unique_sliding import Unique, unique_sliding
 
@@ -21,6 +22,7 @@ __all__ = [
     "LimitedSession",
     "Session",
     "Sliding",
+    "Trailing",
     "Tumbling",
     "Unique",
     "Window",
@@ -34,6 +36,7 @@ __all__ = [
     "keep",
     "session",
     "sliding",
+    "trailing",
     "tumbling",
     "unique_sliding",
 ]

@@ -5,7 +5,7 @@ Each row is a constructor of `pipelines.windows`. Its page is `docs/windows/<pag
 
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,6 +16,7 @@ from tests.catalogue.calls import aligned, size, span
 from tests.catalogue.random_times import Drawn
 from tests.core.arrivals import Asked
 from tests.oracle import DAY, SECOND, AllTime, Calendar, Cumulating, Session, Sliding, Tumbling, Unique
+from tests.oracle.trailing import Trailing
 
 POLICIES = {"by_count", "by_delta", "by_punctuation", "by_time", "keep"}
 """Parts of windows by arrival, no kinds themselves."""
@@ -121,6 +122,24 @@ KINDS = (
         },
         picture=(Panel('cumulating("12s", step="4s")', ((1, 5, 21),)),),
         questions=(("the day so far, every hour?", 'cumulating("1d", step="1h")', ""),),
+    ),
+    Kind(
+        'trailing(months=3, grace="4m")',
+        makes=(windows.Trailing,),
+        calls={Trailing: lambda asked: windows.trailing(asked.months, **aligned(asked.month))},
+        draws={
+            "trailing": lambda dice: replace(
+                month := drawn.calendar(dice), theirs=Trailing(dice.choice([1, 2, 3, 5]), replace(month.theirs, months=1))
+            )
+        },
+        judged={"season": Trailing(3, Calendar(1, 2 * SECOND, "23:59", NEW_YORK))},
+        picture=(
+            Panel(
+                'trailing(months=2, timezone="America/New_York")',
+                (tuple(day * 24 * HOUR for day in (5, 20, 40, 62, 75)),), 150 * 24 * HOUR, unit=24 * HOUR,
+            ),
+        ),
+        questions=(("the last three months, every month?", "trailing(months=3)", ""),),
     ),
     Kind(
         'session("90s", grace="4m")',
