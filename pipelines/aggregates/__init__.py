@@ -6,7 +6,7 @@ from pipelines.aggregates.by_extremes import all_max_by, all_min_by, max_by, min
 from pipelines.aggregates.candles import candlestick
 from pipelines.aggregates.collecting import collect, collect_distinct, collect_sorted, concat, to_map
 from pipelines.aggregates.counting import count, count_if, max_count, min_count
-from pipelines.aggregates.distribution import count_by, count_distinct, histogram, median, mode, percentile
+from pipelines.aggregates.distribution import count_by, count_distinct, entropy, histogram, median, mode, percentile
 from pipelines.aggregates.elements import elementwise
 from pipelines.aggregates.extremes import bottom_n, max, min, range, top_n  # noqa: A004 - the names in SQL and in the contract
 from pipelines.aggregates.grouping import by
@@ -57,6 +57,7 @@ __all__ = [
     "counter_rate",
     "covariance",
     "elementwise",
+    "entropy",
     "first",
     "first_k",
     "geometric_mean",

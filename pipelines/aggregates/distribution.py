@@ -66,6 +66,22 @@ def _most(values: pa.Array, counts: pa.Array) -> pa.Array:
     return most_frequent(values, counts)
 
 
+def entropy(x: str, *, where: str | None = None) -> Aggregate:
+    """The Shannon entropy of the values of `x` in bits: 0 where all values are equal, null where every value is null."""
+    x = expression(x, "entropy")
+    return Aggregate("entropy", x, (counts_of(x),), _bits).only(where)
+
+
+def _bits(values: pa.Array, counts: pa.Array) -> pa.Array:
+    import numpy as np
+    import pyarrow as pa
+
+    lengths, often = values.value_lengths().to_numpy(), counts.flatten().to_numpy()
+    window = np.repeat(np.arange(len(lengths)), lengths)
+    share = often / np.bincount(window, often, len(lengths))[window]
+    return pa.array(np.bincount(window, share * -np.log2(share), len(lengths)) + 0.0, mask=lengths == 0)  # + 0.0: no -0.0
+
+
 def median(x: str, *, where: str | None = None) -> Aggregate:
     """The median of `x` as a double. For an even number of values, the mean of the middle two; null where every value is null."""
     x = expression(x, "median")

@@ -121,6 +121,7 @@ ROWS = (
     Row('to_map("s", "n")', keep.to_map("s", "n"), "s", ORDERED),
     Row('count_distinct("x")', how_many(X), "x", ORDERED),
     Row('count_by("s")', keep.count_by("s"), "s", ORDERED),
+    Row('entropy("n")', partial(by.entropy, of=N), "n", ORDERED, ROUNDED),
     Row('mode("s")', keep.mode("s"), "s", ORDERED),
     Row('median("x")', keep.percentile("x", 0.5), "x", NUMBERS),
     Row('percentile("x", 0.9)', keep.percentile("x", 0.9), "x", NUMBERS),

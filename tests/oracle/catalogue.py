@@ -4,6 +4,7 @@ Each takes rows in the order (event time, arrival); `t` of a row is microseconds
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import pairwise
@@ -75,6 +76,12 @@ def geometric_mean(rows: Rows, of: Of) -> float | None:
     if any(value < 0 or math.isnan(value) for value in found):
         return math.nan
     return math.exp(math.fsum(map(math.log, found)) / len(found)) if found and all(found) else 0.0 if found else None
+
+
+def entropy(rows: Rows, of: Of) -> float | None:
+    found = values(rows, of)
+    shares = [times / len(found) for times in Counter(map(repr, found)).values()]
+    return math.fsum(share * math.log2(1 / share) for share in shares) if found else None
 
 
 def moment(found: Sequence[Any], power: int) -> Fraction:
