@@ -17,7 +17,7 @@ from pipelines.aggregates.order import any_value, first, first_k, last, last_k
 from pipelines.aggregates.over_time import counter_rate, longest_silence, state_duration, time_weighted_mean
 from pipelines.aggregates.own import apply, own
 from pipelines.aggregates.pairs import correlation, covariance, linear_trend
-from pipelines.aggregates.products import geometric_mean, product
+from pipelines.aggregates.products import geometric_mean, harmonic_mean, product
 from pipelines.aggregates.shape import kurtosis, skewness
 from pipelines.aggregates.sketches import approx_count_distinct, approx_quantiles, approx_top_k, theta
 from pipelines.aggregates.sums import mean, rate, sum, weighted_mean  # noqa: A004 - the names in SQL and in the contract
@@ -61,6 +61,7 @@ __all__ = [
     "first",
     "first_k",
     "geometric_mean",
+    "harmonic_mean",
     "histogram",
     "kurtosis",
     "last",

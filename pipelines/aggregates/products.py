@@ -1,4 +1,4 @@
-"""Products and geometric means, by logarithms. Nothing overflows on the way, whatever the order of large and small values."""
+"""Products, geometric and harmonic means, by logarithms and reciprocals: large and small values in any order do not overflow."""
 
 from __future__ import annotations
 
@@ -55,3 +55,26 @@ def geometric_mean(x: str, *, where: str | None = None) -> Aggregate:
     """The geometric mean of `x`: 0 if a value is 0, NaN if a value is negative, null where every value is null."""
     x = expression(x, "geometric_mean")
     return Aggregate("geometric_mean", x, (present(x), logarithms(x), negatives(x)), _geometric_mean).only(where)
+
+
+def reciprocals(x: str) -> Field:
+    """The sum of 1 / |x|, inf for a zero."""
+    size = f"abs(({x})::DOUBLE)"
+    lift = f"coalesce(sum(CASE WHEN {size} = 0 THEN 'inf'::DOUBLE ELSE 1 / {size} END), 0)"
+    return Field("reciprocals", x, (("", lift),), SUM, needs=((x, "number"),))
+
+
+def harmonic_mean(x: str, *, where: str | None = None) -> Aggregate:
+    """The harmonic mean of `x`: 0 if a value is 0, NaN if a value is negative, null where every value is null."""
+    x = expression(x, "harmonic_mean")
+    return Aggregate("harmonic_mean", x, (present(x), reciprocals(x), negatives(x)), _harmonic_mean).only(where)
+
+
+def _harmonic_mean(n: pa.Array, total: pa.Array, negative: pa.Array) -> pa.Array:
+    import math
+
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    mean = quotient(n.cast(pa.float64()), pc.if_else(pc.equal(n, 0), pa.scalar(0.0), total))
+    return pc.if_else(pc.greater(negative, 0), pa.scalar(math.nan), mean)

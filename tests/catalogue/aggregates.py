@@ -74,6 +74,7 @@ ROWS = (
     Row('rate("n")', Agg("sum", N), "n", NUMBERS),
     Row('product("n")', partial(by.product, of=N), "n", ("float", "absurd"), ROUNDED),
     Row('geometric_mean("x")', partial(by.geometric_mean, of=X), "x", ("float", "absurd"), ROUNDED),
+    Row('harmonic_mean("abs(n)")', partial(by.harmonic_mean, of=size(N)), "n", ("float",), ROUNDED),
     Row('geometric_mean("abs(n)")', partial(by.geometric_mean, of=size(N)), "n", ("float",), ROUNDED),
     Row('min("n")', Agg("min", N), "n", ORDERED),
     Row('max("s")', Agg("max", S), "s", ORDERED),

@@ -78,6 +78,13 @@ def geometric_mean(rows: Rows, of: Of) -> float | None:
     return math.exp(math.fsum(map(math.log, found)) / len(found)) if found and all(found) else 0.0 if found else None
 
 
+def harmonic_mean(rows: Rows, of: Of) -> float | None:
+    found = values(rows, of)
+    if any(value < 0 or math.isnan(value) for value in found):
+        return math.nan
+    return len(found) / math.fsum(1 / value for value in found) if found and all(found) else 0.0 if found else None
+
+
 def entropy(rows: Rows, of: Of) -> float | None:
     found = values(rows, of)
     shares = [times / len(found) for times in Counter(map(repr, found)).values()]
