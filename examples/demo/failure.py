@@ -8,18 +8,19 @@ LINES = 15
 
 
 class DemoError(Exception):
-    """The demo cannot go on; `log` is the file to look at first."""
+    """The demo cannot go on; `log` is the file to look at first, `end` its last lines before anything else was stopped."""
 
     def __init__(self, message: str, log: Path | None = None) -> None:
         super().__init__(message)
         self.log = log
+        self.end = tail(log) if log and log.exists() else []
 
 
 def report(wrong: DemoError, folder: Path) -> str:
     """The message, the end of the log, and where the other logs are."""
     lines = [f"\n{wrong}"]
-    if wrong.log and wrong.log.exists():
-        lines += [f"the end of {wrong.log}:", *(f"  {line}" for line in tail(wrong.log))]
+    if wrong.end:
+        lines += [f"the end of {wrong.log}:", *(f"  {line}" for line in wrong.end)]
     return "\n".join([*lines, f"all logs are below {folder}"])
 
 
