@@ -30,6 +30,8 @@ def members(windows: Assignment, first: int = 0, stop: int | None = None) -> tup
     late = slice(*np.searchsorted(windows.late_window, (first, stop)))
     if len(windows.late_window[late]):
         window, row = np.append(window, windows.late_window[late]), np.append(row, windows.late_row[late])
+    elif bool(np.all((row[1:] > row[:-1]) | (window[1:] > window[:-1]))):
+        return window, row
     order = sorted_order(window, row)
     return window[order], row[order]
 
