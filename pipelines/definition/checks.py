@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from pipelines.definition.expressions import expression, steady
 from pipelines.definition.parts import distinct
 from pipelines.errors import DefinitionError
 
@@ -91,14 +92,26 @@ def check_windows(windows: Any, source: Source, aggregates: Any) -> None:  # noq
             raise DefinitionError(f'windows[{name!r}]: output="rows" takes lists apart; add one, as aggregates.collect_sorted("x")')
 
 
+def check_where(where: object) -> None:
+    """A condition, or none."""
+    if where is None:
+        return
+    if not isinstance(where, str) or not where.strip():
+        raise DefinitionError(f'where: {where!r} is not a SQL condition; write one, as "dep_delay is not null", or leave it out')
+    expression(where, "where")
+
+
 def check_aggregates(aggregates: Any) -> None:  # noqa: ANN401 - whatever the user gave
-    """Aggregates, each with a name."""
+    """Aggregates, each with a name, whose states follow from the rows alone."""
     _check_dict("aggregates", aggregates)
     for name, aggregate in aggregates.items():
         if not hasattr(aggregate, "fields") or not hasattr(aggregate, "finish"):
             raise DefinitionError(
                 f'aggregates[{name!r}]: {aggregate!r} is not an aggregate; give aggregates.count(), aggregates.sum("x"), ...'
             )
+        for lift in (lift for field in aggregate.fields for _, lift in field.parts if isinstance(lift, str)):
+            if problem := steady(lift):
+                raise DefinitionError(f"aggregates[{name!r}]: {lift!r} {problem}")
 
 
 def _check_dict(what: str, parts: object) -> None:
@@ -110,6 +123,8 @@ def check_derive(derive: object) -> None:
     """Names, each with SQL over a window's row."""
     if not isinstance(derive, dict) or not all(isinstance(sql, str) and sql.strip() for sql in derive.values()):
         raise DefinitionError(f'derive: {derive!r} is not a dict of name -> SQL over a row; write {{"share_late": "late / flights"}}')
+    for name, sql in derive.items():
+        expression(sql, f"derive[{name!r}]")
 
 
 def check_columns(keys: Sequence[str], windows: Mapping[str, Kind], aggregates: Mapping[str, Aggregate], derive: Mapping[str, str]) -> None:

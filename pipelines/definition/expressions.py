@@ -3,6 +3,7 @@
 import re
 from hashlib import sha256
 
+from pipelines.definition.changing_functions import changing
 from pipelines.errors import DefinitionError
 
 # Strings, quoted names, comments, words, blanks; any other character by itself.
@@ -15,7 +16,7 @@ def expression(text: object, name: str) -> str:
     """A SQL expression that a user gives to the function `name`, without blanks around it. Other SQL will hold it as it is.
 
     Raises:
-        DefinitionError: it is not a text, is empty, or is not a single expression.
+        DefinitionError: it is not a text, is empty, is not a single expression, or gives another value each time, as `random()`.
     """
     if not isinstance(text, str) or not text.strip():
         raise DefinitionError(
@@ -35,6 +36,10 @@ def _problem(text: str) -> str:
         return f"is no expression but begins with {found[0]}; where each value is to count once, say distinct=True"
     if mine := [each for each in found if each.lower().startswith("muntin_")]:
         return f"names {mine[0]}; names that begin with muntin_ are Muntin's own"
+    return _brackets(found) or steady(text)
+
+
+def _brackets(found: list[str]) -> str:
     depth = 0
     for each in found:
         depth += (each in "([{") - (each in ")]}")
@@ -43,6 +48,17 @@ def _problem(text: str) -> str:
         if depth == 0 and each in ",;":
             return f"is not one expression: it holds {each!r} outside of brackets"
     return "is not one expression: a bracket stays open" if depth else ""
+
+
+def steady(text: str) -> str:
+    """Why SQL would give something else each time it is asked; "" if it would not."""
+    call = changing([each.group() for each in TOKEN.finditer(text) if not each.group().isspace()])
+    if call is None:
+        return ""
+    return (
+        f"asks for {call}, which is something else each time, so that two clean runs would differ; "
+        "use columns of the source (a column of that name in double quotes)"
+    )
 
 
 def stem(name: str, of: str) -> str:

@@ -7,6 +7,8 @@ from pipelines.errors import DefinitionError
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 BEFORE_ALL, AFTER_ALL = -(2**62), 2**62  # before and after every instant; half of what 64 bits hold, so that spans can be added
 _MICROSECOND = timedelta(microseconds=1)
+_YEAR_1_US = -62_135_596_800_000_000
+_CYCLE_YEARS, _CYCLE_US = 400, 146_097 * 86_400_000_000  # after which the calendar repeats
 
 
 def instant_us(value: datetime, what: str) -> int:
@@ -33,12 +35,32 @@ def label(us: int) -> str:
     >>> label(0)
     '19700101T000000Z'
     """
-    moment = from_us(us)
-    return f"{moment.year:04d}" + moment.strftime("%m%dT%H%M%S") + (f".{moment.microsecond:06d}" if moment.microsecond else "") + "Z"
+    year, moment = _civil(us)
+    return f"{year:04d}" + moment.strftime("%m%dT%H%M%S") + (f".{moment.microsecond:06d}" if moment.microsecond else "") + "Z"
+
+
+def of_label(text: str) -> int:
+    """The instant that a label stands for.
+
+    >>> of_label("00001231T000000Z") == -62_135_596_800_000_000 - 86_400_000_000
+    True
+    """
+    year, rest = int(text[: text.index("T") - 4]), text[text.index("T") - 4 :]
+    cycles = max(0, -((year - 1) // _CYCLE_YEARS))
+    form = "%Y%m%dT%H%M%S.%fZ" if "." in rest else "%Y%m%dT%H%M%SZ"
+    moment = datetime.strptime(f"{year + cycles * _CYCLE_YEARS:04d}{rest}", form).replace(tzinfo=UTC)
+    return instant_us(moment, "label") - cycles * _CYCLE_US
+
+
+def _civil(us: int) -> tuple[int, datetime]:
+    """The year of an instant, and the instant; before the year 1, where a frame may begin, one of the same date later on."""
+    cycles = max(0, -((us - _YEAR_1_US) // _CYCLE_US))
+    moment = from_us(us + cycles * _CYCLE_US)
+    return moment.year - cycles * _CYCLE_YEARS, moment
 
 
 def spell_instant(us: int) -> str:
     """The shortest exact spelling of an instant in UTC, for people."""
-    moment = from_us(us)
+    year, moment = _civil(us)
     clock = "" if us % 86_400_000_000 == 0 else "T%H:%M" if us % 60_000_000 == 0 else "T%H:%M:%S" if us % 1_000_000 == 0 else "T%H:%M:%S.%f"
-    return f"{moment.year:04d}" + moment.strftime(f"-%m-%d{clock}")
+    return f"{year:04d}" + moment.strftime(f"-%m-%d{clock}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from pipelines.errors import DefinitionError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from pipelines.definition.schedule import Schedule
@@ -29,6 +29,11 @@ class Source(Protocol):
     @property
     def timezone(self) -> str | None:
         """The zone of event times without a zone; None is UTC."""
+        ...
+
+    @property
+    def types(self) -> Mapping[str, str]:
+        """Column -> SQL type, where the user gave one."""
         ...
 
     @property

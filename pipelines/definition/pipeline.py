@@ -13,6 +13,7 @@ from pipelines.definition.checks import (
     check_derive,
     check_name,
     check_source,
+    check_where,
     check_windows,
     listed,
     resolved,
@@ -21,7 +22,6 @@ from pipelines.definition.durations import Duration, not_negative
 from pipelines.definition.instants import instant_us
 from pipelines.definition.kinds import as_window
 from pipelines.definition.schedule import Schedule, schedule_of
-from pipelines.errors import DefinitionError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -93,8 +93,7 @@ class Pipeline:
         check_columns(self.keys, self.windows, self.aggregates, self.derive)
         for window in self.expectations:
             check_choice("expectations", window, tuple(self.windows))
-        if self.where is not None and (not isinstance(self.where, str) or not self.where.strip()):
-            raise DefinitionError(f'where: {self.where!r} is not a SQL condition; write one, as "dep_delay is not null", or leave it out')
+        check_where(self.where)
         not_negative(self.max_ahead, "max_ahead")
         schedule_of(self.schedule, instant_us(self.start, "start"))
 

@@ -126,6 +126,8 @@ def fingerprint(pipeline: Pipeline) -> str:
         "frames": [[frames.table, frames.event_times, sorted(frames.lifts.items())] for frames in frame_sets(pipeline)],
         "fields": sorted(facts_of(each) for each in shared_fields(pipeline.aggregates)),
     }
+    if source.types:  # left out where none are given, so that states from before they counted keep their name
+        facts["types"] = sorted(source.types.items())
     return sha256(json.dumps(facts, sort_keys=True, default=str).encode()).hexdigest()[:12]
 
 

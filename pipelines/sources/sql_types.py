@@ -70,12 +70,21 @@ def meets(kind: str, need: str) -> bool:
     """
     number = _NUMBERS.fullmatch(kind) is not None
     if need == "order":
-        return kind != "INTERVAL" and not kind.endswith("]") and not kind.startswith(("STRUCT(", "MAP(", "UNION(", "TUPLE("))
+        return kind != "INTERVAL" and not is_nested(kind)
     if need == "list":
         return kind.endswith("]")
     if need == "difference":
         return number or kind == "DATE" or kind.startswith("TIMESTAMP")
     return number or (need == "condition" and kind == "BOOLEAN")
+
+
+def is_nested(kind: str) -> bool:
+    """Whether a SQL type holds others: lists, structs, maps and unions.
+
+    >>> is_nested("BIGINT[3]"), is_nested("DECIMAL(9,2)")
+    (True, False)
+    """
+    return kind.endswith("]") or kind.startswith(("STRUCT(", "MAP(", "UNION(", "TUPLE("))
 
 
 def _members(kind: str) -> list[tuple[str, str]]:

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
-from pipelines.definition.instants import instant_us, label
+from pipelines.definition.instants import label, of_label
 from pipelines.errors import StateError
 
 if TYPE_CHECKING:
@@ -65,17 +64,12 @@ def parse_states_path(path: str) -> StatesPath:
             f"{path} is not a states file of Muntin's; was the table rewritten by another tool (optimize, compaction)? "
             f"Run its batches again"
         )
-    newest, low, high = (None if match[name] == _NEVER else _instant(match[name]) for name in ("newest", "low", "high"))
-    return StatesPath(_instant(match["batch"]), int(match["split"]), newest, low, high)
+    newest, low, high = (None if match[name] == _NEVER else of_label(match[name]) for name in ("newest", "low", "high"))
+    return StatesPath(of_label(match["batch"]), int(match["split"]), newest, low, high)
 
 
 def _spelled(us: int | None) -> str:
     return _NEVER if us is None else label(us)
-
-
-def _instant(text: str) -> int:
-    form = "%Y%m%dT%H%M%S.%fZ" if "." in text else "%Y%m%dT%H%M%SZ"
-    return instant_us(datetime.strptime(text, form).replace(tzinfo=UTC), "path")
 
 
 def windows_path(batch_us: int, shard: int, digest: str) -> str:

@@ -17,7 +17,7 @@ from pipelines.sources.duckdb_session import described, explained, kept_session,
 from pipelines.sources.lift import states
 from pipelines.sources.lift_sql import expression_sql, lifts_sql
 from pipelines.sources.scan import event_time, quoted, scan, staged
-from pipelines.sources.sql_types import NEEDS, meets, stored, stored_type
+from pipelines.sources.sql_types import NEEDS, is_nested, meets, stored, stored_type
 from pipelines.states.columns import FIRST_EVENT, FRAME, LAST_EVENT, ORDINAL, SOURCE_ROWS
 
 if TYPE_CHECKING:
@@ -76,6 +76,11 @@ def _check_keys(bound: Bound, columns: Mapping[str, str]) -> None:
         if key not in columns:
             near = did_you_mean(key, columns)
             raise DefinitionError(f"keys: no column {key!r} in the source; there are {', '.join(columns)}{near}")
+        if is_nested(columns[key]):
+            raise DefinitionError(
+                f"keys: {key!r} is {columns[key]}; a key is a plain value. Give the source a column with the part that tells windows "
+                f"apart, or with the whole as text. The source has: {_listed(columns)}"
+            )
 
 
 def _check_where(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]) -> None:
