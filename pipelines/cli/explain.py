@@ -8,7 +8,7 @@ import typer
 
 from pipelines.cli import options as opt
 from pipelines.cli.output import columns, many, say, say_json
-from pipelines.cli.place import placed
+from pipelines.cli.place import looked_at
 from pipelines.cli.selection import one_key
 from pipelines.cli.working import working
 
@@ -41,7 +41,7 @@ def explain(
     with working():
         from pipelines.jobs.look import explain as jobs
 
-        pipeline, folder = placed(file, name, root)
+        pipeline, folder = looked_at(file, name, root)
         found = jobs.explain(pipeline, window, root=folder, key=one_key(pipeline, key or ()), at=at)
     if as_json:
         return say_json(_document(found))

@@ -6,7 +6,7 @@ import typer
 
 from pipelines.cli import options as opt
 from pipelines.cli.output import columns, many, say, say_json
-from pipelines.cli.place import placed
+from pipelines.cli.place import looked_at
 from pipelines.cli.working import working
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def late(
     with working():
         from pipelines.jobs.look import late as jobs
 
-        pipeline, folder = placed(file, name, root)
+        pipeline, folder = looked_at(file, name, root)
         batches = jobs.late(pipeline, window, root=folder)
         names = sorted({one.window for one in batches}) if states else []
         found = {each: jobs.late_states(pipeline, each, root=folder) for each in names}

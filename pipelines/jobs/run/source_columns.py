@@ -11,7 +11,6 @@ from pipelines.aggregates.aggregate import sealed
 from pipelines.definition.kinds import RowStates
 from pipelines.definition.spelling import did_you_mean
 from pipelines.errors import DefinitionError, SourceError
-from pipelines.jobs.derive import check_derived
 from pipelines.sources.duckdb_session import described, explained, kept_session, said
 from pipelines.sources.lift import states
 from pipelines.sources.scan import event_time, quoted, scan, staged
@@ -105,7 +104,11 @@ def _check_windows(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, 
 
 
 def _check_derived(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]) -> None:
-    for frames in bound.frame_sets if bound.pipeline.derive else ():
+    if not bound.pipeline.derive:
+        return
+    from pipelines.jobs.derive import check_derived
+
+    for frames in bound.frame_sets:
         none = sealed(stored(session, f"{states(bound.pipeline, bound.fields, frames, rows, 0, columns)} LIMIT 0"), bound.fields)
         for window in frames.windows:
             check_derived(bound, window, none)
