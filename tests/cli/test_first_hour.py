@@ -204,7 +204,7 @@ class TestWhich:
         assert "which of them changed is not known" in told.out
 
 
-HEAVY = ("pandas", "pyspark", "great_expectations", "matplotlib", "scipy")
+HEAVY = ("pandas", "pyspark", "great_expectations", "matplotlib")
 
 
 @pytest.mark.parametrize("command", [["plan", *RANGE], ["check"], ["status"], ["show", "quarter"]])
