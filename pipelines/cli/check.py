@@ -23,9 +23,9 @@ def check(file: opt.File, root: opt.Root = None, name: opt.Name = None, as_json:
       muntin check dags/flights.py
     """
     with working():
+        pipeline, folder = looked_at(file, name, root)
         from pipelines.jobs.run.check import check_definition
 
-        pipeline, folder = looked_at(file, name, root)
         files = check_definition(pipeline, root=folder)
     if as_json:
         return say_json({"pipeline": pipeline.name, "files": list(files)})

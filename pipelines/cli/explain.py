@@ -39,9 +39,9 @@ def explain(
       muntin explain dags/flights.py last_6_hours --key JFK --at 2013-02-01T06:00
     """
     with working():
+        pipeline, folder = looked_at(file, name, root)
         from pipelines.jobs.look import explain as jobs
 
-        pipeline, folder = looked_at(file, name, root)
         found = jobs.explain(pipeline, window, root=folder, key=one_key(pipeline, key or ()), at=at)
     if as_json:
         return say_json(_document(found))

@@ -36,9 +36,9 @@ def late(
       muntin late dags/flights.py last_6_hours --root state --states
     """
     with working():
+        pipeline, folder = looked_at(file, name, root)
         from pipelines.jobs.look import late as jobs
 
-        pipeline, folder = looked_at(file, name, root)
         batches = jobs.late(pipeline, window, root=folder)
         names = sorted({one.window for one in batches}) if states else []
         found = {each: jobs.late_states(pipeline, each, root=folder) for each in names}

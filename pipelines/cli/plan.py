@@ -37,9 +37,9 @@ def plan(
       muntin plan dags/flights.py --root state --start 2013-01-01 --end 2013-02-01
     """
     with working():
+        pipeline, folder = looked_at(file, name, root)
         from pipelines.jobs.look.plan import plan as plan_range
 
-        pipeline, folder = looked_at(file, name, root)
         planned = plan_range(pipeline, root=folder, start=start, end=end, validate=validate)
     say_json(planned.to_dict()) if as_json else say_plan(planned)
     return SourceError.exit_status if planned.missing else 0

@@ -33,10 +33,10 @@ def vacuum(
       muntin vacuum --root state --older-than 7d --dry-run
     """
     with working():
-        from pipelines.jobs.upkeep.vacuum import vacuum as sweep
-
         folder = root_of(root, file)
         pipeline = looked_at(file, name, root)[0] if file else None
+        from pipelines.jobs.upkeep.vacuum import vacuum as sweep
+
         removed = sweep(folder, older_than_us=older_than, pipeline=pipeline, dry_run=dry_run)
     total = sum(one.bytes for one in removed)
     if as_json:
