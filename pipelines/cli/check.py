@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.cli import options as opt
 from pipelines.cli.output import say, say_json
-from pipelines.cli.place import placed
+from pipelines.cli.place import looked_at
 from pipelines.cli.working import working
 from pipelines.definition.amounts import many
 
@@ -24,9 +24,9 @@ def check(file: opt.File, root: opt.Root = None, name: opt.Name = None, as_json:
       muntin check dags/flights.py
     """
     with working():
+        pipeline, folder = looked_at(file, name, root)
         from pipelines.jobs.run.check import check_definition
 
-        pipeline, folder = placed(file, name, root)
         files = check_definition(pipeline, root=folder)
     if as_json:
         return say_json({"pipeline": pipeline.name, "files": list(files)})

@@ -8,7 +8,7 @@ import typer
 
 from pipelines.cli import options as opt
 from pipelines.cli.output import columns, say, say_json
-from pipelines.cli.place import placed
+from pipelines.cli.place import looked_at
 from pipelines.cli.selection import one_key
 from pipelines.cli.working import working
 from pipelines.definition.amounts import many
@@ -40,9 +40,9 @@ def explain(
       muntin explain dags/flights.py last_6_hours --key JFK --at 2013-02-01T06:00
     """
     with working():
+        pipeline, folder = looked_at(file, name, root)
         from pipelines.jobs.look import explain as jobs
 
-        pipeline, folder = placed(file, name, root)
         found = jobs.explain(pipeline, window, root=folder, key=one_key(pipeline, key or ()), at=at)
     if as_json:
         return say_json(_document(found))

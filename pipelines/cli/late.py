@@ -6,7 +6,7 @@ import typer
 
 from pipelines.cli import options as opt
 from pipelines.cli.output import columns, say, say_json
-from pipelines.cli.place import placed
+from pipelines.cli.place import looked_at
 from pipelines.cli.working import working
 from pipelines.definition.amounts import many
 
@@ -37,9 +37,9 @@ def late(
       muntin late dags/flights.py last_6_hours --root state --states
     """
     with working():
+        pipeline, folder = looked_at(file, name, root)
         from pipelines.jobs.look import late as jobs
 
-        pipeline, folder = placed(file, name, root)
         batches = jobs.late(pipeline, window, root=folder)
         names = sorted({one.window for one in batches}) if states else []
         found = {each: jobs.late_states(pipeline, each, root=folder) for each in names}

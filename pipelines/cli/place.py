@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipelines.cli.definition import load_pipeline
+from pipelines.cli.light_arrow import without_pandas
 from pipelines.definition.relative_paths import at_home
 from pipelines.jobs import home
 
@@ -18,6 +19,13 @@ def placed(file: Path, name: str | None, root: Path | None) -> "tuple[Pipeline, 
         DefinitionError: as `load_pipeline`.
     """
     return at_home(load_pipeline(file, name), home_of(file)), root_of(root, file)
+
+
+def looked_at(file: Path, name: str | None, root: Path | None) -> "tuple[Pipeline, Path]":
+    """As `placed`, for commands that only look at tables."""
+    found = placed(file, name, root)
+    without_pandas()
+    return found
 
 
 def home_of(file: Path | None) -> Path:

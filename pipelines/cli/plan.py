@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.cli import options as opt
 from pipelines.cli.output import columns, moment, say, say_json, size, stretches
-from pipelines.cli.place import placed
+from pipelines.cli.place import looked_at
 from pipelines.cli.working import working
 from pipelines.definition.amounts import many
 from pipelines.errors import SourceError
@@ -38,9 +38,9 @@ def plan(
       muntin plan dags/flights.py --root state --start 2013-01-01 --end 2013-02-01
     """
     with working():
+        pipeline, folder = looked_at(file, name, root)
         from pipelines.jobs.look.plan import plan as plan_range
 
-        pipeline, folder = placed(file, name, root)
         planned = plan_range(pipeline, root=folder, start=start, end=end, validate=validate)
     say_json(planned.to_dict()) if as_json else say_plan(planned)
     return SourceError.exit_status if planned.missing else 0

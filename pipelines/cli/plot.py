@@ -8,7 +8,7 @@ import typer
 
 from pipelines.cli import options as opt
 from pipelines.cli.output import say, say_json
-from pipelines.cli.place import placed
+from pipelines.cli.place import looked_at
 from pipelines.cli.selection import selected
 from pipelines.cli.working import working
 from pipelines.definition.amounts import many
@@ -46,7 +46,7 @@ def plot(
       muntin plot dags/flights.py last_6_hours delay late --root state --out plot.png
     """
     with working():
-        pipeline, folder = placed(file, name, root)
+        pipeline, folder = looked_at(file, name, root)
         _check(pipeline, aggregate)
         table = selected(pipeline, window, folder, keys=key, low=low, high=high, provisional=provisional)
         lines = _lines(table, pipeline, aggregate)

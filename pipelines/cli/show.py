@@ -10,7 +10,7 @@ import typer
 
 from pipelines.cli import options as opt
 from pipelines.cli.output import columns, plain, say, say_json
-from pipelines.cli.place import placed
+from pipelines.cli.place import looked_at
 from pipelines.cli.selection import selected
 from pipelines.cli.working import working
 from pipelines.definition.amounts import many
@@ -55,7 +55,7 @@ def show(
     if out and out.suffix not in _ENDINGS:
         raise typer.BadParameter(f"--out {out}: end it in {', '.join(_ENDINGS)}")
     with working():
-        pipeline, folder = placed(file, name, root)
+        pipeline, folder = looked_at(file, name, root)
         table = selected(pipeline, window, folder, keys=key, low=low, high=high, provisional=provisional)
     limit = limit if limit is not None else 0 if as_json or as_csv or out else _LIMIT
     shown = table.slice(0, limit) if limit else table

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.cli import options as opt
 from pipelines.cli.output import columns, moment, say, say_json, size, stretches
-from pipelines.cli.place import placed, root_of
+from pipelines.cli.place import looked_at, root_of
 from pipelines.cli.working import working
 from pipelines.definition.amounts import many
 
@@ -38,7 +38,7 @@ def status(file: opt.SomeFile = None, root: opt.Root = None, name: opt.Name = No
     """
     with working():
         folder = root_of(root, file)
-        pipeline = placed(file, name, root)[0] if file else None
+        pipeline = looked_at(file, name, root)[0] if file else None
         found = _found(pipeline, folder)
     if as_json:
         return say_json([one.to_dict() for one in found])

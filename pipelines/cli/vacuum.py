@@ -6,7 +6,7 @@ import typer
 
 from pipelines.cli import options as opt
 from pipelines.cli.output import columns, say, say_json, size
-from pipelines.cli.place import placed, root_of
+from pipelines.cli.place import looked_at, root_of
 from pipelines.cli.working import working
 from pipelines.definition.amounts import many
 from pipelines.definition.durations import UNITS
@@ -34,10 +34,10 @@ def vacuum(
       muntin vacuum --root state --older-than 7d --dry-run
     """
     with working():
+        folder = root_of(root, file)
+        pipeline = looked_at(file, name, root)[0] if file else None
         from pipelines.jobs.upkeep.vacuum import vacuum as sweep
 
-        folder = root_of(root, file)
-        pipeline = placed(file, name, root)[0] if file else None
         removed = sweep(folder, older_than_us=older_than, pipeline=pipeline, dry_run=dry_run)
     total = sum(one.bytes for one in removed)
     if as_json:

@@ -2,6 +2,8 @@
 
 import csv
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -200,3 +202,32 @@ class TestWhich:
         told = muntin(*project.arguments("run", *RANGE))
         assert told.status == 0
         assert "which of them changed is not known" in told.out
+
+
+HEAVY = ("pandas", "pyspark", "great_expectations", "matplotlib")
+
+
+@pytest.mark.parametrize("command", [["plan", *RANGE], ["check"], ["status"], ["show", "quarter"]])
+def test_a_look_imports_what_it_uses(ran: Project, command: list[str]) -> None:
+    words = f"""
+import sys
+from pipelines.cli.main import main
+assert main({ran.arguments(*command)!r}) == 0
+print(sorted(set({HEAVY}) & set(sys.modules)), file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True)
+    assert done.stderr.splitlines()[-1] == "[]"
+
+
+def test_arrow_without_pandas_leaves_pandas_to_others() -> None:
+    words = """
+import sys
+from pipelines.cli.light_arrow import without_pandas
+without_pandas()
+import pyarrow as pa
+pa.array([1])
+assert "pandas" not in sys.modules
+import pandas
+assert pa.table({"a": [1]}).to_pandas()["a"].tolist() == [1]
+"""
+    subprocess.run([sys.executable, "-c", words], check=True)

@@ -15,12 +15,9 @@ from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL
 from pipelines.definition.kinds import Carried
 from pipelines.errors import DefinitionError, StateError
 from pipelines.jobs.bound import Bound, bind
-from pipelines.jobs.look.dense import with_empty
 from pipelines.jobs.look.selection import Selection
 from pipelines.jobs.look.unknown import no_window
 from pipelines.jobs.pending import pending_window
-from pipelines.jobs.run.finalize_task import combined_shard
-from pipelines.jobs.shards.shard import shards
 from pipelines.jobs.upkeep.rebuild import check_rebuilt
 from pipelines.states.columns import INSTANT
 from pipelines.timeline.carried import from_note
@@ -88,6 +85,8 @@ def read(
         flags = pa.array([False] * len(table) + [True] * len(more), pa.bool_())
         table = pa.concat_tables([table, more], promote_options="permissive").append_column("provisional", flags)
     if kind.grid is not None and filled:
+        from pipelines.jobs.look.dense import with_empty
+
         table = chosen.filtered(with_empty(bound, kind.grid, window, table))
     order = [(name, "ascending") for name in dict.fromkeys((*pipeline.keys, *kind.order))]
     table = table.sort_by(order).combine_chunks()
@@ -134,6 +133,9 @@ def _open(bound: Bound, todo: Pending) -> pa.Table:
     """The windows of history that are not published: open ones, and those that wait for a finalize."""
     if not todo.history.batches:
         return _nothing()
+    from pipelines.jobs.run.finalize_task import combined_shard
+    from pipelines.jobs.shards.shard import shards
+
     todo = replace(todo, work=_unpublished(bound, todo))
     found = [combined_shard(shard).windows for shard in shards(bound, todo, "")]
     if not found:

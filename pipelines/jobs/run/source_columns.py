@@ -12,7 +12,6 @@ from pipelines.aggregates.grouping import asked_of
 from pipelines.definition.kinds import RowStates
 from pipelines.definition.spelling import did_you_mean
 from pipelines.errors import DefinitionError, SourceError
-from pipelines.jobs.shards.derived_columns import check_derived
 from pipelines.sources.duckdb_session import described, explained, kept_session, said
 from pipelines.sources.lift import states
 from pipelines.sources.lift_sql import expression_sql, lifts_sql
@@ -114,7 +113,11 @@ def _check_windows(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, 
 
 
 def _check_derived(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]) -> None:
-    for frames in bound.frame_sets if bound.pipeline.derive else ():
+    if not bound.pipeline.derive:
+        return
+    from pipelines.jobs.shards.derived_columns import check_derived
+
+    for frames in bound.frame_sets:
         none = sealed(stored(session, f"{states(bound.pipeline, bound.fields, frames, rows, 0, columns)} LIMIT 0"), bound.fields)
         for window in frames.windows:
             check_derived(bound, window, none)
