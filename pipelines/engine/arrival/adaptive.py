@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
 
+from pipelines.definition.instants import AFTER_ALL
+from pipelines.engine.arrival import reading
+from pipelines.engine.arrival.fired import tiled
+from pipelines.engine.arrival.tumbling_steps import NOTED
 from pipelines.engine.assignment import Assignment
 from pipelines.engine.repeats import repeated
 from pipelines.states.frames import run_starts
@@ -14,96 +19,138 @@ from pipelines.states.frames import run_starts
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pipelines.engine.arrival.fired import Fired
+    from pipelines.engine.arrival.rules import Rules
     from pipelines.states.frames import Frames, Ints
 
 _NONE = np.empty(0, np.int64)
 
 
-def adapted(
-    frames: Frames,
-    values: tuple[np.ndarray, np.ndarray],
-    limits: tuple[np.ndarray, Ints],
-    following: Callable[[Assignment], np.ndarray],
-    snaps: Ints,
-    open_position: int,
-    *,
-    absolute: bool,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Windows round by round: the next one of every partition, then what their rows allow to those behind them.
+@dataclass(frozen=True, slots=True)
+class Partitions:
+    """Each partition's rows, `[head, tail)`, and where it begins: the index of its next window, and by how much that may grow."""
 
-    Args:
-        frames: the rows, sorted by partition and arrival.
-        values: of each row what is compared, and whether it is known.
-        limits: of each group by how much the value may grow in its first window, and that window's index.
-        following: windows -> by how much the value may grow in the window after each.
-        snaps: positions of the batches after which to note what is held.
-        open_position: the position that open windows have.
-        absolute: whether a fall counts as well.
+    head: Ints
+    tail: Ints
+    index: Ints
+    allowed: np.ndarray
 
-    Returns:
-        windows: (group, index, lo, hi, batch that fired it, 0, 0), sorted; the open rest of each partition last;
-        notes: (batch, group, index, 0, 0, lo, hi) and, beside, what is allowed then.
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """Windows that ended, sorted by partition and index.
+
+    Attributes:
+        part: place of the partition in `Partitions`.
+        index: number of the window in the partition.
+        lo, hi: the rows `[lo, hi)`.
+        batch: the position of the batch that ended it.
+        allowed_next: by how much the next window of the partition may grow.
     """
-    group, batch, (allowed, index) = frames.group, frames.batch, limits
-    heads = np.flatnonzero(run_starts(group)) if len(group) else _NONE
-    tails = np.append(heads[1:], len(group))[: len(heads)]
-    start, may, number = heads.copy(), allowed[group[heads]].astype(np.float64), index[group[heads]].copy()
-    rounds, active = [], np.arange(len(heads))
-    while len(active):
-        stop = _first_beyond(start[active], tails[active], *values, may[active], absolute)
-        active, stop = active[stop >= 0], stop[stop >= 0]
-        if len(active):
-            before = may[active].copy()
-            may[active] = following(_windows(group, start[active], stop))
-            rounds.append(np.column_stack((active, number[active], start[active], stop, batch[stop])).astype(np.int64))
-            rounds[-1] = np.column_stack((rounds[-1], before.view(np.int64), may[active].view(np.int64)))
-            start[active], number[active] = stop, number[active] + 1
-    closed = np.concatenate(rounds) if rounds else np.empty((0, 7), np.int64)
-    closed = closed[np.lexsort((closed[:, 1], closed[:, 0]))]
-    zeros = np.zeros(len(heads), np.int64)
-    rest = np.column_stack((np.arange(len(heads)), number, start, tails, zeros + open_position, zeros, zeros))
-    every = np.concatenate((closed, rest))
-    every = every[np.lexsort((every[:, 1], every[:, 0]))]
-    notes, bases = _notes(closed, heads, tails, batch, index[group[heads]], allowed[group[heads]], snaps)
-    notes[:, 1], every[:, 0], every[:, 5:] = group[heads[notes[:, 1]]], group[heads[every[:, 0]]], 0
-    return every, notes, bases
+
+    part: Ints
+    index: Ints
+    lo: Ints
+    hi: Ints
+    batch: Ints
+    allowed_next: np.ndarray
+
+
+def adapt(rules: Rules, frames: Frames) -> Fired:
+    """The windows that ended, and the open rest of each partition.
+
+    Raises:
+        ValueError: there is no way to evaluate an expression over windows.
+    """
+    rows, first = reading.arrived_rows(frames), rules.evict.difference
+    evaluate = rows.evaluate
+    if first is None or evaluate is None:
+        raise ValueError("windows that set the difference for the next need a way to evaluate it")
+
+    def following(windows: Assignment) -> np.ndarray:
+        sizes = evaluate(windows, rules.following)
+        return np.where(np.isnan(sizes), first, sizes)
+
+    parts = _partitions(frames, first)
+    closed = _closed(rules, frames, parts, following)
+    notes, bases = _notes(closed, parts, frames, rows.snaps)
+    return tiled(_with_open(closed, parts, frames.group, len(rows.ends)), notes, bases, len(frames))
+
+
+def _partitions(frames: Frames, first: float) -> Partitions:
+    """The partitions that have rows; one that is new begins with the first difference."""
+    counters, bases = reading.counters(frames, NOTED), reading.arrived_rows(frames).bases
+    head = np.flatnonzero(run_starts(frames.group)) if len(frames) else _NONE
+    group = frames.group[head]
+    allowed = np.where(counters[:, 1] == AFTER_ALL, first, bases)[group].astype(np.float64)
+    return Partitions(head, np.append(head[1:], len(frames))[: len(head)], counters[group, 0], allowed)
+
+
+def _closed(rules: Rules, frames: Frames, parts: Partitions, following: Callable[[Assignment], np.ndarray]) -> Closed:
+    """Round by round: the next window of every partition, then what it allows to the one behind it."""
+    value, known, _ = reading.compared(rules.evict, frames)
+    value = value.astype(np.float64)
+    first, index, allowed = parts.head.copy(), parts.index.copy(), parts.allowed.copy()
+    part, rounds = np.arange(len(parts.head)), []
+    while len(part):
+        stop = _first_beyond(first[part], parts.tail[part], value, known, allowed[part], rules.evict.absolute)
+        part, stop = part[stop >= 0], stop[stop >= 0]
+        if len(part):
+            allowed[part] = following(_windows(frames.group, first[part], stop))
+            rounds.append((part, index[part], first[part], stop, frames.batch[stop], allowed[part]))
+            first[part], index[part] = stop, index[part] + 1
+    if not rounds:
+        return Closed(_NONE, _NONE, _NONE, _NONE, _NONE, np.empty(0))
+    columns = [np.concatenate(column) for column in zip(*rounds, strict=True)]
+    order = np.lexsort((columns[1], columns[0]))
+    return Closed(*(column[order] for column in columns))
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _first_beyond(start, tail, value, known, may, absolute):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _first_beyond(first, tail, value, known, allowed, absolute):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """The first row of each partition that is farther from the oldest than allowed; -1: none."""
-    out = np.full(len(start), -1, np.int64)
-    for at in range(len(start)):
-        oldest = start[at]
+    out = np.full(len(first), -1, np.int64)
+    for at in range(len(first)):
+        oldest = first[at]
         for row in range(oldest + 1, tail[at]):
             rise = value[row] - value[oldest]
-            if known[row] and known[oldest] and (rise > may[at] or (absolute and -rise > may[at])):
+            if known[row] and known[oldest] and (rise > allowed[at] or (absolute and -rise > allowed[at])):
                 out[at] = row
                 break
     return out
 
 
 def _windows(group: Ints, lo: Ints, hi: Ints) -> Assignment:
-    """Windows over the rows between two."""
+    """Windows over the rows `[lo, hi)`."""
     window, within = repeated(np.arange(len(lo)), hi - lo)
     ends = np.cumsum(hi - lo)
     begins = ends - (hi - lo)
     return Assignment(lo[window] + within, window, group[lo], lo, hi, begins, begins, ends, _NONE, _NONE, np.zeros(len(group), np.int64))
 
 
-def _notes(
-    closed: np.ndarray, heads: Ints, tails: Ints, batch: Ints, index: Ints, allowed: np.ndarray, snaps: Ints
-) -> tuple[np.ndarray, np.ndarray]:
-    """What is held of each partition after some batches, and what is allowed there."""
+def _with_open(closed: Closed, parts: Partitions, group: Ints, open_position: int) -> np.ndarray:
+    """A row for each window, as `tiled` takes them; the open rest of each partition comes last."""
+    open_part = np.arange(len(parts.head))
+    first, index = parts.head.copy(), parts.index.copy()
+    first[closed.part], index[closed.part] = closed.hi, closed.index + 1  # of a partition the last one stays
+    part, number = np.append(closed.part, open_part), np.append(closed.index, index)
+    lo, hi = np.append(closed.lo, first), np.append(closed.hi, parts.tail)
+    batch = np.append(closed.batch, np.full(len(open_part), open_position))
+    windows = np.column_stack((group[parts.head[part]], number, lo, hi, batch, part * 0, part * 0))
+    return windows[np.lexsort((number, part))]
+
+
+def _notes(closed: Closed, parts: Partitions, frames: Frames, snaps: Ints) -> tuple[np.ndarray, np.ndarray]:
+    """What is held of each partition after some batches, as `tiled` takes it, and what is allowed there."""
     notes, bases = [], []
-    own_from = np.searchsorted(closed[:, 0], np.arange(len(heads) + 1))
-    for part, (head, tail) in enumerate(zip(heads.tolist(), tails.tolist(), strict=True)):
-        own = closed[own_from[part] : own_from[part + 1]]
+    own_from = np.searchsorted(closed.part, np.arange(len(parts.head) + 1))
+    for part, (head, tail) in enumerate(zip(parts.head.tolist(), parts.tail.tolist(), strict=True)):
+        own = slice(own_from[part], own_from[part + 1])
         for snap in snaps.tolist():
-            until = head + int(np.searchsorted(batch[head:tail], snap, side="right"))
-            fired = int(np.searchsorted(own[:, 4], snap, side="right"))
+            until = head + int(np.searchsorted(frames.batch[head:tail], snap, side="right"))
+            ended = int(np.searchsorted(closed.batch[own], snap, side="right"))
             if until > head:
-                lo = int(own[fired - 1, 3]) if fired else head
-                notes.append((snap, part, int(index[part]) + fired, 0, 0, lo, until))
-                bases.append(own[fired - 1, 6:7].copy().view(np.float64)[0] if fired else allowed[part])
+                lo = int(closed.hi[own][ended - 1]) if ended else head
+                notes.append((snap, int(frames.group[head]), int(parts.index[part]) + ended, 0, 0, lo, until))
+                bases.append(closed.allowed_next[own][ended - 1] if ended else parts.allowed[part])
     return np.array(notes, np.int64).reshape(-1, 7), np.array(bases, np.float64)

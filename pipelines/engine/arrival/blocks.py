@@ -1,110 +1,77 @@
-"""What windows by arrival are over their rows: ranges of blocks, groups inside a window, and bounds by event time."""
+"""Ranges of blocks: how windows by arrival are cut so that they share what they combine."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
-from pipelines.engine.arrival.sliding import COUNT, TIME
-from pipelines.engine.assignment import Assignment
-from pipelines.engine.reduce.select import extent, sort_keys
 from pipelines.engine.repeats import repeated
 from pipelines.states.frames import run_numbers, run_starts
 
 if TYPE_CHECKING:
-    from pipelines.states.frames import Arrived, Frames, Ints
-
-_NOTHING = np.empty(0, np.int64)
-
-
-def blocks_of(evict: int, size: int, place: Ints, clock: Ints, leaving: tuple[np.ndarray, np.ndarray, float]) -> Ints:
-    """The block of each row, on multiples of the window's length: a window that lost rows at its old end only spans two."""
-    if evict == COUNT:
-        return place // size
-    if evict == TIME:
-        return clock // size
-    value, _, delta = leaving
-    with np.errstate(invalid="ignore"):
-        cut = np.floor_divide(value, delta) if delta else value
-    return run_numbers(np.nan_to_num(cut))
+    from pipelines.engine.arrival.fired import Fired
+    from pipelines.states.frames import Ints
 
 
-def ranges(group: Ints, block: Ints, lo: Ints, hi: Ints, scattered: np.ndarray) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-    """Order, blocks, and the range of each window; one that is no union of a suffix and a prefix of two blocks gets rows of its own."""
-    begins = run_starts(group, block)
-    changes: Ints = np.cumsum(begins)
-    head = np.flatnonzero(begins)
-    if not len(block):
-        return block, block, lo, lo, hi
-    last, empty = np.maximum(hi - 1, 0), hi <= lo
-    first = np.minimum(lo, len(block) - 1)
-    mid = head[changes[last] - 1]
-    plain = empty | (changes[last] - changes[first] == 1) | (mid == lo)
-    plain[np.unique(scattered[:, 0])] = False
-    mid = np.where(empty, lo, np.maximum(mid, lo))
-    if plain.all():
-        return np.arange(len(block)), changes, lo, mid, hi
-    alone = np.flatnonzero(~plain & ~np.isin(np.arange(len(lo)), scattered[:, 0]))
-    window, within = repeated(alone, hi[alone] - lo[alone])
-    pairs = np.concatenate((scattered, np.column_stack((window, lo[window] + within))))
+class Ranges(NamedTuple):
+    """Of an `Assignment`: window w is `order[lo[w]:hi[w]]`, and its second block begins at `mid[w]`."""
+
+    order: Ints
+    block: Ints
+    lo: Ints
+    mid: Ints
+    hi: Ints
+
+
+def ranges(group: Ints, found: Fired) -> Ranges:
+    """Windows as ranges that span at most two blocks.
+
+    Rows stand in `order` as they are. A window is a suffix of a block and a prefix of the next one, or such a prefix alone::
+
+        rows     0  1  2  3 | 4  5  6  7 | 8  9
+        block    1  1  1  1 | 2  2  2  2 | 3  3
+        window         (2  3 . 4  5)                lo = 2, mid = 4, hi = 6
+        window                (4  5  6)             lo = 4, mid = 4, hi = 7
+
+    All others are *listed*: those that span three blocks, lie inside a block, or do not hold every row from their first to
+    their last. Their rows stand once more behind the others, a block for each window::
+
+        window            (3 . 4  5  6  7 . 8)
+        order    0 .. 9 |  3   4  5  6  7   8       lo = 10, mid = 10, hi = 16
+        block    1 .. 3 |  4   4  4  4  4   4
+
+    Args:
+        group: of each row, the partition; a block does not go beyond it.
+        found: the windows.
+    """
+    begins = run_starts(group, found.block)
+    block: Ints = np.cumsum(begins)
+    rows, plain = np.arange(len(block)), Ranges(np.arange(len(block)), block, found.lo, found.lo, found.hi)
+    if not len(rows):
+        return plain
+    mid, fits = _second_blocks(block, np.flatnonzero(begins), found.lo, found.hi)
+    fits[np.unique(found.listed[:, 0])] = False
+    plain = plain._replace(mid=mid)
+    return plain if fits.all() else _with_listed(plain, np.flatnonzero(~fits), found)
+
+
+def _second_blocks(block: Ints, heads: Ints, lo: Ints, hi: Ints) -> tuple[Ints, np.ndarray]:
+    """Where the last block of each window begins, or the window itself; and whether the window is a suffix and a prefix."""
+    empty = hi <= lo
+    first_block, last_block = block[np.minimum(lo, len(block) - 1)], block[np.maximum(hi - 1, 0)]
+    last_head = heads[last_block - 1]
+    return np.where(empty, lo, np.maximum(last_head, lo)), empty | (last_block - first_block == 1) | (last_head == lo)
+
+
+def _with_listed(plain: Ranges, listed: Ints, found: Fired) -> Ranges:
+    """The same with the rows of some windows behind the others."""
+    unlisted = listed[~np.isin(listed, found.listed[:, 0])]
+    window, within = repeated(unlisted, found.hi[unlisted] - found.lo[unlisted])
+    pairs = np.concatenate((found.listed, np.column_stack((window, found.lo[window] + within))))
     pairs = pairs[np.argsort(pairs[:, 0], kind="stable")]
-    odd = np.flatnonzero(~plain)
-    starts = np.searchsorted(pairs[:, 0], odd) + len(block)
-    ends = np.searchsorted(pairs[:, 0], odd, side="right") + len(block)
-    lo, mid, hi = lo.copy(), mid.copy(), hi.copy()
-    lo[odd], mid[odd], hi[odd] = starts, starts, ends
-    order = np.append(np.arange(len(block)), pairs[:, 1])
-    return order, np.append(changes, changes[-1] + 1 + run_numbers(pairs[:, 0])), lo, mid, hi
-
-
-def grouped(windows: Assignment, groups: tuple[tuple[str, str], ...], rows: Arrived) -> Assignment:
-    """Each window cut by the values of columns: one for each that there is among its rows."""
-    window, within = repeated(np.arange(len(windows.lo)), windows.hi - windows.lo)
-    row = windows.order[windows.lo[window] + within]
-    columns = {name: rows.columns[column] for name, column in groups}
-    codes = [_codes(column)[row] for column in columns.values()]
-    sort = np.lexsort((*codes[::-1], window))
-    window, row, codes = window[sort], row[sort], [code[sort] for code in codes]
-    begins = run_starts(window, *codes)
-    heads = np.flatnonzero(begins)
-    tails, owner = np.append(heads[1:], len(row))[: len(heads)], window[heads]
-    more = {"window_index": windows.more["window_index"][owner]} | {
-        name: column.take(pa.array(row[heads])) for name, column in columns.items()
-    }
-    closed = windows.closed[owner] if windows.closed is not None else None
-    start, end = windows.start[owner], windows.end[owner]
-    none = _NOTHING
-    return Assignment(
-        row,
-        np.cumsum(begins) - 1,
-        windows.group[owner],
-        start,
-        end,
-        heads,
-        heads,
-        tails,
-        none,
-        none,
-        windows.missed,
-        closed,
-        more,
-        windows.held,
-    )
-
-
-def _codes(column: pa.Array) -> Ints:
-    """Numbers ordered as the values; null is the last."""
-    keys = sort_keys(column)
-    return np.where(column.is_valid().to_numpy(zero_copy_only=False), keys, np.int64(2**63 - 1))
-
-
-def bounded(windows: Assignment, frames: Frames, *, dense: bool) -> Assignment:
-    """The same with the least and the largest event time of the members as their bounds."""
-    start, end = extent(frames.start, windows)
-    if dense:
-        empty = windows.lo == windows.hi
-        start, end = np.where(empty, windows.start, start), np.where(empty, windows.end, end)
-    return replace(windows, start=start, end=end)
+    lo, mid, hi = plain.lo.copy(), plain.mid.copy(), plain.hi.copy()
+    lo[listed] = mid[listed] = len(plain.order) + np.searchsorted(pairs[:, 0], listed)
+    hi[listed] = len(plain.order) + np.searchsorted(pairs[:, 0], listed, side="right")
+    blocks = np.append(plain.block, plain.block[-1] + 1 + run_numbers(pairs[:, 0]))
+    return Ranges(np.append(plain.order, pairs[:, 1]), blocks, lo, mid, hi)

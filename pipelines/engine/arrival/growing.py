@@ -1,4 +1,4 @@
-"""Tables that kernels fill without knowing how long they will become."""
+"""Runs of equal values, and tables that kernels fill without knowing how long they will become."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def grown(table, rows):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def added(table, rows, values):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
-    """One row more: how many there are, and the table, which may have moved."""
-    table = grown(table, rows + 1)
-    for at in range(len(values)):
-        table[rows, at] = values[at]
-    return rows + 1, table
+def run_end(values, head):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """Behind the last of the equal values that begin at `head`."""
+    tail = head + 1
+    while tail < len(values) and values[tail] == values[head]:
+        tail += 1
+    return tail
