@@ -134,9 +134,8 @@ def test_a_run_that_another_overtook_finalizes_again(
         shop = at_home(load_pipeline(Path(dags["shop"].fileloc)), project)
         run(shop, root=root, start=datetime(2024, 1, 1, tzinfo=UTC), end=datetime(2024, 1, 3, tzinfo=UTC), spark=spark)
         write_day(project, 2, [("ann", 3, 1000)])
-        accumulate(
-            shop, place.store, spark, [replace(place.interval, start_us=place.interval.start_us - DAY_US, end_us=place.interval.start_us)]
-        )
+        day_2 = replace(place.interval, start_us=place.interval.start_us - DAY_US, end_us=place.interval.start_us)
+        accumulate(place.bound, spark, [day_2])
         return validate(place, spark, staged)
 
     monkeypatch.setattr(steps, "validate", overtaken)
