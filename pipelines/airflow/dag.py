@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pipelines.airflow.assets import window_asset
 from pipelines.airflow.place import END, START
 from pipelines.airflow.spark import CONNECTION
+from pipelines.definition.extras import need
 from pipelines.sources import WindowSource
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ def airflow_dag(
     Raises:
         DefinitionError: a schedule whose intervals Airflow cannot have.
     """
+    need("airflow")
     from airflow.sdk import DAG
 
     from pipelines.airflow.tasks import add_tasks
