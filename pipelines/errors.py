@@ -13,6 +13,12 @@ class DefinitionError(MuntinError, ValueError):
     exit_status = 2
 
 
+class MissingPackageError(MuntinError, ImportError):
+    """A package is not installed that only some of Muntin needs."""
+
+    exit_status = 2
+
+
 class SourceError(MuntinError):
     """The source cannot be read as the definition says."""
 

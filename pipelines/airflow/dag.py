@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pipelines.airflow.assets import window_asset
 from pipelines.airflow.place import END, START
 from pipelines.airflow.spark import CONNECTION
+from pipelines.definition.extras import need
 from pipelines.definition.relative_paths import local
 from pipelines.sources import WindowSource
 
@@ -45,6 +46,7 @@ def airflow_dag(
     Raises:
         DefinitionError: a schedule whose intervals Airflow cannot have, or a root that is an address, as `s3://...`.
     """
+    need("airflow")
     local(root or "", "root")
     from airflow.sdk import DAG
 

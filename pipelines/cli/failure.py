@@ -5,13 +5,14 @@ import traceback as tracebacks
 from textwrap import indent
 
 from pipelines.cli.output import say_json
-from pipelines.errors import DefinitionError, ExpectationsError, MuntinError, SourceError, StateError
+from pipelines.errors import DefinitionError, ExpectationsError, MissingPackageError, MuntinError, SourceError, StateError
 
 USAGE = 2
 UNEXPECTED = 3
 _KINDS = {
     ExpectationsError: "expectations failed",
     DefinitionError: "definition or call",
+    MissingPackageError: "installation",
     SourceError: "source",
     StateError: "state",
 }

@@ -35,4 +35,4 @@ def home_of(file: Path | None) -> Path:
 
 def root_of(root: Path | None, file: Path | None = None) -> Path:
     """As given, relative to where the command runs; else `MUNTIN_ROOT`, else `state`, relative to the project's folder."""
-    return root.absolute() if root else home.root_of(home_of(file), None)
+    return home.root_of(Path.cwd() if root else home_of(file), root)

@@ -12,6 +12,7 @@ from pipelines.cli.place import looked_at
 from pipelines.cli.selection import selected
 from pipelines.cli.working import working
 from pipelines.definition.amounts import many
+from pipelines.definition.extras import need
 from pipelines.definition.spelling import did_you_mean
 from pipelines.errors import DefinitionError, StateError
 
@@ -45,6 +46,7 @@ def plot(
     Example:
       muntin plot dags/flights.py last_6_hours delay late --root state --out plot.png
     """
+    need("matplotlib")
     with working():
         pipeline, folder = looked_at(file, name, root)
         _check(pipeline, aggregate)

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from pipelines.definition.extras import need
 from pipelines.errors import DefinitionError, StateError
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def spark_session(url: str | None) -> "Iterator[SparkSession | None]":
     if url is None:
         yield None
         return
+    need("pyspark")
     _reach(url)
     from pyspark.sql import SparkSession
 

@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pipelines.definition.extras import need
 from pipelines.errors import StateError
 from pipelines.spark.quiet_start import quiet_start
 
@@ -55,7 +56,9 @@ def prepare() -> None:
 
     Raises:
         StateError: see `check_packages`.
+        MissingPackageError: there is no pyspark.
     """
+    need("pyspark")
     check_packages()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)

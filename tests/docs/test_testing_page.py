@@ -1,11 +1,12 @@
-"""The code of docs/testing.md runs and gives what the page shows."""
+"""The code of docs/testing.md and docs/sources.md runs and gives what the pages show."""
 
 import doctest
 import re
 from pathlib import Path
 from typing import Any
 
-PAGE = Path(__file__).parents[2] / "docs" / "testing.md"
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = DOCS / "testing.md"
 
 
 def test_the_code_of_the_page_runs() -> None:
@@ -18,3 +19,10 @@ def test_the_code_of_the_page_runs() -> None:
         else:
             shown = doctest.DocTestParser().get_doctest(block, names, PAGE.name, str(PAGE), 0)
             assert doctest.DocTestRunner().run(shown).failed == 0
+
+
+def test_the_code_of_the_page_on_sources_runs() -> None:
+    names: dict[str, Any] = {}
+    blocks = re.findall(r"```python\n(.*?)```", (DOCS / "sources.md").read_text(encoding="utf-8"), re.DOTALL)
+    exec(compile("\n".join(blocks), "sources.md", "exec"), names)  # noqa: S102 - our own page
+    assert {"flights", "hourly", "clicks", "tills", "busiest"} <= names.keys()

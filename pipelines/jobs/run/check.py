@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pipelines.definition.extras import need
 from pipelines.definition.instants import instant_us
 from pipelines.definition.schedule import Interval
 from pipelines.definition.spelling import did_you_mean
@@ -127,7 +128,10 @@ def check_suites(bound: Bound) -> None:
 
     Raises:
         DefinitionError: it is not so.
+        MissingPackageError: there is a suite, and no Great Expectations.
     """
+    if bound.pipeline.expectations:
+        need("great_expectations")
     for window, path in bound.pipeline.expectations.items():
         _check_suite(bound, window, load_suite(find_suite(path)))
 

@@ -1,0 +1,86 @@
+"""What is not installed is told with the extra that brings it; what needs none of it works. Imports are blocked, nothing is removed."""
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from pipelines.definition.extras import EXTRAS
+from tests.cli.conftest import RANGE, Project
+
+ROOT = Path(__file__).parents[2]
+BLOCKED = """
+import sys
+class Blocked:
+    def find_spec(self, name, *_):
+        if name.partition(".")[0] in {blocked!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Blocked())
+from pipelines.cli.main import main
+sys.exit(main({arguments!r}))
+"""
+EVERYTHING = ("pyspark", "airflow", "great_expectations", "matplotlib", "pandas", "scipy")
+
+
+def muntin(project: Project, *arguments: str, blocked: tuple[str, ...] = EVERYTHING) -> subprocess.CompletedProcess[str]:
+    words = BLOCKED.format(blocked=blocked, arguments=project.arguments(*arguments))
+    return subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("command", [("check",), ("plan", *RANGE), ("status",), ("backfill", *RANGE, "--dry-run")])
+def test_looks_need_no_extra(project: Project, command: tuple[str, ...]) -> None:
+    done = muntin(project, *command)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "blocked", "extra"),
+    [
+        (("run", *RANGE), "pyspark", "spark"),
+        (("run", *RANGE, "--spark", "sc://127.0.0.1:1"), "pyspark", "spark"),
+        (("plot", "quarter", "total"), "matplotlib", "plot"),
+    ],
+)
+def test_what_is_missing_says_which_extra(project: Project, command: tuple[str, ...], blocked: str, extra: str) -> None:
+    done = muntin(project, *command, blocked=(blocked,))
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == f"error (installation): {blocked} is not installed: pip install 'muntin[{extra}]'"
+
+
+def test_a_suite_needs_great_expectations_before_spark_starts(project: Project) -> None:
+    (project.folder / "suite.json").write_text('{"expectations": [{"type": "expect_table_row_count_to_equal", "kwargs": {"value": 1}}]}')
+    project.define(**{'keys=["sensor"],': f'keys=["sensor"], expectations={{"quarter": "{project.folder}/suite.json"}},'})
+    done = muntin(project, "run", *RANGE, blocked=("great_expectations",))
+    assert done.stderr.splitlines()[-1].endswith("great_expectations is not installed: pip install 'muntin[quality]'")
+
+
+def test_a_dag_needs_airflow() -> None:
+    words = (
+        BLOCKED.split("from pipelines.cli", maxsplit=1)[0].format(blocked=("airflow",)) + "import pipelines; pipelines.airflow_dag(None)"
+    )
+    done = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=False)
+    assert done.stderr.splitlines()[-1].endswith("airflow is not installed: pip install 'muntin[airflow]'")
+
+
+def test_every_extra_is_declared() -> None:
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    assert {*EXTRAS.values(), "all"} <= set(declared)
+
+
+def test_a_package_of_the_user_s_that_hides_muntin_is_told(tmp_path: Path) -> None:
+    (tmp_path / "pipelines").mkdir()
+    (tmp_path / "pipelines" / "__init__.py").write_text("")
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
+    call = [sys.executable, "-m", "muntin_cli", "--help"]
+    done = subprocess.run(call, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert f"{tmp_path}/pipelines is found as the package `pipelines`, which is the name of Muntin's own" in done.stderr
+
+
+def test_the_entry_point_runs_the_command() -> None:
+    env = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-m", "muntin_cli", "--version"], env=env, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("muntin 0.")
