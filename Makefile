@@ -1,6 +1,6 @@
 # Everything one types in this checkout. `make` alone lists it.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint up bench clean
+.PHONY: help setup demo check test lint up bench clean
 
 ARGS :=
 
@@ -15,6 +15,9 @@ setup: ## a virtual environment in .venv with the pinned packages, and Java for 
 
 demo: setup ## a week of real flights through Airflow and Spark to published windows, then the year in bulk
 	@$(python) -m examples.demo $(ARGS)
+
+check: setup lint ## style, types, arrows, and the tests that start neither Spark nor Airflow nor Great Expectations: while you work
+	@$(python) -m pytest -n 2 -m "not spark and not airflow and not gx" $(ARGS)
 
 test: setup lint ## lint, then every test, two files at a time; ARGS="-k sliding" narrows the tests
 	@$(python) -m pytest -n 2 --dist loadfile $(ARGS)

@@ -1,4 +1,4 @@
-"""One Spark session for all tests."""
+"""One Spark session for all tests; markers by what a test uses."""
 
 import os
 import sys
@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.markers import _only_what_is_marked, pytest_collection_modifyitems, pytest_configure
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+__all__ = ["_only_what_is_marked", "pytest_collection_modifyitems", "pytest_configure"]  # pytest looks for them here
 
 
 @pytest.fixture(scope="session")

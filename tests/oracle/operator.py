@@ -25,6 +25,8 @@ class Operator:
     """Windows so far; outlives the partition."""
     ticks: dict[Key, int] = field(default_factory=dict)
     """Number of the partition's next tick."""
+    emptied: dict[Key, Partition] = field(default_factory=dict)
+    """Those that time emptied: too old for nothing, and their triggers know what they knew."""
     last: dict[Key, int] = field(default_factory=dict)
     """Tick of the last window that held a row."""
 
@@ -71,17 +73,20 @@ class Operator:
 
     def grow_old(self, key: Key, now: int) -> None:
         """Partitions that no row came to for long may have to go."""
-        keep, part = self.window.keep, self.parts.get(key)
+        keep, part, evict = self.window.keep, self.parts.get(key), self.window.evict
         if part and keep and keep.age is not None and now - part.used > keep.age:
-            self.drop(key)
+            if self.window.trigger and isinstance(evict, Time) and evict.d < keep.age:
+                self.expire(key, now)  # it was empty before it was too old
+            else:
+                self.drop(key)
 
     def expire(self, key: Key, now: int) -> bool:
-        """Rows leave a window by time; a partition that is empty then is forgotten, and so is what its trigger knew."""
+        """Rows leave a window by time. Of a partition that is empty then, only the state of its trigger stays."""
         part = self.parts.get(key)
         if part and isinstance(self.window.evict, Time):
             part.held = self.young(part, now)
             if not part.held:
-                del self.parts[key]
+                self.emptied[key] = self.parts.pop(key)
         return key in self.parts
 
     def young(self, part: Partition, now: int) -> list[Arrived]:
@@ -116,7 +121,7 @@ class Operator:
     def slide(self, row: Arrived) -> None:
         """A delta trigger: trigger, evict, insert; a count trigger: evict, insert, trigger."""
         key, trigger = row.event.key, self.window.trigger
-        part = self.parts.setdefault(key, Partition([], row.at))
+        part = self.parts.setdefault(key, self.emptied.pop(key, None) or Partition([], row.at))
         if isinstance(trigger, Delta):
             if part.base is not None and trigger.exceeded(row.event.row, part.base):
                 self.fire(key)

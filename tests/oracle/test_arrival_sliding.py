@@ -32,13 +32,17 @@ def test_sliding_windows_of_spl(values: list[int], evict: Any, trigger: Any, ear
 
 # the last 3 s at every row; exactly 3 s old is in, and 7 finds nothing left of the count
 #   0 1 3 | 4 | 8 9
+# a window that runs empty keeps its trigger's state: the third of 4 8 9 fires, and holds two
 def test_sliding_by_time() -> None:
     given = [{"t": 0, "a": a * SECOND, "v": a} for a in (0, 1, 3, 4, 8, 9)]
     assert held(Arrival(Time(3 * SECOND), Count(1)), given) == [[0], [0, 1], [0, 1, 3], [1, 3, 4], [8], [8, 9]]
-    # every other row: 0 1, 3 4, then nothing is left at 8 and counting begins again
+    # every other row: 0 1, 3 4, 8 9
     assert held(Arrival(Time(3 * SECOND), Count(2)), given) == [[0, 1], [1, 3, 4], [8, 9]]
-    # every third: 3; 4 is the first of the next three and forgotten
-    assert held(Arrival(Time(3 * SECOND), Count(3)), given) == [[0, 1, 3]]
+    # every third: 3, 9; at 8 the window had run empty, and 4 counts all the same
+    assert held(Arrival(Time(3 * SECOND), Count(3)), given) == [[0, 1, 3], [8, 9]]
+    given = [{"t": 0, "a": a * SECOND, "v": a} for a in (0, 4)]
+    assert held(Arrival(Time(3 * SECOND), Count(2)), given) == [[4]]
+    assert held(Arrival(Time(3 * SECOND), Count(2)), given[:1], given[1:]) == [[4]]
 
 
 # by time, at ticks 4, 8, 12: what is at most 3 s old; at 8 nothing but 6
@@ -48,10 +52,21 @@ def test_sliding_by_time_at_ticks() -> None:
     assert [row["held"] for row in found] == [[1, 3], [6]]
 
 
-# by time, when v rises by more than 10: before the row that rose; 25 is the first after a pause, so it is a base again
+# by time, when v rises by more than 10: before the row that rose; at 25 nothing is left to show, and 25 is the next base
 def test_sliding_by_time_at_differences() -> None:
     given = [{"t": 0, "a": a * SECOND, "v": v} for a, v in ((0, 0), (1, 5), (2, 11), (20, 25), (21, 36))]
     assert held(Arrival(Time(3 * SECOND), by(10)), given) == [[0, 5], [25]]
+    # the base stays 0 while the window runs empty: 6 - 0 > 5, and 6 is not in yet
+    given = [{"t": 0, "a": a * SECOND, "v": a} for a in (0, 4, 6)]
+    assert held(Arrival(Time(3 * SECOND), by(5)), given) == [[4]]
+    assert held(Arrival(Time(3 * SECOND), by(5)), given[:1], given[1:]) == [[4]]
+
+
+# age: a partition whose rows all left by time is not there to grow old; one that holds rows is dropped, its trigger's state too
+def test_what_time_emptied_does_not_grow_old() -> None:
+    given = [{"t": 0, "a": a * SECOND, "v": a} for a in (0, 20)]
+    assert held(Arrival(Time(3 * SECOND), Count(2), keep=Keep(age=10 * SECOND)), given) == [[20]]
+    assert held(Arrival(Time(15 * SECOND), Count(2), keep=Keep(age=10 * SECOND)), given) == []
 
 
 # the last 2, every 5 s, also when nothing came; until two are in only if incomplete

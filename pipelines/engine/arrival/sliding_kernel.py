@@ -92,7 +92,8 @@ def _gone_by(part, row, head, now, drop, clock, ends, rules, windows):  # type: 
     """Time has gone by until a row comes: borders of time, partitions dropped, rows that came too long ago."""
     if rules.trigger.time_us > 0:
         windows = _ticked(part, row, now, clock, ends, rules, windows)
-    if row > head and (now - part[SEEN] > rules.age_us or drop < AFTER_ALL):
+    steps.grow_old(part, row, now, clock, rules)
+    if row > head and drop < AFTER_ALL:
         steps.forget(part, row)
     steps.arrive(part, now, rules.trigger, rules.origin)
     steps.expire(part, row, now, clock, rules.evict)
@@ -105,7 +106,8 @@ def _over(part, row, position, drop, clock, ends, rules, windows):  # type: igno
     until = ends[min(position, len(ends) - 1)]
     if rules.trigger.time_us > 0:
         windows = _ticked(part, row, until, clock, ends, rules, windows)
-    if until - part[SEEN] > rules.age_us or drop <= position:
+    steps.grow_old(part, row, until, clock, rules)
+    if drop <= position:
         steps.forget(part, row)
     return windows
 

@@ -98,30 +98,30 @@ def forget(part, row):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def forget_trigger(part):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
-    """The window ran empty: the trigger begins anew."""
-    part[SINCE], part[BASED], part[FRESH] = 0, 0, 0
-
-
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def arrive(part, now, trigger, origin):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """A row has come. Borders of time count from the first row that is held."""
     if trigger.time_us > 0 and part[HELD] == 0:
-        forget_trigger(part)
         part[TICKED] = origin + (now - origin) // trigger.time_us * trigger.time_us
     part[SEEN] = now
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def expire(part, row, now, clock, evict):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
-    """By time: rows leave that came too long ago."""
+    """By time: rows leave that came too long ago. The trigger of a window that runs empty keeps its state."""
     if evict.time_us > 0:
-        before = part[HELD]
         while part[FIRST] < row and now - clock[part[FIRST]] > evict.time_us:
             part[FIRST] += 1
             part[HELD] -= 1
-        if before > 0 and part[HELD] == 0:
-            forget_trigger(part)
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def grow_old(part, row, now, clock, rules):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """Drop a partition that no row came to for too long; one that time has emptied before is not there to grow old."""
+    if part[HELD] > 0 and now - part[SEEN] > rules.age_us:
+        if 0 < rules.evict.time_us < rules.age_us:
+            expire(part, row, now, clock, rules.evict)
+        else:
+            forget(part, row)
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]

@@ -8,7 +8,7 @@ from numba import njit
 from pipelines.definition.instants import AFTER_ALL
 from pipelines.engine.arrival import tumbling_steps as steps
 from pipelines.engine.arrival.growing import run_end
-from pipelines.engine.arrival.tumbling_steps import FIRST, GROUP, HELD, NOTED, PAST, SEEN, STILL_OPEN
+from pipelines.engine.arrival.tumbling_steps import BORDER, FIRST, GROUP, HELD, NOTED, PAST, SEEN, STILL_OPEN
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
@@ -36,7 +36,7 @@ def tumbled(rows, rules, markers, ends, snaps, counters):  # type: ignore[no-unt
         steps.begin(part, counters[rows.group[head]], head, rows.group[head])
         count, noted = _cut(part, head, tail, rows, rules, markers, ends, snaps, windows, count, notes, noted)
         head = tail
-    return windows[:count].copy(), notes[:noted].copy()
+    return windows[:count], notes[:noted]
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
@@ -45,22 +45,24 @@ def _cut(part, head, tail, rows, rules, markers, ends, snaps, windows, count, no
     batch, clock, rank, drop_after, drops_itself = rows.batch, rows.clock, rows.rank, rows.drop_after, rows.drops_itself
     value, known, section, marker = rows.value, rows.known, rows.section, rows.marker  # all out of the loop
     mark_rank, mark_batch, latest, snap = markers.rank, markers.batch, len(ends), 0
-    outside = rules.time_us > 0 or rules.age_us > 0 or len(mark_rank) > 0 or rules.together
+    age_us = rules.age_us if rules.age_us > 0 else AFTER_ALL
+    by_others = len(mark_rank) > 0 or rules.together
     for row in range(head, tail):
         if snap < len(snaps) and snaps[snap] < batch[row]:
             count, noted, snap = _over(part, row - head, batch[row], rows, rules, markers, ends, snaps, snap, windows, count, notes, noted)
-        if outside:
-            ending = steps.ended_outside(part, clock[row], rank[row], latest, clock, rank, drop_after, mark_rank, mark_batch, ends, rules)
+        now = clock[row]
+        if by_others or now >= part[BORDER] or now - part[SEEN] > age_us:
+            ending = steps.ended_outside(part, now, rank[row], latest, rank, drop_after, mark_rank, mark_batch, ends, rules)
             count = steps.closed(windows, count, part, ending, rules)
         first = part[FIRST]
         if part[HELD] > 0:
             if rules.sectioned and section[row] != section[first]:
                 count = steps.closed(windows, count, part, (batch[first], AFTER_ALL, False), rules)
-            elif rules.age_us > 0 and clock[row] - part[SEEN] > rules.age_us:
+            elif now - part[SEEN] > age_us:
                 count = steps.closed(windows, count, part, (batch[row], AFTER_ALL, True), rules)
             elif rules.difference >= 0 and known[row] and known[first] and steps.exceeds(value[row], value[first], rules):
                 count = steps.closed(windows, count, part, (batch[row], AFTER_ALL, False), rules)
-        steps.come_in(part, row, clock, marker)
+        steps.come_in(part, row, clock, marker, rules)
         if not marker[row] and (drops_itself[row] or part[HELD] == rules.rows):
             count = steps.closed(windows, count, part, (batch[row], AFTER_ALL, drops_itself[row]), rules)
     count, noted, _ = _over(part, tail - head, AFTER_ALL, rows, rules, markers, ends, snaps, snap, windows, count, notes, noted)
@@ -94,7 +96,7 @@ def _ended_by(part, position, rows, rules, markers, ends):  # type: ignore[no-un
     if rules.sectioned and part[HELD] > 0:
         return rows.batch[part[FIRST]], AFTER_ALL, False
     return steps.ended_outside(
-        part, ends[position], AFTER_ALL, position, rows.clock, rows.rank, rows.drop_after, markers.rank, markers.batch, ends, rules
+        part, ends[position], AFTER_ALL, position, rows.rank, rows.drop_after, markers.rank, markers.batch, ends, rules
     )
 
 

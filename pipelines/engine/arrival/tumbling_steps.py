@@ -25,8 +25,9 @@ SEEN = 2  # when the last row came
 NOTED = 3  # so many numbers
 FIRST = 3  # the oldest row that is held
 HELD = 4  # how many rows are held
-GROUP = 5  # number of the partition
-RECORD = 6
+BORDER = 5  # of held rows: the end of their stretch of time; AFTER_ALL: windows do not end by time
+GROUP = 6  # number of the partition
+RECORD = 7
 
 
 class TumblingRules(NamedTuple):
@@ -92,28 +93,33 @@ STILL_OPEN = -1
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def ended_outside(part, now, before, latest, clock, rank, drop_after, mark_rank, mark_batch, ends, rules):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+def ended_outside(part, now, before, latest, rank, drop_after, mark_rank, mark_batch, ends, rules):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """How the window ended by what happens outside its partition: up to an instant, before a rank, up to a batch."""
-    if part[HELD] == 0:
-        return STILL_OPEN, AFTER_ALL, False
-    first = part[FIRST]
-    drop = drop_after[first + part[HELD] - 1]
-    if drop <= latest:
-        return drop, AFTER_ALL, True
-    border = AFTER_ALL
-    if rules.time_us > 0:
-        border = rules.origin + ((clock[first] - rules.origin) // rules.time_us + 1) * rules.time_us
-    if rules.age_us > 0:
-        old = _looked_at(part[SEEN] + rules.age_us, border, ends)
-        if old <= now and old <= border:
-            return np.searchsorted(ends, old), border, True
-    if border <= now:
-        return np.searchsorted(ends, border), border, False
-    if len(mark_rank):
-        at = np.searchsorted(mark_rank, rank[first])
-        if at < len(mark_rank) and mark_rank[at] < before and mark_batch[at] <= latest:
-            return mark_batch[at], AFTER_ALL, False
-    return STILL_OPEN, border, False
+    batch, border, dropped = STILL_OPEN, AFTER_ALL, False
+    if part[HELD] > 0:
+        first = part[FIRST]
+        drop = drop_after[first + part[HELD] - 1]
+        if drop <= latest:
+            batch, dropped = drop, True
+        elif len(mark_rank):
+            at = np.searchsorted(mark_rank, rank[first])
+            if at < len(mark_rank) and mark_rank[at] < before and mark_batch[at] <= latest:
+                batch = mark_batch[at]
+        else:
+            batch, border, dropped = ended_by_time(part, now, ends, rules)
+    return batch, border, dropped
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def ended_by_time(part, now, ends, rules):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """How a window that holds rows ended up to an instant: its partition grew too old, or a border of time came."""
+    batch, border, dropped = STILL_OPEN, part[BORDER], False
+    old = _looked_at(part[SEEN] + rules.age_us, border, ends) if rules.age_us > 0 else AFTER_ALL
+    if old <= now and old <= border:
+        batch, dropped = int(np.searchsorted(ends, old)), True
+    elif border <= now:
+        batch = int(np.searchsorted(ends, border))
+    return batch, border, dropped
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
@@ -132,12 +138,14 @@ def exceeds(new, oldest, rules):  # type: ignore[no-untyped-def]  # noqa: ANN001
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def come_in(part, row, clock, marker):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+def come_in(part, row, clock, marker, rules):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """The row is held from now on; a marker is only seen."""
     part[SEEN] = clock[row]
     if not marker[row]:
         if part[HELD] == 0:
-            part[FIRST] = row
+            part[FIRST], part[BORDER] = row, AFTER_ALL
+            if rules.time_us > 0:
+                part[BORDER] = rules.origin + ((clock[row] - rules.origin) // rules.time_us + 1) * rules.time_us
         part[HELD] += 1
 
 

@@ -68,6 +68,11 @@ class Arrival(Plain):
         return {"window_index": "int64", **dict.fromkeys(self.group_by, ""), **place}
 
     @property
+    def identity(self) -> str:
+        """The parameters; and a version of the rules for windows that run empty by time, which once forgot their trigger's state."""
+        return repr(self) + (" 2" if self.trigger is not None and isinstance(self.evict, Time) else "")
+
+    @property
     def order(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(("window_index", *self.columns)))
 
