@@ -29,16 +29,20 @@ def _list(time: pa.Array, value: pa.Array) -> pa.Array:  # noqa: ARG001 - finish
     return filled(value)
 
 
-def first(x: str, *, where: str | None = None) -> Aggregate:
-    """The value of `x` in the earliest row; of rows at one time the first to arrive."""
+def first(x: str, *, ignore_nulls: bool = False, where: str | None = None) -> Aggregate:
+    """The value of `x` in the earliest row; of rows at one time the first to arrive. `ignore_nulls`: rows with a null do not count."""
     x = expression(x, "first")
+    if ignore_nulls:
+        return Aggregate("first", f"{x}, ignore_nulls", (earliest(x),), _value).only(where)
     parts = (("time", f"min({ORDER})"), ("value", f"arg_min_null({x}, {PLACE})"))
     return Aggregate("first", x, (Field("first", x, parts, _FIRST, uses_order=True),), _value).only(where)
 
 
-def last(x: str, *, where: str | None = None) -> Aggregate:
-    """The value of `x` in the latest row; of rows at one time the last to arrive."""
+def last(x: str, *, ignore_nulls: bool = False, where: str | None = None) -> Aggregate:
+    """The value of `x` in the latest row; of rows at one time the last to arrive. `ignore_nulls`: rows with a null do not count."""
     x = expression(x, "last")
+    if ignore_nulls:
+        return Aggregate("last", f"{x}, ignore_nulls", (latest(x),), _value).only(where)
     parts = (("time", f"max({ORDER})"), ("value", f"arg_max_null({x}, {PLACE})"))
     return Aggregate("last", x, (Field("last", x, parts, _LAST, uses_order=True),), _value).only(where)
 
