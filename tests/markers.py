@@ -3,8 +3,8 @@
 | marker | a test that |
 | --- | --- |
 | `spark` | asks for the fixture `spark`, also through another fixture, or runs a program that builds a session |
-| `gx` | lies in `tests/quality` and validates; or runs a pipeline with expectations on Spark |
-| `airflow` | lies in `tests/airflow` |
+| `gx` | lies in `tests/quality`, or in a file that speaks of expectations |
+| `airflow` | lies in `tests/airflow`; it may use all three |
 """
 
 import re
@@ -38,9 +38,9 @@ def markers_of(item: pytest.Item) -> set[str]:
     text = Path(item.path).read_text(encoding="utf-8") if item.path.suffix == ".py" else ""
     folders = item.path.parts
     found = {"spark"} if "spark" in fixtures or "SparkSession.builder" in text else set()
-    if (found or "suite_of" in fixtures) and ("quality" in folders or re.search(r"expectations|pipelines\.quality", text)):
+    if "quality" in folders or re.search(r"expectations|pipelines\.quality", text):
         found.add("gx")
-    return found | ({"airflow"} if "airflow" in folders and "tests" in folders else set())
+    return set(DESCRIPTIONS) if "airflow" in folders and "tests" in folders else found
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -96,7 +96,7 @@ def run_ranges(
     from pipelines.spark.spark_session import session_or_local
 
     for start, end in spans:
-        check_range(pipeline, root=root, start=start, end=end, validate=validate)
+        check_range(pipeline, root=root, start=start, end=end, validate=validate, forget=forget)
     if dry_run:
         return None
     tell("start Spark")

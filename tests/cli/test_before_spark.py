@@ -19,8 +19,8 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
     def session(_given: object) -> Iterator[InProcess]:
         yield InProcess()
 
-    monkeypatch.setattr("pipelines.jobs.run.run.session", session)
-    monkeypatch.setattr("pipelines.spark.spark_session.session", session)
+    monkeypatch.setattr("pipelines.jobs.run.run.session_or_local", session)
+    monkeypatch.setattr("pipelines.spark.spark_session.session_or_local", session)
 
 
 @pytest.fixture
@@ -30,8 +30,8 @@ def no_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     def session(_given: object) -> None:
         pytest.fail("Spark was started")
 
-    monkeypatch.setattr("pipelines.jobs.run.run.session", session)
-    monkeypatch.setattr("pipelines.spark.spark_session.session", session)
+    monkeypatch.setattr("pipelines.jobs.run.run.session_or_local", session)
+    monkeypatch.setattr("pipelines.spark.spark_session.session_or_local", session)
 
 
 def suite(project: Project, **expectation: object) -> None:

@@ -108,8 +108,8 @@ def muntin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
 
     from tests.store.here import Here
 
-    monkeypatch.setattr("pipelines.spark.spark_session.session", lambda _: nullcontext(Here()))
-    monkeypatch.setattr("pipelines.jobs.run.run.session", lambda _: nullcontext(Here()))
+    monkeypatch.setattr("pipelines.spark.spark_session.session_or_local", lambda _: nullcontext(Here()))
+    monkeypatch.setattr("pipelines.jobs.run.run.session_or_local", lambda _: nullcontext(Here()))
     file = tmp_path / "definition.py"
     file.write_text(DEFINITION.format(folder=str(tmp_path)))
     over = ("--start", "2024-01-01", "--end", "2024-01-01T04:00")

@@ -36,7 +36,7 @@ _LOOKED = 400  # intervals, until one has files
 _LARGE = 64 * 2**20  # bytes of text that would take seconds to look through
 
 
-def check(bound: Bound, intervals: Sequence[Interval], *, validate: bool = True) -> None:
+def check(bound: Bound, intervals: Sequence[Interval], *, validate: bool = True, forget: bool = False) -> None:
     """See that a run of these intervals has its files, that SQL, keys and columns fit them, and that the suites can be used.
 
     Nothing is changed. A text file of more than 64 MB is not looked at: the run itself does that.
@@ -52,13 +52,15 @@ def check(bound: Bound, intervals: Sequence[Interval], *, validate: bool = True)
     """
     if validate:
         check_suites(bound)
-    check_columns(bound, all_inputs(bound, intervals))
+    check_columns(bound, all_inputs(bound, intervals, forget=forget))
 
 
-def check_range(pipeline: Pipeline, *, root: str | Path, start: datetime, end: datetime, validate: bool = True) -> None:
+def check_range(
+    pipeline: Pipeline, *, root: str | Path, start: datetime, end: datetime, validate: bool = True, forget: bool = False
+) -> None:
     """`check` of a run of `[start, end)`."""
     intervals = pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end"))
-    check(bind(pipeline, root), intervals, validate=validate)
+    check(bind(pipeline, root), intervals, validate=validate, forget=forget)
 
 
 def check_definition(pipeline: Pipeline, *, root: str | Path) -> tuple[str, ...]:
@@ -82,10 +84,10 @@ def check_definition(pipeline: Pipeline, *, root: str | Path) -> tuple[str, ...]
     return ()
 
 
-def all_inputs(bound: Bound, intervals: Sequence[Interval]) -> Inputs:
+def all_inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool = False) -> Inputs:
     """As `inputs`, but an error names every interval without files."""
     try:
-        return inputs(bound, intervals)
+        return inputs(bound, intervals, forget=forget)
     except SourceError as first:
         missing = [interval for interval in intervals if _lacks(bound, interval)]
         if len(missing) <= 1:

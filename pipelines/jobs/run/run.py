@@ -90,7 +90,7 @@ def run(
     intervals = pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end"))
     bound = bind(pipeline, root, store=store)
     intervals = sorted({*intervals, *news_from_upstream(bound)})
-    check(bound, intervals, validate=validate)
+    check(bound, intervals, validate=validate, forget=forget)
     bound = bind(pipeline, root, store=store, claim=True)
     with session_or_local(spark) as active:
         tell("accumulate")

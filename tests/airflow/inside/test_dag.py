@@ -22,7 +22,7 @@ TASKS = ["accumulate", "finalize", "validate", "publish"]
 def pipeline(**changes: Any) -> Pipeline:
     plain = Pipeline(
         name="small",
-        source=sources.files("x/{start:%H}.csv", event_time="at"),
+        source=sources.files("x/{start:%Y-%m-%dT%H%M}.csv", event_time="at"),
         schedule="@hourly",
         start=datetime(2024, 1, 1, tzinfo=UTC),
         windows={"hour": windows.tumbling("1h")},
