@@ -9,14 +9,14 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
-from deltalake import DeltaTable
+import pyarrow.dataset as ds
 
 from pipelines.definition.instants import from_us
 from pipelines.errors import ConflictError
 from pipelines.jobs.reports import ReadFile
 from pipelines.states.columns import INSTANT
 from pipelines.store.parquet import write_named
+from pipelines.store.reading import read_files
 from pipelines.store.store import Change, File
 
 if TYPE_CHECKING:
@@ -121,10 +121,10 @@ def _append(store: Store, rows: list[dict[str, Any]], now: datetime) -> None:
 
 def last_accumulated(store: Store) -> dict[int, Mapping[str, Any]]:
     """Start of a batch -> its newest report of accumulate."""
-    if store.snapshot(TABLE).version < 0:
+    snapshot = store.snapshot(TABLE)
+    if snapshot.version < 0:
         return {}
-    everything = DeltaTable(f"{store.root}/{TABLE}").to_pyarrow_table()  # a filter in there loses rows of columns without statistics
-    table = everything.filter(pc.equal(everything["step"], "accumulate")).sort_by("recorded_at")
+    table = read_files(f"{store.root}/{TABLE}", snapshot, condition=ds.field("step") == "accumulate").sort_by("recorded_at")
     starts = table["batch"].cast(pa.int64()).to_pylist()
     return dict(zip(starts, table.to_pylist(), strict=True))
 

@@ -8,8 +8,6 @@ from operator import and_
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.dataset as ds
-from pyarrow import fs
 
 from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL
 from pipelines.definition.kinds import Carried
@@ -20,6 +18,7 @@ from pipelines.jobs.look.unknown import no_window
 from pipelines.jobs.pending import pending_window
 from pipelines.jobs.upkeep.rebuild import check_rebuilt
 from pipelines.states.columns import INSTANT
+from pipelines.store.reading import read_files
 from pipelines.timeline.carried import from_note
 from pipelines.timeline.work import Work
 
@@ -105,12 +104,9 @@ def _published(bound: Bound, todo: Pending, chosen: Selection, needed: set[str] 
     if snapshot.schema is None:
         return _nothing()
     conditions = [each for each in (chosen.of_keys(snapshot.schema), chosen.of_time()) if each is not None]
-    form, disk = ds.ParquetFileFormat(), fs.LocalFileSystem()
-    fragments = [form.make_fragment(f"{table}/{file.path}", disk) for file in snapshot.files]
     columns = [name for name in snapshot.schema.names if needed is None or name in needed]
     try:
-        dataset = ds.FileSystemDataset(fragments, snapshot.schema, form, disk)
-        return dataset.to_table(columns=columns, filter=reduce(and_, conditions) if conditions else None)
+        return read_files(table, snapshot, columns, reduce(and_, conditions) if conditions else None)
     except OSError as wrong:
         raise StateError(
             f"a file of {table} is gone or cannot be read ({wrong}); run the batch that its path names again: its windows are derived anew"

@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from deltalake import DeltaTable
 
 from pipelines.definition.instants import BEFORE_ALL, from_us, instant_us
 from pipelines.jobs.look.open_since import open_since
@@ -16,6 +16,7 @@ from pipelines.jobs.reports_table import TABLE
 from pipelines.jobs.state_folders import Staging, bind_existing, stagings, state_folders
 from pipelines.store.delta import DeltaStore
 from pipelines.store.paths import batch_of_windows, parse_states_path, version_of
+from pipelines.store.reading import read_files
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -165,6 +166,7 @@ def _maximum(footer: pq.FileMetaData, column: str) -> datetime:
 
 
 def _last_run(store: Store) -> datetime | None:
-    if store.snapshot(TABLE).version < 0:
+    snapshot = store.snapshot(TABLE)
+    if snapshot.version < 0:
         return None
-    return max(DeltaTable(f"{store.root}/{TABLE}").to_pyarrow_table(columns=["recorded_at"])["recorded_at"].to_pylist(), default=None)
+    return pc.max(read_files(f"{store.root}/{TABLE}", snapshot, ["recorded_at"])["recorded_at"]).as_py()
