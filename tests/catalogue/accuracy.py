@@ -6,7 +6,7 @@ from math import ceil, floor
 from typing import Any
 
 from pipelines.aggregates import theta_sets
-from tests.core.values import alike
+from tests.properties.equal_values import alike
 
 
 @dataclass(frozen=True)

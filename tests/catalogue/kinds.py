@@ -14,9 +14,9 @@ from pipelines import windows
 from tests.catalogue import random_windows as drawn
 from tests.catalogue.calls import aligned, size, span
 from tests.catalogue.random_times import Drawn
-from tests.core.arrivals import Asked
 from tests.oracle import DAY, SECOND, AllTime, Calendar, Cumulating, Session, Sliding, Tumbling, Unique
 from tests.oracle.trailing import Trailing
+from tests.properties.random_arrivals import Asked
 
 POLICIES = {"by_count", "by_delta", "by_punctuation", "by_time", "keep"}
 """Parts of windows by arrival, no kinds themselves."""
@@ -31,7 +31,7 @@ class Kind:
         call: as a user writes it, over rows that are some seconds apart.
         makes: the classes of `pipelines.windows` that the constructor gives.
         calls: class of the oracle -> how a user calls for a window of it.
-        draws: name -> a random window of the oracle's. Windows by arrival have their own: `tests/core/arrivals.py`.
+        draws: name -> a random window of the oracle's. Windows by arrival have their own: `tests/properties/random_arrivals.py`.
         judged: name of a window -> one for batches of ten seconds, as the judges through the public API run them.
         picture: its panels, as the page tells them.
         questions: what it answers: the question, the call, a heading of the page.

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from pipelines import Pipeline, RunReport, read, run, sources, windows
 from pipelines import aggregates as agg
-from tests.store.here import Here
+from tests.storage.spark_in_process import Here
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)

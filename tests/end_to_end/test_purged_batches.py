@@ -106,7 +106,7 @@ def muntin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     """The command over hours 0 to 3; its exit status, stdout, stderr."""
     from contextlib import nullcontext
 
-    from tests.store.here import Here
+    from tests.storage.spark_in_process import Here
 
     monkeypatch.setattr("pipelines.spark.spark_session.session_or_local", lambda _: nullcontext(Here()))
     monkeypatch.setattr("pipelines.jobs.run.run.session_or_local", lambda _: nullcontext(Here()))

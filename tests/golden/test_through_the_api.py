@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 
 from pipelines import run
+from tests.end_to_end.judge import user_files as face
 from tests.golden.loader import AGGREGATES, Golden, load, names
-from tests.judge import face
 from tests.oracle.time import watermarks
 
 TYPES = {"key": pa.string(), "v": pa.int64()}

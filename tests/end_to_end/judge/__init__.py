@@ -1,0 +1,1 @@
+"""Random scenarios through the public API, judged by the oracle."""

@@ -1,0 +1,128 @@
+"""Random batches through the public API, in every way to run them: the oracle's windows, to the last bit the same.
+
+`MUNTIN_JUDGE=100` runs a hundred scenarios instead of eight.
+"""
+
+import math
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.end_to_end.judge import user_files as face
+from tests.end_to_end.judge.scenario_on_disk import Bench, bench
+from tests.end_to_end.judge.scenarios import AHEAD, Scenario, scenario
+from tests.end_to_end.judge.verdict import bits, differences, in_order, truth
+
+SEEDS = range(int(os.environ.get("MUNTIN_JUDGE", "8")))
+
+
+def one_by_one(made: Bench) -> None:
+    """In order, a run for each batch."""
+    for number in range(len(made.case.batches)):
+        made.run("state", number, number)
+
+
+def reversed_(made: Bench) -> None:
+    """The last batch first."""
+    for number in reversed(range(len(made.case.batches))):
+        made.run("state", number, number)
+
+
+def in_pieces(made: Bench) -> None:
+    """Holes that are filled later, and the last piece twice."""
+    for first, last in ((0, 1), (4, 5), (2, 2), (3, 3), (3, 5)):
+        made.run("state", first, last)
+
+
+def two_at_once(made: Bench) -> None:
+    """Every batch by two threads, neighbours side by side."""
+    numbers = [number for number in range(len(made.case.batches)) for _ in range(2)]
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(lambda number: made.run("state", number, number), numbers))
+
+
+def twice(made: Bench) -> None:
+    """The whole range over itself."""
+    made.run("state")
+    made.run("state")
+
+
+def replaced(made: Bench) -> None:
+    """One batch had other data at first; one had none."""
+    before = made.case.with_batch(1, scenario(made.case.seed + 1000).batches[1].rows).with_batch(4, [])
+    shifted = [{**row, "t": row["t"] and row["t"] + offset(made.case, before)} for row in before.batches[1].rows]
+    made.write(before.with_batch(1, shifted))
+    made.run("state")
+    made.write(made.case)
+    made.run("state", 4, 4)
+    made.run("state", 1, 1)
+
+
+def emptied(made: Bench) -> None:
+    """Two batches had their predecessors' events at first; the third is empty in even scenarios."""
+    before = made.case
+    for number in range(2, len(before.batches), 3):
+        before = before.with_batch(number, made.case.batches[number - 1].rows)
+    made.write(before)
+    made.run("state")
+    made.write(made.case)
+    for number in range(2, len(before.batches), 3):
+        made.run("state", number, number)
+
+
+def offset(case: Scenario, before: Scenario) -> int:
+    """What brings another scenario's rows into this one's time."""
+    return case.batches[1].start - scenario(before.seed + 1000).batches[1].start
+
+
+WAYS: tuple[Callable[[Bench], None], ...] = (one_by_one, reversed_, in_pieces, two_at_once, twice, replaced, emptied)
+
+
+@pytest.fixture(params=SEEDS)
+def made(request: pytest.FixtureRequest, tmp_path: Path, spark: object) -> Bench:
+    """A scenario; its clean run is in bulk, under `clean`."""
+    return bench(scenario(request.param), tmp_path, spark)
+
+
+def test_every_way_publishes_what_the_oracle_says(made: Bench) -> None:
+    """Bulk against the oracle, window by window, open ones too; then another way against bulk, bit by bit."""
+    way = WAYS[made.case.seed % len(WAYS)]
+    way(made)
+    made.run("clean")
+    clean, other = made.tables("clean"), made.tables("state")
+    for name in made.case.windows:
+        said = truth(made.case, name)
+        rows = face.published(made.pipeline, name, made.folder / "clean", made.case.batches)
+        assert differences(made.case, rows, said.published) == [], name
+        assert in_order(made.case, rows), name
+        every = face.published(made.pipeline, name, made.folder / "clean", made.case.batches, provisional=True)
+        assert differences(made.case, [row for row in every if row["provisional"]], said.still_open) == [], name
+        assert bits(other[name]) == bits(clean[name]), (way.__name__, name)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_each_batch_has_a_report(seed: int, tmp_path: Path, spark: object) -> None:
+    """Rows and windows, in bulk and by itself."""
+    made = bench(scenario(seed), tmp_path, spark)
+    reported(made.case, made.run("bulk").batches)
+    alone = [made.run("alone", number, number).batches for number in range(len(made.case.batches))]
+    reported(made.case, [report for reports in alone for report in reports])
+
+
+def reported(case: Scenario, reports: Sequence[Any]) -> None:
+    """What the oracle counts is what each report says."""
+    judged = {name: truth(case, name) for name in case.windows}
+    marks = next(iter(judged.values())).marks
+    for number, (batch, said) in enumerate(zip(case.batches, reports, strict=True)):
+        assert said.watermark == (None if math.isinf(marks[number]) else face.instant(int(marks[number])))
+        assert said.interval_start == face.instant(batch.start)
+        assert said.interval_end == face.instant(batch.end)
+        assert said.rows_read == len(batch.rows)
+        incredible = [row for row in batch.rows if row["t"] is None or row["t"] > batch.end + AHEAD]
+        assert said.rows_quarantined == len(incredible)
+        closed = {name: sum(row["batch"] == number for row in said.published) for name, said in judged.items()}
+        assert {name: said.windows_closed.get(name, 0) for name in case.windows} == closed

@@ -1,0 +1,75 @@
+"""Comparing what was published with what had to be: rows, values, closing batches."""
+
+import math
+import struct
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from tests.end_to_end.judge.scenarios import AHEAD, MEASURES, Scenario
+from tests.end_to_end.judge.user_files import Rows
+from tests.oracle import Judgement, judge
+
+Key = tuple[Any, ...]
+
+
+def truth(case: Scenario, window: str) -> Judgement:
+    """The oracle's word about one window of the scenario."""
+    return judge(
+        case.windows[window],
+        case.batches,
+        {name: measure.oracle for name, measure in MEASURES.items()},
+        keys=case.keys,
+        watermark=case.watermark,
+        max_ahead=AHEAD,
+        where=case.kept,
+    )
+
+
+def differences(case: Scenario, found: Rows, wanted: Rows) -> list[str]:
+    """One line for each window that is missing, too many, or has other values."""
+    ours, theirs = by_window(case, found), by_window(case, wanted)
+    twice = [f"twice: {len(found) - len(ours)} windows"] if len(found) != len(ours) else []
+    missing = [f"missing: {key} {theirs[key]}" for key in theirs if key not in ours]
+    extra = [f"too many: {key} {ours[key]}" for key in ours if key not in theirs]
+    other = [
+        f"{key} {name}: {ours[key][name]!r}, not {theirs[key][name]!r}"
+        for key in theirs.keys() & ours.keys()
+        for name in theirs[key]
+        if not same(ours[key][name], theirs[key][name])
+    ]
+    return sorted(twice + missing + extra + other)
+
+
+def by_window(case: Scenario, found: Rows) -> dict[Key, dict[str, Any]]:
+    """Rows by key columns and bounds."""
+    names = (*case.keys, "window_start", "window_end")
+    return {tuple(row[name] for name in names): row for row in found}
+
+
+def same(ours: object, theirs: object) -> bool:
+    """Floats to rounding, all else exactly; NaN is NaN."""
+    if isinstance(ours, float) and isinstance(theirs, float):
+        nans = math.isnan(ours) and math.isnan(theirs)
+        return nans or math.isclose(ours, theirs, rel_tol=1e-9, abs_tol=1e-6)
+    return type(ours) is type(theirs) and ours == theirs
+
+
+def bits(table: pa.Table) -> list[tuple[object, ...]]:
+    """Rows in which equal means equal to the last bit."""
+    return [tuple(map(bit, row.values())) for row in table.to_pylist()]
+
+
+def bit(value: object) -> object:
+    """A float as its eight bytes, every NaN alike."""
+    if not isinstance(value, float):
+        return value
+    return "nan" if math.isnan(value) else struct.pack(">d", value)
+
+
+def in_order(case: Scenario, found: Rows) -> bool:
+    """Sorted by keys, start, end; where nulls go is not asked."""
+    wanted = [tuple(row[name] for name in (*case.keys, "window_start", "window_end")) for row in found]
+    whole: Sequence[Key] = [key for key in wanted if None not in key]
+    return list(whole) == sorted(whole)

@@ -1,1 +1,0 @@
-"""The example programs do what they say."""

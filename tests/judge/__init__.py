@@ -1,1 +1,0 @@
-"""Muntin through its public face only, against the oracle."""

@@ -1,0 +1,1 @@
+"""The core over random histories, against the oracle."""

@@ -1,0 +1,142 @@
+"""Finalize on a desk: batches, ledger and published windows in memory; what is read and recomputed is what reconcile says."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pipelines.definition.kinds import Carried, Chained
+from pipelines.definition.schedule import Interval, Schedule
+from pipelines.engine.tallies import tallies
+from pipelines.engine.windows import Combined, combine, still_open
+from pipelines.jobs.pending import Pending, Published
+from pipelines.jobs.staged_windows import next_ledger
+from pipelines.store.paths import digest_of
+from pipelines.store.store import Snapshot
+from pipelines.timeline.chained import settled_us
+from pipelines.timeline.closing import closing, watermarks
+from pipelines.timeline.history import Batch, history
+from pipelines.timeline.ledger import Ledger
+from pipelines.timeline.reconcile import reconcile
+from pipelines.timeline.work import Work
+from tests.properties.equal_values import bitwise
+from tests.properties.naive_lift import AGGREGATES, FIELDS, Rows, positioned, states
+from tests.properties.random_cases import Case
+
+NOTHING = Snapshot(-1, ())
+Tables = dict[Any, pa.Table]
+DEFINITION = "d"
+FILTERED = 8  # rows with this `v` are left out, yet they move the watermark
+
+
+@dataclass
+class Desk:
+    """A pipeline of one window. `published`: start of a batch -> the windows it closed."""
+
+    given: Case
+    fill: bool = False
+    checkpoint: dict[int, tuple[Batch, pa.Table]] = field(default_factory=dict)
+    published: Tables = field(default_factory=dict)
+    ledger: Ledger | None = None
+    notes: Tables = field(default_factory=dict)
+
+    @property
+    def schedule(self) -> Schedule:
+        first = self.given.batches[0]
+        return Schedule(None, first.end - first.start, first.start, first.start)
+
+    def accumulate(self, at: int, rows: Rows) -> int:
+        """Batch number `at` brings these rows, whatever it brought before; returns its start."""
+        start, length = self.given.batches[at].start, self.schedule.step_us
+        table = states([row for row in rows if row["v"] != FILTERED], self.given.width, self.given.keys)
+        frames = pc.min_max(table["frame"].combine_chunks().view("int64")).as_py()
+        newest = max((row["t"] for row in rows), default=None)
+        version = digest_of(repr(rows).encode())
+        batch = Batch(Interval(start, start + length), version, newest, frames["min"], frames["max"], len(table))
+        self.checkpoint[start] = (batch, table)
+        return start
+
+    def finalize(self, asked: Iterable[int] = ()) -> Work:
+        """Recompute what changed, from the states that matter, and publish it."""
+        todo = self.to_do(asked)
+        if not todo.work.positions:
+            return todo.work
+        combined = self.combined(todo)
+        told = tallies(combined, len(todo.marks), opened=isinstance(self.given.ours.follows, Chained | Carried))
+        self.ledger = Ledger.loads(next_ledger(DEFINITION, todo, [told | {"notes": self.note(todo, combined)}]).dumps())
+        for at in todo.work.positions:
+            self.published[todo.history.batches[at].interval.start_us] = combined.windows.filter(pa.array(combined.closed == at))
+        return todo.work
+
+    def note(self, todo: Pending, combined: Combined) -> dict[str, str]:
+        """What is open after some batches, for windows that go on from there."""
+        window = self.given.ours
+        when = closing(window, np.array(todo.marks, np.int64))
+        follows = window.follows
+        until = [settled_us(follows.margin_us, when, at + 1) if isinstance(follows, Chained) else None for at in todo.work.notes_after]
+        fields = list(FIELDS.values())
+        notes = {
+            f"note {len(self.notes) + place}": still_open(combined, at, until[place], fields)
+            for place, at in enumerate(todo.work.notes_after)
+        }
+        self.notes |= notes
+        return dict(zip(map(str, todo.work.notes_after), notes, strict=True))
+
+    def to_do(self, asked: Iterable[int]) -> Pending:
+        batches = [batch for _, (batch, _) in sorted(self.checkpoint.items())]
+        starts = self.ledger.by_start() if self.ledger else {}
+        found = history(batches, starts, asked, self.schedule, fill=self.fill)
+        marks = watermarks(found.batches, self.given.policy)
+        work = reconcile(self.given.ours, self.given.width, found.batches, marks, self.ledger, DEFINITION)
+        return Pending("w", Published(NOTHING, None, self.ledger), NOTHING, found, tuple(marks.tolist()), work, self.ledger)
+
+    def combined(self, todo: Pending) -> Combined:
+        """What a finalize task computes: from the states that `Work` admits, the windows of its batches."""
+        return combine(
+            self.read(todo),
+            window=self.given.ours,
+            when=closing(self.given.ours, np.array(todo.marks, np.int64)),
+            keys=self.given.keys,
+            aggregates=AGGREGATES,
+            width_us=self.given.width,
+            wanted=np.array(todo.work.positions, np.int64),
+        )
+
+    def read(self, todo: Pending) -> pa.Table:
+        """As `jobs.finalize_task.read_states` filters, to the row."""
+        work, position = todo.work, todo.history.position()
+        files = [(position[start], table) for start, (_, table) in sorted(self.checkpoint.items()) if start in position]
+        table = positioned([(at, found) for at, found in files if at <= work.positions[-1]])
+        before = [self.notes[path].select(table.column_names) for path in work.note]
+        frame, at = table["frame"].combine_chunks().view("int64").to_numpy(), table["muntin_position"].to_numpy()
+        return pa.concat_tables([*before, table.filter(pa.array((frame < work.high_us) & ((frame >= work.low_us) | (at >= work.since))))])
+
+    def wrong(self) -> list[str]:
+        """What differs from a clean run over the same batches: windows by their bits, entries of the ledger."""
+        clean = Desk(self.given, self.fill, dict(self.checkpoint))
+        clean.finalize(self.ledger.by_start() if self.ledger else ())
+        return compared(self, clean)
+
+
+def compared(ours: Desk, clean: Desk) -> list[str]:
+    """One line for each batch whose windows or whose ledger entry differ."""
+    had, have = ours.ledger or Ledger(DEFINITION), clean.ledger or Ledger(DEFINITION)
+    if [entry.start_us for entry in had.entries] != [entry.start_us for entry in have.entries]:
+        return [f"history {[e.start_us for e in had.entries]} not {[e.start_us for e in have.entries]}"]
+    pairs = [
+        (replace(a, open_us=None, note=None), replace(b, open_us=None, note=None)) for a, b in zip(had.entries, have.entries, strict=True)
+    ]
+    lines = [f"entry {a} not {b}" for a, b in pairs if a != b]  # `open_us` is a bound: a clean run knows later batches
+    starts = ours.published.keys() | clean.published.keys()
+    return lines + [
+        f"batch {start}: {shown(ours.published.get(start))} not {shown(clean.published.get(start))}"
+        for start in sorted(starts)
+        if start not in ours.published or start not in clean.published or not bitwise(ours.published[start], clean.published[start])
+    ]
+
+
+def shown(table: pa.Table | None) -> Any:
+    return None if table is None else [tuple(row.values()) for row in table.to_pylist()]

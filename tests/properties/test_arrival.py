@@ -1,0 +1,105 @@
+"""Windows in order of arrival: the engine's rows are the oracle's, window by window.
+
+`MUNTIN_CORE=10000` runs more of them.
+"""
+
+import os
+import random
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from pipelines.engine.windows import combine_arranged
+from pipelines.states.columns import ARRIVAL_TIME, FILE_NUMBER, ROW_IN_BATCH
+from pipelines.states.sorted_by_arrival import Batches, arrange_by_arrival
+from pipelines.timeline.closing import closing
+from tests.oracle import Batch, judge_arrival
+from tests.properties.equal_values import alike
+from tests.properties.naive_lift import AGGREGATES, ORACLE, positioned, states
+from tests.properties.random_arrivals import DEEP, asked, batches
+
+CASES = int(os.environ.get("MUNTIN_CORE", "3000")) // 10
+CHUNKS = 5
+Window = tuple[Any, ...]
+
+
+def lifted(window: Any, at: int, batch: Batch) -> pa.Table:
+    """A state a row, in order of arrival, with what the window reads of it; `first` and `last` go by arrival."""
+    rows = [{**row, "place": at * 1000 + n} for n, row in enumerate(batch.rows)]
+    parts = [states([row], 1) for row in rows or [NOTHING]]
+    found = pa.concat_tables(parts).slice(0, len(rows))
+    for name in ("first_s_time", "last_v_time"):
+        found = found.set_column(found.column_names.index(name), name, column(rows, "place", pa.int64()))
+    found = found.append_column(ARRIVAL_TIME, column(rows, "a", pa.int64())).append_column(FILE_NUMBER, column(rows, "file", pa.string()))
+    found = found.append_column(ROW_IN_BATCH, column(rows, "place", pa.int64()))
+    for name, values in read(window, rows).items():
+        found = found.append_column(name, values)
+    return found
+
+
+NOTHING = {"t": 0, "k": "", "v": 0, "x": 0.0, "s": "", "a": 0, "file": "", "place": 0}
+TYPES = {"place": pa.int64(), "v": pa.int64(), "x": pa.float64(), "s": pa.string()}
+
+
+def column(rows: Sequence[Mapping[str, Any]], name: str, kind: pa.DataType) -> pa.Array:
+    """One value of each row."""
+    return pa.array([row[name] for row in rows], kind)
+
+
+def read(window: Any, rows: Sequence[Mapping[str, Any]]) -> dict[str, pa.ChunkedArray]:
+    """The window's SQL aggregates over each row."""
+    source = pa.table({name: column(rows, name, kind) for name, kind in TYPES.items()})
+    sql = ", ".join(f"{sql} as {name}" for name, sql in window.made_of.lifts.items())
+    found = SESSION().from_arrow(source).query("source", f"select place, {sql} from source group by place order by place") if sql else None
+    return {} if found is None else {name: found.to_arrow_table()[name] for name in window.made_of.lifts}
+
+
+SESSION = cache(duckdb.connect)
+
+
+def ours(window: Any, found: tuple[Batch, ...]) -> dict[Window, list[Any]]:
+    """The engine's word: (key, index, group) -> closing batch, bounds, values."""
+    starts, ends = (np.array([getattr(batch, name) for batch in found], np.int64) for name in ("start", "end"))
+    rows = positioned([(at, lifted(window, at, batch)) for at, batch in enumerate(found)])
+    arranged = arrange_by_arrival(rows, None, ("k",), Batches(starts, ends, DEEP, np.array([], np.int64)))
+    combined = combine_arranged(arranged, window=window, when=closing(window, ends), keys=("k",), aggregates=AGGREGATES)
+    table = combined.windows
+    bounds = [table[name].combine_chunks().view("int64").to_pylist() for name in ("window_start", "window_end")]
+    groups = table["s"].to_pylist() if window.group_by else [None] * len(table)
+    named = list(zip(table["k"].to_pylist(), table["window_index"].to_pylist(), groups, strict=True))
+    assert len(set(named)) == len(named)
+    values = zip(combined.closed.tolist(), *bounds, *(table[name].to_pylist() for name in AGGREGATES), strict=True)
+    return dict(zip(named, map(list, values), strict=True))
+
+
+def theirs(window: Any, found: tuple[Batch, ...]) -> dict[Window, list[Any]]:
+    """The oracle's."""
+    said = judge_arrival(window, found, ORACLE, keys=["k"], start=DEEP)
+    return {
+        (row["k"], row["window_index"], row["s"] if window.group_by else None): [
+            len(found) if row["batch"] is None else row["batch"],
+            row["window_start"],
+            row["window_end"],
+            *(row[name] for name in AGGREGATES),
+        ]
+        for row in said.published + said.still_open
+    }
+
+
+def disagreement(seed: int) -> list[str]:
+    """What engine and oracle say differently of a case."""
+    dice = random.Random(seed)
+    given, found = asked(dice), batches(dice)
+    right, said = theirs(given.theirs, found), ours(given.ours, found)
+    return [f"{name}: {said.get(name)} not {right.get(name)}" for name in right | said if not alike(said.get(name), right.get(name))]
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_engine_and_oracle_agree(chunk: int) -> None:
+    wrong = {seed: said for seed in range(chunk, CASES, CHUNKS) if (said := disagreement(seed))}
+    assert wrong == {}

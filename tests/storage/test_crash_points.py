@@ -1,0 +1,134 @@
+"""Wherever a run stops, readers see what was published before or after, and the next run equals a clean one."""
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from pipelines.store import parquet
+from tests.properties.equal_values import bitwise
+from tests.storage.crashing import Crash, Crashing
+from tests.storage.three_batches import OTHER, Small, facts
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Small:
+    made = Small(tmp_path)
+    made.write_all()
+    return made
+
+
+def same(ours: dict[str, pa.Table], theirs: dict[str, pa.Table]) -> bool:
+    return all(bitwise(ours[name], theirs[name]) for name in theirs)
+
+
+def points(small: Small, before: str, first: int = 0, last: int = 2) -> Iterator[Crashing]:
+    """A store for each crash point of a run over a copy of the state `before`; each has its own copy, `crashed`.
+
+    A verb that only reads leaves nothing behind: to stop after it is to stop before the next.
+    """
+    verbs = Crashing(small.store(copied(small, before)))
+    small.run("crashed", first, last, store=verbs)
+    assert {verb.split()[0] for verb in verbs.said} >= {"snapshot", "commit", "promote", "discard"}
+    for at, verb in enumerate(verbs.said):
+        for after in (False, True)[: 1 if verb.startswith(("snapshot", "footer")) else 2]:
+            yield Crashing(small.store(copied(small, before)), at, after=after)
+
+
+def copied(small: Small, before: str) -> str:
+    shutil.rmtree(small.folder / "crashed", ignore_errors=True)
+    shutil.copytree(small.folder / before, small.folder / "crashed")
+    return "crashed"
+
+
+def test_a_first_run_may_stop_anywhere(small: Small) -> None:
+    clean, new = facts(small.run("clean")), small.tables("clean")
+    (small.folder / "nothing").mkdir()
+    for store in points(small, "nothing"):
+        with pytest.raises(Crash):
+            small.run("crashed", store=store)
+        where, seen = (store.said[-1], store.after), small.tables("crashed")
+        assert all(not len(seen[name]) or bitwise(seen[name], new[name]) for name in new), where
+        assert facts(small.run("crashed")) == clean, where
+        assert same(small.tables("crashed"), new), where
+
+
+def test_a_replaced_batch_may_stop_anywhere(small: Small) -> None:
+    small.run("old")
+    old = small.tables("old")
+    small.write(1, OTHER)
+    clean, new = facts(small.run("clean")), small.tables("clean")
+    assert not any(bitwise(old[name], new[name]) for name in new)
+    for store in points(small, "old", 1, 1):
+        with pytest.raises(Crash):
+            small.run("crashed", 1, 1, store=store)
+        where, seen = (store.said[-1], store.after), small.tables("crashed")
+        assert all(bitwise(seen[name], old[name]) or bitwise(seen[name], new[name]) for name in new), where
+        assert facts(small.run("crashed", 1, 1)) == clean[1:2], where
+        assert same(small.tables("crashed"), new), where
+
+
+def test_the_next_batch_publishes_what_a_crash_left_unpublished(small: Small) -> None:
+    small.run("clean")
+    verbs = Crashing(small.store("tried"))
+    small.run("tried", 0, 1, store=verbs)
+    with pytest.raises(Crash):
+        small.run("later", 0, 1, store=Crashing(small.store("later"), verbs.said.index("commit reports")))
+    assert not any(map(len, small.tables("later").values()))
+    small.run("later", 2, 2)
+    assert same(small.tables("later"), small.tables("clean"))
+
+
+class Writes:
+    """Stands for `write_whole`; the one with number `at` leaves half a file, or a whole one that nobody hears of."""
+
+    def __init__(self, at: int, *, after: bool) -> None:
+        self.at, self.after, self.count, self.write = at, after, 0, parquet.write_whole
+
+    def __call__(self, target: Path, content: memoryview) -> None:
+        here, self.count = self.count == self.at, self.count + 1
+        if here and not self.after:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.with_name(f".{target.name}.0.partial").write_bytes(content[:10])
+            raise Crash(str(target))
+        self.write(target, content)
+        if here:
+            raise Crash(str(target))
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_a_task_may_die_at_any_file(small: Small, monkeypatch: pytest.MonkeyPatch, *, after: bool) -> None:
+    small.run("old")
+    small.write(1, OTHER)
+    small.run("clean")
+    for at in range(100):
+        copied(small, "old")
+        writes: Any = Writes(at, after=after)
+        with monkeypatch.context() as patched:
+            patched.setattr(parquet, "write_whole", writes)
+            try:
+                small.run("crashed")
+            except Crash:
+                pass
+            else:
+                break
+        small.run("crashed")
+        assert same(small.tables("crashed"), small.tables("clean")), at
+    assert at > 6, "there were files to die at"
+
+
+@pytest.mark.parametrize(("verb", "after"), [("commit frames/20m", True), ("promote windows/visits", True)])
+def test_so_it_is_on_spark(small: Small, spark: Any, verb: str, *, after: bool) -> None:
+    on_spark = replace(small, spark=spark)
+    small.run("clean")
+    verbs = Crashing(small.store("tried"))
+    small.run("tried", store=verbs)
+    store = Crashing(small.store("crashed"), verbs.said.index(verb), after=after)
+    with pytest.raises(Crash):
+        on_spark.run("crashed", store=store)
+    on_spark.run("crashed")
+    assert same(small.tables("crashed"), small.tables("clean"))

@@ -1,0 +1,76 @@
+"""Folders that belong to somebody else are refused, and nothing is written into them."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pipelines import errors, read
+from pipelines.store.state import OWNER_FILE
+from tests.storage.three_batches import Small
+
+Prepare = Callable[[Path], None]
+
+
+def another(home: Path) -> None:
+    (home / OWNER_FILE).write_text(json.dumps({"format": 1, "pipeline": "large"}))
+
+
+def newer(home: Path) -> None:
+    (home / OWNER_FILE).write_text(json.dumps({"format": 1000, "pipeline": "small"}))
+
+
+def foreign(home: Path) -> None:
+    (home / "letters.txt").write_text("dear")
+
+
+def garbled(home: Path) -> None:
+    (home / OWNER_FILE).write_text('{"format"')
+
+
+@pytest.mark.parametrize(
+    ("prepare", "said"),
+    [(another, "'large'"), (newer, "format 1000.*upgrade"), (foreign, "not Muntin's"), (garbled, "cannot be read")],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_another_ones_folder_is_left_alone(tmp_path: Path, prepare: Prepare, said: str) -> None:
+    small, home = Small(tmp_path), tmp_path / "root/small"
+    small.write_all()
+    home.mkdir(parents=True)
+    prepare(home)
+    before = sorted(path.name for path in home.rglob("*"))
+    with pytest.raises(errors.StateError, match=said):
+        small.run("root")
+    with pytest.raises(errors.StateError, match=said):
+        read(small.pipeline, "hours", root=tmp_path / "root")
+    assert sorted(path.name for path in home.rglob("*")) == before
+
+
+def test_a_root_that_is_a_file_is_an_error_for_its_reader(tmp_path: Path) -> None:
+    small = Small(tmp_path)
+    small.write_all()
+    (tmp_path / "root").write_text("in the way")
+    with pytest.raises(errors.StateError, match="root"):
+        small.run("root")
+
+
+def test_another_tools_compaction_is_named(tmp_path: Path) -> None:
+    from deltalake import DeltaTable
+
+    small = Small(tmp_path)
+    small.write_all()
+    for at in range(3):
+        small.run("root", at, at)
+    DeltaTable(f"{small.store('root').root}/frames/20m").optimize.compact()
+    with pytest.raises(errors.StateError, match="optimize"):
+        small.run("root")
+
+
+# killed while it claimed its folder: what is there is Muntin's own, or hidden
+def test_a_first_run_killed_at_its_first_step_is_no_stranger(tmp_path: Path) -> None:
+    small = Small(tmp_path)
+    small.write_all()
+    (tmp_path / "root/small").mkdir(parents=True)
+    (tmp_path / f"root/small/.{OWNER_FILE}.0.partial").write_text("{")
+    assert small.run("root").batches
