@@ -17,10 +17,10 @@ demo: setup ## a week of real flights through Airflow and Spark to published win
 	@$(python) -m examples.demo $(ARGS)
 
 check: setup lint ## style, types, arrows, and the tests that start neither Spark nor Airflow nor Great Expectations: while you work
-	@$(python) -m pytest -n 2 -m "not spark and not airflow and not gx" $(ARGS)
+	@$(python) -m pytest -n 2 --dist worksteal -m "not spark and not airflow and not gx" $(ARGS)
 
 test: setup lint ## lint, then every test, two files at a time; ARGS="-k sliding" narrows the tests
-	@$(python) -m pytest -n 2 --dist loadfile $(ARGS)
+	@export MUNTIN_CORE=$${MUNTIN_CORE:-3000}; $(python) -m pytest -n 2 --dist loadfile $(ARGS)
 
 lint: setup ## style, types and the direction of imports
 	.venv/bin/ruff check

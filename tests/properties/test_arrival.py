@@ -1,9 +1,8 @@
 """Windows in order of arrival: the engine's rows are the oracle's, window by window.
 
-`MUNTIN_CORE=10000` runs more of them.
+`MUNTIN_CORE=30000` runs more of them.
 """
 
-import os
 import random
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -18,12 +17,13 @@ from pipelines.engine.windows import combine_arranged
 from pipelines.states.columns import ARRIVAL_TIME, FILE_NUMBER, ROW_IN_BATCH
 from pipelines.states.sorted_by_arrival import Batches, arrange_by_arrival
 from pipelines.timeline.closing import closing
+from tests.case_counts import cases
 from tests.oracle import Batch, judge_arrival
 from tests.properties.equal_values import alike
 from tests.properties.naive_lift import AGGREGATES, ORACLE, positioned, states
 from tests.properties.random_arrivals import DEEP, asked, batches
 
-CASES = int(os.environ.get("MUNTIN_CORE", "3000")) // 10
+CASES = cases(300)
 CHUNKS = 5
 Window = tuple[Any, ...]
 

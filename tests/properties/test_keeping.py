@@ -1,9 +1,8 @@
 """Aggregates that keep items, over several states and windows: states of DuckDB's own SQL, windows as the oracle has them.
 
-`MUNTIN_CORE=10000` runs more cases.
+`MUNTIN_CORE=30000` runs more cases.
 """
 
-import os
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -26,12 +25,13 @@ from pipelines.sources.lift import states
 from pipelines.sources.sql_types import stored
 from pipelines.states.columns import INSTANT
 from pipelines.timeline.closing import closing
+from tests.case_counts import cases
 from tests.oracle import Agg, judge, keeping
 from tests.properties.equal_values import alike
 from tests.properties.random_cases import Case, case
 
-CASES = int(os.environ.get("MUNTIN_CORE", "3000")) // 75
-CHUNK = 20
+CASES = cases(40)
+CHUNK = 10
 
 
 def added(state: list[int], value: int) -> list[int]:

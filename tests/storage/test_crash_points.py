@@ -10,9 +10,12 @@ import pyarrow as pa
 import pytest
 
 from pipelines.store import parquet
+from tests.case_counts import some
 from tests.properties.equal_values import bitwise
 from tests.storage.crashing import Crash, Crashing
 from tests.storage.three_batches import OTHER, Small, facts
+
+READING = ("snapshot", "footer")
 
 
 @pytest.fixture
@@ -34,9 +37,9 @@ def points(small: Small, before: str, first: int = 0, last: int = 2) -> Iterator
     verbs = Crashing(small.store(copied(small, before)))
     small.run("crashed", first, last, store=verbs)
     assert {verb.split()[0] for verb in verbs.said} >= {"snapshot", "commit", "promote", "discard"}
-    for at, verb in enumerate(verbs.said):
-        for after in (False, True)[: 1 if verb.startswith(("snapshot", "footer")) else 2]:
-            yield Crashing(small.store(copied(small, before)), at, after=after)
+    stops = [(at, after) for at, verb in enumerate(verbs.said) for after in (False, True)[: 1 if verb.startswith(READING) else 2]]
+    for at, after in some(stops):
+        yield Crashing(small.store(copied(small, before)), at, after=after)
 
 
 def copied(small: Small, before: str) -> str:
@@ -105,7 +108,7 @@ def test_a_task_may_die_at_any_file(small: Small, monkeypatch: pytest.MonkeyPatc
     small.run("old")
     small.write(1, OTHER)
     small.run("clean")
-    for at in range(100):
+    for at in some(range(100)):
         copied(small, "old")
         writes: Any = Writes(at, after=after)
         with monkeypatch.context() as patched:
@@ -118,7 +121,7 @@ def test_a_task_may_die_at_any_file(small: Small, monkeypatch: pytest.MonkeyPatc
                 break
         small.run("crashed")
         assert same(small.tables("crashed"), small.tables("clean")), at
-    assert at > 6, "there were files to die at"
+    assert at >= 5, "there were files to die at"
 
 
 @pytest.mark.parametrize(("verb", "after"), [("commit frames/20m", True), ("promote windows/visits", True)])

@@ -1,6 +1,7 @@
 """Files that somebody deleted or a disk damaged: found, said, mended where that can be done; never taken for whole."""
 
 import os
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,14 +29,25 @@ class Carrying(Small):
         return replace(flow, windows={**flow.windows, "threes": windows.arrival(windows.by_count(3))})
 
 
-@pytest.fixture
-def small(tmp_path: Path) -> Carrying:
-    made = Carrying(tmp_path)
+@pytest.fixture(scope="module")
+def undamaged(tmp_path_factory: pytest.TempPathFactory) -> Carrying:
+    """Two equal states of three batches, each batch in a run of its own; and a copy of the folder beside it."""
+    made = Carrying(tmp_path_factory.mktemp("damage") / "small")
+    made.folder.mkdir()
     made.write_all()
     for at in range(3):
         made.run("state", at, at)
-        made.run("whole", at, at)
+    shutil.copytree(made.folder / "state", made.folder / "whole")
+    shutil.copytree(made.folder, made.folder.with_name("copy"))
     return made
+
+
+@pytest.fixture
+def small(undamaged: Carrying) -> Carrying:
+    """In the same folder again: the definition names it."""
+    shutil.rmtree(undamaged.folder)
+    shutil.copytree(undamaged.folder.with_name("copy"), undamaged.folder)
+    return undamaged
 
 
 def files(small: Small, folder: str) -> list[Path]:

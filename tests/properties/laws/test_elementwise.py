@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from pipelines import aggregates as agg
 from pipelines.laws.states import combined, finished, lifted
+from tests.case_counts import cases
 
 KINDS = {"xs": pa.list_(pa.int64()), "ys": pa.list_(pa.int64())}
 LISTS = st.none() | st.lists(st.none() | st.integers(-9, 9), max_size=4)
@@ -38,7 +39,7 @@ def test_elements_at_one_place_belong_together() -> None:
     assert result(agg.elementwise(["xs", "ys"], agg.min_by("xs", "ys")), rows([1, 2], [3, 9, 5])) == [1, 2, 5]
 
 
-@settings(max_examples=200, deadline=None, database=None)
+@settings(max_examples=cases(200), deadline=None, database=None)
 @given(st.lists(LISTS, max_size=4), st.lists(LISTS, max_size=4))
 def test_equals_a_loop(first: list[Any], second: list[Any]) -> None:
     lists = [each for each in first + second if each is not None]

@@ -17,6 +17,7 @@ from pipelines.aggregates import Aggregate, Field, Fold, Select
 from pipelines.aggregates.shared_fields import shared_fields
 from pipelines.jobs.bound import derivation, fingerprint
 from pipelines.laws.states import finished, lifted
+from tests import case_counts
 from tests.catalogue.aggregates import ROWS, Row
 from tests.catalogue.columns import COLUMNS, fixed
 from tests.properties.equal_values import alike
@@ -58,7 +59,7 @@ def cases(row: Row, values: Any) -> Any:
     """Several times three lists of rows whose times ascend, with ties within and between them; any may be empty."""
     rows = st.lists(st.tuples(st.none() | values, st.none() | values, st.integers(0, 2)), max_size=5)
     case = st.tuples(rows, rows, rows).map(lambda lists: tuple(timed(row, rows, place) for place, rows in enumerate(lists)))
-    return st.lists(case, min_size=8, max_size=16)
+    return st.lists(case, min_size=case_counts.cases(8), max_size=case_counts.cases(16))
 
 
 def timed(row: Row, rows: list[tuple[Any, Any, int]], place: int) -> list[dict[str, Any]]:
@@ -71,8 +72,10 @@ def kinds_of(row: Row, kind: pa.DataType) -> dict[str, pa.DataType]:
     return COLUMNS | dict.fromkeys((*row.of, "other"), kind)
 
 
-# Of a dozen cases each, and no smaller ones sought: a failure tells the smallest of its dozen.
-FEW = settings(max_examples=2, deadline=None, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+# Of a dozen cases each (one while you work), and no smaller ones sought: a failure tells the smallest of its dozen.
+FEW = settings(
+    max_examples=case_counts.cases(2), deadline=None, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
+)
 
 
 @pytest.mark.parametrize(("row", "kind"), PAIRS)
