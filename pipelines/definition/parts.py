@@ -32,6 +32,16 @@ class Source(Protocol):
         ...
 
     @property
+    def time_format(self) -> str | None:
+        """How event times are written where they are text, as strptime takes it; None is ISO 8601."""
+        ...
+
+    @property
+    def delimiter(self) -> str | None:
+        """What stands between the values of a CSV file; None is a comma."""
+        ...
+
+    @property
     def types(self) -> Mapping[str, str]:
         """Column -> SQL type, where the user gave one."""
         ...

@@ -128,6 +128,8 @@ def fingerprint(pipeline: Pipeline) -> str:
     }
     if source.types:  # left out where none are given, so that states from before they counted keep their name
         facts["types"] = sorted(source.types.items())
+    if source.time_format or source.delimiter:
+        facts["text"] = [source.time_format, source.delimiter]
     return sha256(json.dumps(facts, sort_keys=True, default=str).encode()).hexdigest()[:12]
 
 

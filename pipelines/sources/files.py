@@ -51,6 +51,8 @@ class FileSource:
     arrival_time: str | None = None
     all_files: bool = False
     checksum: bool = False
+    time_format: str | None = None
+    delimiter: str | None = None
 
     upstream = None
     section = order = ()
@@ -94,6 +96,8 @@ def files(
     arrival_time: str | None = None,
     all_files: bool = False,
     checksum: bool = False,
+    time_format: str | None = None,
+    delimiter: str | None = None,
 ) -> FileSource:
     """Files of Parquet, CSV (with a header) or JSON lines, plain or compressed (.gz, .zst).
 
@@ -115,6 +119,8 @@ def files(
             that is run over one interval. Rows of several batches would count in each.
         checksum: whether a file has changed is told by its content, which takes three more readings: before and after it
             is read, and when `outdated` looks. Without, by its size and the time when it was last written.
+        time_format: how event times are written where they are text, as strptime takes it: "%d.%m.%Y %H:%M"; ISO 8601 unless said.
+        delimiter: what stands between the values of a CSV file: a comma, in a file `.tsv` a tab, unless said.
 
     Every file of a batch needs the columns that the definition uses. Others may come and go.
 
@@ -133,6 +139,8 @@ def files(
             raise DefinitionError(f"{what}: {choice!r} is not possible; choose from {', '.join(repr(c) for c in choices if c)}")
     if timezone is not None:
         zone(timezone)
+    form = format or _format_of(str(path))
+    _check_text(time_format, unit, delimiter, form)
     _check_template(local(path, "path"), all_files=all_files)
     return FileSource(
         str(path),
@@ -140,13 +148,26 @@ def files(
         unit,
         timezone,
         missing,
-        format or _format_of(str(path)),
+        form,
         dict(types or {}),
         arrival_order or arrival_time,
         arrival_time,
         all_files,
         checksum,
+        time_format,
+        delimiter or ("\t" if _stem(str(path)).lower().endswith(".tsv") else None),
     )
+
+
+def _check_text(time_format: str | None, unit: Unit | None, delimiter: str | None, form: Format) -> None:
+    if time_format is not None and (not isinstance(time_format, str) or "%" not in time_format):
+        raise DefinitionError(f'time_format: {time_format!r} is no format of strptime; write "%d.%m.%Y %H:%M"')
+    if time_format is not None and unit is not None:
+        raise DefinitionError(f"time_format={time_format!r} is for text and unit={unit!r} for integers; give one of them")
+    if delimiter is not None and form != "csv":
+        raise DefinitionError(f"delimiter={delimiter!r} is for CSV; the files here are {form}")
+    if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '"\r\n'):
+        raise DefinitionError(f'delimiter: {delimiter!r} is not possible; give one character, as ";"')
 
 
 def _check_template(path: object, *, all_files: bool) -> None:
@@ -171,10 +192,14 @@ def _template_help(path: object, wrong: str) -> str:
 
 
 def _format_of(path: str) -> Format:
-    stem = path
-    for ending in COMPRESSED:
-        stem = stem.removesuffix(ending)
-    ending = stem.rsplit("/", 1)[-1].rsplit(".", 1)[-1].lower()
+    ending = _stem(path).rsplit("/", 1)[-1].rsplit(".", 1)[-1].lower()
     if ending not in FORMATS:
         raise DefinitionError(f'path: cannot tell the format of {path!r} from its ending; say format="parquet", "csv" or "json"')
     return FORMATS[ending]
+
+
+def _stem(path: str) -> str:
+    """The path without an ending that says how it is compressed."""
+    for ending in COMPRESSED:
+        path = path.removesuffix(ending)
+    return path

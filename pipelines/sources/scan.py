@@ -31,6 +31,8 @@ def literal(text: str) -> str:
 # What DuckDB would otherwise guess of a file's folder or content, and drop or replace rows and columns by.
 _AS_IT_STANDS = "union_by_name = true, hive_partitioning = false, hive_types_autocast = false"
 _FIRST_LINE_IS_THE_HEADER = "header = true, skip = 0, comment = '', sample_size = -1"
+_QUOTES = """quote = '"', escape = '"'"""
+_YEAR_FIRST = "dateformat = '%Y-%m-%d'"
 
 
 def scan(source: Source, paths: Sequence[str], *, named: bool = False) -> str:
@@ -42,10 +44,31 @@ def scan(source: Source, paths: Sequence[str], *, named: bool = False) -> str:
     how = f"{_AS_IT_STANDS}, filename = {literal(FILE_PATH) if named else 'false'}"
     if source.format == "parquet":
         return _typed(source, f"read_parquet({files}, {how})")
-    types = "" if not source.types else ", types = {" + ", ".join(f"{literal(c)}: {literal(t)}" for c, t in source.types.items()) + "}"
     if source.format == "csv":
-        return f"read_csv({files}, {_FIRST_LINE_IS_THE_HEADER}, {how}{types})"
-    return _typed(source, f"read_json({files}, format = 'newline_delimited', sample_size = -1, {how})")
+        return f"read_csv({files}, {_dialect(source)}, {how}{_typed_csv(source)})"
+    return _typed(source, f"read_json({files}, format = 'newline_delimited', sample_size = -1, {_YEAR_FIRST}, {how})")
+
+
+def first_texts(source: Source, path: str, columns: Sequence[str]) -> str:
+    """The query for the first value of columns of a file of CSV or JSON, as it is written; null where there is none."""
+    texts = ", ".join(f"{literal(column)}: 'VARCHAR'" for column in columns)
+    table = f"read_json({literal(path)}, format = 'newline_delimited', columns = {{{texts}}}, {_AS_IT_STANDS})"
+    if source.format == "csv":
+        none = ", ".join(f"NULL::VARCHAR AS {quoted(column)}" for column in columns)
+        own = f"read_csv({literal(path)}, {_dialect(source)}, all_varchar = true, {_AS_IT_STANDS})"
+        table = f"(FROM {own} UNION ALL BY NAME SELECT {none} WHERE false)"  # a file may lack a column
+    return "SELECT " + ", ".join(f"(SELECT {quoted(c)} FROM {table} WHERE {quoted(c)} IS NOT NULL LIMIT 1)" for c in columns)
+
+
+def _typed_csv(source: Source) -> str:
+    texts = {source.event_time: "VARCHAR"} if source.time_format else {}
+    types = ", ".join(f"{literal(column)}: {literal(kind)}" for column, kind in (texts | dict(source.types)).items())
+    return f", types = {{{types}}}" if types else ""
+
+
+def _dialect(source: Source) -> str:
+    """How a CSV file is to be taken apart. Types are told from the whole file; nothing else is left to DuckDB's judgement."""
+    return f"delim = {literal(source.delimiter or ',')}, {_QUOTES}, {_YEAR_FIRST}, {_FIRST_LINE_IS_THE_HEADER}"
 
 
 def _typed(source: Source, table: str) -> str:
@@ -86,6 +109,8 @@ def instant(source: Source, name: str, what: str, columns: Mapping[str, str]) ->
         return f"try_cast({column}::HUGEINT {_SCALES[source.unit]} AS BIGINT)"
     if kind == "VARCHAR" and source.unit:
         return f"try_cast(try_cast({column} AS HUGEINT) {_SCALES[source.unit]} AS BIGINT)"
+    if kind == "VARCHAR" and source.time_format:
+        return _finite_us(f"try_strptime({column}, {literal(source.time_format)})::TIMESTAMPTZ")
     if kind == "VARCHAR":
         return _finite_us(f"try_cast({column} AS TIMESTAMPTZ)")
     mend = (
@@ -95,7 +120,7 @@ def instant(source: Source, name: str, what: str, columns: Mapping[str, str]) ->
 
 
 def _of_timestamp(column: str, kind: str, timezone: str | None) -> str:
-    if kind == "TIMESTAMP WITH EVENT_TIME ZONE" or timezone is None:
+    if kind == "TIMESTAMP WITH TIME ZONE" or timezone is None:
         return _finite_us(column if kind != "DATE" else f"{column}::TIMESTAMP")
     return _finite_us(f"timezone({literal(timezone)}, {column}::TIMESTAMP)")
 

@@ -28,6 +28,8 @@ class WindowSource:
 
     unit = None
     timezone = None
+    time_format = None
+    delimiter = None
     missing = "error"
     format = "parquet"
     types: Mapping[str, str] = field(default_factory=dict)

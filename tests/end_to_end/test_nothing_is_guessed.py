@@ -1,11 +1,16 @@
 """A reader takes a file as it stands: no column of a folder's name, no row left out, no line skipped."""
 
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from pipelines import aggregates as agg
+from pipelines import run, sources
 from pipelines.errors import DefinitionError, SourceError
 from tests.end_to_end.hourly import Hourly, times
+from tests.storage.spark_in_process import Here
 
 ENDINGS = ("parquet", "csv", "jsonl")
 
@@ -55,3 +60,74 @@ def test_lines_before_the_most_regular_part_are_not_skipped(tmp_path: Path) -> N
     second = "at,k,x\n" + "2024-01-01 00:30:00,c,1\n" * 10
     with pytest.raises(SourceError, match=r"00\.csv|event_time"):
         csv(tmp_path, first + second).run()
+
+
+# DuckDB would take 01/02/2024 for the first of February, and in a file with 01/13/2024 for the second of January
+def test_event_times_that_do_not_say_which_number_is_the_day_are_refused(tmp_path: Path) -> None:
+    with pytest.raises((SourceError, DefinitionError), match="'01/01/2024 00:10:00': which number is the day would be a guess"):
+        csv(tmp_path, "at\n01/01/2024 00:10:00\n").run()
+
+
+@pytest.mark.parametrize("day", ["01-02-2024 03:04:05", "01-02-24 03:04:05"])
+def test_so_it_is_with_any_column_of_any_file(day: str, tmp_path: Path) -> None:
+    hourly = Hourly(tmp_path, "{start:%H}*.csv", {"unit": "s"}, {"aggregates": {"n": agg.max("paid")}})
+    hourly.write("00a.csv", {"at": []}).write_text("at,paid\n1704067200,2024-01-02 00:00:00\n")
+    hourly.write("00b.csv", {"at": []}).write_text(f"at,paid\n1704067201,{day}\n")
+    with pytest.raises((SourceError, DefinitionError), match=rf"00b\.csv: column 'paid' holds '{day}'.*VARCHAR"):
+        hourly.run()
+
+
+def test_so_it_is_in_json(tmp_path: Path) -> None:
+    hourly = Hourly(tmp_path, "{start:%H}.jsonl")
+    hourly.write("00.jsonl", {"at": []}).write_text('{"at": "01-02-2024 03:04:05"}\n')
+    with pytest.raises((SourceError, DefinitionError), match="column 'at' holds '01-02-2024 03:04:05'"):
+        hourly.run()
+
+
+@pytest.mark.parametrize("zone", [None, "Europe/Vienna"])
+def test_a_format_says_how_event_times_are_written(zone: str | None, tmp_path: Path) -> None:
+    hourly = Hourly(tmp_path, "{start:%H}.csv", {"time_format": "%d/%m/%Y %H:%M", "timezone": zone})
+    shift = 0 if zone is None else 1  # hours that Vienna is ahead in January
+    text = f"at,k\n01/01/2024 0{shift}:10,a\n01/01/2024 0{shift}:20,b\n2024-01-01 00:30,c\n"
+    hourly.write("00.csv", {"at": []}).write_text(text)
+    (batch,) = hourly.run().batches
+    assert (batch.rows_read, batch.rows_accepted, batch.rows_quarantined) == (3, 2, 1)
+    assert hourly.rows("n", "window_start") == [(2, times(0)[0])]
+
+
+# wall clocks show 2:30 twice in the night of October 27: with an offset it is known which
+def test_an_instant_is_itself_in_the_hour_that_comes_twice(tmp_path: Path) -> None:
+    first, second = datetime(2024, 10, 27, 0, 30, tzinfo=UTC), datetime(2024, 10, 27, 1, 30, tzinfo=UTC)
+    daily = {"schedule": "@daily", "start": datetime(2024, 10, 27, tzinfo=UTC)}
+    hourly = Hourly(tmp_path, "{start:%d}.parquet", {"timezone": "Europe/Vienna"}, daily)
+    hourly.write("27.parquet", {"at": [first, second, second]})
+    run(hourly.pipeline, root=hourly.root, start=datetime(2024, 10, 27, tzinfo=UTC), end=datetime(2024, 10, 28, tzinfo=UTC), spark=Here())
+    assert hourly.rows("n") == [(1,), (2,)]
+
+
+@pytest.mark.parametrize(("ending", "said"), [("csv", {"delimiter": ";"}), ("tsv", {}), ("tsv", {"delimiter": ";"}), ("csv", {})])
+def test_values_are_separated_by_what_is_said(ending: str, said: dict[str, str], tmp_path: Path) -> None:
+    mark = said.get("delimiter", "\t" if ending == "tsv" else ",")
+    hourly = Hourly(tmp_path, f"{{start:%H}}.{ending}", said, {"keys": ["k"]})
+    hourly.write(f"00.{ending}", {"at": []}).write_text(f'at{mark}k\n2024-01-01 00:10{mark}"a{mark}""b"""\n')
+    hourly.run()
+    assert hourly.rows("k", "n") == [(f'a{mark}"b"', 1)]
+
+
+def test_another_delimiter_is_no_guess(tmp_path: Path) -> None:
+    with pytest.raises((SourceError, DefinitionError), match="no column 'at'; there are at;k"):
+        csv(tmp_path, "at;k\n2024-01-01 00:10:00;a\n").run()
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ({"time_format": "d/m/y"}, "is no format of strptime"),
+        ({"time_format": "%d", "unit": "s"}, "give one of them"),
+        ({"delimiter": ";;"}, "give one character"),
+        ({"delimiter": ";", "format": "json"}, "is for CSV; the files here are json"),
+    ],
+)
+def test_what_cannot_be_said_of_text(said: dict[str, Any], words: str) -> None:
+    with pytest.raises(DefinitionError, match=words):
+        sources.files("{start:%H}.csv", event_time="at", **said)

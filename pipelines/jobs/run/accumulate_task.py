@@ -14,6 +14,7 @@ from pipelines.engine.merged_states import merged
 from pipelines.errors import MuntinError
 from pipelines.jobs.run.columns_of_files import check_files
 from pipelines.jobs.run.steady_reading import steady
+from pipelines.jobs.run.times_of_files import check_times
 from pipelines.sources.duckdb_session import described, explained, kept_session
 from pipelines.sources.lift import states, tally
 from pipelines.sources.scan import quoted, refused, scan, staged
@@ -95,6 +96,7 @@ def _accumulate(session: duckdb.DuckDBPyConnection, share: Share, split: Split) 
     newest = newest if split.mark_us is None else split.mark_us
     done: dict[str, Any] = {"batch": split.batch_us, "split": split.number, "read": read, "taken": 0, "newest": newest, "states": {}}
     done["rows"] = _rows_by_file(session, source, split.paths, read)
+    check_times(session, source, columns, split.paths)
     check_files(session, share.bound, columns, [path for path, count in zip(split.paths, done["rows"], strict=True) if count])
     for frames in sets:
         done["states"][frames.table] = written = _write_states(session, share, split, frames, rows, latest, newest, columns, done["rows"])

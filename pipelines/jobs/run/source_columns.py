@@ -12,6 +12,7 @@ from pipelines.aggregates.grouping import asked_of
 from pipelines.definition.kinds import RowStates
 from pipelines.definition.spelling import did_you_mean
 from pipelines.errors import DefinitionError, SourceError
+from pipelines.jobs.run.times_of_files import check_times
 from pipelines.sources.duckdb_session import described, explained, kept_session, said
 from pipelines.sources.lift import states
 from pipelines.sources.lift_sql import expression_sql, lifts_sql
@@ -40,6 +41,7 @@ def bound_types(bound: Bound, known: Mapping[str, pa.Schema | None], pieces: Seq
     files = scan(bound.source, paths)
     columns = described(session, f"FROM {files}")
     event_time(bound.source, columns)
+    check_times(session, bound.source, columns, paths)
     rows = f"({staged(bound.source, files, columns, ordinal=True)})"
     _check_keys(bound, columns)
     _check_where(session, bound, rows, columns)
