@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -12,20 +11,22 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from pipelines.definition.instants import from_us
-from pipelines.errors import ConflictError
+from pipelines.jobs.report_files import crowd, telling_of, write_reports
 from pipelines.jobs.reports import ReadFile
 from pipelines.states.columns import INSTANT
-from pipelines.store.parquet import write_named
 from pipelines.store.reading import read_files
-from pipelines.store.store import Change, File
+from pipelines.store.retries import after_conflicts
+from pipelines.store.store import Change
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from pipelines.definition.schedule import Interval
     from pipelines.jobs.reports import Accumulated, BatchReport
     from pipelines.store.store import Store
 
 TABLE = "reports"
+_TRIES = 20
 _SCHEMA = pa.schema(
     [
         ("batch", INSTANT),
@@ -46,7 +47,7 @@ _SCHEMA = pa.schema(
 
 def record_accumulated(store: Store, done: Sequence[Accumulated], now: datetime) -> dict[int, bool]:
     """Write down what was read; return for each batch whether its source is another one than the last time."""
-    last = last_accumulated(store)
+    last = last_accumulated(store, [one.interval for one in done])
     changed = {one.interval.start_us: _differs(last.get(one.interval.start_us), one) for one in done}
     rows = [
         {
@@ -107,24 +108,28 @@ def record_published(store: Store, batches: Sequence[BatchReport], now: datetime
 def _append(store: Store, rows: list[dict[str, Any]], now: datetime) -> None:
     if not rows:
         return
-    table = pa.Table.from_pylist([{**row, "recorded_at": now} for row in rows], _SCHEMA)
-    written = write_named(table, f"{store.root}/{TABLE}", lambda digest: f"{digest}.parquet")
-    new = File(written["path"], written["size"], written["rows"])
-    for _ in range(20):
-        base = store.snapshot(TABLE)
-        if any(file.path == new.path for file in base.files):
-            return
-        with suppress(ConflictError):
-            store.commit(TABLE, base, Change(_SCHEMA, [new], [], []))
-            return
+    folder = f"{store.root}/{TABLE}"
+    new = write_reports(pa.Table.from_pylist([{**row, "recorded_at": now} for row in rows], _SCHEMA), folder)
+    for attempt in after_conflicts(_TRIES, f"{folder}: other runs keep writing reports; run again when they are done"):
+        with attempt:
+            base = store.snapshot(TABLE)
+            if any(file.path == new.path for file in base.files):
+                return
+            small = crowd(base.files)
+            large = [write_reports(read_files(folder, replace(base, files=tuple(small))).sort_by("batch"), folder)] if small else []
+            store.commit(TABLE, base, Change(_SCHEMA, [new, *large], list(small), []))
 
 
-def last_accumulated(store: Store) -> dict[int, Mapping[str, Any]]:
-    """Start of a batch -> its newest report of accumulate."""
-    snapshot = store.snapshot(TABLE)
-    if snapshot.version < 0:
+def last_accumulated(store: Store, intervals: Sequence[Interval] | None = None) -> dict[int, Mapping[str, Any]]:
+    """Start of a batch -> its newest report of accumulate. With `intervals`, of batches from the first to the last of them alone."""
+    snapshot, condition = store.snapshot(TABLE), ds.field("step") == "accumulate"
+    if snapshot.version < 0 or (intervals is not None and not intervals):
         return {}
-    table = read_files(f"{store.root}/{TABLE}", snapshot, condition=ds.field("step") == "accumulate").sort_by("recorded_at")
+    if intervals is not None:
+        low, high = min(each.start_us for each in intervals), max(each.start_us for each in intervals)
+        snapshot = replace(snapshot, files=telling_of(snapshot.files, low, high))
+        condition &= (ds.field("batch") >= from_us(low)) & (ds.field("batch") <= from_us(high))
+    table = read_files(f"{store.root}/{TABLE}", snapshot, condition=condition).sort_by("recorded_at")
     starts = table["batch"].cast(pa.int64()).to_pylist()
     return dict(zip(starts, table.to_pylist(), strict=True))
 

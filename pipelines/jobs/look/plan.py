@@ -127,7 +127,7 @@ def plan(pipeline: Pipeline, *, root: str | Path, start: datetime, end: datetime
 
 def _batches(bound: Bound, intervals: Sequence[Interval]) -> tuple[tuple[PlannedBatch, ...], dict[Interval, list[SourceFile]]]:
     """The batches, and the files of those that have any."""
-    known, reports = versions(bound), last_accumulated(bound.store)
+    known, reports = versions(bound), last_accumulated(bound.store, intervals)
     found: dict[Interval, list[SourceFile]] = {}
     batches = []
     for interval in intervals:

@@ -16,6 +16,7 @@ from pipelines.sources.listing import shares, splits
 from pipelines.spark.tasks import parallelism, run_tasks
 from pipelines.states.columns import INSTANT
 from pipelines.store.paths import parse_states_path, version_of
+from pipelines.store.retries import after_conflicts
 from pipelines.store.store import Change, File, Snapshot
 
 if TYPE_CHECKING:
@@ -105,15 +106,14 @@ def _read(bound: Bound, spark: SparkSession, given: Inputs, bases: dict[str, Sna
 def _commit_refused(bound: Bound, base: Snapshot, intervals: Sequence[Interval], done: dict[int, list[dict[str, Any]]]) -> None:
     """Refused rows first: a batch that counts has its quarantine. Nothing to write is nothing to commit."""
     new = {interval.start_us: [one["refused"] for one in done[interval.start_us] if one["refused"]] for interval in intervals}
-    for _ in range(_TRIES):
-        change = _difference(base, new, _REFUSED, [])
-        if not change.adds and not change.removes:
-            return None
-        try:
-            return bound.store.commit(QUARANTINE, base, change)
-        except ConflictError:
-            base = bound.store.snapshot(QUARANTINE)
-    raise ConflictError(f"{bound.pipeline.name}: other runs keep replacing the quarantine of these batches; run again when they are done")
+    given_up = f"{bound.pipeline.name}: other runs keep replacing the quarantine of these batches; run again when they are done"
+    for attempt in after_conflicts(_TRIES, given_up):
+        with attempt:
+            if attempt.retry_state.attempt_number > 1:
+                base = bound.store.snapshot(QUARANTINE)
+            change = _difference(base, new, _REFUSED, [])
+            if change.adds or change.removes:
+                bound.store.commit(QUARANTINE, base, change)
 
 
 def _commit_states(
@@ -123,22 +123,18 @@ def _commit_states(
     table, lost = frames.table, set[int]()
     new = {interval.start_us: [one["states"][table] for one in done[interval.start_us]] for interval in intervals}
     schema = _schema(bound, table, new, base)
-    for _ in range(_TRIES):
-        names = [f"{bound.pipeline.name}/{start}" for start in new]
-        change = _difference(base, new, schema, names)
-        if not change.adds and not change.removes:
-            return lost
-        try:
-            bound.store.commit(table, base, change)
-        except ConflictError:
-            before, base = _by_batch(base), bound.store.snapshot(table)
-            now = _by_batch(base)
-            taken = {start for start in new if now.get(start) != before.get(start)}
-            lost |= {start for start in taken if {f.path for f in now.get(start, ())} != {f["path"] for f in new[start]}}
-            new = {start: found for start, found in new.items() if start not in taken}
-        else:
-            return lost
-    raise ConflictError(f"{table}: other runs keep committing; run again when they are done")
+    for attempt in after_conflicts(_TRIES, f"{table}: other runs keep committing; run again when they are done"):
+        with attempt:
+            if attempt.retry_state.attempt_number > 1:
+                before, base = _by_batch(base), bound.store.snapshot(table)
+                now = _by_batch(base)
+                taken = {start for start in new if now.get(start) != before.get(start)}
+                lost |= {start for start in taken if {f.path for f in now.get(start, ())} != {f["path"] for f in new[start]}}
+                new = {start: found for start, found in new.items() if start not in taken}
+            change = _difference(base, new, schema, [f"{bound.pipeline.name}/{start}" for start in new])
+            if change.adds or change.removes:
+                bound.store.commit(table, base, change)
+    return lost
 
 
 def _by_batch(snapshot: Snapshot) -> dict[int, list[File]]:

@@ -19,6 +19,7 @@ from pipelines.jobs.run.publish import publish
 from pipelines.jobs.run.validate import validate_staged
 from pipelines.jobs.upkeep.rebuild import left_behind
 from pipelines.spark.spark_session import session_or_local
+from pipelines.store.retries import after_conflicts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -126,7 +127,7 @@ def finish(bound: Bound, spark: SparkSession, intervals: Sequence[Interval], *, 
     def changed(window: str, found: Changes) -> None:
         changes[window] = (*changes.get(window, ()), found)
 
-    for _ in range(_TRIES):
+    def attempted() -> Finished:
         tell("finalize")
         staged = finalize(bound, spark, [interval.start_us for interval in intervals])
         quality: tuple[Mapping[str, Any], ...] = ()
@@ -138,14 +139,16 @@ def finish(bound: Bound, spark: SparkSession, intervals: Sequence[Interval], *, 
             publish(bound, staged, committed=committed, validated=validate, changed=changed)
         except ConflictError:
             bound.store.discard(staged.folder)
-            continue
+            raise
         return Finished(published_starts, tuple((low, high) for low, high in staged.missing), quality, tuple(staged.remarks), changes)
-    raise ConflictError(f"{bound.pipeline.name}: other runs keep publishing; run again when they are done")
+
+    given_up = f"{bound.pipeline.name}: other runs keep publishing; run again when they are done"
+    return after_conflicts(_TRIES, given_up)(attempted)
 
 
 def batch_reports(bound: Bound, intervals: Sequence[Interval], changed: Mapping[int, bool] | None = None) -> list[BatchReport]:
     """The report of each batch, from the reports table and the ledgers as they are now."""
-    read = last_accumulated(bound.store)
+    read = last_accumulated(bound.store, intervals)
     ledgers = {name: now.ledger.by_start() if (now := published(bound.store, name)).ledger else {} for name in bound.windows}
     return [
         _report(interval, read[interval.start_us], ledgers, (changed or {}).get(interval.start_us, False))

@@ -46,8 +46,8 @@ def outdated(pipeline: Pipeline, *, root: str | Path, start: datetime, end: date
         DefinitionError, SourceError, StateError: as `run`.
     """
     bound = bind(pipeline, root)
-    known, reports = versions(bound), last_accumulated(bound.store)
     intervals = pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end"))
+    known, reports = versions(bound), last_accumulated(bound.store, intervals)
     lost, found = set(purged(bound, without_files(bound, intervals))), []
     for interval in intervals:
         at = interval.start_us
