@@ -22,6 +22,27 @@ def test_a_run_without_a_connection_is_local(run_day: Callable[..., Any], dags: 
     assert [(row["who"], row["n"], row["total"]) for row in table.to_pylist()] == half_days([1])
 
 
+def test_a_definition_that_does_not_fit_fails_before_spark(
+    run_day: Callable[..., Any], project: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+):
+    from pyspark.sql import SparkSession
+
+    started: list[str] = []
+    monkeypatch.setattr(SparkSession.Builder, "getOrCreate", lambda _: started.append("Spark"))
+    (project / "data/2024-01-01.csv").write_text("who;at;amount\nann;2024-01-01T01:00:00Z;1\n", encoding="utf-8")
+
+    run = run_day(1)
+
+    assert {each.task_id: str(each.state) for each in run.get_task_instances()} == {
+        "accumulate": "failed",
+        "finalize": "upstream_failed",
+        "validate": "upstream_failed",
+        "publish": "upstream_failed",
+    }
+    assert not started
+    assert not any(root.glob("shop/*/frames"))
+
+
 def test_home_is_the_folder_that_holds_dags(monkeypatch: pytest.MonkeyPatch):
     assert home_of("/a/dags/x.py") == Path("/a")
     assert home_of("/a/dags/team/x.py") == Path("/a")
