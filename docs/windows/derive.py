@@ -12,14 +12,14 @@ import pyarrow as pa
 from pipelines import aggregates as agg
 from pipelines.definition.instants import instant_us
 from pipelines.engine.windows import combine_arranged
-from pipelines.laws.states import lifted
+from pipelines.laws.states import lifted, queried
 from pipelines.states.columns import ARRIVAL_TIME, BATCH_POSITION, INSTANT
 from pipelines.states.sorted import arrange
 from pipelines.states.sorted_by_arrival import Batches, arrange_by_arrival
 from pipelines.timeline.closing import closing
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from pipelines.states.sorted import Arranged
@@ -46,12 +46,12 @@ def derived(window: Window, arrivals: Sequence[Sequence[int]], zero: datetime, l
     Args:
         window: the definition.
         arrivals: batch by batch when events happened, in seconds after `zero`; that is their name too. Events of windows
-            by arrival come when they happen.
+            by arrival come in this order.
         zero: the start of the first batch.
         length: of a batch's interval, in seconds.
     """
     starts = instant_us(zero, "zero") + np.arange(len(arrivals) + 1) * length * SECOND
-    states = pa.concat_tables([_states(window, sorted(times), int(starts[0]), at) for at, times in enumerate(arrivals)])
+    states = pa.concat_tables([_states(window, times, int(starts[0]), at) for at, times in enumerate(arrivals)])
     combined = combine_arranged(
         _arranged(window, states, starts), window=window, when=closing(window, starts[1:]), keys=(), aggregates={"members": MEMBERS}
     )
@@ -60,8 +60,11 @@ def derived(window: Window, arrivals: Sequence[Sequence[int]], zero: datetime, l
 
 
 def _states(window: Window, times: Sequence[int], zero: int, position: int) -> pa.Table:
-    """The states of a batch's events: one a frame."""
-    rows: list[dict[str, Any]] = [{"name": str(second), "time": zero + second * SECOND} for second in times]
+    """The states of a batch's events: one a frame, or one a row in order of arrival."""
+    by_arrival = window.made_of.by_arrival
+    rows: list[dict[str, Any]] = [
+        {"name": str(second), "second": second, "time": zero + second * SECOND} for second in (times if by_arrival else sorted(times))
+    ]
     width = window.frame_us(0)
     frames = [(start * width, list(each)) for start, each in groupby(rows, lambda row: row["time"] // width)]
     columns = {
@@ -73,7 +76,17 @@ def _states(window: Window, times: Sequence[int], zero: int, position: int) -> p
     for name, instants in columns.items():
         states = states.append_column(name, pa.array(instants, pa.int64()).view(INSTANT))
     states = states.append_column(ARRIVAL_TIME, pa.array(columns["frame"], pa.int64()))
+    if by_arrival and window.made_of.lifts:
+        for name, values in _read(window.made_of.lifts, rows).items():
+            states = states.append_column(name, values)
     return states.append_column(BATCH_POSITION, pa.array([position] * len(frames), pa.int64()))
+
+
+def _read(lifts: Mapping[str, str], rows: Sequence[dict[str, Any]]) -> dict[str, pa.ChunkedArray]:
+    """What a window by arrival reads of each row, beside its members."""
+    numbered = pa.table({"place": range(len(rows)), "second": [row["second"] for row in rows]})
+    found = queried(numbered, lifts, "GROUP BY place ORDER BY place")
+    return {name: found[name] for name in lifts}
 
 
 def _arranged(window: Window, states: pa.Table, starts: np.ndarray) -> Arranged:

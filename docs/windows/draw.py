@@ -60,6 +60,9 @@ def _panel(axes: Axes, panel: Panel, windows: Sequence[Drawn]) -> None:
     for batch, times in enumerate(panel.arrivals):
         events = [second / panel.unit for second in times]
         axes.plot(events, [0] * len(events), "o", color=EVENT, markerfacecolor="white" if batch else EVENT, markersize=4.5, clip_on=False)
+    if panel.goes_back:
+        for number, second in enumerate((second for times in panel.arrivals for second in times), 1):
+            axes.text(second / panel.unit, 0.32, str(number), ha="center", va="center", fontsize=6, color="#777777")
     for border in range(1, len(panel.arrivals) if panel.between_events else 0):
         axes.axvline(border * panel.length / panel.unit, color="#777777", linestyle=":", linewidth=1)
     axes.set_title(panel.says, loc="left", family="monospace", fontsize=9)

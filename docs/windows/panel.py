@@ -51,7 +51,12 @@ class Panel:
     @property
     def between_events(self) -> bool:
         """Whether windows reach from their first event to their last, and no farther."""
-        return isinstance(self.window, windows.Arrival | windows.AllTime)
+        return self.window.made_of.by_arrival or isinstance(self.window, windows.AllTime)
+
+    @property
+    def goes_back(self) -> bool:
+        """Whether rows come in another order than their events happened."""
+        return self.window.made_of.by_arrival and any(list(times) != sorted(times) for times in self.arrivals)
 
     @property
     def drawn(self) -> list[Drawn]:

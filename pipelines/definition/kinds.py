@@ -7,7 +7,7 @@ from functools import singledispatch
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +56,12 @@ class RowStates:
     Attributes:
         lifts: column of a state -> SQL aggregate that fills it: columns that windows read, beside the fields.
         apart: whether the windows of a key depend on rows of this key alone.
+        needs: SQL expressions that windows read, with what each must be, as ("x", "order").
     """
 
     lifts: Mapping[str, str] = field(default_factory=dict)
     apart: bool = True
+    needs: Sequence[tuple[str, str]] = ()
 
     by_arrival = True
     event_times = False

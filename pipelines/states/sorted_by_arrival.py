@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     Evaluate = Callable[[pa.Table, Any, str], np.ndarray]
 
-BLANK = {3: np.array((0, AFTER_ALL, 0)), 8: np.zeros(8, np.int64)}  # counters of a new partition: tumbling; sliding
+BLANK = {1: np.zeros(1, np.int64), 3: np.array((0, AFTER_ALL, 0)), 8: np.zeros(8, np.int64)}
+"""The counters of a new partition, by their number: 1 where a row pushes others out, 3 of tumbling, 8 of sliding windows."""
 
 
 @dataclass(frozen=True, slots=True)

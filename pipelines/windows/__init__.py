@@ -3,6 +3,7 @@
 from pipelines.engine.assignment import Assignment
 from pipelines.windows.all_time import AllTime, all_time
 from pipelines.windows.arrival.policies import by_count, by_delta, by_punctuation, by_time, keep
+from pipelines.windows.arrival.progressive_sort import ProgressiveSort, progressive_sort
 from pipelines.windows.arrival.window import Arrival, arrival
 from pipelines.windows.calendar import Calendar
 from pipelines.windows.cumulating import Cumulating, cumulating
@@ -20,6 +21,7 @@ __all__ = [
     "Calendar",
     "Cumulating",
     "LimitedSession",
+    "ProgressiveSort",
     "Session",
     "Sliding",
     "Trailing",
@@ -34,6 +36,7 @@ __all__ = [
     "by_time",
     "cumulating",
     "keep",
+    "progressive_sort",
     "session",
     "sliding",
     "trailing",

@@ -16,7 +16,7 @@ from tests.catalogue.calls import aligned, size, span
 from tests.catalogue.random_times import Drawn
 from tests.oracle import DAY, SECOND, AllTime, Calendar, Cumulating, Session, Sliding, Tumbling, Unique
 from tests.oracle.trailing import Trailing
-from tests.properties.random_arrivals import Asked
+from tests.properties.random_arrivals import Asked, AskedSort, asked, asked_sort
 
 POLICIES = {"by_count", "by_delta", "by_punctuation", "by_time", "keep"}
 """Parts of windows by arrival, no kinds themselves."""
@@ -31,8 +31,10 @@ class Kind:
         call: as a user writes it, over rows that are some seconds apart.
         makes: the classes of `pipelines.windows` that the constructor gives.
         calls: class of the oracle -> how a user calls for a window of it.
-        draws: name -> a random window of the oracle's. Windows by arrival have their own: `tests/properties/random_arrivals.py`.
-        judged: name of a window -> one for batches of ten seconds, as the judges through the public API run them.
+        draws: name -> a random window of the oracle's.
+        arrivals: the same of windows by arrival: name -> a random window, the oracle's and ours.
+        judged: name of a window -> one for batches of ten seconds, as the judges through the public API run them. Windows by
+            arrival have a judge of their own: `tests/end_to_end/judge/arrivals.py`.
         picture: its panels, as the page tells them.
         questions: what it answers: the question, the call, a heading of the page.
     """
@@ -43,6 +45,7 @@ class Kind:
     picture: tuple[Panel, ...]
     questions: tuple[tuple[str, str, str], ...]
     draws: Mapping[str, Callable[[random.Random], Drawn]] = field(default_factory=dict)
+    arrivals: Mapping[str, Callable[[random.Random], Any]] = field(default_factory=dict)
     judged: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -198,6 +201,7 @@ KINDS = (
         "arrival(by_count(4), flush=True)",
         makes=(windows.Arrival,),
         calls={Asked: lambda asked: asked.ours},
+        arrivals={"arrival": asked},
         picture=(
             Panel("arrival(by_count(4))", ROWS, 10),
             Panel("arrival(by_count(3), trigger=by_count(2))", ROWS, 10),
@@ -209,6 +213,17 @@ KINDS = (
             ("what came until the temperature had risen by 1.5?", 'arrival(by_delta("temperature", 1.5))', "tumbling"),
         ),
     ),
+    Kind(
+        'progressive_sort(4, by="n", flush=True)',
+        makes=(windows.ProgressiveSort,),
+        calls={AskedSort: lambda asked: asked.ours},
+        arrivals={"progressive_sort": asked_sort},
+        picture=(
+            Panel('progressive_sort(3, by="second")', ((5, 1, 4, 2, 3), (14, 10, 12)), 10),
+            Panel('progressive_sort(2, by="second")', ((5, 1, 4, 2, 3), (14, 10, 12)), 10),
+        ),
+        questions=(("rows that come a little out of order, one by one in order?", 'progressive_sort(100, by="measured")', ""),),
+    ),
 )  # fmt: skip
 
 
@@ -217,5 +232,6 @@ def called(asked: Any) -> Any:
     return next(kind.calls[type(asked)] for kind in KINDS if type(asked) in kind.calls)(asked)
 
 
+ARRIVAL_DRAWS = {name: draw for kind in KINDS for name, draw in kind.arrivals.items()}
 DRAWS = {name: draw for kind in KINDS for name, draw in kind.draws.items()}
 JUDGED = {name: asked for kind in KINDS for name, asked in kind.judged.items()}

@@ -9,6 +9,7 @@ from docs.windows.pictures import HERE
 from pipelines import aggregates, windows
 from tests.catalogue.aggregates import NO_STATES, ROWS, Row
 from tests.catalogue.kinds import KINDS, POLICIES, Kind
+from tests.end_to_end.judge.arrivals import ARRIVALS
 
 ROOT = HERE.parents[1]
 
@@ -43,9 +44,12 @@ def missing_of_aggregate(row: Row) -> Iterator[str]:
 def missing_of_kind(kind: Kind) -> Iterator[str]:
     if not kind.calls:
         yield f"{kind.name} has no oracle: write one in tests/oracle and name it in `calls` of the row in tests/catalogue/kinds.py"
-    if kind.name != "arrival" and not kind.draws:
-        yield f"{kind.name} has no random windows: add `draws` to the row in tests/catalogue/kinds.py"
-    if kind.name != "arrival" and not kind.judged:
+    by_arrival = kind.window.made_of.by_arrival
+    if not (kind.arrivals if by_arrival else kind.draws):
+        yield f"{kind.name} has no random windows: add `{'arrivals' if by_arrival else 'draws'}` to the row in tests/catalogue/kinds.py"
+    if by_arrival and not any(isinstance(asked.ours, kind.makes) for asked in ARRIVALS.values()):
+        yield f"{kind.name} is not judged: add windows to ARRIVALS in tests/end_to_end/judge/arrivals.py"
+    if not by_arrival and not kind.judged:
         yield f"{kind.name} is not judged: add windows to `judged` of the row in tests/catalogue/kinds.py"
     if not kind.picture:
         yield f"{kind.name} has no picture: add panels to `picture` of the row in tests/catalogue/kinds.py"

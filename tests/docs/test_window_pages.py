@@ -2,6 +2,7 @@
 
 import doctest
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,25 @@ def test_the_engine_gives_what_the_table_of_sliding_windows_says(values: str, ev
         found = ours(window, (Batch(DEEP, DEEP + 20 * SECOND, rows),))
         fired = [values for _, values in sorted(found.items()) if values[0] == 0]
         assert [(n, total) for _, _, _, n, _, total, *_ in fired] == [(len(each), sum(each)) for each in wanted]
+
+
+def sorted_outputs() -> list[tuple[str, ...]]:
+    """The table of the page on progressive sort: rows, call, what comes out, what `flush=True` adds."""
+    table = (FOLDER / "progressive-sort.md").read_text(encoding="utf-8")
+    return re.findall(r"^\| ([\d ]+) \| `(progressive_sort\(.*?\))` \|([\d ]*)\|([\d ]*)\|$", table, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("values", "call", "results", "more"), sorted_outputs())
+def test_the_engine_gives_what_the_table_of_progressive_sorts_says(values: str, call: str, results: str, more: str) -> None:
+    rows = [{"t": at, "k": "a", "v": int(v), "x": 0.0, "s": "", "a": DEEP, "file": ""} for at, v in enumerate(values.split())]
+    window = eval(call, vars(windows))  # noqa: S307 - our own page
+    for flush, wanted in ((False, results), (True, f"{results} {more}")):
+        found = ours(replace(window, flush=flush), (Batch(DEEP, DEEP + SECOND, rows),))
+        assert [total for _, (closed, _, _, _, _, total, *_) in sorted(found.items()) if closed == 0] == [int(v) for v in wanted.split()]
+
+
+def test_the_tables_are_found() -> None:
+    assert len(sorted_outputs()) == 5
 
 
 def test_the_table_has_all_pairs_of_eviction_and_trigger() -> None:

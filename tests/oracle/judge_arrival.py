@@ -8,11 +8,12 @@ from tests.oracle.arrival import Arrival, Arrived, Fired
 from tests.oracle.found import Judgement
 from tests.oracle.kinds import DAY
 from tests.oracle.operator import Operator
+from tests.oracle.progressive_sort import ProgressiveSort
 from tests.oracle.time import Batch, Row, events, watermarks
 
 
 def judge_arrival(
-    window: Arrival,
+    window: Arrival | ProgressiveSort,
     batches: Sequence[Batch],
     aggregates: Mapping[str, Agg],
     *,
@@ -27,14 +28,14 @@ def judge_arrival(
     """
     said = Judgement(watermarks(batches, "interval", max_ahead))
     begin = batches[0].start if start is None else start
-    operator = Operator(window, begin)
+    operator = window if isinstance(window, ProgressiveSort) else Operator(window, begin)
     for fired in operator.run(batches, events(batches, keys, max_ahead, where)):
         for row in rows(window, fired, keys, aggregates):
             (said.still_open if fired.closing is None else said.published).append(row)
     return said
 
 
-def rows(window: Arrival, fired: Fired, keys: Sequence[str], aggregates: Mapping[str, Agg]) -> list[dict[str, Any]]:
+def rows(window: Arrival | ProgressiveSort, fired: Fired, keys: Sequence[str], aggregates: Mapping[str, Agg]) -> list[dict[str, Any]]:
     """A window is a row, or one for each of its groups, with the times of its own rows."""
     key = dict(zip(keys, fired.key, strict=True)) | {"window_index": fired.index}
     if not window.group_by:

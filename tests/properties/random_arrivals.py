@@ -1,19 +1,34 @@
 """Random windows in order of arrival, twice each: the oracle's and ours; and batches for them."""
 
 import random
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import nan
 from typing import Any
 
 from pipelines import windows
 from tests import oracle
 from tests.catalogue.random_times import LENGTH, MINUTE
 from tests.oracle import Arrival, Batch
+from tests.oracle.progressive_sort import ProgressiveSort
 from tests.properties.random_rows import row
 
 DEEP = 1_704_067_200_000_000
 """Where the pipeline starts: 2024."""
 EXPRESSIONS = {"v": lambda row: row["v"], "x": lambda row: row["x"]}
 MARKERS = {"v = 3": lambda row: row["v"] == 3, "s = 'q' and v > 0": lambda row: row["s"] == "q" and row["v"] > 0}
+
+SORTED_BY: Mapping[str, Callable[[dict[str, Any]], Any]] = {
+    **EXPRESSIONS,
+    "s": lambda row: row["s"],
+    "v > 2": lambda row: row["v"] > 2,
+    "nullif(v, 3)": lambda row: None if row["v"] == 3 else row["v"],
+    "0.0::DOUBLE * v": lambda row: 0.0 * row["v"],
+    "v::DECIMAL(4, 1)": lambda row: row["v"],
+    "make_timestamp(v)": lambda row: row["v"],
+    "if(v > 6, 'nan'::DOUBLE, if(v < 0, NULL, x))": lambda row: nan if row["v"] > 6 else None if row["v"] < 0 else row["x"],
+}
+"""What rows are sorted by: numbers with two zeros, texts, booleans, instants; nulls and NaN among them."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +121,30 @@ def asked(dice: random.Random) -> Asked:
         return Asked(evict, None, limit, flush | {"group_by": groups})
     evict, trigger = (dice.choice([by_count, by_time, by_delta])(dice) for _ in range(2))
     return Asked(evict, trigger, keep(dice, evict, trigger), flush | {"incomplete": dice.random() < 0.4, "group_by": groups})
+
+
+@dataclass(frozen=True)
+class AskedSort:
+    """A progressive sort twice; `by` is the SQL of what the oracle sorts by."""
+
+    theirs: ProgressiveSort
+    by: str
+
+    @property
+    def ours(self) -> Any:
+        """As a user writes it."""
+        return windows.progressive_sort(self.theirs.n, self.by, descending=self.theirs.descending, flush=self.theirs.flush)
+
+
+def sort(n: int, by: str, value: Callable[[dict[str, Any]], Any] | None = None, **flags: bool) -> AskedSort:
+    """A progressive sort twice."""
+    return AskedSort(ProgressiveSort(n, value or SORTED_BY[by], **flags), by)
+
+
+def asked_sort(dice: random.Random) -> AskedSort:
+    """Few rows, so that some come out."""
+    flags = {"descending": dice.random() < 0.5, "flush": dice.random() < 0.3}
+    return sort(dice.choice([1, 2, 3, 3, 5, 9]), dice.choice([*SORTED_BY]), **flags)
 
 
 def batches(dice: random.Random) -> tuple[Batch, ...]:

@@ -32,6 +32,7 @@ KINDS: dict[str, Any] = {
     "by_time": windows.arrival(windows.by_time("4h"), trigger=windows.by_count(2)),
     "by_delta": windows.arrival(windows.by_delta("v", 4)),
     "by_punctuation": windows.arrival(windows.by_punctuation("v = 5")),
+    "sorted": windows.progressive_sort(3, by="v"),
 }
 
 

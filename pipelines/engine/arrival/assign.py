@@ -15,6 +15,7 @@ from pipelines.engine.arrival.tumbling import tumble
 from pipelines.engine.assignment import Assignment
 
 if TYPE_CHECKING:
+    from pipelines.engine.arrival.fired import Fired
     from pipelines.engine.arrival.rules import Rules
     from pipelines.states.frames import Frames
 
@@ -30,10 +31,21 @@ def arrived(rules: Rules, frames: Frames, batches: int) -> Assignment:
         batches: how many there are; windows that are open have that position.
     """
     fire = slide if rules.trigger else adapt if rules.following else tumble
-    found = fire(rules, frames)
+    return assigned(fire(rules, frames), frames, batches, flush=rules.flush, groups=rules.groups)
+
+
+def assigned(found: Fired, frames: Frames, batches: int, *, flush: bool, groups: tuple[tuple[str, str], ...] = ()) -> Assignment:
+    """The assignment of windows that a kernel found.
+
+    Args:
+        found: the windows.
+        frames, batches: as for `arrived`.
+        flush: whether open windows are closed by the last batch.
+        groups: result column -> column of the states, by whose values windows are cut.
+    """
     order, block, lo, mid, hi = ranges(frames.group, found)
-    closed = np.minimum(found.closed, batches - 1) if rules.flush else found.closed
+    closed = np.minimum(found.closed, batches - 1) if flush else found.closed
     missed, more = np.zeros(len(frames), np.int64), {"window_index": found.index}
     start, end = found.empty_start, found.empty_end
     windows = Assignment(order, block, found.group, start, end, lo, mid, hi, _NONE, _NONE, missed, closed, more, found.held)
-    return bounded(grouped(windows, rules.groups, arrived_rows(frames)) if rules.groups else windows, frames)
+    return bounded(grouped(windows, groups, arrived_rows(frames)) if groups else windows, frames)

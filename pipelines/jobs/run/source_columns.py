@@ -91,20 +91,12 @@ def _check_where(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, co
 
 def _check_aggregates(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]) -> None:
     for name, aggregate in bound.aggregates.items():
+        what = f"aggregates[{name!r}]: {aggregate}"
         for field in aggregate.fields:
             for lift in lifts_sql(field).values():
-                _try(
-                    session, f"SELECT {lift} AS {quoted(name)} FROM {rows} AS {SOURCE_ROWS}", f"aggregates[{name!r}]: {aggregate}", columns
-                )
+                _try(session, f"SELECT {lift} AS {quoted(name)} FROM {rows} AS {SOURCE_ROWS}", what, columns)
             for expression, need in asked_of(field):
-                sql = expression_sql(expression)
-                kind = _try(session, f"SELECT ({sql}) AS it FROM {rows} AS {SOURCE_ROWS}", f"aggregates[{name!r}]: {aggregate}", columns)[
-                    "it"
-                ]
-                if not meets(kind, need):
-                    raise DefinitionError(
-                        f"aggregates[{name!r}]: {aggregate} needs {NEEDS[need]}, and {sql!r} is {kind}. The source has: {_listed(columns)}"
-                    )
+                _check_need(session, expression_sql(expression), need, rows, what, columns)
 
 
 def _check_windows(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]) -> None:
@@ -112,6 +104,15 @@ def _check_windows(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, 
         if isinstance(window.made_of, RowStates):
             for lift in window.made_of.lifts.values():
                 _try(session, f"SELECT {lift} AS {quoted(name)} FROM {rows}", f"windows[{name!r}]", columns)
+            for sql, need in window.made_of.needs:
+                _check_need(session, sql, need, rows, f"windows[{name!r}]", columns)
+
+
+def _check_need(session: duckdb.DuckDBPyConnection, sql: str, need: str, rows: str, what: str, columns: Mapping[str, str]) -> None:
+    """Refuse an expression whose type is not what it must be."""
+    kind = _try(session, f"SELECT ({sql}) AS it FROM {rows} AS {SOURCE_ROWS}", what, columns)["it"]
+    if not meets(kind, need):
+        raise DefinitionError(f"{what} needs {NEEDS[need]}, and {sql!r} is {kind}. The source has: {_listed(columns)}")
 
 
 def _check_derived(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]) -> None:

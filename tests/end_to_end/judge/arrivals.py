@@ -14,7 +14,7 @@ from tests.end_to_end.judge import user_files as face
 from tests.end_to_end.judge.scenario_on_disk import Bench
 from tests.end_to_end.judge.scenarios import AHEAD, FILTER, LENGTH, MEASURES, TYPES, Scenario, scenario
 from tests.oracle import SECOND, Batch, Count, Delta, Judgement, Keep, Punctuation, Time, judge_arrival
-from tests.properties.random_arrivals import Asked, Twin
+from tests.properties.random_arrivals import Asked, AskedSort, Twin, sort
 
 COLUMNS = {**TYPES, "a": face.TIME}
 
@@ -49,7 +49,7 @@ def asked(evict: Twin, trigger: Twin | None = None, partitions: Twin | None = No
     return Asked(evict, trigger, partitions, flags)
 
 
-ARRIVALS: Mapping[str, Asked] = {
+ARRIVALS: Mapping[str, Asked | AskedSort] = {
     "four": asked(count(4), flush=True),
     "four_groups": asked(count(4), group_by=("s",)),
     "three_or_soon": asked(count(3, or_time=7 * SECOND)),
@@ -72,6 +72,8 @@ ARRIVALS: Mapping[str, Asked] = {
     "kept": asked(count(3), None, keep(6)),
     "kept_sliding": asked(count(2), count(1), keep(5), incomplete=True),
     "kept_emit": asked(count(5), None, keep(4, emit=True)),
+    "sorted": sort(5, "v"),
+    "sorted_down": sort(3, "y", lambda row: row["y"], descending=True, flush=True),
 }
 
 

@@ -45,7 +45,7 @@ def test_count_then_sort(tmp_path: Path, spark: object) -> None:
 
 
 # sliding by count: what is held, sorted, after every row
-def test_progressive_sort(tmp_path: Path, spark: object) -> None:
+def test_sorted_after_every_row(tmp_path: Path, spark: object) -> None:
     write(tmp_path, 0, [3, 1, 2])
     window = windows.arrival(windows.by_count(2), trigger=windows.by_count(1), incomplete=True, output="rows")
     pipeline = sorting(tmp_path, window)
