@@ -91,7 +91,12 @@ def write(folder: Path, number: int, rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def naive(
-    rows: Sequence[Mapping[str, Any]], spans: Sequence[tuple[Any, Any]], members: Sequence[Sequence[int]], *, by_arrival: bool
+    aggregates: Mapping[str, Aggregate],
+    rows: Sequence[Mapping[str, Any]],
+    spans: Sequence[tuple[Any, Any]],
+    members: Sequence[Sequence[int]],
+    *,
+    by_arrival: bool,
 ) -> Any:
     """Each aggregate of each window: of one state that all of its rows are lifted to at once."""
     found = []
@@ -100,12 +105,12 @@ def naive(
             us = (row["t"] - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
             found.append({**row, EVENT_TIME: us, ORDER: 0 if by_arrival else us, ORDINAL: len(found), "window": window})
     table = pa.Table.from_pylist(found, pa.schema([*SCHEMA, *((name, pa.int64()) for name in (EVENT_TIME, ORDER, ORDINAL, "window"))]))
-    fields = {field.stem: field for each in ASKED for field in each.fields}
+    fields = {field.stem: field for each in aggregates.values() for field in each.fields}
     lifts = {column: lift for field in fields.values() for column, lift in lifts_sql(field).items()}
     states = sealed(queried(table, lifts | {"w": '"window"'}, 'GROUP BY "window" ORDER BY "window"'), fields.values())
     assert states["w"].to_pylist() == list(range(len(members)))
     bounds = [pa.array(column, INSTANT) for column in zip(*spans, strict=True)]
-    return {name: finish(each, combined(each, states), bounds) for name, each in AGGREGATES.items()}
+    return {name: finish(each, combined(each, states), bounds) for name, each in aggregates.items()}
 
 
 def finish(aggregate: Aggregate, states: pa.Table, bounds: list[pa.Array]) -> list[Any]:
@@ -120,14 +125,16 @@ def bits(value: Any) -> Any:
     return [bits(each) for each in value] if isinstance(value, list | tuple) else bit(value)
 
 
+@pytest.mark.parametrize("third", range(3))  # DuckDB plans one wide query much longer than three narrow ones
 @pytest.mark.parametrize("seed", range(int(os.environ.get("MUNTIN_JUDGE", "1"))))
-def test_every_aggregate_in_every_kind(seed: int, tmp_path: Path, spark: object) -> None:
+def test_every_aggregate_in_every_kind(seed: int, third: int, tmp_path: Path, spark: object) -> None:
     """In bulk against the naive answer; then batch by batch, one of them replaced afterwards, against bulk, bit by bit."""
     folder = tmp_path / "data"
     for number in BATCHES:
         write(folder, number, batch(seed, number))
     source = sources.files(str(folder / "{start:%H%M}.parquet"), event_time="t")
-    asked = {"ids": agg.collect("id")} | AGGREGATES
+    aggregates = dict(list(AGGREGATES.items())[third::3])
+    asked = {"ids": agg.collect("id")} | aggregates
     flow = Pipeline(name="p", source=source, schedule="10m", start=BEGIN, keys=["k"], windows=WINDOWS, aggregates=asked)
 
     def go(root: str, first: int, last: int) -> None:
@@ -144,6 +151,7 @@ def test_every_aggregate_in_every_kind(seed: int, tmp_path: Path, spark: object)
         assert bits(bulk) == bits(steps), name
         spans, members = [(row["window_start"], row["window_end"]) for row in bulk], [row["ids"] for row in bulk]
         assert len(bulk) > 1, name
-        wanted = naive([row for number in BATCHES for row in batch(seed, number)], spans, members, by_arrival=kind.made_of.by_arrival)
-        for column, aggregate in AGGREGATES.items():
+        rows = [row for number in BATCHES for row in batch(seed, number)]
+        wanted = naive(aggregates, rows, spans, members, by_arrival=kind.made_of.by_arrival)
+        for column, aggregate in aggregates.items():
             assert alike([row[column] for row in bulk], wanted[column]), (name, str(aggregate))
