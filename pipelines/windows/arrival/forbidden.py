@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from pipelines.windows.arrival.policies import Count, Delta, Policy, Punctuation, Time
 
 if TYPE_CHECKING:
-    from pipelines.windows.arrival.window import Arrival
+    from pipelines.windows.arrival.parameters import Parameters
 
 
 def _by_clock(policy: Policy) -> bool:
     return isinstance(policy, Time) or (isinstance(policy, Count) and policy.or_time_us > 0)
 
 
-def mixtures(window: Arrival, *, slides: bool) -> list[tuple[bool, str]]:
+def mixtures(window: Parameters, *, slides: bool) -> list[tuple[bool, str]]:
     """What SPL does not have either, and what to do instead."""
     adapts = any(isinstance(policy, Delta) and policy.following for policy in window.policies)
     return [

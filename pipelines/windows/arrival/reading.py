@@ -11,10 +11,10 @@ from pipelines.windows.arrival.policies import BORDERS, Count, Delta, Keep, Poli
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pipelines.windows.arrival.window import Arrival
+    from pipelines.windows.arrival.parameters import Parameters
 
 
-def lifts(window: Arrival) -> Mapping[str, str]:
+def lifts(window: Parameters) -> Mapping[str, str]:
     """Column of a state -> the SQL aggregate that fills it from a row."""
     found = {}
     for policy in window.policies:
@@ -26,7 +26,7 @@ def lifts(window: Arrival) -> Mapping[str, str]:
     return found | {_group(name): f'any_value("{name}")' for name in window.group_by}
 
 
-def rules(window: Arrival) -> Rules:
+def rules(window: Parameters) -> Rules:
     """The definition in numbers and names of columns."""
     evict, kept = window.evict, window.partitions or Keep()
     at = evict.at if isinstance(evict, Punctuation) else ""
