@@ -1,0 +1,108 @@
+"""`python -m benchmarks.life`: what a batch costs after a long history.
+
+A history of N minutes is run in bulk, then 50 more minutes one by one. Printed for each N: CPU and wall seconds a batch (the median),
+bytes written a batch, files, and the peak of memory. Spark is left out: its tasks run in this process, so that the CPU is our own.
+"""
+
+import argparse
+import resource
+import statistics
+import tempfile
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from rich.console import Console
+from rich.table import Table
+
+from pipelines import Pipeline, run, sources, windows
+from pipelines import aggregates as agg
+from pipelines.testing.in_process import InProcess
+
+START, MINUTE = datetime(2024, 1, 1, tzinfo=UTC), timedelta(minutes=1)
+EVENTS, KEYS, MORE = 20, 5, 50
+WINDOWS: Mapping[str, Mapping[str, Any]] = {
+    "three": {"tumbling": windows.tumbling("5m"), "sliding": windows.sliding("10m", step="1m"), "session": windows.session("2m")},
+    "arrival": {"arrival": windows.arrival(windows.by_count(7))},
+    "all_time": {"all_time": windows.all_time()},
+    "unique": {"unique": windows.unique_sliding("2m")},
+}
+
+
+def write_events(folder: Path, minutes: range) -> None:
+    """A file for each minute."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for minute in minutes:
+        dice = np.random.default_rng(minute)
+        at = START + minute * MINUTE
+        times = [at + timedelta(seconds=float(second)) for second in np.sort(dice.uniform(0, 59, EVENTS))]
+        columns = {"at": pa.array(times, pa.timestamp("us", tz="UTC")), "k": dice.integers(0, KEYS, EVENTS), "v": dice.random(EVENTS)}
+        pq.write_table(pa.table(columns), folder / f"{at:%Y%m%dT%H%M}.parquet")
+
+
+def life(folder: Path, kinds: Mapping[str, Any], history: int) -> dict[str, float]:
+    """Run the history in bulk and `MORE` batches one by one."""
+    write_events(folder / "data", range(history + MORE))
+    pipeline = Pipeline(
+        name="life",
+        source=sources.files(str(folder / "data/{start:%Y%m%dT%H%M}.parquet"), event_time="at"),
+        schedule="1m",
+        start=START,
+        keys=["k"],
+        windows=kinds,
+        aggregates={"n": agg.count(), "total": agg.sum("v")},
+    )
+    root = folder / "state"
+
+    def go(first: int, last: int) -> tuple[float, float]:
+        cpu, wall = time.process_time(), time.perf_counter()
+        run(pipeline, root=root, start=START + first * MINUTE, end=START + last * MINUTE, spark=InProcess())  # type: ignore[arg-type]
+        return time.process_time() - cpu, time.perf_counter() - wall
+
+    bulk = go(0, history)
+    before = size(root)
+    each = [go(minute, minute + 1) for minute in range(history, history + MORE)]
+    replaced = go(history // 2, history // 2 + 1)
+    return {
+        "bulk_cpu_ms_a_batch": 1000 * bulk[0] / history,
+        "cpu_s": statistics.median(cpu for cpu, _ in each),
+        "wall_s": statistics.median(wall for _, wall in each),
+        "replaced_cpu_s": replaced[0],
+        "kb_a_batch": (size(root) - before) / MORE / 1024,
+        "files": sum(1 for path in root.rglob("*") if path.is_file()),
+        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
+
+
+def size(root: Path) -> int:
+    """Bytes of all files."""
+    return sum(path.stat().st_size for path in root.rglob("*") if path.is_file())
+
+
+def main() -> None:
+    """Print a row for each set of windows and each length of history."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.life", description=__doc__)
+    parser.add_argument("--histories", nargs="+", type=int, default=[100, 1_000, 10_000])
+    parser.add_argument("--windows", nargs="+", choices=[*WINDOWS], default=["three"])
+    asked = parser.parse_args()
+    table = Table("windows", "history", title="What a batch costs after a long history")
+    figures = []
+    for name in asked.windows:
+        for history in asked.histories:
+            with tempfile.TemporaryDirectory() as folder:
+                found = life(Path(folder), WINDOWS[name], history)
+            figures.append((name, history, found))
+    for column in figures[0][2]:
+        table.add_column(column, justify="right")
+    for name, history, found in figures:
+        table.add_row(name, str(history), *(f"{value:,.3f}" for value in found.values()))
+    Console(width=150).print(table)
+
+
+if __name__ == "__main__":
+    main()
