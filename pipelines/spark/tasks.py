@@ -36,8 +36,23 @@ def run_tasks(spark: SparkSession, work: Callable[[Any], Any], items: Sequence[A
 
 
 def _with_context(spark: SparkSession, work: Callable[[Any], Any], packed: Sequence[bytes]) -> list[str]:
-    """The outcomes in order. A partition holds one item, and travels with its own task: nothing is shuffled."""
-    return list(spark.sparkContext.parallelize(packed, len(packed)).map(lambda item: _outcome(work, item)).collect())
+    """The outcomes in order. A partition holds one item, and travels with its own task: nothing is shuffled.
+
+    Raises:
+        PythonException: the work raised an error that is no `MuntinError`. Over Connect it is the same.
+    """
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PythonException
+
+    try:
+        return list(spark.sparkContext.parallelize(packed, len(packed)).map(lambda item: _outcome(work, item)).collect())
+    except Py4JJavaError as wrong:
+        cause = wrong.java_exception.getCause()
+        if cause is None or cause.getClass().getSimpleName() != "PythonException":
+            raise
+        raise PythonException(
+            f"An exception was thrown from the Python worker. Please see the stack trace below.\n{cause.getMessage()}"
+        ) from None
 
 
 def _over_connect(spark: SparkSession, work: Callable[[Any], Any], packed: Sequence[bytes]) -> list[str]:

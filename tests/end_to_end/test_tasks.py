@@ -11,6 +11,7 @@ from typing import ClassVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyspark.errors import PythonException
 
 from pipelines import Pipeline, aggregates, run, sources, windows
 from pipelines.errors import SourceError, StateError
@@ -95,6 +96,15 @@ def test_nothing_to_do_starts_no_job(spark) -> None:
 def test_an_error_for_the_reader_comes_back_as_it_was_raised(spark) -> None:
     with pytest.raises(SourceError, match=r"^three is not possible; take another$"):
         run_tasks(spark, refuse_three, range(5))
+
+
+def divide(number: int) -> float:
+    return 1 / number
+
+
+def test_any_other_error_tells_where_python_raised_it(spark) -> None:
+    with pytest.raises(PythonException, match=r"(?s)in divide.*ZeroDivisionError: division by zero"):
+        run_tasks(spark, divide, [1, 0])
 
 
 def pipeline(folder: Path, batches: int) -> Pipeline:
