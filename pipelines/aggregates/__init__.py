@@ -1,7 +1,7 @@
 """The catalogue of aggregates. Each file holds a family. An aggregate is a value: fields with their monoids, and a finish."""
 
 from pipelines.aggregates.aggregate import Aggregate, Field
-from pipelines.aggregates.algebra import SUM, AtExtreme, Fold, Gather, Monoid, Select, Sum
+from pipelines.aggregates.algebra import SUM, AtExtreme, Fold, Monoid, Select, Sum
 from pipelines.aggregates.by_extremes import all_max_by, all_min_by, max_by, min_by
 from pipelines.aggregates.candles import candlestick
 from pipelines.aggregates.collecting import collect, collect_distinct, collect_sorted, concat, to_map
@@ -28,7 +28,6 @@ __all__ = [
     "AtExtreme",
     "Field",
     "Fold",
-    "Gather",
     "Merge",
     "Monoid",
     "Select",

@@ -87,13 +87,15 @@ class Field:
     def facts_with(self, written: Callable[[Lift], str]) -> str:
         """The facts with each lift as `written` writes it.
 
-        A function of Muntin counts by `version`, any other function by its code.
+        A function of Muntin counts by `version`, any other function by its code. A monoid counts by its class, or by the
+        name `known_as` that it gives.
         """
         functions = (self.seal, getattr(self.monoid, "combine", None))
         foreign = [each for each in functions if each and not (getattr(each, "__module__", None) or "").startswith("pipelines.")]
         inner = [each.facts_with(written) for each in getattr(self.monoid, "fields", ())]
         lifts = {column: written(lift) for column, lift in self.lifts.items()}
-        return repr((self.columns, lifts, type(self.monoid).__qualname__, self.version, inner, mark(*foreign) if foreign else ""))
+        kind = getattr(self.monoid, "known_as", type(self.monoid).__qualname__)
+        return repr((self.columns, lifts, kind, self.version, inner, mark(*foreign) if foreign else ""))
 
     def _column(self, part: str) -> str:
         return f"{self.stem}_{part}" if part else self.stem

@@ -100,39 +100,12 @@ class Select:
     def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
         import pyarrow as pa
 
-        from pipelines.engine.lists.gather import ranked
-        from pipelines.engine.reduce.select import winners
+        from pipelines.engine.reduce.select import ranked, winners
 
         by = ranked(parts[self.by], parts[self.then], least=self.least) if self.then else parts[self.by]
         rows = winners(by, windows, least=self.least, newest=self.newest)
         chosen = pa.array(rows, mask=rows < 0)
         return {name: part.take(chosen) for name, part in parts.items()}
-
-
-@dataclass(frozen=True, slots=True)
-class Gather:
-    """The lists of all states in one list, sorted by the part `by`. The parts of a state are lists of equal length; null is empty.
-
-    Attributes:
-        name: of the monoid.
-        by: the part that sorts.
-        greatest: whether the greatest item comes first, not the least.
-        newest: whether the last items are kept, not the first.
-        most: how many items are kept; 0 keeps all.
-        ordered: whether equal items can be told apart.
-    """
-
-    name: str
-    by: str
-    greatest: bool = False
-    newest: bool = False
-    most: int = 0
-    ordered: bool = True
-
-    def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
-        from pipelines.engine.lists.gather import gathered
-
-        return gathered(parts, self.by, windows, greatest=self.greatest, newest=self.newest, most=self.most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,13 +120,13 @@ class AtExtreme:
     def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
         import pyarrow as pa
 
-        from pipelines.engine.lists.gather import holders, sums_over, united
+        from pipelines.engine.lists.holders import holders, sums_over, united_over
 
         window, row, first = holders(parts[self.by], windows, least=self.least)
         out = {self.by: parts[self.by].take(pa.array(first, mask=first < 0))}
         for name, part in parts.items():
             if name != self.by:
-                join = united if pa.types.is_list(part.type) else sums_over
+                join = united_over if pa.types.is_list(part.type) else sums_over
                 out[name] = join(part, window, row, len(first))
         return {name: out[name] for name in parts}
 

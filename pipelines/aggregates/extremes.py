@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pipelines.aggregates.aggregate import Aggregate, Field
-from pipelines.aggregates.algebra import Gather, Select
+from pipelines.aggregates.algebra import Select
+from pipelines.aggregates.listing import GATHER, Listed
 from pipelines.definition.expressions import expression
 from pipelines.errors import DefinitionError
 
@@ -32,7 +33,7 @@ def _itself(value: pa.Array) -> pa.Array:
 
 
 def _list(value: pa.Array) -> pa.Array:
-    from pipelines.engine.lists.gather import filled
+    from pipelines.engine.lists.ordered import filled
 
     return filled(value)
 
@@ -83,7 +84,7 @@ def top_n(x: str, n: int, *, where: str | None = None) -> Aggregate:
         DefinitionError: `n` is not a whole number from 1 to 999999.
     """
     x, n = expression(x, "top_n"), some(n, "top_n")
-    monoid = Gather("top_n", by="", greatest=True, most=n, ordered=False)
+    monoid = Listed("top_n", by=("",), falling=("",), limit=n, ordered=False, known_as=GATHER)
     field = Field(f"top{n}", x, (("", f"coalesce(max({x}, {n}), [])"),), monoid, needs=((x, "order"),))
     return Aggregate("top_n", x, (field,), _list, gives_lists=True).only(where)
 
@@ -95,6 +96,6 @@ def bottom_n(x: str, n: int, *, where: str | None = None) -> Aggregate:
         DefinitionError: `n` is not a whole number from 1 to 999999.
     """
     x, n = expression(x, "bottom_n"), some(n, "bottom_n")
-    monoid = Gather("bottom_n", by="", most=n, ordered=False)
+    monoid = Listed("bottom_n", by=("",), limit=n, ordered=False, known_as=GATHER)
     field = Field(f"bottom{n}", x, (("", f"coalesce(min({x}, {n}), [])"),), monoid, needs=((x, "order"),))
     return Aggregate("bottom_n", x, (field,), _list, gives_lists=True).only(where)

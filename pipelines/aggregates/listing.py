@@ -19,25 +19,33 @@ if TYPE_CHECKING:
 class Listed:
     """The items of all states in one list, sorted by the parts `by`, then by arrival. A null comes last.
 
+    The parts of a state are lists of equal length; a null is an empty list.
+
     Attributes:
         name: of the monoid.
         by: the parts that sort, the most important first.
         falling: the parts of `by` that sort from the greatest to the least.
-        limit: how many items are kept, the first ones; None keeps all.
+        limit: how many items are kept; None keeps all.
+        newest: whether the limit keeps the last items, not the first.
+        ordered: whether equal items can be told apart.
+        known_as: the class of the monoid in the facts of a field. States are found by these facts: a field whose states
+            another class made first keeps the name of that class.
     """
 
     name: str
     by: tuple[str, ...]
     falling: tuple[str, ...] = ()
     limit: int | None = None
-
-    ordered = True
+    newest: bool = False
+    ordered: bool = True
+    known_as: str = "Listed"
 
     def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
         from pipelines.engine.lists.ordered import put_together
 
         by = [(parts[part].flatten(), part in self.falling) for part in self.by]
-        return dict(zip(parts, put_together(list(parts.values()), windows, by, self.limit), strict=True))
+        lists = put_together(list(parts.values()), windows, by=by, limit=self.limit, newest=self.newest)
+        return dict(zip(parts, lists, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +76,7 @@ class Newest:
 
 COUNTED = Counted()
 NEWEST = Newest()
+GATHER = "Gather"  # `Listed.known_as` of the fields whose first states a class of this name made
 
 
 def items(x: str, present: str, limit: int | None = None) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pipelines.aggregates.aggregate import Aggregate, Field
-from pipelines.aggregates.algebra import Gather, Select
+from pipelines.aggregates.algebra import Select
 from pipelines.aggregates.extremes import some
+from pipelines.aggregates.listing import GATHER, Listed
 from pipelines.definition.expressions import expression
 from pipelines.states.columns import ORDER, ORDINAL
 
@@ -24,7 +25,7 @@ def _value(time: pa.Array, value: pa.Array) -> pa.Array:  # noqa: ARG001 - finis
 
 
 def _list(time: pa.Array, value: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
-    from pipelines.engine.lists.gather import filled
+    from pipelines.engine.lists.ordered import filled
 
     return filled(value)
 
@@ -74,7 +75,8 @@ def first_k(x: str, k: int, *, where: str | None = None) -> Aggregate:
     x, k = expression(x, "first_k"), some(k, "first_k")
     value = f"list_transform(arg_min(struct_pack(value := {x}), {PLACE}, {k}), lambda muntin_row: muntin_row.value)"
     parts = (("time", f"coalesce(min({ORDER}, {k}), [])"), ("value", f"coalesce({value}, [])"))
-    field = Field(f"first{k}", x, parts, Gather("first_k", by="time", most=k), uses_order=True)
+    monoid = Listed("first_k", by=("time",), limit=k, known_as=GATHER)
+    field = Field(f"first{k}", x, parts, monoid, uses_order=True)
     return Aggregate("first_k", x, (field,), _list, gives_lists=True).only(where)
 
 
@@ -87,5 +89,6 @@ def last_k(x: str, k: int, *, where: str | None = None) -> Aggregate:
     x, k = expression(x, "last_k"), some(k, "last_k")
     value = f"list_transform(arg_max(struct_pack(value := {x}), {PLACE}, {k}), lambda muntin_row: muntin_row.value)"
     parts = (("time", f"coalesce(list_reverse(max({ORDER}, {k})), [])"), ("value", f"coalesce(list_reverse({value}), [])"))
-    field = Field(f"last{k}", x, parts, Gather("last_k", by="time", newest=True, most=k), uses_order=True)
+    monoid = Listed("last_k", by=("time",), limit=k, newest=True, known_as=GATHER)
+    field = Field(f"last{k}", x, parts, monoid, uses_order=True)
     return Aggregate("last_k", x, (field,), _list, gives_lists=True).only(where)

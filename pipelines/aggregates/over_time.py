@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, get_args
 
 from pipelines.aggregates.aggregate import Aggregate, Field
-from pipelines.aggregates.algebra import Gather
+from pipelines.aggregates.listing import GATHER, Listed
 from pipelines.definition.expressions import expression
 from pipelines.errors import DefinitionError
 from pipelines.states.columns import EVENT_TIME, ORDINAL
@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 
 Method = Literal["locf", "linear"]
 
-TIMES = Field("times", "", (("", f"coalesce(list({EVENT_TIME} ORDER BY {EVENT_TIME}), [])"),), Gather("times", by="", ordered=False))
+TIMES = Field(
+    name="times",
+    of="",
+    parts=(("", f"coalesce(list({EVENT_TIME} ORDER BY {EVENT_TIME}), [])"),),
+    monoid=Listed("times", by=("",), ordered=False, known_as=GATHER),
+)
 
 
 def points(x: str, need: str) -> Field:
@@ -27,7 +32,8 @@ def points(x: str, need: str) -> Field:
         (name, f"coalesce(list({what} ORDER BY {EVENT_TIME}, {ORDINAL}) {there}, [])")
         for name, what in (("time", EVENT_TIME), ("value", x))
     )
-    return Field("points", x, parts, Gather("points", by="time"), uses_order=True, needs=((x, need),))
+    monoid = Listed("points", by=("time",), known_as=GATHER)
+    return Field("points", x, parts, monoid, uses_order=True, needs=((x, need),))
 
 
 def _held(time: pa.Array, value: pa.Array) -> pa.Array:

@@ -1,8 +1,9 @@
-"""Run a function on Spark, one task per item, and get JSON-able results. It works over Connect too: no RDD."""
+"""Run a function on Spark, one task per item, and get JSON-able results: with a Spark context, or over Spark Connect."""
 
 from __future__ import annotations
 
 import json
+import pickle
 from typing import TYPE_CHECKING, Any
 
 from pipelines import errors
@@ -17,35 +18,66 @@ if TYPE_CHECKING:
 def run_tasks(spark: SparkSession, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
     """`[work(item) for item in items]`, each in a Spark task of its own; results must be JSON-able.
 
+    A task receives its own item only: items are pickled apart, and what two items share travels with both.
+
     Raises:
         MuntinError: the error of the first item that raised one, in its own type.
     """
     if not items:
         return []
-    items = list(items)
+    from pyspark.cloudpickle import dumps
 
-    def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        import pyarrow as pa
-
-        for batch in batches:
-            for at in batch.column(0).to_pylist():
-                result = [[at], [json.dumps(_outcome(work, items[at]))]]
-                yield pa.RecordBatch.from_arrays([pa.array(column) for column in result], ["item", "outcome"])
-
-    rows = spark.range(0, len(items), 1, len(items)).mapInArrow(task, "item bigint, outcome string").collect()
-    outcomes = [json.loads(row.outcome) for row in sorted(rows, key=lambda row: row.item)]
+    run = _with_context if hasattr(spark, "sparkContext") else _over_connect
+    outcomes = [json.loads(text) for text in run(spark, work, [dumps(item) for item in items])]
     for outcome in outcomes:
         if "error" in outcome:
             raise getattr(errors, outcome["error"], errors.StateError)(outcome["text"])
     return [outcome["result"] for outcome in outcomes]
 
 
-def _outcome(work: Callable[[Any], Any], item: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON-able value
-    """The result, or a `MuntinError` as texts. Spark retries and reports any other error."""
+def _with_context(spark: SparkSession, work: Callable[[Any], Any], packed: Sequence[bytes]) -> list[str]:
+    """The outcomes in order. A partition holds one item, and travels with its own task: nothing is shuffled.
+
+    Raises:
+        PythonException: the work raised an error that is no `MuntinError`. Over Connect it is the same.
+    """
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PythonException
+
     try:
-        return {"result": work(item)}
+        return list(spark.sparkContext.parallelize(packed, len(packed)).map(lambda item: _outcome(work, item)).collect())
+    except Py4JJavaError as wrong:
+        cause = wrong.java_exception.getCause()
+        if cause is None or cause.getClass().getSimpleName() != "PythonException":
+            raise
+        raise PythonException(
+            f"An exception was thrown from the Python worker. Please see the stack trace below.\n{cause.getMessage()}"
+        ) from None
+
+
+def _over_connect(spark: SparkSession, work: Callable[[Any], Any], packed: Sequence[bytes]) -> list[str]:
+    """The outcomes in order. Connect does not let us fill partitions: a shuffle by number gives each task its item."""
+    import pyarrow as pa
+
+    def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        for batch in batches:
+            outcomes = [_outcome(work, item) for item in batch.column(1).to_pylist()]
+            yield pa.RecordBatch.from_arrays([batch.column(0), pa.array(outcomes, pa.string())], ["number", "outcome"])
+
+    table = pa.table({"number": pa.array(range(len(packed)), pa.int32()), "item": pa.array(packed, pa.binary())})
+    tasks = spark.createDataFrame(table).repartitionById(len(packed), "number")
+    rows = tasks.mapInArrow(task, "number int, outcome string").collect()
+    return [row.outcome for row in sorted(rows, key=lambda row: row.number)]
+
+
+def _outcome(work: Callable[[Any], Any], packed: bytes) -> str:
+    """JSON of the result, or of a `MuntinError` as texts. Spark retries and reports any other error."""
+    try:
+        return json.dumps({"result": work(pickle.loads(packed))})  # noqa: S301 - the driver packed it
     except errors.MuntinError as wrong:
-        return {"error": type(wrong).__name__, "text": str(wrong)}
+        return json.dumps({"error": type(wrong).__name__, "text": str(wrong)})
 
 
 def parallelism(spark: SparkSession) -> int:

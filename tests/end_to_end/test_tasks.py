@@ -1,11 +1,17 @@
 """Spark as the shell around the jobs: tasks by item, errors by name, and as many jobs for a year as for a day."""
 
+import json
+import os
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import ClassVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyspark.errors import PythonException
 
 from pipelines import Pipeline, aggregates, run, sources, windows
 from pipelines.errors import SourceError, StateError
@@ -26,6 +32,59 @@ def refuse_three(number: int) -> int:
     return number
 
 
+class Noticed:
+    """An item whose process notes that it unpickled it."""
+
+    unpickled: ClassVar[list[int]] = []
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def __setstate__(self, state: dict[str, int]) -> None:
+        self.__dict__ |= state
+        Noticed.unpickled.append(self.number)
+
+
+def unpickled_for(item: Noticed) -> list[int]:
+    """The item's number, then the numbers of all items that this process unpickled since its last task."""
+    found = [item.number, *Noticed.unpickled]
+    Noticed.unpickled.clear()
+    return found
+
+
+def test_a_task_receives_its_own_item_only(spark) -> None:
+    assert run_tasks(spark, unpickled_for, [Noticed(number) for number in range(5)]) == [[n, n] for n in range(5)]
+
+
+OVER_CONNECT = """
+import json, sys
+from pyspark.sql import SparkSession
+from pipelines.errors import SourceError
+from pipelines.spark.tasks import run_tasks
+from tests.end_to_end.test_tasks import Noticed, refuse_three, unpickled_for
+
+spark = SparkSession.builder.remote("local[2]").getOrCreate()
+found = run_tasks(spark, unpickled_for, [Noticed(number) for number in range(5)])
+try:
+    run_tasks(spark, refuse_three, range(5))
+except SourceError as wrong:
+    print(json.dumps([type(spark).__module__, found, str(wrong)]))
+spark.stop()
+"""
+
+
+def test_over_connect_too_a_task_receives_its_own_item_only(tmp_path: Path) -> None:
+    """In a process of its own: classic and Connect sessions cannot share one."""
+    paths = {"PYTHONPATH": str(Path(__file__).parents[2]), "HOME": str(tmp_path), "PYSPARK_PYTHON": sys.executable}
+    command = [sys.executable, "-c", OVER_CONNECT]
+    ran = subprocess.run(command, cwd=tmp_path, env=os.environ | paths, capture_output=True, text=True, check=False, timeout=170)
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    module, found, refused = json.loads(next(line for line in ran.stdout.splitlines() if line.startswith("[")))
+    assert module == "pyspark.sql.connect.session"
+    assert found == [[n, n] for n in range(5)]
+    assert refused == "three is not possible; take another"
+
+
 def test_each_item_is_a_task_and_results_keep_their_order(spark) -> None:
     assert run_tasks(spark, double, range(5)) == [[n, 2 * n] for n in range(5)]
 
@@ -37,6 +96,15 @@ def test_nothing_to_do_starts_no_job(spark) -> None:
 def test_an_error_for_the_reader_comes_back_as_it_was_raised(spark) -> None:
     with pytest.raises(SourceError, match=r"^three is not possible; take another$"):
         run_tasks(spark, refuse_three, range(5))
+
+
+def divide(number: int) -> float:
+    return 1 / number
+
+
+def test_any_other_error_tells_where_python_raised_it(spark) -> None:
+    with pytest.raises(PythonException, match=r"(?s)in divide.*ZeroDivisionError: division by zero"):
+        run_tasks(spark, divide, [1, 0])
 
 
 def pipeline(folder: Path, batches: int) -> Pipeline:

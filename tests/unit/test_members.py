@@ -9,7 +9,7 @@ import pytest
 
 from pipelines.engine.assignment import Assignment
 from pipelines.engine.lists.members import members, pieces, sizes_of
-from pipelines.engine.lists.ordered import counted, put_together, taken
+from pipelines.engine.lists.ordered import counted, put_together, taken, united
 from pipelines.engine.reduce.python_objects import Algebra, combinations
 from pipelines.errors import SourceError
 
@@ -88,11 +88,29 @@ def test_random_windows(seed: int) -> None:
     column = pa.array(lists, pa.list_(pa.int64()))
     ones = pa.array([[1] * len(each) for each in lists], pa.list_(pa.int64()))
     wanted = [sorted(value for row in rows for value in lists[row]) for rows in held]
-    (together,) = put_together([column], windows, [(column.flatten(), False)], None)
+    (together,) = put_together([column], windows, by=[(column.flatten(), False)])
     assert together.to_pylist() == wanted
     values, counts = counted(column, ones, windows)
     assert values.to_pylist() == [sorted(set(each)) for each in wanted]
     assert counts.to_pylist() == [[each.count(value) for value in sorted(set(each))] for each in wanted]
+
+
+@pytest.mark.parametrize("falling", [False, True])
+@pytest.mark.parametrize("seed", range(60))
+def test_a_limit_keeps_the_first_items_or_the_last_ones(seed: int, *, falling: bool) -> None:
+    dice = random.Random(seed)
+    windows, held = random_windows(dice)
+    lists = [[dice.randint(0, 4) for _ in range(dice.randint(0, 3))] for _ in range(len(windows.order))]
+    named = [[10 * row + place for place in range(len(each))] for row, each in enumerate(lists)]
+    column, labels = (pa.array(each, pa.list_(pa.int64())) for each in (lists, named))
+    limit = dice.randint(1, 4)
+    items = [[pair for row in sorted(rows) for pair in zip(lists[row], named[row], strict=True)] for rows in held]
+    wanted = [sorted(each, key=lambda pair: -pair[0] if falling else pair[0]) for each in items]
+    for newest in (False, True):
+        found = put_together([column, labels], windows, by=[(column.flatten(), falling)], limit=limit, newest=newest)
+        pairs = [list(zip(*each, strict=True)) for each in zip(*(column.to_pylist() for column in found), strict=True)]
+        assert pairs == [each[-limit:] if newest else each[:limit] for each in wanted]
+    assert united(column, windows).to_pylist() == [sorted({value for value, _ in each}) for each in items]
 
 
 @pytest.mark.parametrize("deducts", [False, True])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +14,7 @@ from pipelines.errors import SourceError
 from pipelines.states.frames import run_starts, sorted_order
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from pipelines.engine.assignment import Assignment
     from pipelines.states.frames import Ints
@@ -81,23 +81,31 @@ def settled(values: pa.Array) -> pa.Array:
     return pc.add(values, pa.scalar(0, values.type)) if pa.types.is_floating(values.type) else values
 
 
-def put_together(lists: Sequence[pa.Array], windows: Assignment, by: Sequence[tuple[pa.Array, bool]], limit: int | None) -> list[pa.Array]:
+def put_together(
+    lists: Sequence[pa.Array], windows: Assignment, *, by: Sequence[tuple[pa.Array, bool]], limit: int | None = None, newest: bool = False
+) -> list[pa.Array]:
     """For each window the items of all its states, sorted.
 
     Args:
         lists: parallel columns of lists.
         windows: over the states.
         by: (values to sort the items by, flat; whether they descend), most significant first; equal items stay in order of arrival.
-        limit: how many items are kept of each window, from the first on; None: all.
+        limit: how many items are kept of each window; None: all.
+        newest: whether the limit keeps the last items, else the first.
     """
-    lengths = lengths_of(lists[0])
-    keys = [ranks(values, falling=falling) for values, falling in by]
-    counts, chosen = np.zeros(len(windows.lo), np.int64), []
-    for window, item in _sorted(windows, lengths, *keys):
-        kept = slice(None) if limit is None else _places(window) < limit
-        chosen.append(item[kept])
-        counts += np.bincount(window[kept], minlength=len(counts))
-    return [listed(counts, taken(column.flatten(), _joined(chosen))) for column in lists]
+
+    def kept(window: Ints, item: Ints) -> np.ndarray | slice:  # noqa: ARG001 - the place alone decides
+        if limit is None:
+            return slice(None)
+        return (_places_from_end if newest else _places)(window) < limit
+
+    return _chosen(lists, windows, [ranks(values, falling=falling) for values, falling in by], kept)
+
+
+def united(lists: pa.Array, windows: Assignment) -> pa.Array:
+    """For each window its distinct items, sorted; of equal items the first to arrive."""
+    rank = ranks(lists.flatten())
+    return _chosen([lists], windows, [rank], lambda window, item: run_starts(window, rank[item]))[0]
 
 
 def counted(values: pa.Array, counts: pa.Array, windows: Assignment) -> tuple[pa.Array, pa.Array]:
@@ -127,12 +135,11 @@ def newest(keys: pa.Array, times: pa.Array, lists: Sequence[pa.Array], windows: 
         windows: over the states.
     """
     rank, time = ranks(keys.flatten()), times.flatten().to_numpy(zero_copy_only=False)
-    lengths, chosen = np.zeros(len(windows.lo), np.int64), []
-    for window, item in _sorted(windows, lengths_of(keys), rank, time):
-        tails = np.flatnonzero(np.append(run_starts(window, rank[item])[1:], True)[: len(item)])
-        chosen.append(item[tails])
-        lengths += np.bincount(window[tails], minlength=len(lengths))
-    return [listed(lengths, taken(column.flatten(), _joined(chosen))) for column in lists]
+
+    def last_of_key(window: Ints, item: Ints) -> np.ndarray:
+        return np.append(run_starts(window, rank[item])[1:], True)[: len(item)]
+
+    return _chosen(lists, windows, [rank, time], last_of_key)
 
 
 def once(lists: pa.Array, limit: int | None) -> pa.Array:
@@ -143,6 +150,16 @@ def once(lists: pa.Array, limit: int | None) -> pa.Array:
     if limit is not None:
         kept = kept[_places(window[kept]) < limit]
     return listed(np.bincount(window[kept], minlength=len(lists)), taken(lists.flatten(), kept))
+
+
+def _chosen(lists: Sequence[pa.Array], windows: Assignment, keys: Sequence[Ints], choose: Callable[[Ints, Ints], Any]) -> list[pa.Array]:
+    """For each window the items that `choose` keeps of its (window, item), sorted by the keys; of parallel columns of lists."""
+    counts, chosen = np.zeros(len(windows.lo), np.int64), []
+    for window, item in _sorted(windows, lengths_of(lists[0]), *keys):
+        kept = choose(window, item)
+        chosen.append(item[kept])
+        counts += np.bincount(window[kept], minlength=len(counts))
+    return [listed(counts, taken(column.flatten(), _joined(chosen))) for column in lists]
 
 
 def _sorted(windows: Assignment, lengths: Ints, *keys: Ints) -> Iterator[tuple[Ints, Ints]]:
@@ -157,6 +174,11 @@ def _places(window: Ints) -> Ints:
     return np.arange(len(window)) - np.searchsorted(window, window)
 
 
+def _places_from_end(window: Ints) -> Ints:
+    """The place of each item within its window, from the last item; windows ascend."""
+    return np.searchsorted(window, window, side="right") - 1 - np.arange(len(window))
+
+
 def _joined(parts: list[Ints]) -> Ints:
     return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
@@ -165,3 +187,8 @@ def mapped(keys: pa.Array, values: pa.Array) -> pa.Array:
     """Maps from parallel columns of lists; the keys of a list are distinct."""
     offsets = np.append(0, np.cumsum(lengths_of(keys)))
     return pa.MapArray.from_arrays(pa.array(offsets, pa.int32()), keys.flatten(), values.flatten())
+
+
+def filled(lists: pa.Array) -> pa.Array:
+    """The lists, with null for every empty list."""
+    return pc.if_else(pc.equal(lists.value_lengths(), 0), pa.scalar(None, lists.type), lists)

@@ -68,6 +68,15 @@ def _float_keys(values: pa.Array) -> Ints:
     return np.where(bits < 0, ~(bits & np.int64(2**63 - 1)), bits)
 
 
+def ranked(by: pa.Array, then: pa.Array, *, least: bool) -> pa.Array:
+    """Integers in the order of `by`; equal values are ordered by `then`, upwards if `least`, else downwards.
+
+    Null where `by` is null.
+    """
+    keys, ties = (np.unique(sort_keys(column), return_inverse=True)[1].astype(np.int64) for column in (by, then))
+    return pa.array(keys * (len(then) + 1) + (ties if least else len(then) - ties), mask=by.is_null().to_numpy(zero_copy_only=False))
+
+
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _winner(ranks, older, newer, newest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """The winner of two rows, of which one came before the other; -1 is no row."""
