@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pipelines import errors
@@ -13,6 +14,22 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
     from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """An item that is pickled as Spark pickles functions: a class or function of a notebook or a DAG file travels with it."""
+
+    item: Any
+
+    def __reduce__(self) -> tuple[Callable[[bytes], Packed], tuple[bytes]]:
+        from pyspark.cloudpickle import dumps
+
+        return _unpacked, (dumps(self.item),)
+
+
+def _unpacked(content: bytes) -> Packed:
+    return Packed(pickle.loads(content))  # noqa: S301 - the driver packed it
 
 
 def run_tasks(spark: SparkSession, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
@@ -25,37 +42,34 @@ def run_tasks(spark: SparkSession, work: Callable[[Any], Any], items: Sequence[A
     """
     if not items:
         return []
-    from pyspark.cloudpickle import dumps
-
     run = _with_context if hasattr(spark, "sparkContext") else _over_connect
-    outcomes = [json.loads(text) for text in run(spark, work, [dumps(item) for item in items])]
+    outcomes = [json.loads(text) for text in run(spark, work, [Packed(item) for item in items])]
     for outcome in outcomes:
         if "error" in outcome:
             raise getattr(errors, outcome["error"], errors.StateError)(outcome["text"])
     return [outcome["result"] for outcome in outcomes]
 
 
-def _with_context(spark: SparkSession, work: Callable[[Any], Any], packed: Sequence[bytes]) -> list[str]:
+def _with_context(spark: SparkSession, work: Callable[[Any], Any], packed: Sequence[Packed]) -> list[str]:
     """The outcomes in order. A partition holds one item, and travels with its own task: nothing is shuffled.
 
     Raises:
         PythonException: the work raised an error that is no `MuntinError`. Over Connect it is the same.
     """
-    from py4j.protocol import Py4JJavaError
-    from pyspark.errors import PythonException
-
     try:
         return list(spark.sparkContext.parallelize(packed, len(packed)).map(lambda item: _outcome(work, item)).collect())
-    except Py4JJavaError as wrong:
-        cause = wrong.java_exception.getCause()
+    except Exception as wrong:
+        java = getattr(wrong, "java_exception", None)
+        cause = java.getCause() if java else None
         if cause is None or cause.getClass().getSimpleName() != "PythonException":
             raise
-        raise PythonException(
-            f"An exception was thrown from the Python worker. Please see the stack trace below.\n{cause.getMessage()}"
-        ) from None
+        from pyspark.errors import PythonException
+
+        told = f"An exception was thrown from the Python worker. Please see the stack trace below.\n{cause.getMessage()}"
+        raise PythonException(told) from None
 
 
-def _over_connect(spark: SparkSession, work: Callable[[Any], Any], packed: Sequence[bytes]) -> list[str]:
+def _over_connect(spark: SparkSession, work: Callable[[Any], Any], packed: Sequence[Packed]) -> list[str]:
     """The outcomes in order. Connect does not let us fill partitions: a shuffle by number gives each task its item."""
     import pyarrow as pa
 
@@ -63,19 +77,19 @@ def _over_connect(spark: SparkSession, work: Callable[[Any], Any], packed: Seque
         import pyarrow as pa
 
         for batch in batches:
-            outcomes = [_outcome(work, item) for item in batch.column(1).to_pylist()]
+            outcomes = [_outcome(work, pickle.loads(item)) for item in batch.column(1).to_pylist()]  # noqa: S301 - the driver packed them
             yield pa.RecordBatch.from_arrays([batch.column(0), pa.array(outcomes, pa.string())], ["number", "outcome"])
 
-    table = pa.table({"number": pa.array(range(len(packed)), pa.int32()), "item": pa.array(packed, pa.binary())})
+    table = pa.table({"number": pa.array(range(len(packed)), pa.int32()), "item": pa.array(map(pickle.dumps, packed), pa.binary())})
     tasks = spark.createDataFrame(table).repartitionById(len(packed), "number")
     rows = tasks.mapInArrow(task, "number int, outcome string").collect()
     return [row.outcome for row in sorted(rows, key=lambda row: row.number)]
 
 
-def _outcome(work: Callable[[Any], Any], packed: bytes) -> str:
+def _outcome(work: Callable[[Any], Any], packed: Packed) -> str:
     """JSON of the result, or of a `MuntinError` as texts. Spark retries and reports any other error."""
     try:
-        return json.dumps({"result": work(pickle.loads(packed))})  # noqa: S301 - the driver packed it
+        return json.dumps({"result": work(packed.item)})
     except errors.MuntinError as wrong:
         return json.dumps({"error": type(wrong).__name__, "text": str(wrong)})
 
