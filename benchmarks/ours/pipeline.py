@@ -40,10 +40,13 @@ class Job:
         """The published windows."""
         return read(self._pipeline(files), WINDOW, root=str(out))
 
+    def _path(self, files: Sequence[Path]) -> str:
+        return f"{files[0].parent.as_posix()}/{self.names}"
+
     def _pipeline(self, files: Sequence[Path]) -> Pipeline:
         return Pipeline(
             name="benchmark",
-            source=sources.files(f"{files[0].parent.as_posix()}/{self.names}", event_time="t", missing="empty"),
+            source=sources.files(self._path(files), event_time="t", missing="empty", all_files="{" not in self.names),
             schedule=self.schedule,
             start=EPOCH,
             keys=["key"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,8 +65,14 @@ def published(store: Store, window: str) -> Published:
     """What is published of a window now."""
     snapshot = store.snapshot(f"windows/{window}")
     path = next((file.path for file in snapshot.files if file.path.startswith("ledger")), None)
-    text = store.footer(f"windows/{window}", path).get(LEDGER) if path else None
-    return Published(snapshot, path, Ledger.loads(text) if text else None)
+    return Published(snapshot, path, _ledger(store, window, path) if path else None)
+
+
+@lru_cache(maxsize=8)
+def _ledger(store: Store, window: str, path: str) -> Ledger | None:
+    """A ledger's file is named by its content: several steps of a run read it."""
+    text = store.footer(f"windows/{window}", path).get(LEDGER)
+    return Ledger.loads(text) if text else None
 
 
 def accumulated(bound: Bound, snapshot: Snapshot) -> list[Batch]:

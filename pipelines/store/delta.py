@@ -16,6 +16,7 @@ from deltalake.transaction import AddAction, RemoveAction, create_table_with_add
 
 from pipelines.errors import ConflictError, StateError
 from pipelines.store.disk import refused
+from pipelines.store.log_end import LogEnd
 from pipelines.store.parquet import check_file
 from pipelines.store.store import File, Snapshot
 
@@ -32,11 +33,25 @@ class DeltaStore:
 
     def __init__(self, root: str) -> None:
         self.root = root
+        self._latest: dict[str, tuple[LogEnd, Snapshot]] = {}
+
+    def __reduce__(self) -> tuple[type, tuple[str]]:
+        """Without snapshots: a store goes to every task of Spark."""
+        return DeltaStore, (self.root,)
 
     def snapshot(self, table: str) -> Snapshot:
+        end, known = self._latest.get(table, (None, None))
+        if end and known and end.is_still_the_end():
+            return known
         opened = self._open(table)
         if opened is None:
             return Snapshot(-1, ())
+        found = self._listed(opened)
+        self._latest[table] = LogEnd.of(Path(self.root, table), found.version), found
+        return found
+
+    @staticmethod
+    def _listed(opened: DeltaTable) -> Snapshot:
         rows = pa.table(opened.get_add_actions(flatten=True)).to_pylist()
         files = (File(row["path"], row["size_bytes"], row["num_records"] or 0) for row in rows)
         return Snapshot(opened.version(), tuple(sorted(files, key=lambda file: file.path)), pa.schema(opened.schema().to_arrow()))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
@@ -52,8 +53,9 @@ def digest_of(content: bytes | memoryview) -> str:
     return blake2b(content, digest_size=DIGEST_BYTES).hexdigest()
 
 
+@lru_cache(maxsize=2**16)
 def parse_states_path(path: str) -> StatesPath:
-    """The facts in a path.
+    """The facts in a path. Several steps of a run ask for them.
 
     Raises:
         StateError: another tool wrote the file, as a compaction does.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -40,6 +41,9 @@ class Entry:
     note: Sequence[str] | None = None
 
 
+_values = attrgetter(*(field.name for field in fields(Entry)))
+
+
 @dataclass(frozen=True, slots=True)
 class Ledger:
     """Entries in the order of the batches, and the name of the definition that windows were derived under."""
@@ -64,7 +68,7 @@ class Ledger:
 
     def dumps(self) -> str:
         """As text, for the footer of a Parquet file."""
-        return json.dumps({"definition": self.definition, "entries": [list(asdict(entry).values()) for entry in self.entries]})
+        return json.dumps({"definition": self.definition, "entries": [_values(entry) for entry in self.entries]})
 
     @staticmethod
     def loads(text: str) -> Ledger:

@@ -1,5 +1,7 @@
 """The verbs of the store on real Delta tables, one promise a test."""
 
+import pickle
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -140,3 +142,50 @@ def test_promote_moves_and_may_be_repeated(store: DeltaStore) -> None:
 def test_a_footer_has_texts(store: DeltaStore) -> None:
     file = new(store, "a", rows(1).replace_schema_metadata({"muntin.ledger": "ü"}))
     assert store.footer("t", file.path)["muntin.ledger"] == "ü"
+
+
+class TestTheNewestSnapshot:
+    """A table is listed again only when its log has grown, or is another one."""
+
+    @pytest.fixture
+    def opened(self, store: DeltaStore, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+        """The tables that were opened."""
+        found: list[str] = []
+        open_ = store._open
+        monkeypatch.setattr(store, "_open", lambda table: found.append(table) or open_(table))
+        return found
+
+    def test_is_listed_once(self, store: DeltaStore, opened: list[str]) -> None:
+        commit(store, Snapshot(-1, ()), [new(store, "a", rows(1))], "x")
+        assert store.snapshot("t") is store.snapshot("t")
+        assert opened == ["t"]
+
+    def test_goes_to_no_task(self, store: DeltaStore) -> None:
+        before = pickle.dumps(store)
+        commit(store, store.snapshot("t"), [new(store, "a", rows(1))], "x")
+        store.snapshot("t")
+        assert pickle.dumps(store) == before
+
+    def test_is_listed_again_after_another_process_has_committed(self, store: DeltaStore) -> None:
+        commit(store, store.snapshot("t"), [new(store, "a", rows(1))], "x")
+        base, other = store.snapshot("t"), DeltaStore(store.root)
+        commit(other, base, [new(store, "b", rows(2))], "y")
+        assert [file.path[0] for file in store.snapshot("t").files] == ["a", "b"]
+
+    def test_is_listed_again_when_the_table_is_another_one(self, store: DeltaStore) -> None:
+        commit(store, store.snapshot("t"), [new(store, "a", rows(1))], "x")
+        store.snapshot("t")
+        shutil.rmtree(Path(store.root, "t"))
+        assert store.snapshot("t") == Snapshot(-1, ())
+        commit(store, Snapshot(-1, ()), [new(store, "b", rows(2))], "x")
+        assert [file.path[0] for file in store.snapshot("t").files] == ["b"]
+
+    def test_is_listed_always_where_its_commit_was_tidied_away(self, store: DeltaStore, opened: list[str]) -> None:
+        commit(store, store.snapshot("t"), [new(store, "a", rows(1))], "x")
+        commit(store, store.snapshot("t"), [new(store, "b", rows(2))], "x")
+        DeltaTable(f"{store.root}/t").create_checkpoint()
+        for entry in Path(store.root, "t/_delta_log").glob("0*.json"):
+            entry.unlink()
+        opened.clear()
+        assert store.snapshot("t") == store.snapshot("t")
+        assert opened == ["t", "t"]

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipelines.definition.instants import label
+from pipelines.definition.instants import of_label
 from pipelines.jobs.changes import Changes, compared
 from pipelines.states.columns import BATCH
 from pipelines.store.paths import batch_of_windows
@@ -34,10 +34,10 @@ def changed_windows(bound: Bound, window: str, now: Published, old: Sequence[Fil
         bound, window, now: whose windows, and what is published of them.
         old, new: paths below the window's table: the files to be replaced, and those that replace them.
     """
-    known = {label(entry.start_us) for entry in now.ledger.entries} if now.ledger else set()
+    known = {entry.start_us for entry in now.ledger.entries} if now.ledger else set()
     old = [file for file in old if batch_of_windows(file.path)]
     went, came = _but(old, new), _but(new, old)
-    if not went and not any(batch_of_windows(file.path) in known for file in came):
+    if not went and not any(of_label(batch_of_windows(file.path)) in known for file in came if batch_of_windows(file.path)):
         return None
     kind = bound.windows[window]
     identity = tuple(dict.fromkeys((*bound.pipeline.keys, *kind.order)))
@@ -64,10 +64,10 @@ def _both(folder: str, went: Sequence[File], came: Sequence[File]) -> tuple[pa.T
     return before, after
 
 
-def _of_known(changes: Changes, known: set[str]) -> Changes:
+def _of_known(changes: Changes, known: set[int]) -> Changes:
     """Without the windows that a batch closed which was never published: they are not changed, they are the first."""
     closed = changes.after[BATCH].cast(pa.int64()).to_pylist()
-    kept = [kind != "new" or label(start) in known for kind, start in zip(changes.kinds, closed, strict=True)]
+    kept = [kind != "new" or start in known for kind, start in zip(changes.kinds, closed, strict=True)]
     rows = pa.array(np.flatnonzero(kept))
     kinds = tuple(kind for kind, keep in zip(changes.kinds, kept, strict=True) if keep)
     return replace(changes, before=changes.before.take(rows), after=changes.after.take(rows), kinds=kinds)

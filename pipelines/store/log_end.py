@@ -1,0 +1,44 @@
+"""The end of a table's log: whether a snapshot is still the newest is told by two files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    File = tuple[int, int, int]  # inode, size, time of the last change: another file under the same name is another one
+
+
+@dataclass(frozen=True, slots=True)
+class LogEnd:
+    """The commit that was the last one of a Delta log (https://github.com/delta-io/delta/blob/master/PROTOCOL.md#delta-log-entries).
+
+    Attributes:
+        path: of the commit.
+        after: of the commit that would follow: versions have no holes.
+        file: the commit's file as it was; None if there was none, as after a clean-up of the log.
+    """
+
+    path: Path
+    after: Path
+    file: File | None
+
+    @staticmethod
+    def of(table: Path, version: int) -> LogEnd:
+        """The end of a table's log at a version."""
+        path, after = (table / "_delta_log" / f"{number:020d}.json" for number in (version, version + 1))
+        return LogEnd(path, after, _file(path))
+
+    def is_still_the_end(self) -> bool:
+        """Whether the commit is there, the same, and no commit follows. False if in doubt."""
+        return self.file is not None and not self.after.exists() and _file(self.path) == self.file
+
+
+def _file(path: Path) -> File | None:
+    try:
+        stat = path.stat()
+    except OSError:
+        return None
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns
