@@ -47,6 +47,10 @@ class Store(Protocol):
 
     root: str
 
+    def __hash__(self) -> int:
+        """By identity: what is read of immutable files is kept beside the store."""
+        ...
+
     def snapshot(self, table: str) -> Snapshot:
         """The table as it is now."""
         ...
