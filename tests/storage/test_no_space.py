@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from pipelines import errors
-from tests.case_counts import share
+from tests.case_counts import few
 from tests.properties.equal_values import bitwise
 from tests.storage.three_batches import OTHER, Small
 
-LIMITS = [0, 2100, 3300, 4000][:: 1 if share() >= 1 else 2]
+LIMITS = [0, 2100, 3300, 4000][:: 2 if few() else 1]
 """Bytes. Parquet files here have two to four thousand, entries of Delta's logs four hundred to five thousand."""
 STEPS = ["accumulate", "finalize", "publish"]
 
