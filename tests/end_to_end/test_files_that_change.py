@@ -42,7 +42,8 @@ def after_frame_sets(monkeypatch: pytest.MonkeyPatch, acts: Iterable[Callable[[]
         return done
 
     monkeypatch.setattr(accumulate_task, "_write_states", and_then)
-    monkeypatch.setattr(steady_reading, "_WAITS_S", (0.0, 0.0))
+    monkeypatch.setattr(steady_reading, "_TRIES", 3)
+    monkeypatch.setattr(steady_reading, "_FIRST_S", 0)
 
 
 def why(case: Hourly) -> list[str]:

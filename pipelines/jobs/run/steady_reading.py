@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, TypeVar
 
 from pipelines.errors import MuntinError, SourceError
 from pipelines.sources.listing import source_file
+from pipelines.store.retries import again_after
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -15,7 +15,11 @@ if TYPE_CHECKING:
     from pipelines.sources.listing import SourceFile
 
 Result = TypeVar("Result")
-_WAITS_S = (0.1, 0.5, 2.0)  # before each further try
+_TRIES, _FIRST_S = 4, 0.5
+
+
+class _WrittenMeanwhileError(Exception):
+    """The files with these paths changed while they were read."""
 
 
 def steady(source: Source, paths: Sequence[str], read: Callable[[], Result]) -> tuple[Result, list[SourceFile]]:
@@ -30,24 +34,28 @@ def steady(source: Source, paths: Sequence[str], read: Callable[[], Result]) -> 
         SourceError: a file is gone, or files keep changing.
         MuntinError: as `read`, of files that did not change.
     """
+    return again_after(_WrittenMeanwhileError, _TRIES, _keeps_changing, first_s=_FIRST_S)(_attempted, source, paths, read)
+
+
+def _attempted(source: Source, paths: Sequence[str], read: Callable[[], Result]) -> tuple[Result, list[SourceFile]]:
     before = _as_they_are(source, paths)
-    for wait_s in (*_WAITS_S, None):
-        failure, result = None, None
-        try:
-            result = read()
-        except MuntinError as wrong:
-            failure = wrong
-        after = _as_they_are(source, paths)
-        if after == before and failure is not None:
-            raise failure
-        if after == before and result is not None:
-            return result, before
-        changed = [now.path for was, now in zip(before, after, strict=True) if was != now]
-        before = after
-        if wait_s is not None:
-            time.sleep(wait_s)
-    raise SourceError(
-        f"{', '.join(changed)}: written while it was read, {len(_WAITS_S) + 1} times; run again when the writer is done, "
+    try:
+        result = read()
+    except MuntinError:
+        _check_same(source, paths, before)
+        raise
+    _check_same(source, paths, before)
+    return result, before
+
+
+def _check_same(source: Source, paths: Sequence[str], before: Sequence[SourceFile]) -> None:
+    if changed := [now.path for was, now in zip(before, _as_they_are(source, paths), strict=True) if was != now]:
+        raise _WrittenMeanwhileError(", ".join(changed))
+
+
+def _keeps_changing(last: BaseException | None) -> SourceError:
+    return SourceError(
+        f"{last}: written while it was read, {_TRIES} times; run again when the writer is done, "
         f"and let it write under a name that the source does not take and rename the file when it is whole"
     )
 
