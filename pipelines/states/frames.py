@@ -28,7 +28,7 @@ class Arrived:
         origin: the pipeline's start, microseconds; stretches of arrival time are counted from it.
         held: for each row, whether its partition held it before; such rows come first in their partition.
         counters, bases: of each group, as left; `counters` has no columns at the beginning of history.
-        snaps: positions of the batches after which a note is made.
+        noted_after: positions of the batches after which a note is made.
         evaluate: (windows, SQL expression over their results) -> its values as doubles, NaN for null; None: no window asks for it.
     """
 
@@ -39,7 +39,7 @@ class Arrived:
     held: np.ndarray
     counters: np.ndarray
     bases: np.ndarray
-    snaps: Ints
+    noted_after: Ints
     evaluate: Callable[[Any, str], np.ndarray] | None = None
 
     @property

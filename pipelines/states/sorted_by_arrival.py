@@ -32,13 +32,13 @@ class Batches:
     Attributes:
         starts, ends: of each batch's interval, microseconds.
         origin: the pipeline's start.
-        snaps: positions of the batches after which what is held is noted.
+        noted_after: positions of the batches after which what is held is noted.
     """
 
     starts: Ints
     ends: Ints
     origin: int
-    snaps: Ints
+    noted_after: Ints
 
 
 def arrange_by_arrival(
@@ -73,7 +73,7 @@ def arrange_by_arrival(
     columns = {name: contiguous(states[name]) for name in states.column_names}
     told = partial(evaluate, states) if evaluate else None
     times = (batches.starts, batches.ends, batches.origin)
-    arrived = Arrived(columns, *times, order < before, counters, bases, batches.snaps, told)
+    arrived = Arrived(columns, *times, order < before, counters, bases, batches.noted_after, told)
     return Arranged(states, Frames(group, start, batch, start, start, 1, arrived), keyed)
 
 

@@ -73,7 +73,7 @@ def adapt(rules: Rules, frames: Frames) -> Fired:
 
     parts = _partitions(frames, first)
     closed = _closed(rules, frames, parts, following)
-    notes, bases = _notes(closed, parts, frames, rows.snaps)
+    notes, bases = _notes(closed, parts, frames, rows.noted_after)
     return tiled(_with_open(closed, parts, frames.group, len(rows.ends)), notes, bases, len(frames))
 
 
@@ -140,13 +140,13 @@ def _with_open(closed: Closed, parts: Partitions, group: Ints, open_position: in
     return windows[np.lexsort((number, part))]
 
 
-def _notes(closed: Closed, parts: Partitions, frames: Frames, snaps: Ints) -> tuple[np.ndarray, np.ndarray]:
+def _notes(closed: Closed, parts: Partitions, frames: Frames, noted_after: Ints) -> tuple[np.ndarray, np.ndarray]:
     """What is held of each partition after some batches, as `tiled` takes it, and what is allowed there."""
     notes, bases = [], []
     own_from = np.searchsorted(closed.part, np.arange(len(parts.head) + 1))
     for part, (head, tail) in enumerate(zip(parts.head.tolist(), parts.tail.tolist(), strict=True)):
         own = slice(own_from[part], own_from[part + 1])
-        for snap in snaps.tolist():
+        for snap in noted_after.tolist():
             until = head + int(np.searchsorted(frames.batch[head:tail], snap, side="right"))
             ended = int(np.searchsorted(closed.batch[own], snap, side="right"))
             if until > head:

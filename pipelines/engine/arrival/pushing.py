@@ -68,7 +68,7 @@ def _held(frames: Frames, leaves: Ints) -> Held:
     rows = reading.arrived_rows(frames)
     index, groups = reading.counters(frames, NOTED)[:, 0], len(rows.counters)
     notes, pairs, count = [np.empty((0, 3), np.int64)], [NO_ROWS], 0
-    for snap in rows.snaps.tolist():
+    for snap in rows.noted_after.tolist():
         came, gone = frames.batch <= snap, leaves <= snap
         group = np.unique(frames.group[came])
         held = np.flatnonzero(came & ~gone)

@@ -33,7 +33,7 @@ def slide(rules: Rules, frames: Frames) -> Fired:
         _measured(rules.evict, difference), _measured(trigger, step), rows.origin, rules.incomplete, rules.age_us or LATEST
     )
     bases = rows.bases.astype(signal.dtype)  # a copy
-    windows, notes, noted_bases, evicted_by = slid(walked, measured, rows.ends, rows.snaps, reading.counters(frames, NOTED), bases)
+    windows, notes, noted_bases, evicted_by = slid(walked, measured, rows.ends, rows.noted_after, reading.counters(frames, NOTED), bases)
     group, index, lo, hi, closed, count = windows.T
     block, none = _blocks(rules.evict, frames, clock, (value, difference)), np.zeros(len(windows), np.int64)
     listed = _listed(np.flatnonzero(count < hi - lo), lo, hi, evicted_by)

@@ -12,14 +12,14 @@ from pipelines.engine.arrival.sliding_steps import FIRST, FOUND, FRESH, GROUP, H
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def slid(rows, rules, ends, snaps, counters, bases):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+def slid(rows, rules, ends, noted_after, counters, bases):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """The windows that fire in each partition.
 
     Args:
         rows: `SlidingRows`.
         rules: `SlidingRules`.
         ends: end of each batch's interval.
-        snaps: positions of the batches after which to note what is held.
+        noted_after: positions of the batches after which to note what is held.
         counters, bases: of each partition, as they were left. Bases are changed.
 
     Returns:
@@ -28,7 +28,7 @@ def slid(rows, rules, ends, snaps, counters, bases):  # type: ignore[no-untyped-
         evicted_by: of each row, the row that made it leave by difference. A window `[lo, hi)` holds the rows between these
             that no row before hi made leave. Empty where rows do not leave by difference.
     """
-    windows, notes = np.empty((1024, 6), np.int64), np.empty((len(snaps) * len(counters), 4 + NOTED), np.int64)
+    windows, notes = np.empty((1024, 6), np.int64), np.empty((len(noted_after) * len(counters), 4 + NOTED), np.int64)
     noted_bases = np.empty(len(notes), bases.dtype)
     evicted_by = np.full(len(rows.group) if rules.evict.by_difference else 0, AFTER_ALL)
     part = np.zeros(steps.RECORD, np.int64)
@@ -36,7 +36,7 @@ def slid(rows, rules, ends, snaps, counters, bases):  # type: ignore[no-untyped-
     while head < len(rows.group):
         tail = run_end(rows.group, head)
         _begun(part, head, tail, counters, rows)
-        windows = _walked(part, head, tail, rows, rules, ends, snaps, bases, evicted_by, windows, notes, noted_bases)
+        windows = _walked(part, head, tail, rows, rules, ends, noted_after, bases, evicted_by, windows, notes, noted_bases)
         head = tail
     return windows[: part[FOUND]], notes[: part[NOTES]], noted_bases[: part[NOTES]], evicted_by
 
@@ -54,7 +54,7 @@ def _begun(part, head, tail, counters, rows):  # type: ignore[no-untyped-def]  #
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _walked(part, head, tail, rows, rules, ends, snaps, bases, evicted_by, windows, notes, noted_bases):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _walked(part, head, tail, rows, rules, ends, noted_after, bases, evicted_by, windows, notes, noted_bases):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """One partition, row by row; what is open at the end of the last batch comes last.
 
     Before a row comes batches end and time goes by. A trigger by difference: trigger, evict, insert; by count: evict, insert, trigger.
@@ -64,10 +64,10 @@ def _walked(part, head, tail, rows, rules, ends, snaps, bases, evicted_by, windo
     snap = 0
     for row in range(head + part[HELD], tail):
         drop = drop_after[row - 1] if row > head else AFTER_ALL
-        while snap < len(snaps) and snaps[snap] < batch[row]:
-            windows = _over(part, row, snaps[snap], drop, clock, ends, rules, windows)
+        while snap < len(noted_after) and noted_after[snap] < batch[row]:
+            windows = _over(part, row, noted_after[snap], drop, clock, ends, rules, windows)
             if row > head:
-                _note(part, row, snaps[snap], bases, notes, noted_bases)
+                _note(part, row, noted_after[snap], bases, notes, noted_bases)
             snap += 1
         windows = _gone_by(part, row, head, clock[row], drop, clock, ends, rules, windows)
         if steps.fires_before(part, row, signal, signal_known, bases, rules.trigger) and steps.ready(part, rules.incomplete):
@@ -78,7 +78,7 @@ def _walked(part, head, tail, rows, rules, ends, snaps, bases, evicted_by, windo
             steps.forget(part, row + 1)
         elif steps.fires_after(part, rules.trigger) and steps.ready(part, rules.incomplete):
             windows = _fired(part, row + 1, batch[row], windows)
-    for position in snaps[snap:]:
+    for position in noted_after[snap:]:
         windows = _over(part, tail, position, drop_after[tail - 1], clock, ends, rules, windows)
         _note(part, tail, position, bases, notes, noted_bases)
     windows = _over(part, tail, len(ends), drop_after[tail - 1], clock, ends, rules, windows)

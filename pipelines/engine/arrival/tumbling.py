@@ -35,7 +35,7 @@ def tumble(rules: Rules, frames: Frames) -> Fired:
         ),
         Markers(rank[markers], frames.batch[markers]),
         rows.ends,
-        rows.snaps,
+        rows.noted_after,
         reading.counters(frames, NOTED),
     )  # fmt: skip
     return tiled(windows, notes, np.zeros(len(notes), np.int64), len(frames))

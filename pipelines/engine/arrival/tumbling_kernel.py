@@ -12,7 +12,7 @@ from pipelines.engine.arrival.tumbling_steps import BORDER, FIRST, GROUP, HELD, 
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def tumbled(rows, rules, markers, ends, snaps, counters):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+def tumbled(rows, rules, markers, ends, noted_after, counters):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """Cut each partition into windows.
 
     Args:
@@ -20,7 +20,7 @@ def tumbled(rows, rules, markers, ends, snaps, counters):  # type: ignore[no-unt
         rules: `TumblingRules`.
         markers: `Markers`.
         ends: end of each batch's interval.
-        snaps: positions of the batches after which to note what is held.
+        noted_after: positions of the batches after which to note what is held.
         counters: of each partition, the first three numbers of its record, as they were left.
 
     Returns:
@@ -28,19 +28,19 @@ def tumbled(rows, rules, markers, ends, snaps, counters):  # type: ignore[no-unt
         notes: (batch, group, the record's first three, lo, hi) a row. Open windows have the position one past the last.
     """
     windows = np.empty((len(rows.group) + _empty_at_most(rows, rules, ends, counters), 7), np.int64)
-    notes = np.empty((len(snaps) * len(counters), 4 + NOTED), np.int64)
+    notes = np.empty((len(noted_after) * len(counters), 4 + NOTED), np.int64)
     part = np.zeros(steps.RECORD, np.int64)
     count = noted = head = 0
     while head < len(rows.group):
         tail = run_end(rows.group, head)
         steps.begin(part, counters[rows.group[head]], head, rows.group[head])
-        count, noted = _cut(part, head, tail, rows, rules, markers, ends, snaps, windows, count, notes, noted)
+        count, noted = _cut(part, head, tail, rows, rules, markers, ends, noted_after, windows, count, notes, noted)
         head = tail
     return windows[:count], notes[:noted]
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _cut(part, head, tail, rows, rules, markers, ends, snaps, windows, count, notes, noted):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _cut(part, head, tail, rows, rules, markers, ends, noted_after, windows, count, notes, noted):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """One partition, row by row: before a row comes batches end and time goes by. What is open at the end comes last."""
     batch, clock, rank, drop_after, drops_itself = rows.batch, rows.clock, rows.rank, rows.drop_after, rows.drops_itself
     value, known, section, marker = rows.value, rows.known, rows.section, rows.marker  # all out of the loop
@@ -48,8 +48,10 @@ def _cut(part, head, tail, rows, rules, markers, ends, snaps, windows, count, no
     age_us = rules.age_us if rules.age_us > 0 else AFTER_ALL
     by_others = len(mark_rank) > 0 or rules.together
     for row in range(head, tail):
-        if snap < len(snaps) and snaps[snap] < batch[row]:
-            count, noted, snap = _over(part, row - head, batch[row], rows, rules, markers, ends, snaps, snap, windows, count, notes, noted)
+        if snap < len(noted_after) and noted_after[snap] < batch[row]:
+            count, noted, snap = _over(
+                part, row - head, batch[row], rows, rules, markers, ends, noted_after, snap, windows, count, notes, noted
+            )
         now = clock[row]
         if by_others or now >= part[BORDER] or now - part[SEEN] > age_us:
             ending = steps.ended_outside(part, now, rank[row], latest, rank, drop_after, mark_rank, mark_batch, ends, rules)
@@ -65,17 +67,17 @@ def _cut(part, head, tail, rows, rules, markers, ends, snaps, windows, count, no
         steps.come_in(part, row, clock, marker, rules)
         if not marker[row] and (drops_itself[row] or part[HELD] == rules.rows):
             count = steps.closed(windows, count, part, (batch[row], AFTER_ALL, drops_itself[row]), rules)
-    count, noted, _ = _over(part, tail - head, AFTER_ALL, rows, rules, markers, ends, snaps, snap, windows, count, notes, noted)
+    count, noted, _ = _over(part, tail - head, AFTER_ALL, rows, rules, markers, ends, noted_after, snap, windows, count, notes, noted)
     return steps.closed(windows, count, part, _at_last(part, rows, rules, markers, ends), rules), noted
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _over(part, came, before, rows, rules, markers, ends, snaps, snap, windows, count, notes, noted):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _over(part, came, before, rows, rules, markers, ends, noted_after, snap, windows, count, notes, noted):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Batches before one are over, `came` rows into the partition: windows that end with them, and what is held then."""
-    while snap < len(snaps) and snaps[snap] < before:
+    while snap < len(noted_after) and noted_after[snap] < before:
         if came > 0:
-            count = steps.closed(windows, count, part, _ended_by(part, snaps[snap], rows, rules, markers, ends), rules)
-            notes[noted, 0], notes[noted, 1] = snaps[snap], part[GROUP]
+            count = steps.closed(windows, count, part, _ended_by(part, noted_after[snap], rows, rules, markers, ends), rules)
+            notes[noted, 0], notes[noted, 1] = noted_after[snap], part[GROUP]
             notes[noted, 2 : 2 + NOTED] = part[:NOTED]
             notes[noted, 2 + NOTED], notes[noted, 3 + NOTED] = part[FIRST], part[FIRST] + part[HELD]
             noted += 1
