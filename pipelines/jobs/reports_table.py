@@ -44,6 +44,9 @@ _SCHEMA = pa.schema(
     ]
 )
 
+_ACCUMULATED = ["batch", "recorded_at", "version", "rows_read", "rows_accepted", "rows_quarantined", "source_changed", "files"]
+"""The columns that a report of accumulate fills."""
+
 
 def record_accumulated(store: Store, done: Sequence[Accumulated], now: datetime) -> dict[int, bool]:
     """Write down what was read; return for each batch whether its source is another one than the last time."""
@@ -129,7 +132,7 @@ def last_accumulated(store: Store, intervals: Sequence[Interval] | None = None) 
         low, high = min(each.start_us for each in intervals), max(each.start_us for each in intervals)
         snapshot = replace(snapshot, files=telling_of(snapshot.files, low, high))
         condition &= (ds.field("batch") >= from_us(low)) & (ds.field("batch") <= from_us(high))
-    table = read_files(f"{store.root}/{TABLE}", snapshot, condition=condition).sort_by("recorded_at")
+    table = read_files(f"{store.root}/{TABLE}", snapshot, _ACCUMULATED, condition).sort_by("recorded_at")
     starts = table["batch"].cast(pa.int64()).to_pylist()
     return dict(zip(starts, table.to_pylist(), strict=True))
 
