@@ -57,6 +57,11 @@ class FileSource:
     upstream = None
     section = order = ()
 
+    @property
+    def separator(self) -> str:
+        """What stands between the values of a CSV file. Where the file's ending says it, it is no part of what states are made by."""
+        return self.delimiter or ("\t" if _stem(self.path).lower().endswith(".tsv") else ",")
+
     def below(self, home: str | Path) -> FileSource:
         """The same files, a relative path below a folder, no character of whose name means anything in the template."""
         if Path(self.path).is_absolute():
@@ -155,7 +160,7 @@ def files(
         all_files,
         checksum,
         time_format,
-        delimiter or ("\t" if _stem(str(path)).lower().endswith(".tsv") else None),
+        delimiter,
     )
 
 

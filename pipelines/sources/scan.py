@@ -68,7 +68,7 @@ def _typed_csv(source: Source) -> str:
 
 def _dialect(source: Source) -> str:
     """How a CSV file is to be taken apart. Types are told from the whole file; nothing else is left to DuckDB's judgement."""
-    return f"delim = {literal(source.delimiter or ',')}, {_QUOTES}, {_YEAR_FIRST}, {_FIRST_LINE_IS_THE_HEADER}"
+    return f"delim = {literal(source.separator)}, {_QUOTES}, {_YEAR_FIRST}, {_FIRST_LINE_IS_THE_HEADER}"
 
 
 def _typed(source: Source, table: str) -> str:

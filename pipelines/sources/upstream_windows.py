@@ -30,6 +30,7 @@ class WindowSource:
     timezone = None
     time_format = None
     delimiter = None
+    separator = ","
     missing = "error"
     format = "parquet"
     types: Mapping[str, str] = field(default_factory=dict)

@@ -9,6 +9,7 @@ import pytest
 from pipelines import aggregates as agg
 from pipelines import run, sources
 from pipelines.errors import DefinitionError, SourceError
+from pipelines.jobs.bound import fingerprint
 from tests.end_to_end.hourly import Hourly, times
 from tests.storage.spark_in_process import Here
 
@@ -131,3 +132,15 @@ def test_another_delimiter_is_no_guess(tmp_path: Path) -> None:
 def test_what_cannot_be_said_of_text(said: dict[str, Any], words: str) -> None:
     with pytest.raises(DefinitionError, match=words):
         sources.files("{start:%H}.csv", event_time="at", **said)
+
+
+def test_states_of_tab_separated_files_keep_their_name() -> None:
+    """Version 0.1 found out by itself that these files have tabs."""
+    tabs, commas = (Hourly(Path("/x"), f"{{start:%H}}.{ending}").pipeline for ending in ("tsv", "csv"))
+    assert fingerprint(tabs) == fingerprint(commas)
+    assert fingerprint(Hourly(Path("/x"), "{start:%H}.csv", {"delimiter": ";"}).pipeline) != fingerprint(commas)
+
+
+def test_a_time_that_is_no_date_goes_to_the_quarantine(tmp_path: Path) -> None:
+    (batch,) = csv(tmp_path, "at\ninfinity\n2024-01-01 00:10:00\n").run().batches
+    assert (batch.rows_read, batch.rows_accepted, batch.rows_quarantined) == (2, 1, 1)

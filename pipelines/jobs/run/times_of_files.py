@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from pipelines.sources import Source
 
-_YEAR_FIRST = re.compile(r"\s*\d{4}[-/]")
+_YEAR_FIRST = re.compile(r"\s*(-?\d{4,}[-/]|[-+]?infinity|epoch)", re.IGNORECASE)
 
 
 def check_times(session: duckdb.DuckDBPyConnection, source: Source, columns: Mapping[str, str], paths: Sequence[str]) -> None:
