@@ -35,10 +35,14 @@ _QUOTES = """quote = '"', escape = '"'"""
 _YEAR_FIRST = "dateformat = '%Y-%m-%d'"
 
 
-def scan(source: Source, paths: Sequence[str], *, named: bool = False) -> str:
+def scan(source: Source, paths: Sequence[str], read_as: Mapping[str, str] | None = None, *, named: bool = False) -> str:
     """The table function that reads these files in order: their own rows and columns, nothing of their folders' names.
 
-    `named`: with one more column, `FILE_PATH`.
+    Args:
+        source: says how the files are written.
+        paths: of the files.
+        read_as: name -> SQL type of all columns of JSON lines, as `read_as` gives them; without it DuckDB tells them.
+        named: whether to add the column `FILE_PATH`.
     """
     files = "[" + ", ".join(map(literal, paths)) + "]"
     how = f"{_AS_IT_STANDS}, filename = {literal(FILE_PATH) if named else 'false'}"
@@ -46,24 +50,34 @@ def scan(source: Source, paths: Sequence[str], *, named: bool = False) -> str:
         return _typed(source, f"read_parquet({files}, {how})")
     if source.format == "csv":
         return f"read_csv({files}, {_dialect(source)}, {how}{_typed_csv(source)})"
-    return _typed(source, f"read_json({files}, format = 'newline_delimited', sample_size = -1, {_YEAR_FIRST}, {how})")
+    known = f"columns = {_by_name(read_as)}" if read_as else f"sample_size = -1, {_YEAR_FIRST}"
+    return _typed(source, f"read_json({files}, format = 'newline_delimited', {known}, {how})")
 
 
-def first_texts(source: Source, path: str, columns: Sequence[str]) -> str:
-    """The query for the first value of columns of a file of CSV or JSON, as it is written; null where there is none."""
-    texts = ", ".join(f"{literal(column)}: 'VARCHAR'" for column in columns)
-    table = f"read_json({literal(path)}, format = 'newline_delimited', columns = {{{texts}}}, {_AS_IT_STANDS})"
-    if source.format == "csv":
-        none = ", ".join(f"NULL::VARCHAR AS {quoted(column)}" for column in columns)
-        own = f"read_csv({literal(path)}, {_dialect(source)}, all_varchar = true, {_AS_IT_STANDS})"
-        table = f"(FROM {own} UNION ALL BY NAME SELECT {none} WHERE false)"  # a file may lack a column
-    return "SELECT " + ", ".join(f"(SELECT {quoted(c)} FROM {table} WHERE {quoted(c)} IS NOT NULL LIMIT 1)" for c in columns)
+def texts(source: Source, path: str, columns: Mapping[str, str]) -> str:
+    """The table of some columns of a file of CSV or JSON as they are written, null where the file lacks them.
+
+    `columns`: name -> SQL type in which every text is a VARCHAR; of CSV all are read as VARCHAR.
+    """
+    if source.format == "json":
+        return f"read_json({literal(path)}, format = 'newline_delimited', columns = {_by_name(columns)}, {_AS_IT_STANDS})"
+    none = ", ".join(f"NULL::VARCHAR AS {quoted(column)}" for column in columns)
+    own = f"read_csv({literal(path)}, {_dialect(source)}, all_varchar = true, {_AS_IT_STANDS})"
+    return f"(FROM {own} UNION ALL BY NAME SELECT {none} WHERE false)"
+
+
+def said_types(source: Source) -> dict[str, str]:
+    """Column -> SQL type, where the definition says it: an event time of a form of its own is a text."""
+    return ({source.event_time: "VARCHAR"} if source.time_format else {}) | dict(source.types)
 
 
 def _typed_csv(source: Source) -> str:
-    texts = {source.event_time: "VARCHAR"} if source.time_format else {}
-    types = ", ".join(f"{literal(column)}: {literal(kind)}" for column, kind in (texts | dict(source.types)).items())
-    return f", types = {{{types}}}" if types else ""
+    types = said_types(source)
+    return f", types = {_by_name(types)}" if types else ""
+
+
+def _by_name(types: Mapping[str, str]) -> str:
+    return "{" + ", ".join(f"{literal(column)}: {literal(kind)}" for column, kind in types.items()) + "}"
 
 
 def _dialect(source: Source) -> str:
@@ -159,7 +173,9 @@ def reason(source: Source, latest_us: int, max_ahead_us: int) -> str:
     )
 
 
-def refused(source: Source, paths: Sequence[str], columns: Mapping[str, str], latest_us: int, max_ahead_us: int) -> str:
+def refused(
+    source: Source, paths: Sequence[str], columns: Mapping[str, str], read_as: Mapping[str, str], latest_us: int, max_ahead_us: int
+) -> str:
     """The rows that are not accepted: reason, file, position in the file, event time and the whole row as text."""
     names = ", ".join(quoted(name) for name in columns)
     whole = "to_json(struct_pack(" + ", ".join(f"{quoted(name)} := {quoted(name)}" for name in columns) + "))"
@@ -167,7 +183,7 @@ def refused(source: Source, paths: Sequence[str], columns: Mapping[str, str], la
     return " UNION ALL ".join(
         f"SELECT {reason(source, latest_us, max_ahead_us)} AS reason, {literal(path)} AS file, {ROW_IN_SPLIT} AS position, "
         f"{column}::VARCHAR AS event_time, {whole}::VARCHAR AS row FROM (SELECT *, {time} AS {EVENT_TIME} "
-        f"FROM (SELECT {names}, row_number() OVER () - 1 AS {ROW_IN_SPLIT} FROM {scan(source, [path])})) "
+        f"FROM (SELECT {names}, row_number() OVER () - 1 AS {ROW_IN_SPLIT} FROM {scan(source, [path], read_as)})) "
         f"WHERE NOT coalesce({accepted(latest_us)}, false)"
         for path in paths
     )

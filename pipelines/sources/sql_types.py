@@ -48,7 +48,7 @@ def stored_type(kind: str) -> str:
     if kind.endswith("[]"):
         return f"{stored_type(kind[:-2])}[]"
     if kind.startswith("STRUCT("):
-        return _struct([(name, stored_type(member)) for name, member in _members(kind)])
+        return struct([(name, stored_type(member)) for name, member in members(kind)])
     return "VARCHAR" if kind.startswith("ENUM") else _STORED.get(kind, kind)
 
 
@@ -87,7 +87,7 @@ def is_nested(kind: str) -> bool:
     return kind.endswith("]") or kind.startswith(("STRUCT(", "MAP(", "UNION(", "TUPLE("))
 
 
-def _members(kind: str) -> list[tuple[str, str]]:
+def members(kind: str) -> list[tuple[str, str]]:
     """Names and types of a struct's members: its type cut at the commas that are its own."""
     found, depth, quotes = [""], 0, False
     for letter in kind[len("STRUCT(") : -1]:
@@ -111,18 +111,19 @@ def lacking(kind: str, other: str) -> list[tuple[str, str]]:
         return [(name, f"{rest}[]") for name, rest in lacking(kind[:-2], other[:-2])]
     if not (kind.startswith("STRUCT(") and other.startswith("STRUCT(")):
         return []
-    here, there, out = _members(kind), {name.lower(): member for name, member in _members(other)}, []
+    here, there, out = members(kind), {name.lower(): member for name, member in members(other)}, []
     for at, (name, member) in enumerate(here):
         if name.lower() not in there:
-            out.append((name, _struct([*here[:at], *here[at + 1 :]])))
+            out.append((name, struct([*here[:at], *here[at + 1 :]])))
             continue
         deeper = lacking(member, there[name.lower()])
-        out += [(f"{name}.{inner}", _struct([*here[:at], (name, rest), *here[at + 1 :]])) for inner, rest in deeper]
+        out += [(f"{name}.{inner}", struct([*here[:at], (name, rest), *here[at + 1 :]])) for inner, rest in deeper]
     return out
 
 
-def _struct(members: Sequence[tuple[str, str]]) -> str:
-    return "STRUCT(" + (", ".join(f"{name} {kind}" for name, kind in members) or "muntin_none INTEGER") + ")"
+def struct(parts: Sequence[tuple[str, str]]) -> str:
+    """The type of a struct with these members."""
+    return "STRUCT(" + (", ".join(f"{name} {kind}" for name, kind in parts) or "muntin_none INTEGER") + ")"
 
 
 def targets_of(natural: Mapping[str, str], targets: Mapping[str, str], paths: Sequence[str]) -> dict[str, str]:
@@ -148,7 +149,7 @@ def _fits(kind: str, target: str) -> bool:
     if kind.endswith("[]") and target.endswith("[]"):
         return _fits(kind[:-2], target[:-2])
     if kind.startswith("STRUCT(") and target.startswith("STRUCT("):
-        here, there = _members(kind), dict(_members(target))
+        here, there = members(kind), dict(members(target))
         return [name for name, _ in here] == list(there) and all(_fits(member, there[name]) for name, member in here)
     if kind in _WIDER and target in _WIDER:
         return _WIDER.index(kind) <= _WIDER.index(target)

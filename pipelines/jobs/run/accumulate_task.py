@@ -16,6 +16,7 @@ from pipelines.jobs.run.columns_of_files import check_files
 from pipelines.jobs.run.steady_reading import steady
 from pipelines.jobs.run.times_of_files import check_times
 from pipelines.sources.duckdb_session import described, explained, kept_session
+from pipelines.sources.json_columns import read_as
 from pipelines.sources.lift import states, tally
 from pipelines.sources.scan import quoted, refused, scan, staged
 from pipelines.sources.sql_types import stored, targets_of
@@ -85,8 +86,10 @@ def _accumulate(session: duckdb.DuckDBPyConnection, share: Share, split: Split) 
     pipeline, source = share.bound.pipeline, share.bound.source
     sets, fields = share.bound.frame_sets, share.bound.fields
     ordinal = any(each.uses_order or each.is_state for each in fields) or any(frames.by_arrival for frames in sets)
-    columns = described(session, f"FROM {scan(source, split.paths)}")
-    rows = f"({staged(source, scan(source, split.paths, named=_is_kept(source)), columns, ordinal=ordinal)})"
+    told = read_as(session, source, split.paths)
+    columns = described(session, f"FROM {scan(source, split.paths, told)}")
+    check_times(session, source, columns, split.paths)
+    rows = f"({staged(source, scan(source, split.paths, told, named=_is_kept(source)), columns, ordinal=ordinal)})"
     if _is_kept(source):
         order = f" ORDER BY {', '.join(map(quoted, source.order))}" if isinstance(source, WindowSource) else ""
         session.execute(f"CREATE OR REPLACE TEMP TABLE muntin_rows AS FROM {rows}{order}")
@@ -96,14 +99,13 @@ def _accumulate(session: duckdb.DuckDBPyConnection, share: Share, split: Split) 
     newest = newest if split.mark_us is None else split.mark_us
     done: dict[str, Any] = {"batch": split.batch_us, "split": split.number, "read": read, "taken": 0, "newest": newest, "states": {}}
     done["rows"] = _rows_by_file(session, source, split.paths, read)
-    check_times(session, source, columns, split.paths)
     check_files(session, share.bound, columns, [path for path, count in zip(split.paths, done["rows"], strict=True) if count])
     for frames in sets:
         done["states"][frames.table] = written = _write_states(session, share, split, frames, rows, latest, newest, columns, done["rows"])
         done["taken"] = written.pop("taken")
     done["refused"] = None
     if read > accepted:
-        query = refused(source, split.paths, columns, latest, pipeline.max_ahead_us)
+        query = refused(source, split.paths, columns, told, latest, pipeline.max_ahead_us)
         done["refused"] = _write_refused(session, share, split, query)
     done["refused_rows"] = read - accepted
     return done

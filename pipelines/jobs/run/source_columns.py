@@ -14,6 +14,7 @@ from pipelines.definition.spelling import did_you_mean
 from pipelines.errors import DefinitionError, SourceError
 from pipelines.jobs.run.times_of_files import check_times
 from pipelines.sources.duckdb_session import described, explained, kept_session, said
+from pipelines.sources.json_columns import read_as
 from pipelines.sources.lift import states
 from pipelines.sources.lift_sql import expression_sql, lifts_sql
 from pipelines.sources.scan import event_time, quoted, scan, staged
@@ -38,7 +39,7 @@ def bound_types(bound: Bound, known: Mapping[str, pa.Schema | None], pieces: Seq
     """
     session = kept_session(bound.source.timezone)
     paths = next((piece for piece in pieces if _has_rows(session, bound, piece)), pieces[0])
-    files = scan(bound.source, paths)
+    files = scan(bound.source, paths, read_as(session, bound.source, paths))
     columns = described(session, f"FROM {files}")
     event_time(bound.source, columns)
     check_times(session, bound.source, columns, paths)
