@@ -42,9 +42,9 @@ def narrowed(lift: str, condition: str) -> str:
 
 
 def _parsed(lift: str) -> Any:  # noqa: ANN401 - a tree of JSON
-    from pipelines.sources.duckdb_session import kept_session
+    from pipelines.sources.duckdb_session import any_session
 
-    [(tree,)] = kept_session(None).execute(_PARSED, [_SELECT + lift]).fetchall()
+    [(tree,)] = any_session().execute(_PARSED, [_SELECT + lift]).fetchall()
     found = json.loads(tree)
     if found["error"]:
         raise DefinitionError(f"{lift!r} is not a SQL expression: {found['error_message']}")
@@ -53,9 +53,9 @@ def _parsed(lift: str) -> Any:  # noqa: ANN401 - a tree of JSON
 
 @cache
 def _aggregates() -> frozenset[str]:
-    from pipelines.sources.duckdb_session import kept_session
+    from pipelines.sources.duckdb_session import any_session
 
-    return frozenset(name for (name,) in kept_session(None).execute(_NAMES).fetchall())
+    return frozenset(name for (name,) in any_session().execute(_NAMES).fetchall())
 
 
 def _aggregate_calls(tree: Any, around: int | None = None) -> Iterator[int]:  # noqa: ANN401 - a tree of JSON

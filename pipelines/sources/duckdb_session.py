@@ -1,7 +1,8 @@
-"""DuckDB sessions, and what their errors mean to a user."""
+"""DuckDB sessions, what they may do, and what their errors mean to a user."""
 
 from __future__ import annotations
 
+import os
 import threading
 from typing import TYPE_CHECKING
 
@@ -15,21 +16,70 @@ if TYPE_CHECKING:
 _THREAD = threading.local()
 
 
-def connect(timezone: str | None = None) -> duckdb.DuckDBPyConnection:
-    """A DuckDB session of one thread, so that the order of additions is the order of the rows."""
-    session = duckdb.connect()
+MEMORY = "MUNTIN_SQL_MEMORY"
+# No session gets code from elsewhere or looks at the variables of the Python around it.
+_ALONE: dict[str, str | bool | int | float | list[str]] = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "allow_community_extensions": False,
+    "python_enable_replacements": False,
+}
+
+
+def connect(timezone: str | None = None, *, files: bool = False) -> duckdb.DuckDBPyConnection:
+    """A DuckDB session of one thread, so that the order of additions is the order of the rows. SQL cannot change its settings.
+
+    Args:
+        timezone: of times that have none; UTC unless said.
+        files: whether it may read files. SQL of a definition goes through `check_expression` first.
+
+    Raises:
+        SourceError: `MUNTIN_SQL_MEMORY` names no amount of memory.
+    """
+    session = duckdb.connect(config=_ALONE)
     session.execute("SET threads = 1")
     session.execute(f"SET TimeZone = '{timezone or 'UTC'}'")
     session.execute("SET enable_progress_bar = false")
+    _limit(session)
+    if not files:
+        session.execute("SET enable_external_access = false")
+    session.execute("SET lock_configuration = true")
     return session
 
 
+def _limit(session: duckdb.DuckDBPyConnection) -> None:
+    memory = os.environ.get(MEMORY)
+    try:
+        if memory:
+            session.execute("SET memory_limit = '" + memory.replace("'", "''") + "'")
+    except duckdb.Error as wrong:
+        raise SourceError(f'{MEMORY}: {memory!r} is no amount of memory; write "4GB"') from wrong
+
+
 def kept_session(timezone: str | None) -> duckdb.DuckDBPyConnection:
-    """This thread's session of a zone: a Spark worker lives for many tasks."""
-    sessions: dict[str | None, duckdb.DuckDBPyConnection] = _THREAD.__dict__.setdefault("sessions", {})
-    if timezone not in sessions:
-        sessions[timezone] = connect(timezone)
-    return sessions[timezone]
+    """This thread's session of a zone, which may read files: a Spark worker lives for many tasks."""
+    return _kept(timezone, files=True)
+
+
+def closed_session() -> duckdb.DuckDBPyConnection:
+    """This thread's session in UTC that knows the tables which are registered in it, and no files."""
+    return _kept(None, files=False)
+
+
+def any_session() -> duckdb.DuckDBPyConnection:
+    """A session of this thread, for what is the same in each. To open a session takes longer than most queries."""
+    return next(iter(_sessions().values()), None) or closed_session()
+
+
+def _kept(timezone: str | None, *, files: bool) -> duckdb.DuckDBPyConnection:
+    sessions, which = _sessions(), (timezone, files)
+    if which not in sessions:
+        sessions[which] = connect(timezone, files=files)
+    return sessions[which]
+
+
+def _sessions() -> dict[tuple[str | None, bool], duckdb.DuckDBPyConnection]:
+    return _THREAD.__dict__.setdefault("sessions", {})
 
 
 def described(session: duckdb.DuckDBPyConnection, query: str) -> dict[str, str]:
@@ -39,7 +89,7 @@ def described(session: duckdb.DuckDBPyConnection, query: str) -> dict[str, str]:
 
 def said(wrong: duckdb.Error) -> str:
     """DuckDB's error without its view of our SQL."""
-    return " ".join(str(wrong).split("\n\nLINE")[0].split("Candidate")[0].split()).rstrip("!. ")
+    return " ".join(str(wrong).split("\n\nLINE")[0].split("Candidate")[0].split("Possible solutions")[0].split()).rstrip("!. ")
 
 
 def explained(wrong: duckdb.Error, paths: Sequence[str]) -> SourceError:
@@ -51,6 +101,8 @@ def explained(wrong: duckdb.Error, paths: Sequence[str]) -> SourceError:
         return SourceError(
             f'{first}: a sum does not fit its type ({text}); sum a DECIMAL or a DOUBLE instead, as agg.sum("x::DECIMAL(38, 0)")'
         )
+    if isinstance(wrong, duckdb.OutOfMemoryException):
+        return SourceError(f"{first}: {text}; {MEMORY} says how much memory SQL may take in a task, 80 % of the machine's unless set")
     if isinstance(wrong, duckdb.BinderException):
         return SourceError(f"{first}: the definition does not fit the columns: {text}")
     return SourceError(f"{first} cannot be read: {text}")

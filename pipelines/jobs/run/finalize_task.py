@@ -19,7 +19,8 @@ from pipelines.errors import DefinitionError
 from pipelines.jobs.shards.derived_columns import derived
 from pipelines.jobs.shards.notes import read_note, write_notes
 from pipelines.jobs.shards.states import read_states
-from pipelines.sources.duckdb_session import kept_session, said
+from pipelines.sources.duckdb_session import closed_session, said
+from pipelines.sources.single_expressions import check_expression
 from pipelines.states.columns import INSTANT
 from pipelines.states.sorted import arrange
 from pipelines.states.sorted_by_arrival import Batches, arrange_by_arrival
@@ -104,7 +105,8 @@ def evaluated(aggregates: Mapping[str, Aggregate], states: pa.Table, windows: As
     Raises:
         DefinitionError: the expression does not fit the results.
     """
-    session = kept_session(None)
+    check_expression(expression, "by_delta")
+    session = closed_session()
     session.register("muntin_windows", pa.table(results(states, windows, aggregates)))
     try:
         values = session.sql(f"SELECT ({expression})::DOUBLE AS value FROM muntin_windows").to_arrow_table()["value"]

@@ -12,6 +12,7 @@ from pipelines.aggregates.grouping import asked_of
 from pipelines.definition.kinds import RowStates
 from pipelines.definition.spelling import did_you_mean
 from pipelines.errors import DefinitionError, SourceError
+from pipelines.jobs.run.definition_sql import check_sql
 from pipelines.jobs.run.times_of_files import check_times
 from pipelines.sources.duckdb_session import described, explained, kept_session, said
 from pipelines.sources.json_columns import read_as
@@ -35,9 +36,10 @@ def bound_types(bound: Bound, known: Mapping[str, pa.Schema | None], pieces: Seq
 
     Raises:
         SourceError: a file cannot be read, or the event time's column is missing or no time.
-        DefinitionError: an aggregate, the filter or a key does not fit the columns.
+        DefinitionError: an aggregate, the filter or a key does not fit the columns, or SQL is more than an expression.
     """
     session = kept_session(bound.source.timezone)
+    check_sql(bound)
     paths = next((piece for piece in pieces if _has_rows(session, bound, piece)), pieces[0])
     files = scan(bound.source, paths, read_as(session, bound.source, paths))
     columns = described(session, f"FROM {files}")

@@ -12,8 +12,9 @@ from pipelines.engine.assignment import Assignment
 from pipelines.engine.rows_out import exploded
 from pipelines.engine.windows import results
 from pipelines.errors import DefinitionError, SourceError
-from pipelines.sources.duckdb_session import described, kept_session, said
+from pipelines.sources.duckdb_session import closed_session, described, said
 from pipelines.sources.scan import quoted
+from pipelines.sources.single_expressions import check_expression
 from pipelines.sources.sql_types import storable, stored_type
 from pipelines.states.columns import INSTANT, ITEM_POSITION
 
@@ -77,7 +78,7 @@ def check_derived(bound: Bound, window: str, states: pa.Table) -> None:
 
 def _over(bound: Bound, window: str, windows: pa.Table) -> duckdb.DuckDBPyConnection:
     """A session in which the windows are a table."""
-    session = kept_session(None)
+    session = closed_session()
     names = (*bound.pipeline.keys, "window_start", "window_end", *bound.windows[window].columns, *bound.aggregates)
     session.register(_WINDOWS, windows.select(list(names)))
     return session
@@ -87,6 +88,7 @@ def _query(columns: Iterable[tuple[str, str]]) -> str:
     """The query for windows with these columns; a column may read those before it."""
     query = f"FROM {_WINDOWS}"
     for name, sql in columns:
+        check_expression(sql, f"derive[{name!r}]")
         query = f"SELECT *, ({sql}) AS {quoted(name)} FROM ({query})"
     return query
 

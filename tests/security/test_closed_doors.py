@@ -1,0 +1,147 @@
+"""SQL of a definition looks at rows. Whatever else it asks for is refused, and nothing of it has happened then."""
+
+import socket
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from pipelines import aggregates as agg
+from pipelines.errors import DefinitionError, SourceError
+from pipelines.jobs.run.definition_sql import check_sql
+from pipelines.sources import duckdb_session
+from pipelines.sources.duckdb_session import closed_session, connect, kept_session
+from pipelines.sources.single_expressions import check_expression, check_type
+from tests.end_to_end.hourly import Hourly
+from tests.properties.laws.saved import PLAIN
+from tests.security.doors import ATTACKS, PLACES, READS, STATEMENTS, filled
+
+
+def hourly(folder: Path, **other: Any) -> Hourly:
+    """Three rows in an hour."""
+    types = {"unit": "s", "types": other.pop("types", {})}
+    made = Hourly(folder, "{start:%H}.parquet", types, other)
+    made.write("00.parquet", {"at": [1704067201, 1704067202, 1704067203], "v": [1, 5, 50], "vs": [[1], [2, 3], []]})
+    return made
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+@pytest.mark.parametrize("place", PLACES)
+def test_every_place_is_closed_to_every_attack(place: str, attack: str, tmp_path: Path) -> None:
+    sql = filled(ATTACKS[attack], tmp_path)
+    with pytest.raises(DefinitionError):
+        hourly(tmp_path, **PLACES[place](sql)).run()
+    assert not (tmp_path / "out").exists()
+    assert not list(tmp_path.glob("state/**/windows*/**/*.parquet"))
+
+
+@pytest.mark.parametrize("place", [place for place in PLACES if not place.startswith("a type")])
+def test_every_place_is_open_to_an_expression(place: str, tmp_path: Path) -> None:
+    hourly(tmp_path, **PLACES[place]("(SELECT 40 + sum(x) FROM range(3) AS numbers(x))")).run()
+
+
+@pytest.mark.parametrize("kind", ["VARCHAR", "DECIMAL(9, 2)", "STRUCT(a BIGINT, b VARCHAR[])", "ENUM('a', 'b')", "MAP(VARCHAR, DATE)"])
+def test_a_type_may_be_any(kind: str) -> None:
+    check_type(kind, "types")
+
+
+@pytest.mark.parametrize("kind", ["", " ", "VARCHAR, 1", "VARCHAR + 1", "VARCHAR AS x FROM y", "1"])
+def test_a_type_is_a_type(kind: str) -> None:
+    with pytest.raises(DefinitionError, match="is not a SQL type"):
+        check_type(kind, "types")
+
+
+# what is asked before anything is bound; each also of SQL that no other check has seen
+@pytest.mark.parametrize("attack", [name for name in ATTACKS if name != "the environment"])
+def test_the_parser_refuses_every_attack(attack: str, tmp_path: Path) -> None:
+    with pytest.raises(DefinitionError):
+        check_expression(filled(ATTACKS[attack], tmp_path), "here")
+
+
+@pytest.mark.parametrize(
+    "rest", ["WHERE v", "GROUP BY ALL", "GROUP BY v", "HAVING v", "QUALIFY v", "ORDER BY v", "LIMIT 1", "USING SAMPLE 1", "FROM v"]
+)
+def test_nothing_follows_an_expression(rest: str) -> None:
+    with pytest.raises(DefinitionError, match="is not a single SQL expression"):
+        check_expression(f"v {rest}", "here")
+
+
+def test_the_catalogue_is_made_of_expressions(tmp_path: Path) -> None:
+    class Every:
+        source, windows, aggregates = hourly(tmp_path).pipeline.source, {}, PLAIN
+        pipeline = hourly(tmp_path).pipeline
+
+    check_sql(Every())  # type: ignore[arg-type]
+
+
+BARE = {**STATEMENTS, **{name: f"SELECT {read}" for name, read in READS.items()}}
+WITHIN = {  # what looks at the session alone, or changes it
+    "open one in memory",
+    "another meaning of a word",
+    "the settings",
+    "the settings as a table",
+    "what DuckDB can tell of tables",
+    "a file behind a name of its own",
+}
+FOR_EVERY_SESSION = [
+    "the environment",
+    "variables of Python",
+    "the network",
+    "a bucket",
+    "fetch an extension",
+    "load an extension",
+    "load code",
+    "a setting",
+    "the lock",
+    "a pragma",
+]
+
+
+@pytest.mark.parametrize("attack", [name for name in BARE if name not in WITHIN])
+def test_the_session_of_finished_windows_is_closed_by_itself(attack: str, tmp_path: Path) -> None:
+    """Even to SQL that nobody has looked at."""
+    sql = filled(BARE[attack], tmp_path).replace("v IN", "1 IN")
+    with pytest.raises(duckdb.Error):
+        connect().execute(sql).fetchall()
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("attack", FOR_EVERY_SESSION)
+def test_the_session_that_reads_files_gets_no_code_and_keeps_its_settings(attack: str, tmp_path: Path) -> None:
+    sql = filled(BARE[attack], tmp_path)
+    with pytest.raises(duckdb.Error):
+        connect(files=True).execute(sql).fetchall()
+
+
+def test_nobody_calls_a_server(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0.01)
+        sql = filled(READS["the network"], tmp_path, f"127.0.0.1:{server.getsockname()[1]}")
+        for session in (connect(), connect(files=True)):
+            with pytest.raises(duckdb.Error):
+                session.execute(f"SELECT {sql}").fetchall()
+        with pytest.raises(TimeoutError):
+            server.accept()
+
+
+def test_sessions_are_kept() -> None:
+    """A pipeline with thousands of batches opens two."""
+    assert kept_session(None) is kept_session(None)
+    assert closed_session() is closed_session()
+    assert kept_session(None) is not closed_session()
+
+
+def test_sql_has_as_much_memory_as_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(duckdb_session, "_THREAD", type("Thread", (), {})())  # no session is open yet
+    monkeypatch.setenv("MUNTIN_SQL_MEMORY", "64MB")
+    greedy = hourly(tmp_path, aggregates={"n": agg.max("(SELECT len(list(x)) FROM range(50000000) AS numbers(x))")})
+    with pytest.raises(SourceError, match="MUNTIN_SQL_MEMORY says how much memory SQL may take"):
+        greedy.run()
+
+
+def test_an_amount_of_memory_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(duckdb_session, "_THREAD", type("Thread", (), {})())
+    monkeypatch.setenv("MUNTIN_SQL_MEMORY", "much")
+    with pytest.raises(SourceError, match="'much' is no amount of memory"):
+        hourly(tmp_path).run()
