@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from pathlib import Path
 from uuid import uuid4
 
@@ -11,6 +13,8 @@ from pipelines.store.disk import refused, write_whole
 
 OWNER_FILE = "muntin.json"
 FORMAT = 1  # of the state
+UMASK = "MUNTIN_UMASK"
+_OWNER_ALONE = "077"
 
 
 def state_folder(pipeline: str, fingerprint: str, root: str | Path) -> str:
@@ -27,20 +31,41 @@ def state_folder(pipeline: str, fingerprint: str, root: str | Path) -> str:
 def claim(pipeline: str, state: str) -> None:
     """Make the folder of a state, and mark the folder above it as the pipeline's.
 
+    Folders are made for their owner alone, unless `MUNTIN_UMASK` says whom else they are for. A folder that exists stays as it is.
+
     Raises:
-        StateError: the folder cannot be made.
+        StateError: the folder cannot be made, or `MUNTIN_UMASK` is not a number in octal digits.
     """
+    mode = 0o777 & ~_umask()
     folder = Path(state)
     owner_file = folder.parent / OWNER_FILE
     try:
         if not owner_file.exists():  # written whole, and before all else in the folder: two runs may begin at once
+            _make(folder.parent.parent, mode)
             draft = folder.parent.with_name(f".{pipeline}.{uuid4().hex}")
             write_whole(draft, (json.dumps({"format": FORMAT, "pipeline": pipeline}) + "\n").encode())
-            owner_file.parent.mkdir(exist_ok=True)
+            _make(owner_file.parent, mode)
             draft.replace(owner_file)
-        folder.mkdir(parents=True, exist_ok=True)
+        _make(folder, mode)
     except OSError as wrong:
         raise refused(str(folder), wrong) from wrong
+
+
+def _umask() -> int:
+    """What is taken from the modes of new folders."""
+    text = os.environ.get(UMASK) or _OWNER_ALONE
+    if not re.fullmatch("[0-7]{1,4}", text):
+        raise StateError(f"{UMASK}: {text!r} is no mask of a file mode; write octal digits, as 027 for a group that may read")
+    return int(text, 8) & 0o077
+
+
+def _make(folder: Path, mode: int) -> None:
+    """Make a folder and those above it. Nobody else enters it before it has its mode."""
+    try:
+        folder.mkdir(mode=0o700, parents=True)
+    except FileExistsError:
+        return
+    folder.chmod(mode)
 
 
 def _check(home: Path, name: str) -> None:
