@@ -1,6 +1,7 @@
 """The entry point: commands put together, errors told once, exit statuses."""
 
 import os
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from inspect import getdoc
@@ -10,10 +11,11 @@ import typer
 
 from pipelines.cli import backfill, check, explain, late, plan, plot, rebuild, run, show, status, vacuum
 from pipelines.cli.failure import exit_status, tell
+from pipelines.cli.interrupt import Interrupted, caught, end, listening
 from pipelines.cli.output import say
 
 DEBUG = "--debug"
-INTERRUPTED = 130  # as shells say it
+INTERRUPTED = 130  # what Typer makes of an interrupt
 COMMANDS = (
     run.run,
     plan.plan,
@@ -47,7 +49,7 @@ def muntin(
 ) -> None:
     """Windowed aggregation on micro-batches.
 
-    Exit status: 0 done, 1 failed expectations, 2 wrong usage or definition, 3 source or state trouble.
+    Exit status: 0 done, 1 failed expectations, 2 wrong usage or definition, 3 source or state trouble, 130 and 143 interrupted.
 
     Example:
       muntin run dags/flights.py --root state --start 2013-01-01 --end 2013-02-01
@@ -67,15 +69,25 @@ app.callback(invoke_without_command=True, help=_help(muntin))(muntin)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; its exit status."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    with listening():
+        try:
+            return _status(given)
+        except Interrupted as interrupted:
+            return end(interrupted.number)
+
+
+def _status(given: Sequence[str]) -> int:
     try:
         outcome = app([word for word in given if word != DEBUG], standalone_mode=False, prog_name="muntin")
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except Exception as wrong:  # noqa: BLE001 - the last place that can tell its reader
+    except Exception as wrong:
+        if interrupted := caught():  # what went wrong followed from that
+            raise interrupted from wrong
         tell(wrong, as_json="--json" in given, traceback=DEBUG in given)
         return exit_status(wrong)
     if outcome == INTERRUPTED:
-        print("interrupted; run it again, nothing is half done", file=sys.stderr)
+        raise Interrupted(signal.SIGINT)
     return outcome if isinstance(outcome, int) else 0

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from threading import Timer
 
+from pipelines.cli.interrupt import reached
+
 DELAY_S = 1.0
 Tell = Callable[[str], None]
 
@@ -17,7 +19,12 @@ def working(*steps: str) -> Iterator[Tell]:
 
     A person gets a progress bar after a second, anything else a line a step, both on stderr.
     """
-    with _stdout_kept(), (_bar if _watched() else _lines)(steps) as tell:
+    with _stdout_kept(), (_bar if _watched() else _lines)(steps) as show:
+
+        def tell(step: str) -> None:
+            reached(step)
+            show(step)
+
         if steps:
             tell(steps[0])
         yield tell

@@ -1,0 +1,93 @@
+"""A command that is interrupted, by Ctrl-C or by whoever ends processes, stops Spark's jobs and says in a line what that means."""
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from threading import Thread, current_thread, main_thread
+from types import FrameType
+from typing import NoReturn
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+PUBLISH = "publish"
+_PATIENCE_S = 5.0
+
+_heard: list[signal.Signals] = []  # those that this process listens for
+_caught: list["Interrupted"] = []
+_steps: list[str] = []
+_stopping: list[Thread] = []
+
+
+class Interrupted(BaseException):
+    """Raised in the main thread by a signal. It is no `Exception`, so that nothing takes it for a failed attempt."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+@contextmanager
+def listening() -> Iterator[None]:
+    """Signals meanwhile raise in the main thread; those that the process was told to ignore stay ignored."""
+    before = {each: signal.getsignal(each) for each in SIGNALS}
+    for kept in (_heard, _caught, _steps, _stopping):
+        kept.clear()
+    if current_thread() is main_thread():
+        _heard.extend(each for each in SIGNALS if before[each] is not signal.SIG_IGN)
+    _listen()
+    try:
+        yield
+    finally:
+        for each in _heard:
+            signal.signal(each, before[each] or signal.SIG_DFL)
+
+
+def reached(step: str) -> None:
+    """A step begins. Spark, once it has started, handles Ctrl-C itself: from now on we do again."""
+    _steps.append(step)
+    _listen()
+
+
+def caught() -> Interrupted | None:
+    """What a signal raised; None: none came. A library may have made another error of it."""
+    return _caught[0] if _caught else None
+
+
+def end(number: int) -> int:
+    """Wait until Spark knows, say what was interrupted, and give the exit status as shells do."""
+    for thread in _stopping:
+        thread.join(_PATIENCE_S)
+    print(_told(), file=sys.stderr)
+    return 128 + number
+
+
+def _told() -> str:
+    if not _steps:
+        return "interrupted; run it again, nothing is half done"
+    where = f"interrupted in step {_steps[-1]}"
+    if any(step.split()[0] == PUBLISH for step in _steps):
+        return f"{where}; what was published before is whole; run again for the rest"
+    return f"{where}; nothing of this run was published; run again"
+
+
+def _listen() -> None:
+    for each in _heard if not _caught else ():
+        signal.signal(each, _interrupt)
+
+
+def _interrupt(number: int, _frame: FrameType | None) -> NoReturn:
+    """Stop what Spark does and leave. Another signal ends the process at once."""
+    for each in _heard:
+        signal.signal(each, signal.SIG_DFL)
+    _caught.append(Interrupted(number))
+    _stopping.append(Thread(target=_stop_jobs, daemon=True))
+    _stopping[-1].start()
+    raise _caught[0]
+
+
+def _stop_jobs() -> None:
+    """In a thread of its own: the main thread may be in the middle of a call to Java."""
+    context = getattr(getattr(sys.modules.get("pyspark"), "SparkContext", None), "_active_spark_context", None)
+    with suppress(Exception):
+        if context is not None:
+            context.cancelAllJobs()
