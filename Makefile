@@ -1,6 +1,6 @@
 # Everything one types in this checkout. `make` alone lists it.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test lint up bench clean
+.PHONY: help setup demo check test lint up bench soak clean
 
 ARGS :=
 
@@ -33,6 +33,9 @@ up: setup ## Airflow with its web page on 127.0.0.1, to look around; the passwor
 
 bench: setup ## the benchmarks, written to benchmarks/results.md
 	@$(python) -m benchmarks $(ARGS)
+
+soak: setup ## an hour of random histories beside clean runs; ARGS="--minutes 5 --seed 7"
+	@$(python) -m tests.soak $(ARGS)
 
 clean: ## remove what setup, demo, tests and benchmarks made; your state/ stays
 	rm -rf .venv .airflow .demo build data/flights benchmarks/data muntin.egg-info

@@ -1,7 +1,8 @@
 """`python -m benchmarks.life`: what a batch costs after a long history.
 
-A history of N minutes is run in bulk, then 50 more minutes one by one. Printed for each N: CPU and wall seconds a batch (the median),
-bytes written a batch, files, and the peak of memory. Spark is left out: its tasks run in this process, so that the CPU is our own.
+A history of N minutes is run in bulk, then 50 more minutes one by one; then a minute in the middle is replaced by other rows, and a
+minute that was missing arrives. Printed for each N: CPU and wall seconds a batch (the median), bytes written a batch, files, and the peak
+of memory. Spark is left out: its tasks run in this process, so that the CPU is our own.
 """
 
 import argparse
@@ -32,23 +33,23 @@ WINDOWS: Mapping[str, Mapping[str, Any]] = {
     "all_time": {"all_time": windows.all_time()},
     "unique": {"unique": windows.unique_sliding("2m")},
 }
+STACKED = "over_windows"
 
 
-def write_events(folder: Path, minutes: range) -> None:
+def write_events(folder: Path, minutes: range, seed: int = 0) -> None:
     """A file for each minute."""
     folder.mkdir(parents=True, exist_ok=True)
     for minute in minutes:
-        dice = np.random.default_rng(minute)
+        dice = np.random.default_rng((seed, minute))
         at = START + minute * MINUTE
-        times = [at + timedelta(seconds=float(second)) for second in np.sort(dice.uniform(0, 59, EVENTS))]
-        columns = {"at": pa.array(times, pa.timestamp("us", tz="UTC")), "k": dice.integers(0, KEYS, EVENTS), "v": dice.random(EVENTS)}
+        times = int(at.timestamp()) * 1_000_000 + np.sort(dice.integers(0, 59_000_000, EVENTS))
+        columns = {"at": pa.array(times).cast(pa.timestamp("us", tz="UTC")), "k": dice.integers(0, KEYS, EVENTS), "v": dice.random(EVENTS)}
         pq.write_table(pa.table(columns), folder / f"{at:%Y%m%dT%H%M}.parquet")
 
 
-def life(folder: Path, kinds: Mapping[str, Any], history: int) -> dict[str, float]:
-    """Run the history in bulk and `MORE` batches one by one."""
-    write_events(folder / "data", range(history + MORE))
-    pipeline = Pipeline(
+def definition(folder: Path, kinds: Mapping[str, Any]) -> Pipeline:
+    """A pipeline over the files in a folder."""
+    return Pipeline(
         name="life",
         source=sources.files(str(folder / "data/{start:%Y%m%dT%H%M}.parquet"), event_time="at"),
         schedule="1m",
@@ -57,26 +58,58 @@ def life(folder: Path, kinds: Mapping[str, Any], history: int) -> dict[str, floa
         windows=kinds,
         aggregates={"n": agg.count(), "total": agg.sum("v")},
     )
-    root = folder / "state"
 
-    def go(first: int, last: int) -> tuple[float, float]:
-        cpu, wall = time.process_time(), time.perf_counter()
-        run(pipeline, root=root, start=START + first * MINUTE, end=START + last * MINUTE, spark=InProcess())  # type: ignore[arg-type]
-        return time.process_time() - cpu, time.perf_counter() - wall
 
-    bulk = go(0, history)
-    before = size(root)
-    each = [go(minute, minute + 1) for minute in range(history, history + MORE)]
+def over(upstream: Pipeline) -> Pipeline:
+    """A pipeline over the windows of another."""
+    return Pipeline(
+        name="over",
+        source=sources.windows(upstream, "tumbling"),
+        schedule="1m",
+        start=START,
+        keys=["k"],
+        windows={"hours": windows.tumbling("1h")},
+        aggregates={"n": agg.sum("n"), "most": agg.max("total")},
+    )
+
+
+def life(folder: Path, kinds: Mapping[str, Any], history: int, *, stacked: bool = False) -> dict[str, float]:
+    """Run the history in bulk, `MORE` batches one by one, a replaced batch and a missing one; of `stacked` windows over windows."""
+    last, root = history + MORE, folder / "state"
+    write_events(folder / "data", range(last + 2))
+    below = definition(folder, kinds)
+    pipeline = over(below) if stacked else below
+
+    def go(first: int, end: int) -> tuple[float, float]:
+        if stacked:
+            once(below, root, first, end)
+        return once(pipeline, root, first, end)
+
+    bulk, before = go(0, history), size(root)
+    each = [go(minute, minute + 1) for minute in range(history, last)]
+    written = size(root) - before
+    write_events(folder / "data", range(history // 2, history // 2 + 1), seed=1)
     replaced = go(history // 2, history // 2 + 1)
+    if not stacked:  # an upstream with a hole has nothing to read from
+        go(last + 1, last + 2)
+    missing = go(last, last + 1)
     return {
-        "bulk_cpu_ms_a_batch": 1000 * bulk[0] / history,
+        "bulk_ms_a_batch": 1000 * bulk[0] / history,
         "cpu_s": statistics.median(cpu for cpu, _ in each),
         "wall_s": statistics.median(wall for _, wall in each),
         "replaced_cpu_s": replaced[0],
-        "kb_a_batch": (size(root) - before) / MORE / 1024,
+        "missing_cpu_s": missing[0],
+        "kb_a_batch": written / MORE / 1024,
         "files": sum(1 for path in root.rglob("*") if path.is_file()),
         "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
+
+
+def once(pipeline: Pipeline, root: Path, first: int, end: int) -> tuple[float, float]:
+    """Run some minutes; CPU and wall seconds."""
+    cpu, wall = time.process_time(), time.perf_counter()
+    run(pipeline, root=root, start=START + first * MINUTE, end=START + end * MINUTE, spark=InProcess())  # type: ignore[arg-type]
+    return time.process_time() - cpu, time.perf_counter() - wall
 
 
 def size(root: Path) -> int:
@@ -88,14 +121,14 @@ def main() -> None:
     """Print a row for each set of windows and each length of history."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.life", description=__doc__)
     parser.add_argument("--histories", nargs="+", type=int, default=[100, 1_000, 10_000])
-    parser.add_argument("--windows", nargs="+", choices=[*WINDOWS], default=["three"])
+    parser.add_argument("--windows", nargs="+", choices=[*WINDOWS, STACKED], default=[*WINDOWS, STACKED])
     asked = parser.parse_args()
     table = Table("windows", "history", title="What a batch costs after a long history")
     figures = []
     for name in asked.windows:
         for history in asked.histories:
             with tempfile.TemporaryDirectory() as folder:
-                found = life(Path(folder), WINDOWS[name], history)
+                found = life(Path(folder), WINDOWS.get(name, WINDOWS["three"]), history, stacked=name == STACKED)
             figures.append((name, history, found))
     for column in figures[0][2]:
         table.add_column(column, justify="right")

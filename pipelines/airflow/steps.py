@@ -40,13 +40,14 @@ def accumulate(place: Place, spark: SparkSession) -> dict[str, Any]:
     Returns:
         JSON-able: the interval, its counts of rows, and whether its source has changed.
     """
-    from pipelines.jobs.inputs import news_from_upstream
     from pipelines.jobs.reports_table import record_accumulated, utc_now
     from pipelines.jobs.run.accumulate import accumulate as read
+    from pipelines.jobs.upstream import news_from_upstream
 
     news = news_from_upstream(place.bound, unread=True)
-    batches = read(place.bound, spark, sorted({place.interval, *news}))
+    batches = read(place.bound, spark, sorted({place.interval, *news.intervals}))
     changed = record_accumulated(place.bound.store, batches, utc_now())
+    news.remember(place.bound)
     batch = next(batch for batch in batches if batch.interval == place.interval)
     for line in log_lines.accumulated(batch, changed=changed[batch.interval.start_us]):
         log.info(line)
@@ -79,9 +80,9 @@ def validate(place: Place, spark: SparkSession, staged: Mapping[str, Any]) -> li
     Raises:
         ExpectationsError: a critical expectation failed.
     """
-    from pipelines.jobs.run.finalize import load_staged
     from pipelines.jobs.run.publish import is_stale
     from pipelines.jobs.run.validate import validate_staged
+    from pipelines.jobs.staging_folders import load_staged
 
     if staged["folder"] is None:
         log.info("nothing is staged: nothing to validate")
@@ -126,8 +127,8 @@ def publish(place: Place, staged: Mapping[str, Any], accumulated: Mapping[str, A
 
 def _publish(place: Place, staged: Mapping[str, Any], quality: Quality, session: Session) -> tuple[Published, Holes, Quality]:
     """The published batches by window, the missing intervals, and the reports of validation."""
-    from pipelines.jobs.run.finalize import load_staged
     from pipelines.jobs.run.publish import publish as commit
+    from pipelines.jobs.staging_folders import load_staged
 
     done: dict[str, Sequence[int]] = {}
     if staged["folder"] is None:

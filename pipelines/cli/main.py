@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from pipelines.cli import backfill, check, explain, late, plan, plot, rebuild, run, show, status, vacuum
+from pipelines.cli import backfill, check, explain, late, maintain, plan, plot, rebuild, run, show, status, vacuum
 from pipelines.cli.failure import exit_status, tell
 from pipelines.cli.interrupt import Interrupted, caught, end, listening
 from pipelines.cli.output import say
@@ -27,6 +27,7 @@ COMMANDS = (
     plot.plot,
     explain.explain,
     late.late,
+    maintain.maintain,
     vacuum.vacuum,
 )
 

@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from pipelines.states.frames import Ints
 
 
-def tallies(combined: Combined, batches: int, *, opened: bool, late_any: np.ndarray | None = None) -> dict[str, Any]:
-    """Counts of each batch, by its position.
+def tallies(combined: Combined, batches: int, wanted: Ints, *, opened: bool, late_any: np.ndarray | None = None) -> dict[str, Any]:
+    """Counts of some batches.
 
     Args:
         combined: the windows and their states.
         batches: the number of batches.
+        wanted: the positions of those to tell of.
         opened: whether to look for open windows.
         late_any: for each state, whether it is late for a window of any definition; None: this definition is the only one.
 
@@ -33,21 +34,21 @@ def tallies(combined: Combined, batches: int, *, opened: bool, late_any: np.ndar
     rows, missed, batch = combined.states["rows"].to_numpy(), combined.found.missed, combined.frames.batch
     late = missed > 0
     return {
-        "windows": np.bincount(combined.found_closed, minlength=batches + 1)[:batches].tolist(),
-        "late": _sums(batch, rows * late, batches),
-        "missed": _sums(batch, rows * missed, batches),
-        "late_any": _sums(batch, rows * (late if late_any is None else late_any), batches),
-        "open": _left_open(combined, batches) if opened else None,
+        "windows": np.bincount(combined.found_closed, minlength=batches + 1)[wanted].tolist(),
+        "late": _sums(batch, rows * late, batches)[wanted].tolist(),
+        "missed": _sums(batch, rows * missed, batches)[wanted].tolist(),
+        "late_any": _sums(batch, rows * (late if late_any is None else late_any), batches)[wanted].tolist(),
+        "open": _left_open(combined, batches)[wanted].tolist() if opened else None,
     }
 
 
-def _sums(batch: Ints, amounts: Ints, batches: int) -> list[int]:
+def _sums(batch: Ints, amounts: Ints, batches: int) -> Ints:
     if not amounts.any():
-        return [0] * batches
-    return np.bincount(batch, weights=amounts, minlength=batches)[:batches].astype(np.int64).tolist()
+        return np.zeros(batches, np.int64)
+    return np.bincount(batch, weights=amounts, minlength=batches)[:batches].astype(np.int64)
 
 
-def _left_open(combined: Combined, batches: int) -> list[int]:
+def _left_open(combined: Combined, batches: int) -> Ints:
     """The earliest start of a window that is open after each batch; of windows by arrival the earliest event that a note holds."""
     windows, earliest = combined.found, np.full(batches, AFTER_ALL)
     if (held := windows.held) is not None:
@@ -55,7 +56,7 @@ def _left_open(combined: Combined, batches: int) -> list[int]:
     elif len(windows.lo):
         first = np.minimum.reduceat(combined.frames.batch[windows.order], windows.lo)
         _lower(earliest, first, combined.found_closed, windows.start)
-    return earliest.tolist()
+    return earliest
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]

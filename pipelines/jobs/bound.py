@@ -16,7 +16,6 @@ from pipelines.definition.relative_paths import local
 from pipelines.jobs import definition_note
 from pipelines.sources.lift_sql import facts_of
 from pipelines.store import state
-from pipelines.store.state import FORMAT
 
 if TYPE_CHECKING:
     from pipelines.aggregates.aggregate import Aggregate, Field
@@ -24,6 +23,8 @@ if TYPE_CHECKING:
     from pipelines.sources import Source
     from pipelines.store.store import Store
     from pipelines.windows.kind import Window
+
+_NAMING = 1  # of states and definitions: another number, and each state begins anew
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ def fingerprint(pipeline: Pipeline) -> str:
     """A name of everything that determines the states: another name, and a new state folder begins."""
     source, schedule = pipeline.source, pipeline.intervals
     facts = {
-        "format": FORMAT,
+        "format": _NAMING,
         "keys": pipeline.keys,
         "where": pipeline.where,
         "time": [source.event_time, source.unit, source.timezone, source.arrival_order, source.arrival_time],
@@ -138,6 +139,6 @@ def derivation(pipeline: Pipeline, window: str) -> str:
     results = {
         name: [str(each), each.finish.__qualname__, mark(each.finish, ours_by_name=True)] for name, each in pipeline.aggregates.items()
     }
-    facts = [FORMAT, pipeline.windows[window].identity, pipeline.marks_by, pipeline.on_gap, results, pipeline.keep_states]
+    facts = [_NAMING, pipeline.windows[window].identity, pipeline.marks_by, pipeline.on_gap, results, pipeline.keep_states]
     facts += [list(pipeline.derive.items())] if pipeline.derive else []  # in order: a column may read those before it
     return sha256(json.dumps(facts).encode()).hexdigest()[:12]

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from pipelines.definition.instants import label
-from pipelines.definition.schedule import Interval
+from pipelines.jobs.ledger_segments import Segment, read_ledger, segments_of
+from pipelines.store.batch_facts import batches_of
 from pipelines.store.contents import problems_of_notes
-from pipelines.store.paths import batch_of_windows, parse_states_path, version_of
+from pipelines.store.paths import batches_of_windows
 from pipelines.timeline.closing import watermarks
-from pipelines.timeline.history import Batch, History, history
-from pipelines.timeline.ledger import Ledger
+from pipelines.timeline.history import History, history
 from pipelines.timeline.reconcile import reconcile
 
 if TYPE_CHECKING:
@@ -21,19 +22,29 @@ if TYPE_CHECKING:
 
     from pipelines.jobs.bound import Bound
     from pipelines.states.frames import Ints
-    from pipelines.store.store import File, Snapshot, Store
+    from pipelines.store.store import Snapshot, Store
+    from pipelines.timeline.batches import Batches
+    from pipelines.timeline.ledger import Ledger
     from pipelines.timeline.work import Work
-
-LEDGER = "muntin.ledger"
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What is published of a window: a snapshot of its table, the path of its ledger, and the ledger."""
+    """What is published of a window: a snapshot of its table, the segments of its ledger, oldest first, and the ledger."""
 
     snapshot: Snapshot
-    ledger_path: str | None
+    segments: tuple[Segment, ...]
     ledger: Ledger | None
+
+    @property
+    def head(self) -> str | None:
+        """The path of the newest segment: it names all that is published. None if nothing is."""
+        return self.segments[-1].file.path if self.segments else None
+
+    @property
+    def starts(self) -> Ints:
+        """Starts of the batches that windows were published from."""
+        return self.ledger.entries.start_us if self.ledger else np.empty(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +66,7 @@ class Pending:
     published: Published
     states: Snapshot
     history: History
-    marks: tuple[int, ...]
+    marks: Ints
     work: Work
     known: Ledger | None = None
     remarks: tuple[str, ...] = ()
@@ -64,34 +75,13 @@ class Pending:
 def published(store: Store, window: str) -> Published:
     """What is published of a window now."""
     snapshot = store.snapshot(f"windows/{window}")
-    path = next((file.path for file in snapshot.files if file.path.startswith("ledger")), None)
-    return Published(snapshot, path, _ledger(store, window, path) if path else None)
+    segments = segments_of(snapshot.files)
+    return Published(snapshot, segments, read_ledger(f"{store.root}/windows/{window}", tuple(segment.file.path for segment in segments)))
 
 
-@lru_cache(maxsize=8)
-def _ledger(store: Store, window: str, path: str) -> Ledger | None:
-    """A ledger's file is named by its content: several steps of a run read it."""
-    text = store.footer(f"windows/{window}", path).get(LEDGER)
-    return Ledger.loads(text) if text else None
-
-
-def accumulated(bound: Bound, snapshot: Snapshot) -> list[Batch]:
+def accumulated(bound: Bound, table: str, snapshot: Snapshot) -> Batches:
     """The batches of a table of states, in order."""
-    by_batch: dict[int, list[File]] = {}
-    for file in snapshot.files:
-        by_batch.setdefault(parse_states_path(file.path).batch_us, []).append(file)
-    return [_batch(start, files, bound) for start, files in sorted(by_batch.items())]
-
-
-def _batch(start_us: int, files: list[File], bound: Bound) -> Batch:
-    paths = [parse_states_path(file.path) for file in files]
-    newest = [path.newest_us for path in paths if path.newest_us is not None]
-    lows = [path.low_us for path in paths if path.low_us is not None]
-    highs = [path.high_us for path in paths if path.high_us is not None]
-    interval = Interval(start_us, bound.pipeline.intervals.after(start_us))
-    rows = sum(file.rows for file in files)
-    version = version_of(file.path for file in files)
-    return Batch(interval, version, max(newest, default=None), min(lows, default=None), max(highs, default=None), rows)
+    return batches_of(f"{bound.folder}/{table}", snapshot.files, bound.pipeline.intervals.after)
 
 
 def pending_windows(bound: Bound, asked: Iterable[int]) -> list[Pending]:
@@ -111,26 +101,25 @@ def pending_window(bound: Bound, window: str) -> Pending:
     return _pending(bound, window, [], *_accumulated(bound)[bound.frames_of(window).table])
 
 
-def _accumulated(bound: Bound) -> dict[str, tuple[Snapshot, list[Batch]]]:
+def _accumulated(bound: Bound) -> dict[str, tuple[Snapshot, Batches]]:
     """Table of a frame set -> its snapshot, and its batches."""
     snapshots = {frames.table: bound.store.snapshot(frames.table) for frames in bound.frame_sets}
-    return {table: (snapshot, accumulated(bound, snapshot)) for table, snapshot in snapshots.items()}
+    return {table: (snapshot, accumulated(bound, table, snapshot)) for table, snapshot in snapshots.items()}
 
 
-def _pending(bound: Bound, name: str, asked: Sequence[int], states: Snapshot, batches: Sequence[Batch]) -> Pending:
+def _pending(bound: Bound, name: str, asked: Sequence[int], states: Snapshot, batches: Batches) -> Pending:
     now = published(bound.store, name)
-    starts = now.ledger.by_start() if now.ledger else {}
-    past = history(batches, starts, asked, bound.pipeline.intervals, fill=bound.pipeline.on_gap == "empty")
+    past = history(batches, now.starts, np.array(asked, np.int64), bound.pipeline.intervals, fill=bound.pipeline.on_gap == "empty")
     marks = watermarks(past.batches, bound.pipeline.marks_by)
     lost = _batches_with_lost_files(bound, name, now, asked)
     work, known, problems = _work_from_whole_notes(bound, name, past.batches, marks, now.ledger, lost)
     reasons = (*problems, *(f"windows of batch {label(start)}: files were gone" for start in lost))
     remarks = tuple(f"{name}: {reason}; derived again" for reason in reasons)
-    return Pending(name, now, states, past, tuple(marks.tolist()), work, known, remarks)
+    return Pending(name, now, states, past, marks, work, known, remarks)
 
 
 def _work_from_whole_notes(
-    bound: Bound, name: str, batches: Sequence[Batch], marks: Ints, ledger: Ledger | None, lost: Sequence[int]
+    bound: Bound, name: str, batches: Batches, marks: Ints, ledger: Ledger | None, lost: Sequence[int]
 ) -> tuple[Work, Ledger | None, tuple[str, ...]]:
     """The work, from a note whose files are all whole; the ledger without the other notes; and what is wrong with those.
 
@@ -147,11 +136,12 @@ def _work_from_whole_notes(
 
 
 def _batches_with_lost_files(bound: Bound, name: str, now: Published, asked: Sequence[int]) -> list[int]:
-    """The batches asked for that have lost a published file."""
-    labels = {label(start): start for start in asked}
-    lost = {
-        batch_of_windows(file.path)
-        for file in now.snapshot.files
-        if batch_of_windows(file.path) in labels and not Path(bound.folder, "windows", name, file.path).exists()
-    }
-    return sorted(labels[batch] for batch in lost)
+    """The batches asked for that have lost a published file, and the others that may have lost windows with it."""
+    starts = np.array(sorted(asked), np.int64)
+    lost = set[int]()
+    for file in now.snapshot.files:
+        first, last = batches_of_windows(file.path) or (0, -1)
+        within = starts[np.searchsorted(starts, first) : np.searchsorted(starts, last, side="right")] if first <= last else starts[:0]
+        if len(within) and not Path(bound.folder, "windows", name, file.path).exists():
+            lost.update(now.starts[(now.starts >= first) & (now.starts <= last)].tolist(), within.tolist())
+    return sorted(lost)

@@ -23,6 +23,7 @@ import pipelines.jobs.run.accumulate_task  # noqa: E402
 import pipelines.jobs.run.finalize_task  # noqa: E402, F401
 from pipelines.engine.event_time import chains, disjoint, grid  # noqa: E402, F401
 from pipelines.engine.reduce import exact, fold, select  # noqa: E402, F401
+from pipelines.states import text_hashes  # noqa: E402, F401
 
 if __name__ == "__main__":
     manager()

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 MANY = 32
 """So many files of a size become one: a row is written again once for each power of this number of rows."""
+LARGE = 2**15
+"""Files with so many rows stay as they are: who asks for a batch reads a part of one file."""
+_GROUP = 2**11  # rows that are read together
 _NAME = re.compile(r"(?P<low>[^/_]+)_(?P<high>[^/_]+)_[0-9a-f]{16}\.parquet")
 
 
@@ -26,7 +29,7 @@ def write_reports(table: pa.Table, folder: str) -> File:
     """Write reports, whose column `batch` holds starts of batches (microseconds, UTC), to a new file."""
     ends = pc.min_max(table["batch"].cast(pa.int64())).as_py()
     low, high = label(ends["min"]), label(ends["max"])
-    written = write_named(table, folder, lambda digest: f"{low}_{high}_{digest}.parquet")
+    written = write_named(table, folder, lambda digest: f"{low}_{high}_{digest}.parquet", group=_GROUP)
     return File(written["path"], written["size"], written["rows"])
 
 
@@ -41,7 +44,7 @@ def _meet(found: re.Match[str], low_us: int, high_us: int) -> bool:
 
 def crowd(files: Iterable[File]) -> Sequence[File]:
     """Files to put together: as soon as there are `MANY` of a size, all of it; else none."""
-    for _, alike in groupby(sorted(files, key=_size), _size):
+    for _, alike in groupby(sorted((file for file in files if file.rows < LARGE), key=_size), _size):
         if len(found := list(alike)) >= MANY:
             return found
     return ()

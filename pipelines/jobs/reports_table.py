@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import astuple, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from pipelines.definition.instants import from_us
@@ -61,12 +62,16 @@ def record_accumulated(store: Store, done: Sequence[Accumulated], now: datetime)
             "rows_accepted": one.taken,
             "rows_quarantined": one.refused,
             "source_changed": changed[one.interval.start_us],
-            "files": json.dumps([astuple(file) for file in one.manifest]),
+            "files": json.dumps([_entry(file) for file in one.manifest]),
         }
         for one in done
     ]
     _append(store, rows, now)
     return changed
+
+
+def _entry(file: ReadFile) -> tuple[Any, ...]:
+    return file.path, file.bytes, file.rows, file.written_ns, file.checksum
 
 
 def manifest(report: Mapping[str, Any]) -> list[ReadFile]:
@@ -135,6 +140,15 @@ def last_accumulated(store: Store, intervals: Sequence[Interval] | None = None) 
     table = read_files(f"{store.root}/{TABLE}", snapshot, _ACCUMULATED, condition).sort_by("recorded_at")
     starts = table["batch"].cast(pa.int64()).to_pylist()
     return dict(zip(starts, table.to_pylist(), strict=True))
+
+
+def last_read_at(store: Store) -> datetime | None:
+    """When a batch was last read; None if none was."""
+    snapshot = store.snapshot(TABLE)
+    if snapshot.version < 0:
+        return None
+    found = read_files(f"{store.root}/{TABLE}", snapshot, ["recorded_at"], ds.field("step") == "accumulate")
+    return pc.max(found["recorded_at"]).as_py()  # type: ignore[no-any-return]
 
 
 def utc_now() -> datetime:

@@ -7,18 +7,23 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
 from pipelines.definition.instants import AFTER_ALL
+from pipelines.errors import ConflictError
 from pipelines.states.columns import INSTANT
-from pipelines.timeline.ledger import Entry, Ledger
+from pipelines.store.footers import table_of, text_of
+from pipelines.store.paths import digest_of
+from pipelines.timeline.ledger import NOTES, Entries
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pipelines.jobs.bound import Bound
     from pipelines.jobs.pending import Pending
-    from pipelines.timeline.history import Batch
+    from pipelines.states.frames import Ints
+    from pipelines.timeline.batches import Versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +35,20 @@ class StagedWindow:
         schema: the Arrow schema of the files, serialized, base64.
         files: path below the window's staging folder, size, rows.
         starts: the batches whose windows these files replace.
-        base_ledger: the path of the ledger that this was derived against; publishing needs it to be the current one still.
-        ledger: the new ledger, as text.
+        base: the newest segment of the ledger that this was derived against; publishing needs it to be the newest still.
+        definition: the name of the definition that the windows were derived under.
+        entries: of the batches whose windows are derived anew, or all of the ledger's, as a footer has them.
+        anew: whether the ledger begins anew with these entries.
     """
 
     window: str
     schema: str
     files: list[dict[str, Any]]
     starts: list[int]
-    base_ledger: str | None
-    ledger: str
+    base: str | None
+    definition: str
+    entries: str
+    anew: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,24 +73,36 @@ class Staged:
 
     @staticmethod
     def loads(text: str) -> Staged:
-        """From `dumps`."""
+        """From `dumps`.
+
+        Raises:
+            ConflictError: another version of Muntin staged these windows; finalize again.
+        """
         facts = json.loads(text)
-        return Staged(facts["folder"], [StagedWindow(**window) for window in facts["windows"]], facts["missing"], facts["remarks"])
+        try:
+            windows = [StagedWindow(**window) for window in facts["windows"]]
+        except TypeError as wrong:
+            raise ConflictError(f"{facts['folder']}: another version of Muntin staged these windows ({wrong}); finalize again") from wrong
+        return Staged(facts["folder"], windows, facts["missing"], facts["remarks"])
 
 
 def staged_window(bound: Bound, pending: Pending, results: Sequence[dict[str, Any]]) -> StagedWindow:
-    """The files that the shards of one window staged, and its new ledger."""
+    """The files that the shards of one window staged, and the new entries of its ledger."""
     schema = results[0]["schema"] if results else base64.b64encode(_least_schema().serialize()).decode()
-    return StagedWindow(
-        pending.window,
-        schema,
-        [file for result in results for file in result["files"]],
-        [pending.history.batches[at].interval.start_us for at in pending.work.positions],
-        pending.published.ledger_path,
-        next_ledger(
-            bound.derivation(pending.window), pending, [result["tallies"] | {"notes": result["notes"]} for result in results]
-        ).dumps(),
-    )
+    files = [file for result in results for file in result["files"]]
+    entries = new_entries(pending, [result["tallies"] | {"notes": result["notes"]} for result in results], files)
+    definition, starts = bound.derivation(pending.window), entries.start_us.tolist()
+    anew, known = _begins_anew(definition, pending), pending.known
+    if anew and known is not None and known.definition == definition:
+        entries = known.entries.take(pending.history.batches.position(known.entries.start_us) >= 0).newest(entries)
+    return StagedWindow(pending.window, schema, files, starts, pending.published.head, definition, text_of(entries.to_table()), anew)
+
+
+def _begins_anew(definition: str, pending: Pending) -> bool:
+    """Whether the published ledger does not count any more: of another definition, of batches that are gone, or with lost notes."""
+    ledger = pending.published.ledger
+    gone = ledger is not None and bool((pending.history.batches.position(ledger.entries.start_us) < 0).any())
+    return ledger is None or ledger.definition != definition or gone or pending.known is not ledger
 
 
 def _least_schema() -> pa.Schema:
@@ -89,27 +110,49 @@ def _least_schema() -> pa.Schema:
     return pa.schema([("window_start", INSTANT), ("window_end", INSTANT), ("batch", INSTANT)])
 
 
-def next_ledger(definition: str, pending: Pending, shards: Sequence[dict[str, Any]]) -> Ledger:
-    """The old entries, with those of the recomputed batches made anew.
+def new_entries(pending: Pending, shards: Sequence[dict[str, Any]], files: Sequence[dict[str, Any]]) -> Entries:
+    """The entries of the batches whose windows are derived anew.
 
     Args:
-        definition: the name of the window's definition.
-        pending: its history and its work.
+        pending: the history and the work.
         shards: of each shard the tallies, and `notes`: position of a batch -> path of a note's file.
+        files: with `path`, and `first` and `last`, starts of their batches.
     """
-    before = pending.known.by_start() if pending.known else {}
-    anew = set(pending.work.positions)
-    entries = []
-    for at, batch in enumerate(pending.history.batches):
-        entry = before.get(batch.interval.start_us)
-        entries.append(_entry(at, batch, pending, shards) if at in anew or entry is None else entry)
-    return Ledger(definition, tuple(entries))
+    at = pending.work.positions
+    batches = pending.history.batches.take(at)
+    opened = [shard["open"] for shard in shards if shard["open"] is not None]
+    windows, late, missed, late_any = (
+        _sum([shard[name] for shard in shards], len(at)) for name in ("windows", "late", "missed", "late_any")
+    )
+    open_us = np.minimum.reduce(np.array(opened, np.int64)) if opened else np.full(len(at), AFTER_ALL)
+    made = np.where(windows > 0, _made(batches.start_us, files), np.uint64(0))
+    counts = (windows, late, missed, open_us, late_any)
+    return Entries(
+        batches.start_us, batches.version, pending.marks[at], batches.low_us, batches.high_us, *counts, made, _notes(pending, shards)
+    )
 
 
-def _entry(at: int, batch: Batch, pending: Pending, shards: Sequence[dict[str, Any]]) -> Entry:
-    opened = min((shard["open"][at] for shard in shards if shard["open"] is not None), default=AFTER_ALL)
-    windows, late, missed, late_any = (sum(shard[name][at] for shard in shards) for name in ("windows", "late", "missed", "late_any"))
-    open_us = None if opened == AFTER_ALL else opened
-    note = tuple(shard["notes"][str(at)] for shard in shards if str(at) in shard["notes"]) if at in pending.work.notes_after else None
-    start, mark = batch.interval.start_us, pending.marks[at]
-    return Entry(start, batch.version, mark, batch.low_us, batch.high_us, windows, late, missed, open_us, late_any, note)
+def _sum(counts: Sequence[Sequence[int]], length: int) -> Ints:
+    return np.sum(np.array(counts, np.int64).reshape(len(counts), length), axis=0)
+
+
+def _made(starts: Ints, files: Sequence[dict[str, Any]]) -> Versions:
+    """A name of each batch's windows, of the names of all files that hold some of them."""
+    made = np.zeros(len(starts), np.uint64)
+    for file in files:
+        digest = np.uint64(int(digest_of(file["path"].encode()), 16))
+        made[np.searchsorted(starts, file["first"]) : np.searchsorted(starts, file["last"], side="right")] += digest
+    return made
+
+
+def _notes(pending: Pending, shards: Sequence[dict[str, Any]]) -> pa.Array:
+    """For each batch the files of its note; null where no note was made."""
+    made_after = {*pending.work.notes_after}
+    paths = ([shard["notes"][str(at)] for shard in shards if str(at) in shard["notes"]] for at in pending.work.notes_after)
+    notes = dict(zip(pending.work.notes_after, paths, strict=True))
+    return pa.array([notes[at] if at in made_after else None for at in pending.work.positions.tolist()], NOTES)
+
+
+def entries_of(staged: StagedWindow) -> Entries:
+    """The new entries of a staged window."""
+    return Entries.of_table(table_of(staged.entries))

@@ -39,7 +39,16 @@ def _key(name: str, kind: str) -> str:
     return f"CASE WHEN isnan({column}) THEN 'nan'::{kind} ELSE {column} + 0 END" if kind in ("FLOAT", "DOUBLE") else column
 
 
-def states(pipeline: Pipeline, fields: Sequence[Field], frames: FrameSet, rows: str, latest_us: int, columns: Mapping[str, str]) -> str:
+def states(
+    pipeline: Pipeline,
+    fields: Sequence[Field],
+    frames: FrameSet,
+    rows: str,
+    latest_us: int | str,
+    columns: Mapping[str, str],
+    *,
+    also: Sequence[str] = (),
+) -> str:
     """One row per key and frame: the keys, the frame's start in microseconds, and the fields' columns.
 
     Of frames by arrival one row per row of the source, and beside its time its place in the split, `ORDINAL`.
@@ -49,8 +58,9 @@ def states(pipeline: Pipeline, fields: Sequence[Field], frames: FrameSet, rows: 
         fields: what is kept of the rows.
         frames: the frame set; says how wide frames are and whether event times are kept.
         rows: the relation with the source's columns and `EVENT_TIME`.
-        latest_us: rows later than this are refused.
+        latest_us: rows later than this are refused: an instant, or a column of instants.
         columns: name -> SQL type of the source's columns.
+        also: more columns of `rows` that tell states apart.
     """
     if frames.by_arrival:
         rows = f"(SELECT * REPLACE (0::BIGINT AS {ORDER}) FROM {rows})"
@@ -61,6 +71,7 @@ def states(pipeline: Pipeline, fields: Sequence[Field], frames: FrameSet, rows: 
     each = [f"{frame_start(frames.width_us)} AS {FRAME}"]
     if frames.by_arrival or any(each.is_state for each in fields):
         each.append(ORDINAL)
+    each += also
     clock = [f"any_value({ARRIVAL_TIME}) AS {ARRIVAL_TIME}"] if frames.by_arrival and pipeline.source.arrival_time else []
     if frames.by_arrival:
         told = FILE_NUMBER if pipeline.source.section else ROW_IN_SPLIT
@@ -71,7 +82,8 @@ def states(pipeline: Pipeline, fields: Sequence[Field], frames: FrameSet, rows: 
     return f"SELECT {chosen} FROM {rows} AS {SOURCE_ROWS} WHERE {condition} GROUP BY {groups}"
 
 
-def tally(rows: str, latest_us: int) -> str:
-    """How many rows there are, how many are accepted, and the largest accepted event time."""
+def tally(rows: str, latest_us: int | str, *, also: Sequence[str] = ()) -> str:
+    """How many rows there are, how many are accepted, and the largest accepted event time. Arguments as for `states`."""
     taken = f"FILTER (WHERE {accepted(latest_us)})"
-    return f"SELECT count(*), count(*) {taken}, max({EVENT_TIME}) {taken} FROM {rows}"
+    chosen = ", ".join([*also, "count(*)", f"count(*) {taken}", f"max({EVENT_TIME}) {taken}"])
+    return f"SELECT {chosen} FROM {rows}" + (f" GROUP BY {', '.join(also)}" if also else "")

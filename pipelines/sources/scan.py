@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.definition.durations import spell
 from pipelines.errors import SourceError
-from pipelines.states.columns import ARRIVAL_TIME, EVENT_TIME, FILE_NUMBER, FILE_PATH, ORDER, ORDINAL, ROW_IN_SPLIT
+from pipelines.states.columns import ARRIVAL_TIME, EVENT_TIME, FILE_NUMBER, FILE_PATH, ORDER, ORDINAL, ROW_BATCH, ROW_IN_SPLIT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pipelines.sources import Source
 
-EARLIEST, _LATEST = -62_135_596_800_000_000, 253_402_300_800_000_000  # the years 1 to 9999
+EARLIEST, BEYOND = -62_135_596_800_000_000, 253_402_300_800_000_000  # the years 1 to 9999
 _SCALES = {"s": "* 1000000", "ms": "* 1000", "us": "", "ns": "// 1000"}
 _INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
 
@@ -47,11 +46,11 @@ def scan(source: Source, paths: Sequence[str], read_as: Mapping[str, str] | None
     files = "[" + ", ".join(map(literal, paths)) + "]"
     how = f"{_AS_IT_STANDS}, filename = {literal(FILE_PATH) if named else 'false'}"
     if source.format == "parquet":
-        return _typed(source, f"read_parquet({files}, {how})")
+        return typed(source, f"read_parquet({files}, {how})")
     if source.format == "csv":
         return f"read_csv({files}, {_dialect(source)}, {how}{_typed_csv(source)})"
     known = f"columns = {_by_name(read_as)}" if read_as else f"sample_size = -1, {_YEAR_FIRST}"
-    return _typed(source, f"read_json({files}, format = 'newline_delimited', {known}, {how})")
+    return typed(source, f"read_json({files}, format = 'newline_delimited', {known}, {how})")
 
 
 def texts(source: Source, path: str, columns: Mapping[str, str]) -> str:
@@ -85,7 +84,7 @@ def _dialect(source: Source) -> str:
     return f"delim = {literal(source.separator)}, {_QUOTES}, {_YEAR_FIRST}, {_FIRST_LINE_IS_THE_HEADER}"
 
 
-def _typed(source: Source, table: str) -> str:
+def typed(source: Source, table: str) -> str:
     """The table with the columns that the user gave a type cast to it."""
     casts = ", ".join(f"{quoted(column)}::{kind} AS {quoted(column)}" for column, kind in source.types.items())
     return f"(SELECT * REPLACE ({casts}) FROM {table})" if casts else table
@@ -144,12 +143,30 @@ def _finite_us(moment: str) -> str:
 
 
 def staged(source: Source, rows: str, columns: Mapping[str, str], *, ordinal: bool) -> str:
-    """The rows of a relation with `EVENT_TIME` and, if asked, `ORDINAL`, their position in the split by arrival."""
+    """The rows of a split with `EVENT_TIME` and, if asked, `ROW_IN_SPLIT` and `ORDINAL`, their positions as read and by arrival."""
     place = ""
     if ordinal:
         rows = f"(SELECT *, row_number() OVER () AS {ROW_IN_SPLIT} FROM {rows})"
-        order = f"ORDER BY {quoted(source.arrival_order)}, {ROW_IN_SPLIT}" if source.arrival_order else ""
-        place = f", row_number() OVER ({order}) AS {ORDINAL}"
+        place = f", row_number() OVER ({_by_arrival(source)}) AS {ORDINAL}"
+    return _timed(source, rows, columns, place)
+
+
+def staged_batches(source: Source, rows: str, columns: Mapping[str, str], *, ordinal: bool) -> str:
+    """The rows of several splits, each as `staged` gives it.
+
+    `rows`: a relation with `ROW_BATCH`, another for each split, and `ROW_IN_SPLIT`.
+    """
+    order = _by_arrival(source)
+    place = f"row_number() OVER (PARTITION BY {ROW_BATCH} {order})" if order else ROW_IN_SPLIT
+    return _timed(source, rows, columns, f", {place} AS {ORDINAL}" if ordinal else "")
+
+
+def _by_arrival(source: Source) -> str:
+    return f"ORDER BY {quoted(source.arrival_order)}, {ROW_IN_SPLIT}" if source.arrival_order else ""
+
+
+def _timed(source: Source, rows: str, columns: Mapping[str, str], place: str) -> str:
+    """The rows with their times; `place`: more columns."""
     if source.arrival_time:
         place += f", {instant(source, source.arrival_time, 'arrival_time', columns)} AS {ARRIVAL_TIME}"
     if section := source.section:
@@ -157,33 +174,6 @@ def staged(source: Source, rows: str, columns: Mapping[str, str], *, ordinal: bo
     return f"SELECT *, {event_time(source, columns)} AS {EVENT_TIME}, {EVENT_TIME} AS {ORDER}{place} FROM {rows}"
 
 
-def accepted(latest_us: int) -> str:
-    """The condition under which a row's time is taken; null never is."""
-    return f"({EVENT_TIME} BETWEEN {EARLIEST} AND {min(latest_us, _LATEST - 1)})"
-
-
-def reason(source: Source, latest_us: int, max_ahead_us: int) -> str:
-    """SQL for why a row that is not accepted was refused."""
-    column = quoted(source.event_time)
-    return (
-        f"CASE WHEN {column} IS NULL THEN 'event time is null' "
-        f"WHEN {EVENT_TIME} IS NULL THEN 'event time cannot be read' "
-        f"WHEN {EVENT_TIME} NOT BETWEEN {EARLIEST} AND {_LATEST - 1} THEN 'event time is outside the years 1 to 9999' "
-        f"WHEN {EVENT_TIME} > {latest_us} THEN 'event time is more than {spell(max_ahead_us)} ahead of the end of its interval' END"
-    )
-
-
-def refused(
-    source: Source, paths: Sequence[str], columns: Mapping[str, str], read_as: Mapping[str, str], latest_us: int, max_ahead_us: int
-) -> str:
-    """The rows that are not accepted: reason, file, position in the file, event time and the whole row as text."""
-    names = ", ".join(quoted(name) for name in columns)
-    whole = "to_json(struct_pack(" + ", ".join(f"{quoted(name)} := {quoted(name)}" for name in columns) + "))"
-    time, column = event_time(source, columns), quoted(source.event_time)
-    return " UNION ALL ".join(
-        f"SELECT {reason(source, latest_us, max_ahead_us)} AS reason, {literal(path)} AS file, {ROW_IN_SPLIT} AS position, "
-        f"{column}::VARCHAR AS event_time, {whole}::VARCHAR AS row FROM (SELECT *, {time} AS {EVENT_TIME} "
-        f"FROM (SELECT {names}, row_number() OVER () - 1 AS {ROW_IN_SPLIT} FROM {scan(source, [path], read_as)})) "
-        f"WHERE NOT coalesce({accepted(latest_us)}, false)"
-        for path in paths
-    )
+def accepted(latest_us: int | str) -> str:
+    """The condition under which a row's time is taken; null never is. `latest_us`: an instant, or a column of instants."""
+    return f"({EVENT_TIME} BETWEEN {EARLIEST} AND least({latest_us}, {BEYOND - 1}))"

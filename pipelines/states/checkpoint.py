@@ -14,6 +14,8 @@ from pipelines.states.keys import buckets, contiguous, key_codes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pipelines.states.frames import Ints
+
 
 def numbered(table: pa.Table, rows_by_file: Sequence[int], split: int) -> pa.Table:
     """The rows with `FILE_NUMBER`, the number of their file in the split, and `ROW_IN_BATCH`, their number in the batch.
@@ -36,20 +38,26 @@ def frame_range(table: pa.Table) -> tuple[int | None, int | None]:
     return (int(frames.min()), int(frames.max())) if len(frames) else (None, None)
 
 
-def arranged(table: pa.Table, keys: Sequence[str], batch_us: int, width_us: int) -> pa.Table:
-    """The states with `batch` and `bucket`, sorted by (bucket, key, frame), so that finalize can read row groups of its buckets.
+def arranged(table: pa.Table, keys: Sequence[str], batch_us: int | Ints, width_us: int) -> pa.Table:
+    """The states with `batch` and `bucket`, sorted by (batch, bucket, key, frame), so that finalize can read row groups of its buckets.
 
-    States that are rows are sorted by (bucket, key, `ORDINAL`) and lose this column.
+    States that are rows are sorted by (batch, bucket, key, `ORDINAL`) and lose this column.
+
+    Args:
+        table: states.
+        keys: names of the key columns.
+        batch_us: the start of the batch's interval; of each row if they are of several batches.
+        width_us: of the frames.
     """
     columns = [contiguous(table[key]) for key in keys]
     within_key = table[ORDINAL if ORDINAL in table.column_names else FRAME].to_numpy() // width_us
-    bucket = buckets(columns, len(table))
-    order = pa.array(sorted_order(bucket.astype("int64"), key_codes(columns, len(table)), within_key, unique=True))
+    bucket, batch = buckets(columns, len(table)), np.broadcast_to(np.asarray(batch_us, np.int64), len(table))
+    number = np.unique(batch, return_inverse=True)[1]
+    order = pa.array(sorted_order(number, bucket.astype("int64"), key_codes(columns, len(table)), within_key, unique=True))
     if ORDINAL in table.column_names:
         table = table.drop_columns([ORDINAL])
     for name in (FRAME, FIRST_EVENT, LAST_EVENT):
         if name in table.column_names:
             table = table.set_column(table.column_names.index(name), name, contiguous(table[name]).view(INSTANT))
-    batch = pa.repeat(pa.scalar(batch_us, pa.int64()), len(table)).view(INSTANT)
-    table = table.add_column(len(keys), "batch", batch)
+    table = table.add_column(len(keys), "batch", pa.array(batch).view(INSTANT))
     return table.append_column("bucket", pa.array(bucket)).take(order)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numba import njit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
 
 BUCKETS = 1024
 _NULL = np.uint64(0x9E3779B97F4A7C15)
+_FEW = 10_000  # bytes of texts: hashed in a millisecond, and numba, whose import takes most of a second, is not needed
 
 
 def contiguous(column: pa.Array | pa.ChunkedArray) -> pa.Array:
@@ -55,7 +55,7 @@ def buckets(columns: Sequence[pa.Array], rows: int) -> np.ndarray[tuple[int], np
     """The bucket of each row's key, 0 to 1023: a pure function of the key's value, the same on every machine."""
     mixed = np.zeros(rows, np.uint64)
     for column in columns:
-        mixed = _mix(mixed * np.uint64(31) + _hashes(column))
+        mixed = scattered(mixed * np.uint64(31) + _hashes(column))
     return (mixed % np.uint64(BUCKETS)).astype(np.int16)
 
 
@@ -70,29 +70,30 @@ def _hashes(column: pa.Array) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
         plain = values.view(pa.int64()).to_numpy(zero_copy_only=False).view(np.uint64)
     else:
         plain = _text_hashes(values if pa.types.is_binary(values.type) else values.cast(pa.string()))
-    return np.append(_mix(plain), _NULL)[coded.indices.fill_null(len(plain)).to_numpy(zero_copy_only=False)]
+    return np.append(scattered(plain), _NULL)[coded.indices.fill_null(len(plain)).to_numpy(zero_copy_only=False)]
 
 
 def _text_hashes(texts: pa.Array) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
     _, ends, data = texts.buffers()
     bounds = np.frombuffer(ends, np.int32)[texts.offset : texts.offset + len(texts) + 1] if ends else np.zeros(1, np.int32)
-    return _fnv1a(bounds, np.frombuffer(data, np.uint8) if data else np.empty(0, np.uint8))  # type: ignore[no-any-return]
+    if bounds[-1] - bounds[0] <= _FEW:
+        return np.array([_fnv1a(text) for text in texts.cast(pa.binary()).to_pylist()], np.uint64)
+    from pipelines.states.text_hashes import fnv1a
+
+    return fnv1a(bounds, np.frombuffer(data, np.uint8))  # type: ignore[no-any-return]
 
 
-def _mix(value: np.ndarray) -> np.ndarray:
-    """The finalizer of splitmix64 (Steele, Lea, Flood 2014)."""
+def _fnv1a(text: bytes) -> int:
+    """FNV-1a, 64 bits (Fowler, Noll, Vo)."""
+    value = 0xCBF29CE484222325
+    for byte in text:
+        value = (value ^ byte) * 0x100000001B3 % 2**64
+    return value
+
+
+def scattered(value: np.ndarray) -> np.ndarray:
+    """The finalizer of splitmix64 (Steele, Lea, Flood 2014) over integers of 64 bits, as uint64."""
+    value = value.view(np.uint64)
     value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return value ^ (value >> np.uint64(31))
-
-
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _fnv1a(bounds, data):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """FNV-1a, 64 bits (Fowler, Noll, Vo), of each text."""
-    out = np.empty(len(bounds) - 1, np.uint64)
-    for row in range(len(out)):
-        value = np.uint64(0xCBF29CE484222325)
-        for at in range(bounds[row], bounds[row + 1]):
-            value = (value ^ np.uint64(data[at])) * np.uint64(0x100000001B3)
-        out[row] = value
-    return out

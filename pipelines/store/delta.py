@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import shutil
+import threading
 import time
+from collections import OrderedDict
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
-from deltalake import CommitProperties, DeltaTable, Schema, Transaction
+from deltalake import CommitProperties, DeltaTable, Field, Schema, Transaction
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from deltalake.transaction import AddAction, RemoveAction, create_table_with_add_actions
 
@@ -26,6 +28,19 @@ if TYPE_CHECKING:
     from pipelines.store.store import Change
 
 _CONFLICTS = ("concurrent", "Concurrent", "already exists", "Failed to commit", "version")
+_SETTINGS = {
+    "delta.checkpointInterval": "20",  # so many commits at most are read one by one
+    "delta.logRetentionDuration": "interval 7 days",
+}
+
+
+@dataclass(slots=True)
+class _Known:
+    """A table as it was last seen: the end of its log, its snapshot, and the table as deltalake read it, which may be older."""
+
+    end: LogEnd
+    snapshot: Snapshot
+    opened: DeltaTable
 
 
 class DeltaStore:
@@ -33,33 +48,27 @@ class DeltaStore:
 
     def __init__(self, root: str) -> None:
         self.root = root
-        self._latest: dict[str, tuple[LogEnd, Snapshot]] = {}
 
     def __reduce__(self) -> tuple[type, tuple[str]]:
-        """Without snapshots: a store goes to every task of Spark."""
+        """Without tables: a store goes to every task of Spark."""
         return DeltaStore, (self.root,)
 
     def snapshot(self, table: str) -> Snapshot:
-        end, known = self._latest.get(table, (None, None))
-        if end and known and end.is_still_the_end():
-            return known
-        opened = self._open(table)
+        path, known = str(Path(self.root, table)), _tables().get(str(Path(self.root, table)))
+        if known and known.end.is_still_the_end():
+            return known.snapshot
+        opened = _newest(known) or _open(path)
         if opened is None:
             return Snapshot(-1, ())
-        found = self._listed(opened)
-        self._latest[table] = LogEnd.of(Path(self.root, table), found.version), found
+        found = _listed(opened)
+        _remember(path, _Known(LogEnd.of(Path(path), found.version), found, opened))
         return found
-
-    @staticmethod
-    def _listed(opened: DeltaTable) -> Snapshot:
-        rows = pa.table(opened.get_add_actions(flatten=True)).to_pylist()
-        files = (File(row["path"], row["size_bytes"], row["num_records"] or 0) for row in rows)
-        return Snapshot(opened.version(), tuple(sorted(files, key=lambda file: file.path)), pa.schema(opened.schema().to_arrow()))
 
     def commit(self, table: str, base: Snapshot, change: Change) -> None:
         for file in change.adds:
             check_file(Path(self.root, table, file.path), file.size)
         now = int(time.time() * 1000)
+        # `data_change` is true of compaction, too: deltalake lets a commit remove what a commit without change of data has removed
         adds = [AddAction(file.path, file.size, {}, now, data_change=True, stats=_stats(file)) for file in change.adds]
         removes = [
             RemoveAction(path=f.path, data_change=True, deletion_timestamp=now, partition_values={}, size=f.size) for f in change.removes
@@ -75,27 +84,17 @@ class DeltaStore:
 
     def _commit(self, table: str, base: Snapshot, change: Change, adds: list[AddAction], removes: list[Any]) -> None:
         path, schema = str(Path(self.root, table)), Schema.from_arrow(change.schema)
+        marks = CommitProperties(app_transactions=[Transaction(name, base.version + 1) for name in change.names])
         if base.version < 0:
-            marks = CommitProperties(app_transactions=[Transaction(name, 1) for name in change.names])
-            create_table_with_add_actions(path, schema, adds, mode="error", commit_properties=marks)
+            create_table_with_add_actions(path, schema, adds, mode="error", configuration=_SETTINGS, commit_properties=marks)
             return
-        opened = DeltaTable(path, version=base.version)
-        marks = CommitProperties(app_transactions=[Transaction(name, (opened.transaction_version(name) or 0) + 1) for name in change.names])
-        opened.create_write_transaction(
-            [*removes, *adds], "append", self._grown(opened, change.schema, base.version), commit_properties=marks
-        )
-
-    @staticmethod
-    def _grown(opened: DeltaTable, schema: pa.Schema, base_version: int) -> Schema:
-        """The table's schema with the new columns: while all batches are empty, a table lacks the columns of its fields."""
-        known = {field.name for field in opened.schema().fields}
-        new = [field for field in Schema.from_arrow(schema).fields if field.name not in known]
-        if new:
-            opened.alter.add_columns(new)
-            opened.update_incremental()
-            if opened.version() != base_version + 1:
-                raise ConflictError(f"another run committed while columns were added to {opened.table_uri}")
-        return opened.schema()
+        opened, grown = _at(path, base), False
+        if new := _new_columns(opened, schema):
+            _grow(opened, new, base.version)
+            grown = True
+        opened.create_write_transaction([*removes, *adds], "append", opened.schema(), commit_properties=marks)
+        if not grown:
+            _remember_committed(path, base, change, opened)
 
     def promote(self, staged: Mapping[str, str], table: str) -> None:
         for source, target in staged.items():
@@ -104,18 +103,85 @@ class DeltaStore:
             if Path(self.root, source).exists():
                 Path(self.root, source).replace(place)
 
-    def footer(self, table: str, path: str) -> Mapping[str, str]:
-        texts = pq.read_metadata(Path(self.root, table, path)).metadata or {}
-        return {key.decode(): value.decode(errors="replace") for key, value in texts.items()}
-
     def discard(self, folder: str) -> None:
         shutil.rmtree(Path(self.root, folder), ignore_errors=True)
 
-    def _open(self, table: str) -> DeltaTable | None:
-        try:
-            return DeltaTable(str(Path(self.root, table)))
-        except TableNotFoundError:
-            return None
+
+_KEPT = threading.local()  # a table of deltalake must not be changed by two threads at once
+_MOST = 64
+
+
+def _tables() -> OrderedDict[str, _Known]:
+    """The tables that this thread has seen, by path: a process that makes many runs reads no log twice."""
+    if not hasattr(_KEPT, "tables"):
+        _KEPT.tables = OrderedDict()
+    return _KEPT.tables  # type: ignore[no-any-return]
+
+
+def _remember(path: str, known: _Known) -> None:
+    tables = _tables()
+    tables[path] = known
+    tables.move_to_end(path)
+    while len(tables) > _MOST:
+        tables.popitem(last=False)
+
+
+def _remember_committed(path: str, base: Snapshot, change: Change, opened: DeltaTable) -> None:
+    """Remember the table behind a commit, if it is the next one after `base` and the last: then what it holds is known without reading."""
+    end = LogEnd.of(Path(path), base.version + 1)
+    if end.is_still_the_end():
+        gone = {file.path for file in change.removes}
+        files = sorted([*(file for file in base.files if file.path not in gone), *change.adds], key=lambda file: file.path)
+        _remember(path, _Known(end, Snapshot(base.version + 1, tuple(files), base.schema), opened))
+
+
+def _at(path: str, base: Snapshot) -> DeltaTable:
+    """The table at the version of a snapshot."""
+    known = _tables().get(path)
+    if known and known.snapshot is base and known.end.is_still_the_end():
+        if known.opened.version() != base.version:
+            known.opened.update_incremental()
+        if known.opened.version() == base.version:
+            return known.opened
+    return DeltaTable(path, version=base.version)
+
+
+def _newest(known: _Known | None) -> DeltaTable | None:
+    """A known table brought up to date; None where another table took its place, or its log was cleaned up."""
+    if known is None or not known.end.is_there():
+        return None
+    try:
+        known.opened.update_incremental()
+    except DeltaError:
+        return None
+    return known.opened if known.opened.version() >= known.snapshot.version else None
+
+
+def _open(path: str) -> DeltaTable | None:
+    try:
+        return DeltaTable(path)
+    except TableNotFoundError:
+        return None
+
+
+def _listed(opened: DeltaTable) -> Snapshot:
+    actions = pa.table(opened.get_add_actions(flatten=True)).select(["path", "size_bytes", "num_records"])
+    rows = zip(*(column.to_pylist() for column in actions.columns), strict=True)
+    files = (File(path, size, count or 0) for path, size, count in rows)
+    return Snapshot(opened.version(), tuple(sorted(files, key=lambda file: file.path)), pa.schema(opened.schema().to_arrow()))
+
+
+def _new_columns(opened: DeltaTable, schema: Schema) -> list[Field]:
+    """The columns that a table lacks: while all batches are empty, it lacks those of its fields."""
+    known = {field.name for field in opened.schema().fields}
+    return [field for field in schema.fields if field.name not in known]
+
+
+def _grow(opened: DeltaTable, new: list[Field], base_version: int) -> None:
+    opened.alter.add_columns(new)
+    opened.update_incremental()
+    if opened.version() != base_version + 1:
+        raise ConflictError(f"another run committed while columns were added to {opened.table_uri}")
 
 
 def _stats(file: File) -> str:

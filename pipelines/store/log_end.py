@@ -33,7 +33,11 @@ class LogEnd:
 
     def is_still_the_end(self) -> bool:
         """Whether the commit is there, the same, and no commit follows. False if in doubt."""
-        return self.file is not None and not self.after.exists() and _file(self.path) == self.file
+        return self.is_there() and not self.after.exists()
+
+    def is_there(self) -> bool:
+        """Whether the commit is there, and the same. False if in doubt."""
+        return self.file is not None and _file(self.path) == self.file
 
 
 def _file(path: Path) -> File | None:

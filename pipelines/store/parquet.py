@@ -20,23 +20,30 @@ ROW_GROUP = 2**17
 COMPRESSION = "snappy"
 
 
-def encoded(table: pa.Table, *, dictionary: Sequence[str] = (), differences: Sequence[str] = ()) -> pa.Buffer:
+def encoded(table: pa.Table, *, dictionary: Sequence[str] = (), differences: Sequence[str] = (), group: int = ROW_GROUP) -> pa.Buffer:
     """A table as the bytes of a Parquet file.
 
     Args:
         table: any table.
         dictionary: columns with few distinct values: stored as numbers into a list of them.
         differences: columns of integers near their neighbours: stored as the differences.
+        group: so many rows are stored, and read, together.
     """
     sink = pa.BufferOutputStream()
     codes = dict.fromkeys(differences, "DELTA_BINARY_PACKED")
     few_values = list(dictionary) if dictionary else False
-    pq.write_table(table, sink, compression=COMPRESSION, row_group_size=ROW_GROUP, use_dictionary=few_values, column_encoding=codes or None)
+    pq.write_table(table, sink, compression=COMPRESSION, row_group_size=group, use_dictionary=few_values, column_encoding=codes or None)
     return sink.getvalue()
 
 
 def write_named(
-    table: pa.Table, folder: str, name: Callable[[str], str], *, dictionary: Sequence[str] = (), differences: Sequence[str] = ()
+    table: pa.Table,
+    folder: str,
+    name: Callable[[str], str],
+    *,
+    dictionary: Sequence[str] = (),
+    differences: Sequence[str] = (),
+    group: int = ROW_GROUP,
 ) -> dict[str, Any]:
     """Write a table, as `encoded`, to a path that names its content. A file that exists at this path is left as it is.
 
@@ -46,7 +53,7 @@ def write_named(
     Raises:
         StateError: no space, or no permission.
     """
-    content = encoded(table, dictionary=dictionary, differences=differences)
+    content = encoded(table, dictionary=dictionary, differences=differences, group=group)
     path = name(digest_of(memoryview(content)))
     target = Path(folder) / path
     if not _exists(target, content.size):

@@ -20,9 +20,13 @@ if TYPE_CHECKING:
 _STATES = re.compile(
     r"(?P<batch>[^/_]+)/(?P<split>\d{5})_(?P<newest>[^/_]+)_(?P<low>[^/_]+)_(?P<high>[^/_]+)_(?P<digest>[0-9a-f]{16})\.parquet"
 )
+_SHARED = re.compile(
+    r"(?P<first>[^/_]+)_(?P<last>[^/_]+)/(?P<batches>\d+)_(?P<low>[^/_]+)_(?P<high>[^/_]+)_(?P<digest>[0-9a-f]{16})\.parquet"
+)
 _NEVER = "never"
 DIGEST_BYTES = 8
 NOTES = "carry"  # the folder of notes, below the state
+QUARANTINE = "quarantine"  # the table of refused rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +46,44 @@ class StatesPath:
     low_us: int | None = None
     high_us: int | None = None
 
+    batches = 1
+
+    @property
+    def first_us(self) -> int:
+        """Start of the first batch: there is one."""
+        return self.batch_us
+
+    @property
+    def last_us(self) -> int:
+        """Start of the last batch: there is one."""
+        return self.batch_us
+
     def named(self, digest: str) -> str:
         """The path, given the digest of the file's content."""
         times = (_spelled(us) for us in (self.newest_us, self.low_us, self.high_us))
         return f"{label(self.batch_us)}/{self.split:05d}_{'_'.join(times)}_{digest}.parquet"
+
+
+@dataclass(frozen=True, slots=True)
+class SharedPath:
+    """The facts in the path of a states file that several batches share. Its footer has the facts of each batch.
+
+    Attributes:
+        first_us, last_us: starts of the intervals of the first and the last batch.
+        batches: their number.
+        low_us, high_us: starts of their first and last frame; None without states.
+    """
+
+    first_us: int
+    last_us: int
+    batches: int
+    low_us: int | None = None
+    high_us: int | None = None
+
+    def named(self, digest: str) -> str:
+        """The path, given the digest of the file's content."""
+        frames = f"{_spelled(self.low_us)}_{_spelled(self.high_us)}"
+        return f"{label(self.first_us)}_{label(self.last_us)}/{self.batches:05d}_{frames}_{digest}.parquet"
 
 
 def digest_of(content: bytes | memoryview) -> str:
@@ -54,34 +92,46 @@ def digest_of(content: bytes | memoryview) -> str:
 
 
 @lru_cache(maxsize=2**16)
-def parse_states_path(path: str) -> StatesPath:
+def parse_states_path(path: str) -> StatesPath | SharedPath:
     """The facts in a path. Several steps of a run ask for them.
 
     Raises:
         StateError: another tool wrote the file, as a compaction does.
     """
-    match = _STATES.fullmatch(path)
+    match = _STATES.fullmatch(path) or _SHARED.fullmatch(path)
     if not match:
         raise StateError(
             f"{path} is not a states file of Muntin's; was the table rewritten by another tool (optimize, compaction)? "
             f"Run its batches again"
         )
-    newest, low, high = (None if match[name] == _NEVER else of_label(match[name]) for name in ("newest", "low", "high"))
-    return StatesPath(of_label(match["batch"]), int(match["split"]), newest, low, high)
+    low, high = _instant(match["low"]), _instant(match["high"])
+    if "first" in match.groupdict():
+        return SharedPath(of_label(match["first"]), of_label(match["last"]), int(match["batches"]), low, high)
+    return StatesPath(of_label(match["batch"]), int(match["split"]), _instant(match["newest"]), low, high)
+
+
+def _instant(text: str) -> int | None:
+    return None if text == _NEVER else of_label(text)
 
 
 def _spelled(us: int | None) -> str:
     return _NEVER if us is None else label(us)
 
 
-def windows_path(batch_us: int, shard: int, digest: str) -> str:
-    """The path of a windows file in its table."""
-    return f"{label(batch_us)}/{shard:05d}_{digest}.parquet"
+def windows_path(first_us: int, last_us: int, shard: int, digest: str) -> str:
+    """The path of a windows file in its table, which holds the windows of the batches from the first to the last."""
+    batches = label(first_us) if first_us == last_us else f"{label(first_us)}_{label(last_us)}"
+    return f"{batches}/{shard:05d}_{digest}.parquet"
 
 
-def batch_of_windows(path: str) -> str:
-    """The label of the batch that a windows file belongs to; "" for the ledger."""
-    return path.partition("/")[0] if "/" in path else ""
+@lru_cache(maxsize=2**16)
+def batches_of_windows(path: str) -> tuple[int, int] | None:
+    """Starts of the first and the last batch whose windows a file may hold; None for a segment of the ledger."""
+    folder, slash, _ = path.partition("/")
+    if not slash:
+        return None
+    first, _, last = folder.partition("_")
+    return of_label(first), of_label(last or first)
 
 
 def version_of(paths: Iterable[str]) -> str:

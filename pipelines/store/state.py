@@ -12,7 +12,8 @@ from pipelines.errors import StateError
 from pipelines.store.disk import refused, write_whole
 
 OWNER_FILE = "muntin.json"
-FORMAT = 1  # of the state
+FORMAT = 2
+"""Of the state: 1 has files of one batch each and a ledger in one piece; 2 files that batches share, and a ledger in segments."""
 UMASK = "MUNTIN_UMASK"
 _OWNER_ALONE = "077"
 
@@ -29,7 +30,9 @@ def state_folder(pipeline: str, fingerprint: str, root: str | Path) -> str:
 
 
 def claim(pipeline: str, state: str) -> None:
-    """Make the folder of a state, and mark the folder above it as the pipeline's.
+    """Make the folder of a state, and mark the folder above it as the pipeline's, in the present format.
+
+    A state of an earlier format is carried over by marking it: its files are read as they are, and new ones are of the present format.
 
     Folders are made for their owner alone, unless `MUNTIN_UMASK` says whom else they are for. A folder that exists stays as it is.
 
@@ -40,7 +43,7 @@ def claim(pipeline: str, state: str) -> None:
     folder = Path(state)
     owner_file = folder.parent / OWNER_FILE
     try:
-        if not owner_file.exists():  # written whole, and before all else in the folder: two runs may begin at once
+        if _format(owner_file) < FORMAT:  # written whole, and before all else in the folder: two runs may begin at once
             _make(folder.parent.parent, mode)
             draft = folder.parent.with_name(f".{pipeline}.{uuid4().hex}")
             write_whole(draft, (json.dumps({"format": FORMAT, "pipeline": pipeline}) + "\n").encode())
@@ -49,6 +52,11 @@ def claim(pipeline: str, state: str) -> None:
         _make(folder, mode)
     except OSError as wrong:
         raise refused(str(folder), wrong) from wrong
+
+
+def _format(owner_file: Path) -> int:
+    """The format of a state, which `state_folder` has checked; 0 if there is none yet."""
+    return int(json.loads(owner_file.read_text(encoding="utf-8"))["format"]) if owner_file.exists() else 0
 
 
 def _umask() -> int:

@@ -33,7 +33,7 @@ class Snapshot:
 class Change:
     """One atomic commit: files to add, files to remove, and names that lock.
 
-    Of two commits that start from one snapshot and share a name, only one succeeds.
+    Of two commits that start from one snapshot and share a name, or remove the same file, only one succeeds.
     """
 
     schema: pa.Schema
@@ -66,10 +66,6 @@ class Store(Protocol):
 
     def promote(self, staged: Mapping[str, str], table: str) -> None:
         """Move files (path below the root -> path below the table) into a table's folder. Readers do not see them before a commit."""
-        ...
-
-    def footer(self, table: str, path: str) -> Mapping[str, str]:
-        """The texts in a file's footer."""
         ...
 
     def discard(self, folder: str) -> None:

@@ -9,19 +9,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from pipelines.definition.instants import AFTER_ALL
 from pipelines.timeline.work import NOTHING, Work
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pipelines.timeline.history import Batch
+    from pipelines.states.frames import Ints
+    from pipelines.timeline.batches import Batches
     from pipelines.timeline.ledger import Ledger
 
 NOTES = 8  # about so many notes are made by a run over many batches
 
 
-def work(batches: Sequence[Batch], ledger: Ledger | None, *, flushes: bool) -> Work:
+def work(batches: Batches, ledger: Ledger | None, *, flushes: bool) -> Work:
     """All batches from the first one on that differs from the ledger.
 
     Args:
@@ -29,33 +30,33 @@ def work(batches: Sequence[Batch], ledger: Ledger | None, *, flushes: bool) -> W
         ledger: what was derived before; None if nothing.
         flushes: whether open windows gave results after the last batch. These are taken back when another batch follows.
     """
-    same, entries = _unchanged(batches, ledger), ledger.entries if ledger else ()
-    if same == len(batches) == len(entries):
+    same, count = _unchanged(batches, ledger), len(ledger.entries) if ledger else 0
+    if same == len(batches) == count:
         return NOTHING
-    if flushes and same == len(entries):
+    if flushes and same == count:
         same = max(0, same - 1)
-    return from_note(batches, ledger, tuple(range(same, len(batches))), same)
+    return from_note(len(batches), ledger, np.arange(same, len(batches)), same)
 
 
-def _unchanged(batches: Sequence[Batch], ledger: Ledger | None) -> int:
+def _unchanged(batches: Batches, ledger: Ledger | None) -> int:
     """The number of batches, from the first one on, that are as the ledger says."""
-    entries = ledger.entries if ledger else ()
-    pairs = zip(batches, entries, strict=False)
-    return next(
-        (at for at, (batch, entry) in enumerate(pairs) if (batch.interval.start_us, batch.version) != (entry.start_us, entry.version)),
-        min(len(batches), len(entries)),
-    )
+    if ledger is None:
+        return 0
+    shared, known = min(len(batches), len(ledger.entries)), ledger.entries
+    differs = (batches.start_us[:shared] != known.start_us[:shared]) | (batches.version[:shared] != known.version[:shared])
+    return int(np.argmax(differs)) if differs.any() else shared
 
 
-def from_note(batches: Sequence[Batch], ledger: Ledger | None, positions: tuple[int, ...], before: int) -> Work:
-    """The work for some positions, from the last note that was made before batch `before`."""
-    noted = [at for at, entry in enumerate(ledger.entries[:before]) if entry.note is not None] if ledger else []
-    since = noted[-1] + 1 if noted else 0
-    note = tuple(ledger.entries[noted[-1]].note or ()) if ledger and noted else ()
-    return Work(positions, AFTER_ALL, AFTER_ALL, since, note, _notes_after([at for at in positions if at < len(batches)]))
+def from_note(count: int, ledger: Ledger | None, positions: Ints, before: int) -> Work:
+    """The work for some positions of `count` batches, from the last note that was made before batch `before`."""
+    noted = ledger.entries.noted() if ledger else np.empty(0, np.int64)
+    noted = noted[noted < before]
+    since = int(noted[-1]) + 1 if len(noted) else 0
+    note = ledger.entries.note_of(since - 1) or () if ledger and len(noted) else ()
+    return Work(positions, AFTER_ALL, AFTER_ALL, since, note, _notes_after(positions[positions < count].tolist()))
 
 
-def _notes_after(positions: Sequence[int]) -> tuple[int, ...]:
+def _notes_after(positions: list[int]) -> tuple[int, ...]:
     """The last position, and some evenly before it."""
     stride = max(1, len(positions) // NOTES)
     return tuple(sorted(positions[::-1][::stride]))

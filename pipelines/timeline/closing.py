@@ -15,20 +15,15 @@ import numpy as np
 from pipelines.definition.instants import BEFORE_ALL
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pipelines.definition.kinds import Kind
     from pipelines.states.frames import Ints
-    from pipelines.timeline.history import Batch
+    from pipelines.timeline.batches import Batches
 
 
-def watermarks(batches: Sequence[Batch], policy: str) -> Ints:
+def watermarks(batches: Batches, policy: str) -> Ints:
     """W(n) after each batch, in microseconds: its interval's end, or the largest event time so far. Never moves back."""
-    if policy == "interval":
-        known = [batch.interval.end_us for batch in batches]
-    else:
-        known = [BEFORE_ALL if batch.newest_us is None else batch.newest_us for batch in batches]
-    return np.maximum.accumulate(np.array(known, np.int64)) if known else np.empty(0, np.int64)
+    known = batches.end_us if policy == "interval" else batches.newest_us
+    return np.maximum.accumulate(known) if len(known) else known
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,68 +8,79 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pipelines.definition.instants import BEFORE_ALL
+from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL
 from pipelines.timeline.closing import Closing
 
 if TYPE_CHECKING:
     from pipelines.states.frames import Ints
-    from pipelines.timeline.history import Batch
-    from pipelines.timeline.ledger import Entry
+    from pipelines.timeline.batches import Batches
+    from pipelines.timeline.ledger import Entries
 
 Span = tuple[int, int]  # the starts of a first and of a last frame
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Compared:
     """The history now, its watermarks, and the ledger's entries; None if nothing was derived under this definition."""
 
-    batches: tuple[Batch, ...]
+    batches: Batches
     marks: Ints
-    entries: tuple[Entry, ...] | None
+    entries: Entries | None
 
     @cached_property
-    def before(self) -> dict[int, Entry]:
-        """Start of a batch -> its entry."""
-        return {entry.start_us: entry for entry in self.entries or ()}
+    def entry(self) -> Ints:
+        """The number of each batch's entry; -1 where the batch is new."""
+        return np.full(len(self.batches), -1) if self.entries is None else self.entries.position(self.batches.start_us)
 
-    def changed(self) -> tuple[int, ...]:
-        """Positions of the batches that are new or whose states changed."""
-        before = self.before
-        return tuple(at for at, batch in enumerate(self.batches) if _version(before.get(batch.interval.start_us)) != batch.version)
+    @cached_property
+    def changed(self) -> Ints:
+        """Positions of the batches that are new or whose states changed, ascending."""
+        if self.entries is None:
+            return np.arange(len(self.batches))
+        known = self.entry >= 0
+        same = known.copy()
+        same[known] = self.entries.version[self.entry[known]] == self.batches.version[known]
+        return np.flatnonzero(~same)
 
-    def moved(self) -> set[int]:
+    @cached_property
+    def moved(self) -> Ints:
         """Positions of the known batches that close another stretch of time than before: their watermark or the one before differs."""
-        closed_before, previous = {}, BEFORE_ALL
-        for entry in self.entries or ():
-            closed_before[entry.start_us] = (previous, entry.mark_us)
-            previous = entry.mark_us
-        marks = [BEFORE_ALL, *self.marks.tolist()]
-        pairs = ((at, closed_before.get(batch.interval.start_us)) for at, batch in enumerate(self.batches))
-        return {at for at, stretch in pairs if stretch not in (None, (marks[at], marks[at + 1]))}
+        at = np.flatnonzero(self.entry >= 0)
+        if self.entries is None or not len(at):
+            return at
+        before, now = (np.append(BEFORE_ALL, marks) for marks in (self.entries.mark_us, self.marks))
+        entry = self.entry[at]
+        return at[(before[entry] != now[at]) | (before[entry + 1] != now[at + 1])]
 
-    def span(self, at: int) -> Span | None:
-        """The frames of a batch, of its old and its new states; None without states."""
-        batch = self.batches[at]
-        entry = self.before.get(batch.interval.start_us)
-        new_and_old = [(batch.low_us, batch.high_us), (entry.low_us, entry.high_us) if entry else (None, None)]
-        spans = [(low, high) for low, high in new_and_old if low is not None and high is not None]
-        return (min(low for low, _ in spans), max(high for _, high in spans)) if spans else None
+    def changed_spans(self) -> list[tuple[int, Span]]:
+        """Position of each changed batch that has or had states, and their frames."""
+        return _held(self.changed, *self._span(self.changed))
 
-    def changed_lateness(self, when: Closing) -> dict[int, Span]:
+    def changed_lateness(self, when: Closing) -> list[tuple[int, Span]]:
         """Batches with states that are late now and were not, or were late and are not, and the frames of these states.
 
         The windows may hold the same states. But a late state is combined after the others, and floats depend on the order.
         """
-        entries = self.entries or ()
-        floors = Closing(np.array([entry.mark_us for entry in entries], np.int64), when.slack).floor.tolist()
-        floor_before = {entry.start_us: floor for entry, floor in zip(entries, floors, strict=False)}
-        spans = {}
-        for at, batch in enumerate(self.batches):
-            before, now = floor_before.get(batch.interval.start_us), int(when.floor[at])
-            if before is not None and before != now and (span := self.span(at)) and span[0] < max(before, now):
-                spans[at] = (span[0], min(span[1], max(before, now)))
-        return spans
+        at = np.flatnonzero(self.entry >= 0)
+        if self.entries is None or not len(at):
+            return []
+        before, now = Closing(self.entries.mark_us, when.slack).floor[self.entry[at]], when.floor[at]
+        low, high = self._span(at)
+        later = np.maximum(before, now)
+        other = (before != now) & (low <= high) & (low < later)
+        return _held(at[other], low[other], np.minimum(high, later)[other])
+
+    def _span(self, at: Ints) -> tuple[Ints, Ints]:
+        """First and last frame of some batches' old and new states; `AFTER_ALL` and `BEFORE_ALL` without states."""
+        low, high, entry = self.batches.low_us[at], self.batches.high_us[at], self.entry[at]
+        if self.entries is None or not len(self.entries):
+            return low, high
+        known = entry >= 0
+        was_low, was_high = np.where(known, self.entries.low_us[entry], AFTER_ALL), np.where(known, self.entries.high_us[entry], BEFORE_ALL)
+        return np.minimum(low, was_low), np.maximum(high, was_high)
 
 
-def _version(entry: Entry | None) -> str | None:
-    return entry.version if entry else None
+def _held(at: Ints, low: Ints, high: Ints) -> list[tuple[int, Span]]:
+    """Positions with their stretches, without those that hold nothing."""
+    there = low <= high
+    return [(place, (first, last)) for place, first, last in zip(*(column[there].tolist() for column in (at, low, high)), strict=True)]

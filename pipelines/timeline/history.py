@@ -9,85 +9,55 @@ waiting                    5  6
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from pipelines.timeline.batches import Batches, empty_batches
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from pipelines.definition.schedule import Interval, Schedule
+    from pipelines.states.frames import Ints
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """An accumulated batch, as its files tell.
-
-    Attributes:
-        interval: the data interval.
-        version: a name of the states' content: equal content, equal version.
-        newest_us: the largest event time of its rows, also of rows that `where` leaves out; None without rows.
-        low_us, high_us: starts of its first and of its last frame; None without states.
-        rows: the number of states.
-    """
-
-    interval: Interval
-    version: str
-    newest_us: int | None = None
-    low_us: int | None = None
-    high_us: int | None = None
-    rows: int = 0
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class History:
     """The batches that windows are made of, in order; the batches that wait; and the missing intervals they wait for."""
 
-    batches: tuple[Batch, ...]
-    waiting: tuple[Batch, ...]
+    batches: Batches
+    waiting: Batches
     missing: tuple[Interval, ...]
 
-    def position(self) -> dict[int, int]:
-        """Start of a batch -> its place in the history."""
-        return {batch.interval.start_us: at for at, batch in enumerate(self.batches)}
 
-
-def history(batches: Sequence[Batch], published: Iterable[int], asked: Iterable[int], schedule: Schedule, *, fill: bool = False) -> History:
+def history(batches: Batches, published: Ints, asked: Ints, schedule: Schedule, *, fill: bool = False) -> History:
     """Choose the run of adjacent batches that is the history.
 
     Args:
-        batches: every accumulated batch, sorted.
+        batches: every accumulated batch.
         published: starts of the batches that windows were published from: history keeps this run.
         asked: starts of the batches asked for: while nothing is published, history is the run that holds one of them.
         schedule: tells which intervals are missing.
         fill: whether a missing interval between two batches is an empty batch.
     """
-    if fill:
-        batches = _filled(batches, schedule)
-    runs = _runs(batches)
-    chosen = _holding(runs, set(published)) or _holding(runs, set(asked)) or (runs[0] if runs else [])
-    waiting = tuple(batch for run in runs if run is not chosen for batch in run)
-    missing = [hole for before, after in pairwise(runs) for hole in _between(before[-1], after[0], schedule)]
-    return History(tuple(chosen), waiting, tuple(missing))
+    missing = _missing(batches, schedule)
+    if fill and missing:
+        holes = np.array([(hole.start_us, hole.end_us) for hole in missing], np.int64)
+        batches, missing = Batches.joined([batches, empty_batches(holes[:, 0], holes[:, 1])]), ()
+    run = np.append(0, np.cumsum(batches.start_us[1:] != batches.end_us[:-1]))[: len(batches)]
+    chosen = run == _chosen(batches, run, published, asked)
+    return History(batches.take(chosen), batches.take(~chosen), missing)
 
 
-def _runs(batches: Sequence[Batch]) -> list[list[Batch]]:
-    runs: list[list[Batch]] = []
-    for batch in batches:
-        if runs and runs[-1][-1].interval.end_us == batch.interval.start_us:
-            runs[-1].append(batch)
-        else:
-            runs.append([batch])
-    return runs
+def _chosen(batches: Batches, run: Ints, published: Ints, asked: Ints) -> int:
+    """The number of the run that is the history."""
+    for starts in (published, asked):
+        if (holding := np.isin(batches.start_us, starts)).any():
+            return int(run[int(np.argmax(holding))])
+    return 0
 
 
-def _holding(runs: list[list[Batch]], starts: set[int]) -> list[Batch] | None:
-    return next((run for run in runs if any(batch.interval.start_us in starts for batch in run)), None)
-
-
-def _between(before: Batch, after: Batch, schedule: Schedule) -> list[Interval]:
-    return schedule.intervals(before.interval.end_us, after.interval.start_us)
-
-
-def _filled(batches: Sequence[Batch], schedule: Schedule) -> list[Batch]:
-    holes = [Batch(hole, "gap") for before, after in pairwise(batches) for hole in _between(before, after, schedule)]
-    return sorted([*batches, *holes], key=lambda batch: batch.interval)
+def _missing(batches: Batches, schedule: Schedule) -> tuple[Interval, ...]:
+    """The intervals between neighbours that do not touch."""
+    before = np.flatnonzero(batches.start_us[1:] != batches.end_us[:-1])
+    borders = zip(batches.end_us[before].tolist(), batches.start_us[before + 1].tolist(), strict=True)
+    return tuple(hole for end_us, start_us in borders for hole in schedule.intervals(end_us, start_us))

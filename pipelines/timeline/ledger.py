@@ -1,77 +1,149 @@
-"""The ledger of a published window: from which version of which batch it was derived, and what the batches closed."""
+"""The ledger of a published window: from which version of which batch it was derived, and what the batches closed.
+
+It is kept in segments, as in a log-structured merge-tree (O'Neil and others, 1996): a publication adds a segment with the entries that
+changed, and the newest entry of a batch counts.
+"""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, fields, replace
-from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pipelines.definition.instants import AFTER_ALL
+from pipelines.timeline.batches import Versions, positions_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
+
+    from pipelines.states.frames import Ints
+
+NOTES = pa.list_(pa.string())
+RECENT = 32
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One batch as windows were last derived from it. Stored as a list of values in this order: new ones go to the end.
+@dataclass(frozen=True, slots=True, eq=False)
+class Entries:
+    """Batches as windows were last derived from them, ascending; an array for each fact. Instants in microseconds.
 
     Attributes:
         start_us: of the batch's interval.
         version: of its states.
         mark_us: the watermark after it.
-        low_us, high_us: starts of its first and last frame; None without states.
+        low_us, high_us: starts of its first and last frame; `AFTER_ALL` and `BEFORE_ALL` without states.
         windows: how many windows it closed.
         late: how many of its rows came too late for at least one window.
         missed: how many windows its rows missed, summed over the rows.
+        open_us: the earliest start of a window that is open after it; `AFTER_ALL` if no window is, or the kind does not ask.
         late_any: how many of its rows came too late for a window of any definition over the same frames.
-        note: the files of the note made after it; None if no note was made.
-        open_us: the earliest start of a window that is open after it; None if no window is, or the kind does not ask.
+        made: a name of the windows that it closed, of their files as they were published; 0 where it closed none, or in ledgers of version
+            0.1.
+        note: the files of the note made after it (list of string); null if no note was made.
     """
 
-    start_us: int
-    version: str
-    mark_us: int
-    low_us: int | None
-    high_us: int | None
-    windows: int = 0
-    late: int = 0
-    missed: int = 0
-    open_us: int | None = None
-    late_any: int = 0
-    note: Sequence[str] | None = None
+    start_us: Ints
+    version: Versions
+    mark_us: Ints
+    low_us: Ints
+    high_us: Ints
+    windows: Ints
+    late: Ints
+    missed: Ints
+    open_us: Ints
+    late_any: Ints
+    made: Versions
+    note: pa.Array
+
+    def __len__(self) -> int:
+        return len(self.start_us)
+
+    def take(self, rows: Ints | np.ndarray) -> Entries:
+        """Some of the entries, by number or by mask."""
+        rows = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
+        return Entries(*(_taken(getattr(self, column.name), rows) for column in fields(self)))
+
+    def position(self, starts: Ints) -> Ints:
+        """The number of the entry of the batch that starts then; -1 where there is none."""
+        return positions_of(starts, self.start_us)
+
+    def without_open(self) -> np.ndarray:
+        """For each entry whether no window is open after it."""
+        return self.open_us == AFTER_ALL
+
+    def note_of(self, at: int) -> tuple[str, ...] | None:
+        """The files of the note made after an entry's batch."""
+        files = self.note[at].as_py()
+        return None if files is None else tuple(files)
+
+    def noted(self) -> Ints:
+        """The numbers of the entries after which a note was made."""
+        return np.flatnonzero(np.asarray(self.note.is_valid()))
+
+    def newest(self, later: Entries) -> Entries:
+        """These entries and later ones, which take the place of entries of the same batches."""
+        both = Entries(*(_joined(getattr(self, column.name), getattr(later, column.name)) for column in fields(self)))
+        if not len(self) or not len(later) or later.start_us[0] > self.start_us[-1]:
+            return both
+        order = np.argsort(both.start_us, kind="stable")
+        starts = both.start_us[order]
+        return both.take(order[np.append(starts[1:] != starts[:-1], True)])
+
+    def thinned(self, number: Ints, count: int) -> Entries:
+        """The entries with fewer notes: of the last `RECENT` batches each one, of older ones every `RECENT`th, of the oldest few.
+
+        The work goes on from the last note before a replaced batch: the older the batch, the more is read again.
+
+        Args:
+            number: of each entry in the ledger.
+            count: of all entries of the ledger.
+        """
+        age = count - number
+        kept = (age <= RECENT) | ((age <= RECENT**2) & (number % RECENT == 0)) | (number % RECENT**2 == 0)
+        return replace(self, note=pc.if_else(pa.array(kept), self.note, pa.scalar(None, NOTES)))
+
+    def to_table(self) -> pa.Table:
+        """A column for each fact: int64, or uint64 for `version` and `made`; `note` is a list of string."""
+        return pa.table({column.name: pa.array(getattr(self, column.name)) for column in fields(self)})
+
+    @staticmethod
+    def of_table(table: pa.Table) -> Entries:
+        """From `to_table`."""
+        columns: dict[str, Any] = {column.name: table[column.name].combine_chunks() for column in fields(Entries)}
+        return Entries(**{name: column if name == "note" else column.to_numpy() for name, column in columns.items()})
 
 
-_values = attrgetter(*(field.name for field in fields(Entry)))
+def _taken(column: Any, rows: Ints) -> Any:  # noqa: ANN401 - an array of numpy's or of Arrow's
+    return column.take(pa.array(rows)) if isinstance(column, pa.Array) else column[rows]
 
 
-@dataclass(frozen=True, slots=True)
+def _joined(one: Any, other: Any) -> Any:  # noqa: ANN401 - arrays of numpy's or of Arrow's
+    return pa.concat_arrays([one, other]) if isinstance(one, pa.Array) else np.concatenate([one, other])
+
+
+def no_entries() -> Entries:
+    """Entries of no batch."""
+    numbers: Any = {column.name: np.empty(0, np.uint64 if column.name in ("version", "made") else np.int64) for column in fields(Entries)}
+    return Entries(**numbers | {"note": pa.array([], NOTES)})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Ledger:
-    """Entries in the order of the batches, and the name of the definition that windows were derived under."""
+    """The entries of all batches of the history, and the name of the definition that windows were derived under."""
 
     definition: str
-    entries: tuple[Entry, ...] = ()
+    entries: Entries
 
-    def by_start(self) -> dict[int, Entry]:
-        """Start of a batch -> its entry."""
-        return {entry.start_us: entry for entry in self.entries}
-
-    def without(self, starts: Iterable[int]) -> Ledger:
+    def without(self, starts: Sequence[int]) -> Ledger:
         """The ledger without the entries of the batches that start then: they count as new."""
-        left_out = set(starts)
-        return replace(self, entries=tuple(entry for entry in self.entries if entry.start_us not in left_out))
+        return replace(self, entries=self.entries.take(~np.isin(self.entries.start_us, np.array(starts, np.int64)))) if starts else self
 
     def without_note(self, paths: Sequence[str]) -> Ledger:
         """The ledger as if the note in these files had never been made."""
-        lost = tuple(paths)
-        entries = (replace(entry, note=None) if entry.note is not None and tuple(entry.note) == lost else entry for entry in self.entries)
-        return replace(self, entries=tuple(entries))
-
-    def dumps(self) -> str:
-        """As text, for the footer of a Parquet file."""
-        return json.dumps({"definition": self.definition, "entries": [_values(entry) for entry in self.entries]})
-
-    @staticmethod
-    def loads(text: str) -> Ledger:
-        """From `dumps`."""
-        facts = json.loads(text)
-        return Ledger(facts["definition"], tuple(Entry(*values) for values in facts["entries"]))
+        lost = [at for at in self.entries.noted().tolist() if self.entries.note_of(at) == tuple(paths)]
+        there = np.asarray(self.entries.note.is_valid())
+        there[lost] = False
+        note = pa.array([files if kept else None for files, kept in zip(self.entries.note.to_pylist(), there, strict=True)], NOTES)
+        return replace(self, entries=replace(self.entries, note=note))

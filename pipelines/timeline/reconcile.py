@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from pipelines.definition.instants import AFTER_ALL
 from pipelines.definition.kinds import Bounded, Carried, Chained, Unending
 from pipelines.timeline import bounded, carried, chained
@@ -12,15 +14,13 @@ from pipelines.timeline.compared import Compared
 from pipelines.timeline.work import NOTHING, Work
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pipelines.definition.kinds import Kind
     from pipelines.states.frames import Ints
-    from pipelines.timeline.history import Batch
+    from pipelines.timeline.batches import Batches
     from pipelines.timeline.ledger import Ledger
 
 
-def reconcile(window: Kind, width_us: int, batches: Sequence[Batch], marks: Ints, ledger: Ledger | None, definition: str) -> Work:
+def reconcile(window: Kind, width_us: int, batches: Batches, marks: Ints, ledger: Ledger | None, definition: str) -> Work:
     """The batches whose windows may differ from the published ones.
 
     Args:
@@ -32,7 +32,7 @@ def reconcile(window: Kind, width_us: int, batches: Sequence[Batch], marks: Ints
         definition: the name of the window's present definition. A ledger under another name does not count.
     """
     before = ledger if ledger and ledger.definition == definition else None
-    compared = Compared(tuple(batches), marks, before.entries if before else None)
+    compared = Compared(batches, marks, before.entries if before else None)
     match window.follows:
         case Carried(flushes=flushes):
             return carried.work(batches, before, flushes=flushes)
@@ -41,5 +41,5 @@ def reconcile(window: Kind, width_us: int, batches: Sequence[Batch], marks: Ints
         case Chained(margin_us=margin_us):
             return chained.work(margin_us, width_us, closing(window, marks), compared)
         case Unending():  # nothing is published: the new batches alone are read, for the ledger and the types of columns
-            positions = sorted({*compared.changed(), *compared.moved()})
-            return Work(tuple(positions), AFTER_ALL, AFTER_ALL, positions[0]) if positions else NOTHING
+            positions = np.union1d(compared.changed, compared.moved)
+            return Work(positions, AFTER_ALL, AFTER_ALL, int(positions[0])) if len(positions) else NOTHING

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from pipelines.definition.instants import AFTER_ALL
 
+if TYPE_CHECKING:
+    from pipelines.states.frames import Ints
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Work:
     """What must be recomputed of one window, and from which states.
 
@@ -25,12 +31,16 @@ class Work:
         notes_after: the positions of the batches after which a note is made.
     """
 
-    positions: tuple[int, ...]
+    positions: Ints
     low_us: int
     high_us: int
     since: int = 0
     note: tuple[str, ...] = ()
     notes_after: tuple[int, ...] = ()
 
+    def __bool__(self) -> bool:
+        """Whether there is anything to do."""
+        return len(self.positions) > 0
 
-NOTHING = Work((), AFTER_ALL, AFTER_ALL)
+
+NOTHING = Work(np.empty(0, np.int64), AFTER_ALL, AFTER_ALL)

@@ -89,3 +89,13 @@ def test_vacuum_removes_old_stagings_and_half_written_files(muntin: Muntin, proj
     assert not partial.exists()
     assert foreign.exists()
     assert fresh.exists()
+
+
+def test_maintain_tells_what_it_did(muntin: Muntin, project: Project):
+    assert muntin(*project.arguments("run", *RANGE)).status == 0
+    published = shown(muntin, project)
+    told = json.loads(muntin(*project.arguments("maintain", "--older-than", "0", "--json")).out)
+    assert told["compacted"] == {}, "few files are left as they are"
+    assert told["dry_run"] is False
+    assert shown(muntin, project) == published
+    assert "removed 0 files" in muntin(*project.arguments("maintain")).out

@@ -121,7 +121,7 @@ def test_a_manifest_of_version_0_1_is_compared_by_size_and_by_the_time_of_its_re
 ) -> None:
     case, write = hourly(tmp_path)
     path = write(1)
-    monkeypatch.setattr("pipelines.jobs.reports_table.astuple", lambda file: (file.path, file.bytes, file.rows))
+    monkeypatch.setattr("pipelines.jobs.reports_table._entry", lambda file: (file.path, file.bytes, file.rows))
     case.run()
     assert [len(entry) for entry in manifest(case)] == [3]
     assert why(case) == []

@@ -1,25 +1,27 @@
 """Finalize on a desk: batches, ledger and published windows in memory; what is read and recomputed is what reconcile says."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL
 from pipelines.definition.kinds import Carried, Chained
-from pipelines.definition.schedule import Interval, Schedule
+from pipelines.definition.schedule import Schedule
 from pipelines.engine.tallies import tallies
 from pipelines.engine.windows import Combined, combine, still_open
 from pipelines.jobs.pending import Pending, Published
-from pipelines.jobs.staged_windows import next_ledger
+from pipelines.jobs.staged_windows import new_entries
 from pipelines.store.paths import digest_of
 from pipelines.store.store import Snapshot
+from pipelines.timeline.batches import Batches
 from pipelines.timeline.chained import settled_us
 from pipelines.timeline.closing import closing, watermarks
-from pipelines.timeline.history import Batch, history
-from pipelines.timeline.ledger import Ledger
+from pipelines.timeline.history import history
+from pipelines.timeline.ledger import Entries, Ledger
 from pipelines.timeline.reconcile import reconcile
 from pipelines.timeline.work import Work
 from tests.properties.equal_values import bitwise
@@ -38,7 +40,7 @@ class Desk:
 
     given: Case
     fill: bool = False
-    checkpoint: dict[int, tuple[Batch, pa.Table]] = field(default_factory=dict)
+    checkpoint: dict[int, tuple[Batches, pa.Table]] = field(default_factory=dict)
     published: Tables = field(default_factory=dict)
     ledger: Ledger | None = None
     notes: Tables = field(default_factory=dict)
@@ -53,28 +55,30 @@ class Desk:
         start, length = self.given.batches[at].start, self.schedule.step_us
         table = states([row for row in rows if row["v"] != FILTERED], self.given.width, self.given.keys)
         frames = pc.min_max(table["frame"].combine_chunks().view("int64")).as_py()
-        newest = max((row["t"] for row in rows), default=None)
-        version = digest_of(repr(rows).encode())
-        batch = Batch(Interval(start, start + length), version, newest, frames["min"], frames["max"], len(table))
-        self.checkpoint[start] = (batch, table)
+        newest = max((row["t"] for row in rows), default=BEFORE_ALL)
+        version = int(digest_of(repr(rows).encode()), 16)
+        low, high = (frames["min"], frames["max"]) if len(table) else (AFTER_ALL, BEFORE_ALL)
+        self.checkpoint[start] = (Batches.of([(start, start + length, version, newest, low, high, len(table))]), table)
         return start
 
     def finalize(self, asked: Iterable[int] = ()) -> Work:
         """Recompute what changed, from the states that matter, and publish it."""
         todo = self.to_do(asked)
-        if not todo.work.positions:
+        if not todo.work:
             return todo.work
         combined = self.combined(todo)
-        told = tallies(combined, len(todo.marks), opened=isinstance(self.given.ours.follows, Chained | Carried))
-        self.ledger = Ledger.loads(next_ledger(DEFINITION, todo, [told | {"notes": self.note(todo, combined)}]).dumps())
-        for at in todo.work.positions:
-            self.published[todo.history.batches[at].interval.start_us] = combined.windows.filter(pa.array(combined.closed == at))
+        told = tallies(combined, len(todo.marks), todo.work.positions, opened=isinstance(self.given.ours.follows, Chained | Carried))
+        entries = new_entries(todo, [told | {"notes": self.note(todo, combined)}], [])
+        stored = Entries.of_table(entries.to_table())
+        self.ledger = Ledger(DEFINITION, self.ledger.entries.newest(stored) if self.ledger else stored)
+        for at in todo.work.positions.tolist():
+            self.published[int(todo.history.batches.start_us[at])] = combined.windows.filter(pa.array(combined.closed == at))
         return todo.work
 
     def note(self, todo: Pending, combined: Combined) -> dict[str, str]:
         """What is open after some batches, for windows that go on from there."""
         window = self.given.ours
-        when = closing(window, np.array(todo.marks, np.int64))
+        when = closing(window, todo.marks)
         follows = window.follows
         until = [settled_us(follows.margin_us, when, at + 1) if isinstance(follows, Chained) else None for at in todo.work.notes_after]
         fields = list(FIELDS.values())
@@ -86,28 +90,28 @@ class Desk:
         return dict(zip(map(str, todo.work.notes_after), notes, strict=True))
 
     def to_do(self, asked: Iterable[int]) -> Pending:
-        batches = [batch for _, (batch, _) in sorted(self.checkpoint.items())]
-        starts = self.ledger.by_start() if self.ledger else {}
-        found = history(batches, starts, asked, self.schedule, fill=self.fill)
+        batches = Batches.joined([batch for batch, _ in self.checkpoint.values()])
+        starts = self.ledger.entries.start_us if self.ledger else np.empty(0, np.int64)
+        found = history(batches, starts, np.array([*asked], np.int64), self.schedule, fill=self.fill)
         marks = watermarks(found.batches, self.given.policy)
         work = reconcile(self.given.ours, self.given.width, found.batches, marks, self.ledger, DEFINITION)
-        return Pending("w", Published(NOTHING, None, self.ledger), NOTHING, found, tuple(marks.tolist()), work, self.ledger)
+        return Pending("w", Published(NOTHING, (), self.ledger), NOTHING, found, marks, work, self.ledger)
 
     def combined(self, todo: Pending) -> Combined:
         """What a finalize task computes: from the states that `Work` admits, the windows of its batches."""
         return combine(
             self.read(todo),
             window=self.given.ours,
-            when=closing(self.given.ours, np.array(todo.marks, np.int64)),
+            when=closing(self.given.ours, todo.marks),
             keys=self.given.keys,
             aggregates=AGGREGATES,
             width_us=self.given.width,
-            wanted=np.array(todo.work.positions, np.int64),
+            wanted=todo.work.positions,
         )
 
     def read(self, todo: Pending) -> pa.Table:
         """As `jobs.finalize_task.read_states` filters, to the row."""
-        work, position = todo.work, todo.history.position()
+        work, position = todo.work, {start: at for at, start in enumerate(todo.history.batches.start_us.tolist())}
         files = [(position[start], table) for start, (_, table) in sorted(self.checkpoint.items()) if start in position]
         table = positioned([(at, found) for at, found in files if at <= work.positions[-1]])
         before = [self.notes[path].select(table.column_names) for path in work.note]
@@ -117,25 +121,30 @@ class Desk:
     def wrong(self) -> list[str]:
         """What differs from a clean run over the same batches: windows by their bits, entries of the ledger."""
         clean = Desk(self.given, self.fill, dict(self.checkpoint))
-        clean.finalize(self.ledger.by_start() if self.ledger else ())
+        clean.finalize(self.ledger.entries.start_us.tolist() if self.ledger else ())
         return compared(self, clean)
 
 
 def compared(ours: Desk, clean: Desk) -> list[str]:
     """One line for each batch whose windows or whose ledger entry differ."""
-    had, have = ours.ledger or Ledger(DEFINITION), clean.ledger or Ledger(DEFINITION)
-    if [entry.start_us for entry in had.entries] != [entry.start_us for entry in have.entries]:
-        return [f"history {[e.start_us for e in had.entries]} not {[e.start_us for e in have.entries]}"]
-    pairs = [
-        (replace(a, open_us=None, note=None), replace(b, open_us=None, note=None)) for a, b in zip(had.entries, have.entries, strict=True)
-    ]
-    lines = [f"entry {a} not {b}" for a, b in pairs if a != b]  # `open_us` is a bound: a clean run knows later batches
+    had, have = entries(ours), entries(clean)
+    if had.keys() != have.keys():
+        return [f"history {[*had]} not {[*have]}"]
+    lines = [f"entry {had[start]} not {have[start]}" for start in had if had[start] != have[start]]
     starts = ours.published.keys() | clean.published.keys()
     return lines + [
         f"batch {start}: {shown(ours.published.get(start))} not {shown(clean.published.get(start))}"
         for start in sorted(starts)
         if start not in ours.published or start not in clean.published or not bitwise(ours.published[start], clean.published[start])
     ]
+
+
+def entries(desk: Desk) -> dict[int, dict[str, int]]:
+    """Start of a batch -> its entry; without `open_us`, which is a bound, as a clean run knows later batches, and without the note."""
+    if desk.ledger is None:
+        return {}
+    rows = desk.ledger.entries.to_table().drop_columns(["open_us", "note"]).to_pylist()
+    return {row["start_us"]: row for row in rows}
 
 
 def shown(table: pa.Table | None) -> Any:

@@ -66,7 +66,7 @@ def expected(given: Case, said: Judgement) -> dict[tuple[Any, ...], list[Any]]:
 
 def tallied(given: Case, combined: Combined, said: Judgement) -> list[str]:
     """Rows that are late; where windows are there by the clock also how many of them they missed."""
-    told = tallies(combined, len(given.batches), opened=isinstance(given.theirs, Session))
+    told = tallies(combined, len(given.batches), np.arange(len(given.batches)), opened=isinstance(given.theirs, Session))
     right = {"late": [len(said.late[at]) for at in range(len(given.batches))]}
     if isinstance(given.theirs, Session) or hasattr(given.theirs, "windows_for"):
         right["missed"] = windows_missed(given, said)

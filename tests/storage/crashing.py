@@ -37,8 +37,5 @@ class Crashing:
     def promote(self, staged: Mapping[str, str], table: str) -> None:
         self._do("promote", staged, table)
 
-    def footer(self, table: str, path: str) -> Mapping[str, str]:
-        return self._do("footer", table, path)
-
     def discard(self, folder: str) -> None:
         self._do("discard", folder)

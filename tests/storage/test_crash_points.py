@@ -15,7 +15,7 @@ from tests.properties.equal_values import bitwise
 from tests.storage.crashing import Crash, Crashing
 from tests.storage.three_batches import OTHER, Small, facts
 
-READING = ("snapshot", "footer")
+READING = ("snapshot",)
 
 
 @pytest.fixture

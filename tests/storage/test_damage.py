@@ -15,6 +15,7 @@ from pipelines.jobs.run.accumulate import accumulate
 from pipelines.jobs.run.finalize import finalize
 from pipelines.jobs.run.publish import publish
 from pipelines.jobs.upkeep.vacuum import vacuum
+from pipelines.timeline.ledger import Entries
 from tests.storage.three_batches import HERE, HOUR, OTHER, START, Small
 
 HOUR_US = 3_600_000_000
@@ -127,12 +128,12 @@ def test_a_note_that_is_made_again_is_young_again(small: Small) -> None:
     small.write(1, (70, 61, 30))
     small.run("state", 1, 1)
     vacuum(small.folder / "state", older_than_us=86_400_000_000)
-    assert {path for entry in ledger(small) for path in entry.note or ()} <= {
+    assert {path for at in range(len(ledger(small))) for path in ledger(small).note_of(at) or ()} <= {
         str(path.relative_to(path.parents[2])) for path in files(small, "carry/threes")
     }
 
 
-def ledger(small: Small) -> tuple[object, ...]:
+def ledger(small: Small) -> Entries:
     found = published(bind(small.pipeline, small.folder / "state").store, "threes").ledger
     assert found
     return found.entries

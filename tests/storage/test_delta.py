@@ -11,7 +11,9 @@ import pytest
 from deltalake import DeltaTable
 
 from pipelines.errors import ConflictError, StateError
+from pipelines.store import delta
 from pipelines.store.delta import DeltaStore
+from pipelines.store.footers import footer
 from pipelines.store.parquet import write_named
 from pipelines.store.store import Change, File, Snapshot
 
@@ -141,24 +143,34 @@ def test_promote_moves_and_may_be_repeated(store: DeltaStore) -> None:
 
 def test_a_footer_has_texts(store: DeltaStore) -> None:
     file = new(store, "a", rows(1).replace_schema_metadata({"muntin.ledger": "ü"}))
-    assert store.footer("t", file.path)["muntin.ledger"] == "ü"
+    assert footer(f"{store.root}/t/{file.path}")["muntin.ledger"] == "ü"
 
 
 class TestTheNewestSnapshot:
     """A table is listed again only when its log has grown, or is another one."""
 
     @pytest.fixture
-    def opened(self, store: DeltaStore, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    def opened(self, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         """The tables that were opened."""
         found: list[str] = []
-        open_ = store._open
-        monkeypatch.setattr(store, "_open", lambda table: found.append(table) or open_(table))
+        open_ = delta._open
+        monkeypatch.setattr(delta, "_open", lambda path: found.append(Path(path).name) or open_(path))
         return found
 
     def test_is_listed_once(self, store: DeltaStore, opened: list[str]) -> None:
         commit(store, Snapshot(-1, ()), [new(store, "a", rows(1))], "x")
         assert store.snapshot("t") is store.snapshot("t")
+        commit(store, store.snapshot("t"), [new(store, "b", rows(1))], "x")
+        assert [file.path[0] for file in store.snapshot("t").files] == ["a", "b"]
         assert opened == ["t"]
+
+    def test_behind_a_commit_is_what_the_log_says(self, store: DeltaStore) -> None:
+        a, b, c = (new(store, name, rows(count)) for count, name in enumerate("abc"))
+        commit(store, store.snapshot("t"), [a, b], "x")
+        store.commit("t", store.snapshot("t"), Change(rows(1).schema, [c], [a], ["x"]))
+        known = store.snapshot("t")
+        delta._tables().clear()
+        assert (known, [file.path[0] for file in known.files]) == (store.snapshot("t"), ["b", "c"])
 
     def test_goes_to_no_task(self, store: DeltaStore) -> None:
         before = pickle.dumps(store)
@@ -189,3 +201,12 @@ class TestTheNewestSnapshot:
         opened.clear()
         assert store.snapshot("t") == store.snapshot("t")
         assert opened == ["t", "t"]
+
+
+def test_a_file_is_removed_by_one_commit_alone(store: DeltaStore) -> None:
+    a, b, c = (new(store, name, rows(1)) for name in "abc")
+    commit(store, store.snapshot("t"), [a], "x")
+    base = store.snapshot("t")
+    store.commit("t", base, Change(rows(1).schema, [b], [a], []))
+    with pytest.raises(ConflictError):
+        store.commit("t", base, Change(rows(1).schema, [c], [a], []))

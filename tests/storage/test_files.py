@@ -15,7 +15,7 @@ from pipelines.errors import StateError
 from pipelines.store.delta import DeltaStore
 from pipelines.store.disk import write_whole
 from pipelines.store.parquet import encoded, write_named
-from pipelines.store.paths import StatesPath, parse_states_path, version_of, windows_path
+from pipelines.store.paths import SharedPath, StatesPath, parse_states_path, version_of, windows_path
 from pipelines.store.store import Change, File
 
 INSTANT = pa.timestamp("us", tz="UTC")
@@ -40,7 +40,8 @@ def test_a_path_says_what_it_was_made_of(moment: datetime) -> None:
 @pytest.mark.parametrize("moment", MOMENTS, ids=str)
 def test_no_path_has_a_colon_or_an_equals_sign(moment: datetime) -> None:
     us = instant_us(moment, "moment")
-    for path in (StatesPath(us, 1, us, us, us).named("0" * 16), windows_path(us, 1, "0" * 16)):
+    shared = SharedPath(us, us, 2, us, us).named("0" * 16)
+    for path in (StatesPath(us, 1, us, us, us).named("0" * 16), windows_path(us, us, 1, "0" * 16), shared):
         assert not set(path) & set(":= ")
 
 

@@ -6,7 +6,10 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from pipelines.states import keys
 from pipelines.states.frames import sorted_order
 from pipelines.states.keys import BUCKETS, buckets, key_codes
 
@@ -38,6 +41,18 @@ def test_a_change_of_the_hash_would_orphan_every_checkpoint(kind: str) -> None:
     assert buckets([KEYS[kind]], len(KEYS[kind])).tolist() == GOLDEN[kind]
 
 
+@settings(deadline=None)  # the first call compiles
+@given(texts=st.lists(st.text(), max_size=20))
+def test_many_texts_are_hashed_as_few_are(texts: list[str]) -> None:
+    column = pa.array([*texts, *KEYS["text"].to_pylist()])
+    few = buckets([column], len(column)).tolist()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(keys, "_FEW", -1)
+        many = buckets([column], len(column)).tolist()
+    assert few == many
+    assert many[len(texts) :] == GOLDEN["text"]
+
+
 def test_two_keys_mix_in_order() -> None:
     left, right = pa.array(["a", "b", None]), pa.array([1, 2, None])
     assert buckets([left, right], 3).tolist() == GOLDEN["two"]
@@ -47,9 +62,9 @@ def test_two_keys_mix_in_order() -> None:
 
 @pytest.mark.parametrize("kind", KEYS)
 def test_a_bucket_is_of_the_value_not_of_its_neighbours(kind: str) -> None:
-    keys = KEYS[kind]
-    alone = [int(buckets([keys.slice(at, 1)], 1)[0]) for at in range(len(keys))]
-    turned = buckets([keys.take(pa.array(range(len(keys))[::-1]))], len(keys)).tolist()
+    column = KEYS[kind]
+    alone = [int(buckets([column.slice(at, 1)], 1)[0]) for at in range(len(column))]
+    turned = buckets([column.take(pa.array(range(len(column))[::-1]))], len(column)).tolist()
     assert alone == turned[::-1] == GOLDEN[kind]
 
 

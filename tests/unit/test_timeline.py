@@ -1,5 +1,6 @@
 """Watermarks, closing, history, schedules, durations: tables of examples."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
@@ -10,16 +11,18 @@ from pipelines.definition.durations import UNITS, microseconds, not_negative, po
 from pipelines.definition.instants import BEFORE_ALL, from_us, instant_us
 from pipelines.definition.schedule import Interval, Schedule, schedule_of
 from pipelines.errors import DefinitionError
+from pipelines.timeline.batches import GAP, Batches
 from pipelines.timeline.closing import closing, watermarks
-from pipelines.timeline.history import Batch, history
+from pipelines.timeline.history import history
 from pipelines.windows import Session, Tumbling, Window
 
 DAY = UNITS["d"]
 BY_TEN = Schedule(None, 10, 0, 0)
 
 
-def batch(start: int, newest: int | None = None) -> Batch:
-    return Batch(Interval(start, start + 10), f"v{start}", newest)
+def batches(*starts: int, newest: Sequence[int | None] = ()) -> Batches:
+    seen = [BEFORE_ALL if us is None else us for us in newest] or [BEFORE_ALL] * len(starts)
+    return Batches.of((start, start + 10, 1000 + start, us, start, start + 9, 1) for start, us in zip(starts, seen, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -33,7 +36,7 @@ def batch(start: int, newest: int | None = None) -> Batch:
     ],
 )
 def test_the_watermark_never_moves_back(policy: str, newest: list[int | None], marks: list[int]) -> None:
-    assert watermarks([batch(10 * at, seen) for at, seen in enumerate(newest)], policy).tolist() == marks
+    assert watermarks(batches(*range(0, 10 * len(newest), 10), newest=newest), policy).tolist() == marks
 
 
 # W after batches 0, 1, 2:   10   20   21
@@ -61,7 +64,8 @@ def test_before_any_event_nothing_is_closed() -> None:
 
 
 # intervals  0  1  2  .  4  .  6
-RUNS = [batch(start) for start in (0, 10, 20, 40, 60)]
+RUNS = batches(0, 10, 20, 40, 60)
+NONE = np.empty(0, np.int64)
 
 
 @pytest.mark.parametrize(
@@ -69,17 +73,17 @@ RUNS = [batch(start) for start in (0, 10, 20, 40, 60)]
     [([], [], [0, 10, 20]), ([], [40], [40]), ([40], [0], [40]), ([0, 10], [60], [0, 10, 20]), ([], [60, 40], [40])],
 )
 def test_history_is_one_run(published: list[int], asked: list[int], chosen: list[int]) -> None:
-    found = history(RUNS, published, asked, BY_TEN)
-    assert [one.interval.start_us for one in found.batches] == chosen
-    assert sorted([*found.batches, *found.waiting], key=lambda one: one.interval) == RUNS
+    found = history(RUNS, np.array(published, np.int64), np.array(asked, np.int64), BY_TEN)
+    assert found.batches.start_us.tolist() == chosen
+    assert Batches.joined([found.batches, found.waiting]).version.tolist() == RUNS.version.tolist()
     assert found.missing == (Interval(30, 40), Interval(50, 60))
 
 
 def test_a_filled_hole_is_an_empty_batch() -> None:
-    found = history(RUNS, [], [], BY_TEN, fill=True)
-    assert [(one.interval.start_us, one.version) for one in found.batches if one.version == "gap"] == [(30, "gap"), (50, "gap")]
-    assert (len(found.batches), found.waiting, found.missing) == (7, (), ())
-    assert history([], [], [], BY_TEN, fill=True).batches == ()
+    found = history(RUNS, NONE, NONE, BY_TEN, fill=True)
+    assert found.batches.start_us[found.batches.version == GAP].tolist() == [30, 50]
+    assert (len(found.batches), len(found.waiting), found.missing) == (7, 0, ())
+    assert len(history(batches(), NONE, NONE, BY_TEN, fill=True).batches) == 0
 
 
 def borders(schedule: object, start: datetime, end: datetime) -> list[str]:

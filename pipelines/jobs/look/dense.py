@@ -63,11 +63,10 @@ def _repeated(value: pa.Array, times: int) -> pa.Array:
 
 def _closing(bound: Bound, window: str, end: Ints) -> dict[str, pa.Array]:
     """The batch that closes each window, by the watermarks of the ledger; and whether the window is open."""
-    ledger = published(bound.store, window).ledger
-    entries = ledger.entries if ledger else ()
-    when = closing(bound.windows[window], np.array([entry.mark_us for entry in entries], np.int64))
-    closed = when.batch_of(end)
-    starts = np.array([*(entry.start_us for entry in entries), 0], np.int64)[closed]
-    still_open = pa.array(closed == len(entries))
+    now = published(bound.store, window)
+    marks = now.ledger.entries.mark_us if now.ledger else now.starts
+    closed = closing(bound.windows[window], marks).batch_of(end)
+    starts = np.append(now.starts, 0)[closed]
+    still_open = pa.array(closed == len(marks))
     batch = pc.if_else(still_open, pa.scalar(None, INSTANT), pa.array(starts).view(INSTANT))
     return {"batch": batch, "provisional": still_open}

@@ -86,7 +86,7 @@ def explain(pipeline: Pipeline, window: str, *, root: str | Path, key: Sequence[
     bound = replace(bound, pipeline=replace(pipeline, windows={**pipeline.windows, window: bound.windows[window].one_row_each()}))
     todo = pending_window(bound, window)
     count = len(todo.history.batches)
-    todo = replace(todo, work=Work(tuple(range(count + 1)), BEFORE_ALL, AFTER_ALL))
+    todo = replace(todo, work=Work(np.arange(count + 1), BEFORE_ALL, AFTER_ALL))
     at_us = instant_us(at, "at")
     found = [(one, rows) for one in map(combined_shard, shards(bound, todo, "")) if len(rows := _of_key(pipeline, one, key))]
     explained = [
@@ -125,7 +125,7 @@ def _explained(pipeline: Pipeline, todo: Pending, combined: Combined, row: int) 
     shown = {name: value for name, value in values.items() if not name.startswith("state_") or name in pipeline.aggregates}
     return Explained(
         shown,
-        from_us(batches[closed].interval.start_us) if closed < len(batches) else None,
+        from_us(int(batches.start_us[closed])) if closed < len(batches) else None,
         _parts(todo, combined, members),
         _parts(todo, combined, came_later),
     )
@@ -133,9 +133,9 @@ def _explained(pipeline: Pipeline, todo: Pending, combined: Combined, row: int) 
 
 def _parts(todo: Pending, combined: Combined, rows: np.ndarray) -> tuple[Part, ...]:
     frames, counted = combined.frames, combined.states["rows"].to_numpy()
-    starts = [batch.interval.start_us for batch in todo.history.batches]
+    starts = todo.history.batches.start_us
     return tuple(
-        Part(from_us(int(frames.start[row])), from_us(starts[frames.batch[row]]), int(counted[row]), bool(combined.found.missed[row]))
+        Part(from_us(int(frames.start[row])), from_us(int(starts[frames.batch[row]])), int(counted[row]), bool(combined.found.missed[row]))
         for row in rows.tolist()
     )
 
@@ -143,9 +143,9 @@ def _parts(todo: Pending, combined: Combined, rows: np.ndarray) -> tuple[Part, .
 def _why(pipeline: Pipeline, todo: Pending, found: Sequence[tuple[Combined, np.ndarray]], at_us: int) -> str:
     """Why no window of the key holds an instant."""
     batches = todo.history.batches
-    if not batches:
+    if not len(batches):
         return "no batch was accumulated yet; run the pipeline first"
-    last = batches[-1].interval.end_us
+    last = int(batches.end_us[-1])
     if not found:
         return "there is no event of this key in any window: check the key, the filter, and `muntin status` for quarantined rows"
     bounds = [(int(one.assignment.start[row]), int(one.assignment.end[row])) for one, rows in found for row in rows]

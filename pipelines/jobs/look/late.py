@@ -16,6 +16,7 @@ from pipelines.jobs.run.finalize_task import combined_shard
 from pipelines.jobs.shards.shard import shards
 from pipelines.jobs.state_folders import bind_existing
 from pipelines.states.columns import BATCH_POSITION, FRAME, INSTANT
+from pipelines.store.shared_files import within
 from pipelines.timeline.work import Work
 
 if TYPE_CHECKING:
@@ -46,12 +47,11 @@ def late(pipeline: Pipeline, window: str | None = None, *, root: str | Path) -> 
     """
     names = _windows(pipeline, window)
     store = bind_existing(pipeline, root).store
-    ledgers = {name: now.ledger.entries if (now := published(store, name)).ledger else () for name in names}
+    ledgers = {name: now.ledger.entries for name in names if (now := published(store, name)).ledger}
     return [
-        LateBatch(name, from_us(entry.start_us), entry.late, entry.missed)
+        LateBatch(name, from_us(int(entries.start_us[at])), int(entries.late[at]), int(entries.missed[at]))
         for name, entries in ledgers.items()
-        for entry in entries
-        if entry.late
+        for at in np.flatnonzero(entries.late)
     ]
 
 
@@ -90,20 +90,19 @@ def _windows(pipeline: Pipeline, window: str | None) -> list[str]:
 
 def _everything(pending: Pending) -> Pending:
     """The work of reading all states of the history; of the windows it gives the open ones alone, since none is asked for."""
-    return replace(pending, work=Work((len(pending.history.batches),), BEFORE_ALL, AFTER_ALL))
+    return replace(pending, work=Work(np.array([len(pending.history.batches)]), BEFORE_ALL, AFTER_ALL))
 
 
 def _late_of(pipeline: Pipeline, pending: Pending, shard: Shard) -> pa.Table:
-    if isinstance(pipeline.windows[pending.window].follows, Bounded) and pending.published.ledger and not pending.work.positions:
+    if isinstance(pipeline.windows[pending.window].follows, Bounded) and pending.published.ledger and not pending.work:
         # Whether a state is late depends on no other state here: the batches with late rows are enough.
-        counted = {entry.start_us for entry in pending.published.ledger.entries if entry.late}
-        wanted = {at for start, at in pending.history.position().items() if start in counted}
-        shard = replace(shard, files=[(path, at) for path, at in shard.files if at in wanted])
+        entries = pending.published.ledger.entries
+        counted = entries.start_us[entries.late > 0]
+        shard = replace(shard, files=[path for path in shard.files if len(within(counted, path))])
     combined = combined_shard(shard)
     missed = combined.assignment.missed
     rows = np.flatnonzero(missed > 0)
     states = combined.states.take(pa.array(rows))
-    starts = np.array([batch.interval.start_us for batch in pending.history.batches], np.int64)
-    batch = pa.array(starts[states[BATCH_POSITION].to_numpy()]).view(INSTANT)
+    batch = pa.array(pending.history.batches.start_us[states[BATCH_POSITION].to_numpy()]).view(INSTANT)
     kept = states.select([*pipeline.keys, FRAME, "rows"])
     return kept.append_column("batch", batch).append_column("windows", pa.array(missed[rows]))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from pipelines.definition.instants import BEFORE_ALL
+from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL
 from pipelines.definition.kinds import Bounded, Unending
 from pipelines.states.columns import FRAME, INSTANT
 from pipelines.store.paths import parse_states_path
@@ -22,13 +21,13 @@ if TYPE_CHECKING:
 def open_since(bound: Bound, pending: Pending) -> int | None:
     """The earliest start of an open window; None if no window is open. For `Bounded` windows it follows from the frames of states."""
     window, ledger = bound.windows[pending.window], pending.published.ledger
-    if not ledger or not ledger.entries:
+    if not ledger or not len(ledger.entries):
         return None
-    if isinstance(window.follows, Unending):
-        return min((batch.low_us for batch in pending.history.batches if batch.low_us is not None), default=None)
     if not isinstance(window.follows, Bounded):
-        return ledger.entries[-1].open_us
-    floor = int(closing(window, np.array([entry.mark_us for entry in ledger.entries], np.int64)).floor[-1])
+        since = pending.history.batches.low_us if isinstance(window.follows, Unending) else ledger.entries.open_us[-1:]
+        earliest = int(since.min(initial=AFTER_ALL))
+        return None if earliest == AFTER_ALL else earliest
+    floor = int(closing(window, ledger.entries.mark_us).floor[-1])
     table = bound.frames_of(pending.window).table
     low = max(floor - window.follows.reach_us, BEFORE_ALL)
     highs = ((file.path, parse_states_path(file.path).high_us) for file in pending.states.files)

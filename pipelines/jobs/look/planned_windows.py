@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from pipelines.jobs.pending import accumulated, published
+from pipelines.timeline.batches import Batches
 from pipelines.timeline.closing import watermarks
-from pipelines.timeline.history import Batch, history
+from pipelines.timeline.history import history
 from pipelines.timeline.reconcile import reconcile
 
 if TYPE_CHECKING:
@@ -15,6 +18,8 @@ if TYPE_CHECKING:
 
     from pipelines.definition.schedule import Interval
     from pipelines.jobs.bound import Bound
+
+PLANNED = 1  # the version of a batch that is not read yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,22 +48,24 @@ def planned_windows(bound: Bound, name: str, asked: Sequence[Interval], anew: Se
         anew: those of which the run would bring other states.
     """
     frames, was = bound.frames_of(name), published(bound.store, name)
-    have = {batch.interval: batch for batch in accumulated(bound, bound.store.snapshot(frames.table))}
-    have |= {interval: _reread(interval, have.get(interval)) for interval in anew}
-    batches = [have[interval] for interval in sorted(have)]
-    entries = was.ledger.by_start() if was.ledger else {}
-    found = history(batches, entries, [i.start_us for i in asked], bound.pipeline.intervals, fill=bound.pipeline.on_gap == "empty")
+    batches = _reread(accumulated(bound, frames.table, bound.store.snapshot(frames.table)), anew)
+    starts = np.array([interval.start_us for interval in asked], np.int64)
+    found = history(batches, was.starts, starts, bound.pipeline.intervals, fill=bound.pipeline.on_gap == "empty")
     marks = watermarks(found.batches, bound.pipeline.marks_by)
     work = reconcile(bound.windows[name], frames.width_us, found.batches, marks, was.ledger, bound.derivation(name))
-    starts = tuple(found.batches[at].interval.start_us for at in work.positions)
-    counts = [entries[start].windows for start in starts if start in entries]
-    mean = sum(entry.windows for entry in entries.values()) / len(entries) if entries else None
-    expected = None if mean is None else round(sum(counts) + mean * (len(starts) - len(counts)))
-    return PlannedWindows(starts, sum(counts), expected, tuple(found.missing))
+    closing = found.batches.start_us[work.positions]
+    before = np.append(was.ledger.entries.windows if was.ledger else was.starts, 0)  # what is not known closed none
+    at = was.ledger.entries.position(closing) if was.ledger else np.full(len(closing), -1)
+    count, new = int(before[at].sum()), int((at < 0).sum())
+    expected = round(count + float(before[:-1].mean()) * new) if len(was.starts) else None
+    return PlannedWindows(tuple(closing.tolist()), count, expected, found.missing)
 
 
-def _reread(interval: Interval, before: Batch | None) -> Batch:
-    """A batch as if its reading gave something else, over the frames it has now, or over its interval's if it is new."""
-    if before is None:
-        return Batch(interval, "planned", interval.end_us - 1, interval.start_us, interval.end_us - 1)
-    return Batch(interval, "planned", before.newest_us, before.low_us, before.high_us, before.rows)
+def _reread(batches: Batches, anew: Sequence[Interval]) -> Batches:
+    """The batches as if the reading of some gave something else, over the frames they have now, or over their intervals if they are new."""
+    at = batches.position(np.array([interval.start_us for interval in anew], np.int64))
+    version = batches.version.copy()
+    version[at[at >= 0]] = PLANNED
+    new = [interval for interval, known in zip(anew, (at >= 0).tolist(), strict=True) if not known]
+    rows = ((each.start_us, each.end_us, PLANNED, each.end_us - 1, each.start_us, each.end_us - 1, 0) for each in new)
+    return Batches.joined([replace(batches, version=version), Batches.of(rows)])

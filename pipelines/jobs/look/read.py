@@ -7,6 +7,7 @@ from functools import reduce
 from operator import and_
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
 from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL
@@ -127,7 +128,7 @@ def _names(pipeline: Pipeline, window: str) -> list[str]:
 
 def _open(bound: Bound, todo: Pending) -> pa.Table:
     """The windows of history that are not published: open ones, and those that wait for a finalize."""
-    if not todo.history.batches:
+    if not len(todo.history.batches):
         return _nothing()
     from pipelines.jobs.run.finalize_task import combined_shard
     from pipelines.jobs.shards.shard import shards
@@ -143,13 +144,12 @@ def _open(bound: Bound, todo: Pending) -> pa.Table:
 def _unpublished(bound: Bound, todo: Pending) -> Work:
     """Batches that windows were never derived from, and, one past the last, what is open."""
     batches, ledger = todo.history.batches, todo.published.ledger
-    known = ledger.by_start() if ledger else {}
-    fresh = [at for at, batch in enumerate(batches) if batch.interval.start_us not in known]
-    positions = (*fresh, len(batches))
+    known = todo.published.starts
+    positions = np.append(np.flatnonzero(~np.isin(batches.start_us, known)), len(batches))
     if not isinstance(bound.windows[todo.window].follows, Carried):
         return Work(positions, BEFORE_ALL, AFTER_ALL)
-    stale = todo.work.positions[0] if todo.work.positions else len(batches)
-    return from_note(batches, ledger, positions, min(stale, positions[0]))
+    stale = int(todo.work.positions[0]) if todo.work else len(batches)
+    return from_note(len(batches), ledger, positions, min(stale, int(positions[0])))
 
 
 def _nothing() -> pa.Table:

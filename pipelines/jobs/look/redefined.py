@@ -56,7 +56,7 @@ def _derived_anew(bound: Bound) -> dict[str, int]:
     """Window -> how many published ones were derived by another rule."""
     ledgers = {name: published(bound.store, name).ledger for name in bound.windows}
     return {
-        name: sum(entry.windows for entry in ledger.entries)
+        name: int(ledger.entries.windows.sum())
         for name, ledger in ledgers.items()
         if ledger and ledger.definition != bound.derivation(name)
     }

@@ -6,23 +6,28 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pipelines.definition.instants import BEFORE_ALL, from_us, instant_us
+from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL, from_us, instant_us
 from pipelines.jobs.look.open_since import open_since
 from pipelines.jobs.pending import pending_windows, published
 from pipelines.jobs.reports_table import TABLE
 from pipelines.jobs.state_folders import Staging, bind_existing, stagings, state_folders
+from pipelines.store.batch_facts import batches_of
 from pipelines.store.delta import DeltaStore
-from pipelines.store.paths import batch_of_windows, parse_states_path, version_of
+from pipelines.store.paths import QUARANTINE, batches_of_windows
 from pipelines.store.reading import read_files
+from pipelines.timeline.batches import Batches
+from pipelines.timeline.ledger import no_entries
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from pipelines.definition.pipeline import Pipeline
     from pipelines.store.store import Snapshot, Store
+    from pipelines.timeline.ledger import Entries
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +95,7 @@ def status(pipeline: Pipeline, *, root: str | Path) -> PipelineStatus:
     bound = bind_existing(pipeline, root)
     windows = pending_windows(bound, [])
     from_tables = _from_tables(Path(bound.folder), {pending.window: open_since(bound, pending) for pending in windows})
-    waiting = sorted({batch.interval.start_us for pending in windows for batch in pending.history.waiting})
+    waiting = sorted({start for pending in windows for start in pending.history.waiting.start_us.tolist()})
     holes = sorted({(hole.start_us, hole.end_us) for pending in windows for hole in pending.history.missing})
     return replace(from_tables, waiting=tuple(map(from_us, waiting)), missing=tuple((from_us(a), from_us(b)) for a, b in holes))
 
@@ -98,14 +103,14 @@ def status(pipeline: Pipeline, *, root: str | Path) -> PipelineStatus:
 def _from_tables(folder: Path, opened: dict[str, int | None]) -> PipelineStatus:
     """The status as the tables tell. `opened`: window -> the earliest start of an open window, where the definition tells."""
     store = DeltaStore(str(folder))
-    versions = _versions(store, folder)
+    batches = _versions(store, folder)
     names = [*opened] or sorted(table.name for table in folder.glob("windows/*") if (table / "_delta_log").is_dir())
     return PipelineStatus(
         folder.parent.name,
         folder.name,
-        len(versions),
-        sum(file.rows for file in store.snapshot("quarantine").files),
-        tuple(_window(store, name, versions, opened) for name in names),
+        len(np.unique(batches.start_us)),
+        sum(file.rows for file in store.snapshot(QUARANTINE).files),
+        tuple(_window(store, name, batches, opened) for name in names),
         None,
         None,
         tuple(stagings(folder)),
@@ -113,38 +118,37 @@ def _from_tables(folder: Path, opened: dict[str, int | None]) -> PipelineStatus:
     )
 
 
-def _versions(store: Store, folder: Path) -> dict[int, set[str]]:
-    """Start of a batch -> the versions of its states, one per frame set."""
-    versions: dict[int, set[str]] = {}
-    for table in sorted(folder.glob("frames/*")):
-        paths: dict[int, list[str]] = {}
-        for file in store.snapshot(f"frames/{table.name}").files:
-            paths.setdefault(parse_states_path(file.path).batch_us, []).append(file.path)
-        for start, batch in paths.items():
-            versions.setdefault(start, set()).add(version_of(batch))
-    return versions
+def _versions(store: Store, folder: Path) -> Batches:
+    """The batches of all frame sets: of several sets, a batch for each."""
+    tables = [f"frames/{table.name}" for table in sorted(folder.glob("frames/*"))]
+    return Batches.joined([batches_of(f"{folder}/{table}", store.snapshot(table).files, int) for table in tables])
 
 
-def _window(store: Store, name: str, versions: dict[int, set[str]], opened: dict[str, int | None]) -> WindowStatus:
+def _window(store: Store, name: str, batches: Batches, opened: dict[str, int | None]) -> WindowStatus:
     now = published(store, name)
-    entries = now.ledger.entries if now.ledger else ()
-    known = {entry.start_us: entry.version for entry in entries}
-    last = entries[-1] if entries else None
-    mark = last.mark_us if last and last.mark_us > BEFORE_ALL // 2 else None
-    since = opened.get(name, last.open_us if last else None)
+    entries = now.ledger.entries if now.ledger else no_entries()
+    mark = int(entries.mark_us[-1]) if len(entries) and entries.mark_us[-1] > BEFORE_ALL // 2 else None
+    since = opened[name] if name in opened else int(entries.open_us[-1]) if len(entries) and entries.open_us[-1] < AFTER_ALL else None
     return WindowStatus(
         name,
-        _moment(entries[0].start_us) if entries else None,
-        _moment(last.start_us) if last else None,
+        from_us(int(entries.start_us[0])) if len(entries) else None,
+        from_us(int(entries.start_us[-1])) if len(entries) else None,
         len(entries),
-        sum(entry.windows for entry in entries),
+        int(entries.windows.sum()),
         _latest_end(store, name, now.snapshot),
         _moment(mark),
         _moment(since),
-        sum(entry.late for entry in entries),
-        sum(entry.missed for entry in entries),
-        sum(known.get(start) not in of_batch for start, of_batch in versions.items()),
+        int(entries.late.sum()),
+        int(entries.missed.sum()),
+        _unpublished(entries, batches),
     )
+
+
+def _unpublished(entries: Entries, batches: Batches) -> int:
+    """How many batches have no states, in any frame set, that the ledger knows."""
+    at = entries.position(batches.start_us)
+    known = (at >= 0) & (np.append(entries.version, np.uint64(0))[at] == batches.version)
+    return len(np.setdiff1d(batches.start_us, batches.start_us[known]))
 
 
 def _moment(us: int | None) -> datetime | None:
@@ -152,9 +156,9 @@ def _moment(us: int | None) -> datetime | None:
 
 
 def _latest_end(store: Store, name: str, snapshot: Snapshot) -> datetime | None:
-    """The latest end, from the footers of the last batch's files: a later batch closes later windows."""
-    last = max((batch_of_windows(file.path) for file in snapshot.files), default="")
-    files = [file.path for file in snapshot.files if last and batch_of_windows(file.path) == last]
+    """The latest end, from the footers of the files of the last batch: a later batch closes later windows."""
+    last = max((found[1] for file in snapshot.files if (found := batches_of_windows(file.path))), default=None)
+    files = [file.path for file in snapshot.files if (found := batches_of_windows(file.path)) and found[1] == last]
     return max((_maximum(pq.read_metadata(f"{store.root}/windows/{name}/{path}"), "window_end") for path in files), default=None)
 
 

@@ -4,32 +4,38 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipelines.errors import ConflictError
-from pipelines.jobs.inputs import Inputs, inputs
+from pipelines.jobs.inputs import inputs
 from pipelines.jobs.reports import Accumulated, ReadFile
-from pipelines.jobs.run.accumulate_task import Share, Split, accumulate_share, empty_states
-from pipelines.jobs.run.source_columns import bound_types
-from pipelines.sources.listing import shares, splits
-from pipelines.spark.tasks import parallelism, run_tasks
+from pipelines.jobs.run.read_batches import read_batches
 from pipelines.states.columns import INSTANT
-from pipelines.store.paths import parse_states_path, version_of
+from pipelines.states.keys import scattered
+from pipelines.store.batch_facts import batches_of
+from pipelines.store.paths import QUARANTINE
 from pipelines.store.retries import after_conflicts
+from pipelines.store.shared_files import held, replacement, within, without
 from pipelines.store.store import Change, File, Snapshot
+from pipelines.timeline.batches import spelled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pyspark.sql import SparkSession
 
-    from pipelines.definition.frame_sets import FrameSet
     from pipelines.definition.schedule import Interval
     from pipelines.jobs.bound import Bound
+    from pipelines.jobs.run.read_batches import Read
+    from pipelines.states.frames import Ints
+    from pipelines.timeline.batches import Versions
 
 _TRIES = 5
-QUARANTINE = "quarantine"
+
+LOCKS = 64
+"""How many names lock the batches of a table."""
 _REFUSED = pa.schema(
     [
         ("batch", INSTANT),
@@ -65,110 +71,94 @@ def accumulate(
     bases = {frames.table: bound.store.snapshot(frames.table) for frames in sets}
     refused_base = bound.store.snapshot(QUARANTINE)
     given = inputs(bound, intervals, forget=forget)
-    done = _read(bound, spark, given, bases)
-    _commit_refused(bound, refused_base, intervals, done)
-    lost: set[int] = set()
-    for frames in sets:
-        lost |= _commit_states(bound, frames, bases[frames.table], intervals, done)
-    out = [_summary(interval, done[interval.start_us], sets[0]) for interval in intervals if interval.start_us not in lost]
+    done = read_batches(bound, spark, given, {table: base.schema for table, base in bases.items()})
+    starts = np.array([interval.start_us for interval in intervals], np.int64)
+    _commit_refused(bound, refused_base, starts, done)
+    lost = {start for frames in sets for start in _commit_states(bound, frames.table, bases[frames.table], starts, done)}
+    out = _summaries(bound, [interval for interval in intervals if interval.start_us not in lost], done)
     again = [interval for interval in intervals if interval.start_us in lost]
     if again and tries <= 1:
         raise ConflictError(f"{', '.join(map(str, again))}: other runs keep replacing these batches; run again when they are done")
     return sorted(out + accumulate(bound, spark, again, forget=forget, tries=tries - 1), key=lambda one: one.interval) if again else out
 
 
-def _read(bound: Bound, spark: SparkSession, given: Inputs, bases: dict[str, Snapshot]) -> dict[int, list[dict[str, Any]]]:
-    """Results by start of the batch: one a split, or one for a batch without files."""
-    files, marks = given.files, given.marks
-    pieces = [
-        (
-            Split(interval.start_us, interval.end_us, number, tuple(f.path for f in piece), marks.get(interval.start_us)),
-            sum(f.size for f in piece),
-        )
-        for interval, found in files.items()
-        for number, piece in enumerate(splits(found, whole=bound.source.arrival_order is not None))
-    ]
-    done: dict[int, list[dict[str, Any]]] = {interval.start_us: [] for interval in files}
-    if pieces:
-        targets = bound_types(bound, {name: base.schema for name, base in bases.items()}, [piece.paths for piece, _ in pieces])
-        dealt = shares([size for _, size in pieces], 2 * parallelism(spark))
-        items = [Share(bound, [pieces[at][0] for at in share], targets) for share in dealt]
-        for result in (result for results in run_tasks(spark, accumulate_share, items) for result in results):
-            done[result["batch"]].append(result)
-    for start, results in done.items():
-        if not results:
-            nothing = {"split": 0, "read": 0, "taken": 0, "files": [], "refused": None, "refused_rows": 0}
-            states = {table: empty_states(bound.folder, table, start, marks.get(start)) for table in bases}
-            results.append({**nothing, "newest": marks.get(start), "states": states})
-    return done
-
-
-def _commit_refused(bound: Bound, base: Snapshot, intervals: Sequence[Interval], done: dict[int, list[dict[str, Any]]]) -> None:
+def _commit_refused(bound: Bound, base: Snapshot, starts: Ints, done: Read) -> None:
     """Refused rows first: a batch that counts has its quarantine. Nothing to write is nothing to commit."""
-    new = {interval.start_us: [one["refused"] for one in done[interval.start_us] if one["refused"]] for interval in intervals}
     given_up = f"{bound.pipeline.name}: other runs keep replacing the quarantine of these batches; run again when they are done"
     for attempt in after_conflicts(_TRIES, given_up):
         with attempt:
             if attempt.retry_state.attempt_number > 1:
                 base = bound.store.snapshot(QUARANTINE)
-            change = _difference(base, new, _REFUSED, [])
-            if change.adds or change.removes:
-                bound.store.commit(QUARANTINE, base, change)
+            adds, removes = replacement(f"{bound.folder}/{QUARANTINE}", base.files, starts, done.refused)
+            if adds or removes:
+                bound.store.commit(QUARANTINE, base, Change(_REFUSED, adds, removes, []))
 
 
-def _commit_states(
-    bound: Bound, frames: FrameSet, base: Snapshot, intervals: Sequence[Interval], done: dict[int, list[dict[str, Any]]]
-) -> set[int]:
+def _commit_states(bound: Bound, table: str, base: Snapshot, starts: Ints, done: Read) -> list[int]:
     """Replace the batches' states; return the batches that somebody else replaced meanwhile by something else."""
-    table, lost = frames.table, set[int]()
-    new = {interval.start_us: [one["states"][table] for one in done[interval.start_us]] for interval in intervals}
-    schema = _schema(bound, table, new, base)
+    folder, new, lost = f"{bound.folder}/{table}", done.states[table], np.empty(0, np.int64)
+    schema = _schema(folder, new, base)
     for attempt in after_conflicts(_TRIES, f"{table}: other runs keep committing; run again when they are done"):
         with attempt:
             if attempt.retry_state.attempt_number > 1:
-                before, base = _by_batch(base), bound.store.snapshot(table)
-                now = _by_batch(base)
-                taken = {start for start in new if now.get(start) != before.get(start)}
-                lost |= {start for start in taken if {f.path for f in now.get(start, ())} != {f["path"] for f in new[start]}}
-                new = {start: found for start, found in new.items() if start not in taken}
-            change = _difference(base, new, schema, [f"{bound.pipeline.name}/{start}" for start in new])
-            if change.adds or change.removes:
-                bound.store.commit(table, base, change)
-    return lost
+                before, base = _versions(bound, table, base.files, starts), bound.store.snapshot(table)
+                now, own = _versions(bound, table, base.files, starts), _versions(bound, table, new, starts)
+                taken = now != before
+                lost = np.union1d(lost, starts[taken & (now != own)])
+                new = [left for file in new if (left := _but(bound, folder, file, starts[taken]))]
+                starts = starts[~taken]
+            adds, removes = replacement(folder, base.files, starts, new, bound.pipeline.keys)
+            if adds or removes:
+                bound.store.commit(table, base, Change(schema, adds, removes, _locks(starts)))
+    return lost.tolist()
 
 
-def _by_batch(snapshot: Snapshot) -> dict[int, list[File]]:
-    batches: dict[int, list[File]] = {}
-    for file in snapshot.files:
-        batches.setdefault(parse_states_path(file.path).batch_us, []).append(file)
-    return batches
+def _locks(starts: Ints) -> list[str]:
+    """The names that lock batches: few enough for the log of a table to keep for ever. Two batches may share a name."""
+    return [f"batch/{number}" for number in np.unique(scattered(starts) % np.uint64(LOCKS)).tolist()]
 
 
-def _difference(base: Snapshot, new: dict[int, list[dict[str, Any]]], schema: pa.Schema, names: list[str]) -> Change:
-    """What must be added and removed so that these batches consist of these files."""
-    old = [file for start, found in _by_batch(base).items() if start in new for file in found]
-    had, have = {file.path for file in old}, {file["path"] for found in new.values() for file in found}
-    adds = [File(f["path"], f["size"], f["rows"]) for found in new.values() for f in found if f["path"] not in had]
-    return Change(schema, adds, [file for file in old if file.path not in have], names)
+def _versions(bound: Bound, table: str, files: Sequence[File], starts: Ints) -> Versions:
+    """The version of each batch in some files; 0 where a batch is not in them."""
+    found = batches_of(
+        f"{bound.folder}/{table}", [file for file in files if len(within(starts, file.path))], bound.pipeline.intervals.after
+    )
+    at = found.position(starts)
+    return np.where(at >= 0, np.append(found.version, np.uint64(0))[at], np.uint64(0))
 
 
-def _schema(bound: Bound, table: str, new: dict[int, list[dict[str, Any]]], base: Snapshot) -> pa.Schema:
+def _but(bound: Bound, folder: str, file: File, starts: Ints) -> File | None:
+    """A new file without some batches; the file itself if it holds none of them."""
+    return without(folder, file, starts, bound.pipeline.keys) if np.isin(held(folder, file), starts).any() else file
+
+
+def _schema(folder: str, new: Sequence[File], base: Snapshot) -> pa.Schema:
     """The columns of a file with the most of them: a batch without files knows few."""
-    found = [file for files in new.values() for file in files]
-    fullest = next((file for file in found if file["rows"]), max(found, key=lambda file: file["size"], default=None))
+    fullest = next((file for file in new if file.rows), max(new, key=lambda file: file.size, default=None))
     if fullest is None:
         return base.schema or pa.schema([])
-    return pq.read_schema(f"{bound.folder}/{table}/{fullest['path']}").remove_metadata()
+    return pq.read_schema(f"{folder}/{fullest.path}").remove_metadata()
 
 
-def _summary(interval: Interval, results: list[dict[str, Any]], frames: FrameSet) -> Accumulated:
-    newest = [one["newest"] for one in results if one["newest"] is not None]
+def _summaries(bound: Bound, intervals: Sequence[Interval], done: Read) -> list[Accumulated]:
+    """What was read for each batch."""
+    table = bound.frame_sets[0].table
+    found = batches_of(f"{bound.folder}/{table}", done.states[table], bound.pipeline.intervals.after)
+    places = found.position(np.array([interval.start_us for interval in intervals], np.int64))
+    versions = found.version[places].tolist() if len(places) else []
+    return [
+        _summary(interval, spelled(version), done.splits[interval.start_us]) for interval, version in zip(intervals, versions, strict=True)
+    ]
+
+
+def _summary(interval: Interval, version: str, splits: list[dict[str, Any]]) -> Accumulated:
+    newest = [one["newest"] for one in splits if one["newest"] is not None]
     return Accumulated(
         interval,
-        version_of(one["states"][frames.table]["path"] for one in results),
-        sum(one["read"] for one in results),
-        sum(one["taken"] for one in results),
-        sum(one["refused_rows"] for one in results),
+        version,
+        sum(one["read"] for one in splits),
+        sum(one["taken"] for one in splits),
+        sum(one["refused"] for one in splits),
         max(newest, default=None),
-        tuple(ReadFile(*entry) for one in sorted(results, key=lambda one: one["split"]) for entry in one["files"]),
+        tuple(ReadFile(*entry) for one in sorted(splits, key=lambda one: one["split"]) for entry in one["files"]),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -12,17 +11,23 @@ import pyarrow.parquet as pq
 from pipelines.aggregates.aggregate import sealed
 from pipelines.engine.merged_states import merged
 from pipelines.errors import MuntinError
+from pipelines.jobs.run.accumulate_bundle import accumulate_bundle
+from pipelines.jobs.run.bundle_states import encoding
+from pipelines.jobs.run.bundles import Bundle, bundles
 from pipelines.jobs.run.columns_of_files import check_files
-from pipelines.jobs.run.steady_reading import steady
+from pipelines.jobs.run.footers import may_bundle, seen
+from pipelines.jobs.run.shares import Written, keeps_order, manifest
+from pipelines.jobs.run.steady_reading import as_they_are, steady
 from pipelines.jobs.run.times_of_files import check_times
 from pipelines.sources.duckdb_session import described, explained, kept_session
 from pipelines.sources.json_columns import read_as
 from pipelines.sources.lift import states, tally
-from pipelines.sources.scan import quoted, refused, scan, staged
+from pipelines.sources.refused_rows import refused
+from pipelines.sources.scan import quoted, scan, staged
 from pipelines.sources.sql_types import stored, targets_of
 from pipelines.sources.upstream_windows import WindowSource
 from pipelines.states.checkpoint import arranged, frame_range, numbered
-from pipelines.states.columns import FILE_PATH, FRAME, INSTANT, ROW_IN_BATCH
+from pipelines.states.columns import FILE_PATH, INSTANT
 from pipelines.store.parquet import write_named
 from pipelines.store.paths import StatesPath
 
@@ -30,47 +35,49 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pipelines.definition.frame_sets import FrameSet
-    from pipelines.jobs.bound import Bound
+    from pipelines.jobs.run.bundles import Seen
+    from pipelines.jobs.run.shares import Share, Split
     from pipelines.sources import Source
 
 
-@dataclass(frozen=True, slots=True)
-class Split:
-    """Some neighbouring files of one batch: `number` of its splits, paths in order of arrival.
+def accumulate_share(share: Share) -> dict[str, Any]:
+    """States and refused rows of every split, written.
 
-    `mark_us`: how far time is known after the batch, where its source says so itself.
+    Returns:
+        `Written` as a dict.
     """
-
-    batch_us: int
-    end_us: int
-    number: int
-    paths: tuple[str, ...]
-    mark_us: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """The splits that one task works through.
-
-    `targets`: frame set's table -> column -> SQL type that its states have in every batch.
-    """
-
-    bound: Bound
-    splits: Sequence[Split]
-    targets: Mapping[str, Mapping[str, str]]
-
-
-def accumulate_share(share: Share) -> list[dict[str, Any]]:
-    """States and refused rows of every split, written; what was written and counted, a dict a split."""
     session = kept_session(share.bound.source.timezone)
-    return [_steady(session, share, split) for split in share.splits]
+    looked = seen(share.bound, share.splits) if len(share.splits) > 1 and may_bundle(share.bound) else [None] * len(share.splits)
+    done = list[Written]()
+    for stretch in bundles(looked):
+        together = _together(session, share, [part for part in looked[stretch.start : stretch.stop] if part])
+        done += [together] if together else [_alone(session, share, split) for split in share.splits[stretch.start : stretch.stop]]
+    return {
+        "splits": [split for each in done for split in each.splits],
+        "states": {frames.table: [file for each in done for file in each.states[frames.table]] for frames in share.bound.frame_sets},
+        "refused": [file for each in done for file in each.refused],
+    }
 
 
-def _steady(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> dict[str, Any]:
+def _together(session: duckdb.DuckDBPyConnection, share: Share, parts: Sequence[Seen]) -> Written | None:
+    """What came of splits that may be read together; None if they are to be read one by one after all."""
+    if len(parts) < 2:  # noqa: PLR2004 - alone
+        return None
+    bundle = Bundle(parts)
+    try:
+        done = accumulate_bundle(session, share, bundle)
+        same = as_they_are(share.bound.source, bundle.paths) == [file for part in parts for file in part.files]
+    except Exception:  # noqa: BLE001 - whatever is wrong, the split that it is wrong with says it when it is read alone
+        return None
+    return done if same else None
+
+
+def _alone(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> Written:
     """What was read of files that did not change meanwhile, so that all frame sets are of one content."""
     done, files = steady(share.bound.source, split.paths, lambda: _guarded(session, share, split))
-    rows = done.pop("rows")
-    return {**done, "files": [(f.path, f.size, count, f.written_ns, f.checksum) for f, count in zip(files, rows, strict=True)]}
+    counts = {name: done[name] for name in ("batch", "split", "read", "taken", "newest")}
+    entries = {**counts, "files": manifest(files, done["rows"], split.made), "refused": done["refused_rows"]}
+    return Written([entries], {table: [file] for table, file in done["states"].items()}, [done["refused"]] if done["refused"] else [])
 
 
 def _guarded(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> dict[str, Any]:
@@ -84,12 +91,11 @@ def _guarded(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> 
 
 def _accumulate(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> dict[str, Any]:
     pipeline, source = share.bound.pipeline, share.bound.source
-    sets, fields = share.bound.frame_sets, share.bound.fields
-    ordinal = any(each.uses_order or each.is_state for each in fields) or any(frames.by_arrival for frames in sets)
     told = read_as(session, source, split.paths)
     columns = described(session, f"FROM {scan(source, split.paths, told)}")
     check_times(session, source, columns, split.paths)
-    rows = f"({staged(source, scan(source, split.paths, told, named=_is_kept(source)), columns, ordinal=ordinal)})"
+    only, found = _of_batch(source, split), scan(source, split.paths, told, named=_is_kept(source))
+    rows = f"({staged(source, f'(FROM {found} WHERE {only})' if only else found, columns, ordinal=keeps_order(share.bound))})"
     if _is_kept(source):
         order = f" ORDER BY {', '.join(map(quoted, source.order))}" if isinstance(source, WindowSource) else ""
         session.execute(f"CREATE OR REPLACE TEMP TABLE muntin_rows AS FROM {rows}{order}")
@@ -100,15 +106,20 @@ def _accumulate(session: duckdb.DuckDBPyConnection, share: Share, split: Split) 
     done: dict[str, Any] = {"batch": split.batch_us, "split": split.number, "read": read, "taken": 0, "newest": newest, "states": {}}
     done["rows"] = _rows_by_file(session, source, split.paths, read)
     check_files(session, share.bound, columns, [path for path, count in zip(split.paths, done["rows"], strict=True) if count])
-    for frames in sets:
+    for frames in share.bound.frame_sets:
         done["states"][frames.table] = written = _write_states(session, share, split, frames, rows, latest, newest, columns, done["rows"])
         done["taken"] = written.pop("taken")
     done["refused"] = None
     if read > accepted:
-        query = refused(source, split.paths, columns, told, latest, pipeline.max_ahead_us)
+        query = refused(source, split.paths, columns, latest, pipeline.max_ahead_us, read_as=told, only=only)
         done["refused"] = _write_refused(session, share, split, query)
     done["refused_rows"] = read - accepted
     return done
+
+
+def _of_batch(source: Source, split: Split) -> str | None:
+    """The condition on rows of files that other batches share, as those of an upstream's windows; None: all rows are the batch's."""
+    return f"batch = make_timestamptz({split.batch_us})" if isinstance(source, WindowSource) else None
 
 
 def _is_kept(source: Source) -> bool:
@@ -145,9 +156,8 @@ def _write_states(
         table = numbered(table, rows_by_file, split.number)
     table, taken = arranged(table, share.bound.pipeline.keys, split.batch_us, frames.width_us), int(table["rows"].to_numpy().sum())
     name = StatesPath(split.batch_us, split.number, newest, *frame_range(table)).named
-    dictionary = [*share.bound.pipeline.keys, "batch", "bucket", *([] if frames.by_arrival else [FRAME])]
-    differences = [FRAME, ROW_IN_BATCH] if frames.by_arrival else []
-    written = write_named(table, f"{share.bound.folder}/{frames.table}", name, dictionary=dictionary, differences=differences)
+    how = encoding(frames, share.bound.pipeline.keys)
+    written = write_named(table, f"{share.bound.folder}/{frames.table}", name, **how)
     return {**written, "taken": taken}
 
 
@@ -156,9 +166,3 @@ def _write_refused(session: duckdb.DuckDBPyConnection, share: Share, split: Spli
     batch = pa.repeat(pa.scalar(split.batch_us, pa.int64()), len(table)).view(INSTANT)
     table = table.add_column(0, "batch", batch)
     return write_named(table, f"{share.bound.folder}/quarantine", StatesPath(split.batch_us, split.number, None).named)
-
-
-def empty_states(root: str, table: str, batch_us: int, mark_us: int | None = None) -> dict[str, Any]:
-    """The checkpoint of a batch without files: that it was seen."""
-    nothing = pa.table({"batch": pa.array([], INSTANT), FRAME: pa.array([], INSTANT), "rows": pa.array([], pa.int64())})
-    return write_named(nothing, f"{root}/{table}", StatesPath(batch_us, 0, mark_us).named)

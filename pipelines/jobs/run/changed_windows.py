@@ -9,16 +9,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipelines.definition.instants import of_label
 from pipelines.jobs.changes import Changes, compared
 from pipelines.states.columns import BATCH
-from pipelines.store.paths import batch_of_windows
+from pipelines.store.paths import batches_of_windows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pipelines.jobs.bound import Bound
     from pipelines.jobs.pending import Published
+    from pipelines.states.frames import Ints
     from pipelines.store.store import File
 
 MOST = 4_000_000  # windows that one process reads and compares in some seconds
@@ -34,10 +34,8 @@ def changed_windows(bound: Bound, window: str, now: Published, old: Sequence[Fil
         bound, window, now: whose windows, and what is published of them.
         old, new: paths below the window's table: the files to be replaced, and those that replace them.
     """
-    known = {entry.start_us for entry in now.ledger.entries} if now.ledger else set()
-    old = [file for file in old if batch_of_windows(file.path)]
     went, came = _but(old, new), _but(new, old)
-    if not went and not any(of_label(batch_of_windows(file.path)) in known for file in came if batch_of_windows(file.path)):
+    if not went and not any(_holds_one_of(file, now.starts) for file in came):
         return None
     kind = bound.windows[window]
     identity = tuple(dict.fromkeys((*bound.pipeline.keys, *kind.order)))
@@ -46,9 +44,15 @@ def changed_windows(bound: Bound, window: str, now: Published, old: Sequence[Fil
     if rows > MOST:
         return unknown
     try:
-        return _of_known(compared(*_both(f"{bound.folder}/windows/{window}", went, came), identity=identity), known)
+        return _of_known(compared(*_both(f"{bound.folder}/windows/{window}", went, came), identity=identity), now.starts)
     except (OSError, pa.ArrowException):  # an old file is gone or damaged: that is why it is replaced
         return unknown
+
+
+def _holds_one_of(file: File, known: Ints) -> bool:
+    """Whether a file may hold windows of a known batch."""
+    first, last = batches_of_windows(file.path) or (0, -1)
+    return bool(np.searchsorted(known, first) < np.searchsorted(known, last, side="right"))
 
 
 def _but(files: Sequence[File], others: Sequence[File]) -> list[File]:
@@ -64,10 +68,10 @@ def _both(folder: str, went: Sequence[File], came: Sequence[File]) -> tuple[pa.T
     return before, after
 
 
-def _of_known(changes: Changes, known: set[int]) -> Changes:
+def _of_known(changes: Changes, known: Ints) -> Changes:
     """Without the windows that a batch closed which was never published: they are not changed, they are the first."""
-    closed = changes.after[BATCH].cast(pa.int64()).to_pylist()
-    kept = [kind != "new" or start in known for kind, start in zip(changes.kinds, closed, strict=True)]
+    closed = changes.after[BATCH].cast(pa.int64()).fill_null(0).to_numpy()
+    kept = (np.array(changes.kinds) != "new") | np.isin(closed, known)
     rows = pa.array(np.flatnonzero(kept))
     kinds = tuple(kind for kind, keep in zip(changes.kinds, kept, strict=True) if keep)
     return replace(changes, before=changes.before.take(rows), after=changes.after.take(rows), kinds=kinds)

@@ -153,8 +153,8 @@ def _check_suite(bound: Bound, window: str, suite: Suite) -> None:
 
 def _check_type(each: Expectation, where: str) -> None:
     known = _core_expectations()
-    like = did_you_mean(each.type, known)
-    if known and each.type not in known and like:  # expectations of other packages are not listed there
+    like = "" if each.type in known else did_you_mean(each.type, known)
+    if known and like:  # expectations of other packages are not listed there
         raise SuiteError(f"{where}: Great Expectations has no such expectation{like}")
 
 

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from pipelines.errors import ConflictError
 from pipelines.jobs.pending import pending_windows
-from pipelines.jobs.run.finalize_task import finalize_shards
 from pipelines.jobs.shards.shard import shards_together
 from pipelines.jobs.staged_windows import Staged, staged_window
+from pipelines.jobs.staging_folders import STAGED_FILE
 from pipelines.spark.tasks import run_tasks
 from pipelines.store.disk import write_whole
 
@@ -23,9 +22,6 @@ if TYPE_CHECKING:
     from pipelines.jobs.bound import Bound
     from pipelines.jobs.pending import Pending
     from pipelines.jobs.shards.shard import Shard
-    from pipelines.store.store import Store
-
-STAGED_FILE = "staged.json"
 
 
 def finalize(bound: Bound, spark: SparkSession, asked: Iterable[int]) -> Staged:
@@ -38,7 +34,7 @@ def finalize(bound: Bound, spark: SparkSession, asked: Iterable[int]) -> Staged:
     folder = f"staging/{uuid4().hex}"
     windows = pending_windows(bound, asked)
     results = _results(spark, shards_together(bound, windows, folder))
-    changed = [staged_window(bound, pending, results[pending.window]) for pending in windows if pending.work.positions]
+    changed = [staged_window(bound, pending, results[pending.window]) for pending in windows if pending.work]
     staged = Staged(folder, changed, _missing(windows), [remark for pending in windows for remark in pending.remarks])
     if changed:
         write_whole(Path(bound.folder, folder, STAGED_FILE), staged.dumps().encode())
@@ -47,6 +43,8 @@ def finalize(bound: Bound, spark: SparkSession, asked: Iterable[int]) -> Staged:
 
 def _results(spark: SparkSession, tasks: list[list[Shard]]) -> Mapping[str, list[dict[str, Any]]]:
     """Window -> the results of its shards."""
+    from pipelines.jobs.run.finalize_task import finalize_shards  # and with it the kernels, which validate and publish do not need
+
     results: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for of_one_task in run_tasks(spark, finalize_shards, tasks):
         for result in of_one_task:
@@ -57,15 +55,3 @@ def _results(spark: SparkSession, tasks: list[list[Shard]]) -> Mapping[str, list
 def _missing(windows: list[Pending]) -> list[list[int]]:
     """The missing intervals (start, end), over all windows."""
     return [list(hole) for hole in sorted({(hole.start_us, hole.end_us) for pending in windows for hole in pending.history.missing})]
-
-
-def load_staged(store: Store, folder: str) -> Staged:
-    """What an earlier finalize staged in a folder.
-
-    Raises:
-        ConflictError: the folder is gone: an earlier attempt published it, or somebody removed it.
-    """
-    try:
-        return Staged.loads(Path(store.root, folder, STAGED_FILE).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ConflictError(f"{folder}: the staged files are gone, published or tidied up; finalize again") from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,14 +18,13 @@ from pipelines.engine.windows import combine_arranged, results
 from pipelines.errors import DefinitionError
 from pipelines.jobs.shards.derived_columns import derived
 from pipelines.jobs.shards.notes import read_note, write_notes
-from pipelines.jobs.shards.states import read_states
+from pipelines.jobs.shards.states import in_order, read_states
+from pipelines.jobs.window_files import stretches, write_windows
 from pipelines.sources.duckdb_session import closed_session, said
 from pipelines.sources.single_expressions import check_expression
 from pipelines.states.columns import INSTANT
 from pipelines.states.sorted import arrange
 from pipelines.states.sorted_by_arrival import Batches, arrange_by_arrival
-from pipelines.store.parquet import write_named
-from pipelines.store.paths import windows_path
 from pipelines.timeline.closing import closing
 
 if TYPE_CHECKING:
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from pipelines.engine.assignment import Assignment
     from pipelines.engine.windows import Combined
     from pipelines.jobs.shards.shard import Shard
+    from pipelines.states.frames import Ints
     from pipelines.states.sorted import Arranged
     from pipelines.windows.kind import Window
 
@@ -51,10 +51,10 @@ def finalize_shards(shards: Sequence[Shard]) -> list[dict[str, Any]]:
     return [
         {
             "window": shard.window,
-            "schema": base64.b64encode(_labelled(combined.windows, 0).schema.serialize()).decode(),
+            "schema": base64.b64encode(_labelled(combined.windows, shard.starts[combined.closed]).schema.serialize()).decode(),
             "files": _stage(shard, combined),
             "notes": write_notes(shard, arranged, combined),
-            "tallies": tallies(combined, len(shard.marks), opened=_may_stay_open(_window(shard)), late_any=late_any),
+            "tallies": tallies(combined, len(shard.marks), shard.wanted, opened=_may_stay_open(_window(shard)), late_any=late_any),
         }
         for shard, combined in windows
     ]
@@ -81,7 +81,7 @@ def _arranged(shard: Shard, *, noting: bool) -> Arranged:
     before = read_note(shard)
     if not frames.by_arrival:
         return arrange(pa.concat_tables([before.select(states.column_names), states]) if before else states, keys, frames.width_us)
-    starts = np.array(shard.starts, np.int64)
+    states, starts = in_order(states), shard.starts
     batches = Batches(starts[:-1], starts[1:], instant_us(shard.bound.pipeline.start, "start"), np.array(shard.notes_after, np.int64))
     return arrange_by_arrival(states, before, keys, batches, partial(evaluated, shard.bound.aggregates))
 
@@ -90,10 +90,10 @@ def _combined(shard: Shard, arranged: Arranged) -> Combined:
     combined = combine_arranged(
         arranged,
         window=_window(shard),
-        when=closing(_window(shard), np.array(shard.marks, np.int64)),
+        when=closing(_window(shard), shard.marks),
         keys=shard.bound.pipeline.keys,
         aggregates=shard.bound.aggregates,
-        wanted=np.array(sorted(shard.wanted), np.int64),
+        wanted=shard.wanted,
         keep_states=shard.bound.pipeline.keep_states,
     )
     return replace(combined, windows=derived(shard.bound, shard.window, combined.windows))
@@ -117,26 +117,28 @@ def evaluated(aggregates: Mapping[str, Aggregate], states: pa.Table, windows: As
 
 
 def _stage(shard: Shard, combined: Combined) -> list[dict[str, Any]]:
-    """Write a file for each wanted batch that closed windows; each is sorted by key and start. Returns path, size, rows, position."""
-    order = np.argsort(combined.closed, kind="stable")
-    closed = combined.closed[order]
-    windows = combined.windows.take(pa.array(order)) if len(order) and bool(np.any(np.diff(combined.closed) < 0)) else combined.windows
-    bounds = np.searchsorted(closed, np.append(sorted(shard.wanted), len(shard.marks) + 1))
-    files = []
-    for at, (position, start) in enumerate(sorted(shard.wanted.items())):
-        rows = windows.slice(bounds[at], np.searchsorted(closed, position, side="right") - bounds[at])
+    """Write the windows of the wanted batches; neighbouring batches with few windows share a file, sorted by key and start.
+
+    Returns:
+        path, size and rows of each file, and `first` and `last`: starts of its batches.
+    """
+    folder, keys = f"{shard.bound.folder}/{shard.staging}/{shard.window}", shard.bound.pipeline.keys
+    windows, place = _labelled(combined.windows, shard.starts[combined.closed]), np.searchsorted(shard.wanted, combined.closed)
+    found = stretches(np.bincount(place, minlength=len(shard.wanted)))
+    number = np.searchsorted(np.array([first for first, _ in found]), place, side="right") - 1
+    order, files = np.argsort(number, kind="stable"), []
+    bounds = np.searchsorted(number[order], np.arange(len(found) + 1))
+    for at, (first, end) in enumerate(found):
+        rows = order[bounds[at] : bounds[at + 1]]
         if len(rows):
-            folder = f"{shard.bound.folder}/{shard.staging}/{shard.window}"
-            name = partial(windows_path, start, shard.number)
+            first_us, last_us = int(shard.starts[shard.wanted[first]]), int(shard.starts[shard.wanted[end - 1]])
+            chosen = windows if len(rows) == len(windows) else windows.take(pa.array(rows))
             files.append(
-                {
-                    **write_named(_labelled(rows, start), folder, name, dictionary=[*shard.bound.pipeline.keys, "batch"]),
-                    "position": position,
-                }
+                {**asdict(write_windows(chosen, folder, first_us, last_us, shard.number, keys)), "first": first_us, "last": last_us}
             )
     return files
 
 
-def _labelled(windows: pa.Table, batch_us: int) -> pa.Table:
-    """The windows with the column `batch`: the start of the batch that closed them."""
-    return windows.append_column("batch", pa.repeat(pa.scalar(batch_us, pa.int64()), len(windows)).view(INSTANT))
+def _labelled(windows: pa.Table, batches: Ints) -> pa.Table:
+    """The windows with the column `batch`: the start of the batch that closed each."""
+    return windows.append_column("batch", pa.array(batches).view(INSTANT))

@@ -5,16 +5,18 @@ from __future__ import annotations
 import base64
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 
-from pipelines.definition.instants import label
 from pipelines.errors import ConflictError
-from pipelines.jobs.pending import LEDGER, Published, published
+from pipelines.jobs.ledger_segments import read_ledger, to_merge, write_segment
+from pipelines.jobs.pending import Published, published
 from pipelines.jobs.run.changed_windows import changed_windows
 from pipelines.jobs.run.verdicts import check_judged
+from pipelines.jobs.staged_windows import entries_of
+from pipelines.jobs.upkeep.compact import compact
+from pipelines.jobs.window_files import replaced_windows
 from pipelines.store.contents import problems_of_notes
-from pipelines.store.parquet import write_named
-from pipelines.store.paths import batch_of_windows
 from pipelines.store.store import Change, File
 from pipelines.timeline.ledger import Ledger
 
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
     from pipelines.jobs.changes import Changes
     from pipelines.jobs.staged_windows import Staged, StagedWindow
     from pipelines.store.store import Store
+    from pipelines.timeline.ledger import Entries
+
+_TRIES = 8
 
 
 def publish(
@@ -39,7 +44,7 @@ def publish(
 
     Two conditions come first, for all windows: no other run has published a window since it was staged, and each window
     with a suite has a verdict on exactly the staged files. If a commit fails, the commits before it stay, and the next
-    finalize stages the windows that are left.
+    finalize stages the windows that are left. Then some small files are put together; see `compact`.
 
     Args:
         bound, staged: the pipeline, what finalize staged.
@@ -59,53 +64,77 @@ def publish(
         if _publish(bound, staged.folder, window, bases[window.window], changed):
             committed(window.window, tuple(window.starts))
     bound.store.discard(staged.folder)
+    compact(bound)
 
 
 def _base(bound: Bound, staged: StagedWindow) -> Published:
     """What is published of a window, which must be what finalize compared it with."""
     now = published(bound.store, staged.window)
-    if now.ledger_path != staged.base_ledger:
+    if now.head != staged.base:
         raise ConflictError(f"windows/{staged.window}: another run published since these windows were staged; finalize again")
     return now
 
 
 def _publish(bound: Bound, folder: str, staged: StagedWindow, now: Published, changed: Callable[[str, Changes], None] | None) -> bool:
     """Commit a window. False: it is published as staged already."""
-    table = f"windows/{staged.window}"
+    table, entries = f"windows/{staged.window}", entries_of(staged)
     new = [File(file["path"], file["size"], file["rows"]) for file in staged.files]
-    replaced = {label(start) for start in staged.starts}
-    old = [f for f in now.snapshot.files if batch_of_windows(f.path) in replaced or f.path == now.ledger_path]
-    schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(staged.schema)))
-    ledger = _write_ledger(bound.folder, table, schema, staged.ledger)
-    if problems := problems_of_notes(bound.folder, _new_notes(staged)):
+    starts = np.array(staged.starts, np.int64)
+    if problems := problems_of_notes(bound.folder, _notes(entries.take(np.isin(entries.start_us, starts)))):
         raise ConflictError(f"{table}: {'; '.join(problems)} since these windows were staged; finalize again")
     bound.store.promote({f"{folder}/{staged.window}/{file.path}": file.path for file in new}, table)
-    had, have = {file.path for file in old}, {file.path for file in [*new, ledger]}
-    if ledger.path == now.ledger_path:
+    for _ in range(_TRIES):  # files may be put together meanwhile: that publishes nothing
+        old, rest = replaced_windows(f"{bound.folder}/{table}", now.snapshot.files, starts, now.starts, bound.pipeline.keys)
+        if _is_published(now, staged, entries, old, new):
+            return False
+        changes = changed_windows(bound, staged.window, now, old, [*new, *rest]) if changed else None
+        try:
+            bound.store.commit(table, now.snapshot, _change(bound, table, staged, entries, now, old, [*new, *rest]))
+        except ConflictError:
+            now = _base(bound, staged)
+            continue
+        if changed and changes:
+            changed(staged.window, changes)
+        return True
+    raise ConflictError(f"{table}: files keep being put together; publish again")
+
+
+def _notes(entries: Entries) -> list[str]:
+    """The files of the notes that entries name."""
+    return [path for at in entries.noted().tolist() for path in entries.note_of(at) or ()]
+
+
+def _is_published(now: Published, staged: StagedWindow, entries: Entries, old: Sequence[File], new: Sequence[File]) -> bool:
+    """Whether the staged windows and their entries are what is published."""
+    if staged.anew or now.ledger is None or {file.path for file in old} != {file.path for file in new}:
         return False
-    changes = changed_windows(bound, staged.window, now, old, new) if changed else None
-    adds = [file for file in [*new, ledger] if file.path not in had]
-    bound.store.commit(
-        table, now.snapshot, Change(schema, adds, [f for f in old if f.path not in have], [f"{bound.pipeline.name}/{staged.window}"])
-    )
-    if changed and changes:
-        changed(staged.window, changes)
-    return True
+    at = now.ledger.entries.position(entries.start_us)
+    return bool((at >= 0).all()) and now.ledger.entries.take(at).to_table().equals(entries.to_table())
 
 
-def _new_notes(staged: StagedWindow) -> list[str]:
-    """The files of the notes that the new entries of the ledger name."""
-    starts = set(staged.starts)
-    return [path for entry in Ledger.loads(staged.ledger).entries if entry.start_us in starts for path in entry.note or ()]
+def _change(
+    bound: Bound, table: str, staged: StagedWindow, entries: Entries, now: Published, old: Sequence[File], new: Sequence[File]
+) -> Change:
+    """The commit of a window: its files, and a segment of the ledger with its entries, which takes the place of some segments."""
+    schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(staged.schema)))
+    count = len(now.segments) if staged.anew else to_merge(now.segments, len(entries))
+    merged = now.segments[len(now.segments) - count :]
+    before = None if staged.anew else read_ledger(f"{bound.folder}/{table}", tuple(segment.file.path for segment in merged))
+    ledger = Ledger(staged.definition, _thinned(before.entries.newest(entries), entries, now) if before else entries)
+    number = now.segments[-1].number + 1 if now.segments else 1
+    segment = write_segment(f"{bound.folder}/{table}", schema, number, ledger)
+    had, have = {file.path for file in old}, {file.path for file in new}
+    adds = [*(file for file in new if file.path not in had), segment]
+    removes = [*(file for file in old if file.path not in have), *(one.file for one in merged)]
+    return Change(schema, adds, removes, [f"{bound.pipeline.name}/{staged.window}"])
+
+
+def _thinned(merged: Entries, new: Entries, now: Published) -> Entries:
+    """Entries of segments that become one, with fewer notes of old batches."""
+    starts = np.union1d(now.starts, new.start_us)
+    return merged.thinned(np.searchsorted(starts, merged.start_us), len(starts))
 
 
 def is_stale(store: Store, staged: Staged) -> bool:
     """Whether another run published a window since it was staged: publish would refuse it."""
-    return any(published(store, window.window).ledger_path != window.base_ledger for window in staged.windows)
-
-
-def _write_ledger(root: str, table: str, schema: pa.Schema, text: str) -> File:
-    """Write a file without rows, with the ledger in its footer. It is committed with the windows, and readers see no row of it."""
-    no_rows = schema.with_metadata({LEDGER: text}).empty_table()
-    written = write_named(no_rows, f"{root}/{table}", lambda digest: f"ledger_{digest}.parquet")
-    return File(written["path"], written["size"], written["rows"])
+    return any(published(store, window.window).head != window.base for window in staged.windows)

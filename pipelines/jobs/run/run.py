@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from pipelines.definition.instants import from_us, instant_us
 from pipelines.errors import ConflictError
 from pipelines.jobs.bound import Bound, bind
-from pipelines.jobs.inputs import news_from_upstream
 from pipelines.jobs.pending import published
 from pipelines.jobs.reports import BatchReport, RunReport
 from pipelines.jobs.reports_table import last_accumulated, record_accumulated, record_published, utc_now
@@ -18,6 +19,7 @@ from pipelines.jobs.run.finalize import finalize
 from pipelines.jobs.run.publish import publish
 from pipelines.jobs.run.validate import validate_staged
 from pipelines.jobs.upkeep.rebuild import left_behind
+from pipelines.jobs.upstream import news_from_upstream
 from pipelines.spark.spark_session import session_or_local
 from pipelines.store.retries import after_conflicts
 
@@ -31,7 +33,9 @@ if TYPE_CHECKING:
     from pipelines.definition.pipeline import Pipeline
     from pipelines.definition.schedule import Interval
     from pipelines.jobs.changes import Changes
+    from pipelines.states.frames import Ints
     from pipelines.store.store import Store
+    from pipelines.timeline.ledger import Entries
 
 _TRIES = 8
 
@@ -90,13 +94,15 @@ def run(
     tell = progress or (lambda _: None)
     intervals = pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end"))
     bound = bind(pipeline, root, store=store)
-    intervals = sorted({*intervals, *news_from_upstream(bound)})
+    news = news_from_upstream(bound)
+    intervals = sorted({*intervals, *news.intervals})
     check(bound, intervals, validate=validate, forget=forget)
     bound = bind(pipeline, root, store=store, claim=True)
     with session_or_local(spark) as active:
         tell("accumulate")
         done = accumulate(bound, active, intervals, forget=forget)
         changed = record_accumulated(bound.store, done, utc_now())
+        news.remember(bound)
         finished = finish(bound, active, intervals, validate=validate, tell=tell)
     batches = batch_reports(bound, intervals, changed)
     record_published(bound.store, batches, utc_now())
@@ -149,16 +155,34 @@ def finish(bound: Bound, spark: SparkSession, intervals: Sequence[Interval], *, 
 def batch_reports(bound: Bound, intervals: Sequence[Interval], changed: Mapping[int, bool] | None = None) -> list[BatchReport]:
     """The report of each batch, from the reports table and the ledgers as they are now."""
     read = last_accumulated(bound.store, intervals)
-    ledgers = {name: now.ledger.by_start() if (now := published(bound.store, name)).ledger else {} for name in bound.windows}
+    starts = np.array([interval.start_us for interval in intervals], np.int64)
+    ledgers = {name: _told(now.ledger.entries, starts) for name in bound.windows if (now := published(bound.store, name)).ledger}
+    told = [{name: entry for name, entries in ledgers.items() if (entry := entries[at])} for at in range(len(intervals))]
     return [
-        _report(interval, read[interval.start_us], ledgers, (changed or {}).get(interval.start_us, False))
-        for interval in intervals
+        _report(interval, read[interval.start_us], entries, (changed or {}).get(interval.start_us, False))
+        for interval, entries in zip(intervals, told, strict=True)
         if interval.start_us in read
     ]
 
 
-def _report(interval: Interval, read: Mapping[str, Any], ledgers: Mapping[str, Mapping[int, Any]], changed: bool) -> BatchReport:  # noqa: FBT001
-    entries = {name: ledger[interval.start_us] for name, ledger in ledgers.items() if interval.start_us in ledger}
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What a ledger tells of a batch; see `Entries`."""
+
+    mark_us: int
+    windows: int
+    missed: int
+    late_any: int
+
+
+def _told(entries: Entries, starts: Ints) -> list[_Told | None]:
+    """What a ledger tells of some batches; None of those that it does not know."""
+    at = entries.position(starts)
+    columns = (column[at].tolist() for column in (entries.mark_us, entries.windows, entries.missed, entries.late_any))
+    return [_Told(*facts) if known else None for known, *facts in zip((at >= 0).tolist(), *columns, strict=True)]
+
+
+def _report(interval: Interval, read: Mapping[str, Any], entries: Mapping[str, _Told], changed: bool) -> BatchReport:  # noqa: FBT001
     marks = [entry.mark_us for entry in entries.values() if entry.mark_us > -(2**61)]
     return BatchReport(
         from_us(interval.start_us),

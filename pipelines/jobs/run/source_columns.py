@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from pipelines.aggregates.aggregate import sealed
 from pipelines.aggregates.grouping import asked_of
@@ -24,8 +27,6 @@ from pipelines.states.columns import FIRST_EVENT, FRAME, LAST_EVENT, ORDINAL, SO
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    import pyarrow as pa
 
     from pipelines.definition.frame_sets import FrameSet
     from pipelines.jobs.bound import Bound
@@ -55,6 +56,9 @@ def bound_types(bound: Bound, known: Mapping[str, pa.Schema | None], pieces: Seq
 
 
 def _has_rows(session: duckdb.DuckDBPyConnection, bound: Bound, paths: Sequence[str]) -> bool:
+    if bound.source.format == "parquet":
+        with suppress(OSError, pa.ArrowException):  # which DuckDB explains
+            return any(pq.read_metadata(path).num_rows for path in paths)
     try:
         return bool(session.execute(f"SELECT 1 FROM {scan(bound.source, paths)} LIMIT 1").fetchall())
     except duckdb.Error as wrong:

@@ -38,7 +38,7 @@ def steady(source: Source, paths: Sequence[str], read: Callable[[], Result]) -> 
 
 
 def _attempted(source: Source, paths: Sequence[str], read: Callable[[], Result]) -> tuple[Result, list[SourceFile]]:
-    before = _as_they_are(source, paths)
+    before = as_they_are(source, paths)
     try:
         result = read()
     except MuntinError:
@@ -49,7 +49,7 @@ def _attempted(source: Source, paths: Sequence[str], read: Callable[[], Result])
 
 
 def _check_same(source: Source, paths: Sequence[str], before: Sequence[SourceFile]) -> None:
-    if changed := [now.path for was, now in zip(before, _as_they_are(source, paths), strict=True) if was != now]:
+    if changed := [now.path for was, now in zip(before, as_they_are(source, paths), strict=True) if was != now]:
         raise _WrittenMeanwhileError(", ".join(changed))
 
 
@@ -60,7 +60,12 @@ def _keeps_changing(last: BaseException | None) -> SourceError:
     )
 
 
-def _as_they_are(source: Source, paths: Sequence[str]) -> list[SourceFile]:
+def as_they_are(source: Source, paths: Sequence[str]) -> list[SourceFile]:
+    """The files as they are now.
+
+    Raises:
+        SourceError: a file is gone.
+    """
     try:
         return [source_file(source, path) for path in paths]
     except FileNotFoundError as gone:

@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -38,13 +37,13 @@ def read_note(shard: Shard) -> pa.Table | None:
 def write_notes(shard: Shard, arranged: Arranged, combined: Combined) -> dict[str, str]:
     """Position of a batch -> path of the file with what is open after it, for the batches after which a note is made."""
     window = shard.bound.windows[shard.window]
-    when = closing(window, np.array(shard.marks, np.int64))
+    when = closing(window, shard.marks)
     held, paths = combined.found.held, {}
     for at in shard.notes_after:
         until = settled_us(window.follows.margin_us, when, at + 1) if isinstance(window.follows, Chained) else None
         table = note_after(arranged, held, at) if held else still_open(combined, at, until, shard.bound.fields)
         columns = [contiguous(table[key]) for key in shard.bound.pipeline.keys]
         table = table.set_column(table.column_names.index(BUCKET), BUCKET, pa.array(buckets(columns, len(table))))
-        name = partial(windows_path, shard.starts[at], shard.number)
+        name = partial(windows_path, int(shard.starts[at]), int(shard.starts[at]), shard.number)
         paths[str(at)] = f"{shard.window}/{write_named(table, f'{shard.bound.folder}/{NOTES}/{shard.window}', name)['path']}"
     return paths

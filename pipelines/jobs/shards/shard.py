@@ -6,17 +6,20 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from pipelines.definition.kinds import Carried
 from pipelines.store.paths import parse_states_path
 from pipelines.timeline.work import Work
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import pyarrow as pa
 
     from pipelines.jobs.bound import Bound
     from pipelines.jobs.pending import Pending
+    from pipelines.states.frames import Ints
 
 SHARD_ROWS = 900_000
 
@@ -27,10 +30,11 @@ class Shard:
 
     Attributes:
         bound, window: the pipeline, and the name of its window.
-        files: (path below the frame set's table, position of its batch), in order of arrival.
+        files: paths below the frame set's table.
         schema: of the table of states.
         marks: the watermark after each batch of the history, microseconds.
-        wanted: position -> start of the batch, for the batches whose windows are asked for.
+        wanted: positions of the batches whose windows are asked for, ascending; one past the last stands for open windows.
+        last: position of the last batch whose states are read, for this window or for another of the same task.
         low_us, high_us, since, note, notes_after: as in `Work`.
         starts: of the intervals of all batches of the history, and the end of the last; microseconds.
         number, count: the number of this shard, and how many there are.
@@ -39,14 +43,15 @@ class Shard:
 
     bound: Bound
     window: str
-    files: Sequence[tuple[str, int]]
+    files: Sequence[str]
     schema: pa.Schema
-    marks: Sequence[int]
-    wanted: Mapping[int, int]
+    marks: Ints
+    wanted: Ints
+    last: int
     low_us: int
     high_us: int
     since: int
-    starts: Sequence[int]
+    starts: Ints
     note: Sequence[str]
     notes_after: Sequence[int]
     number: int
@@ -64,10 +69,11 @@ def shards_together(bound: Bound, windows: Sequence[Pending], folder: str) -> li
     groups = defaultdict(list)
     for pending in windows:
         work = pending.work
-        if work.positions:
+        if work:
             goes_on = isinstance(bound.windows[pending.window].follows, Carried) or work.note
             begin = (work.since, work.note, work.notes_after) if goes_on else None
-            groups[bound.frames_of(pending.window).table, pending.history.batches, pending.marks, begin].append(pending)
+            starts, marks = pending.history.batches.start_us, pending.marks
+            groups[bound.frames_of(pending.window).table, starts.tobytes(), marks.tobytes(), begin].append(pending)
     return [shards for group in groups.values() for shards in _of_group(bound, group, folder)]
 
 
@@ -80,7 +86,7 @@ def _of_group(bound: Bound, group: Sequence[Pending], folder: str) -> list[list[
     undivided = not bound.pipeline.keys or any(not bound.windows[pending.window].made_of.apart for pending in group)
     count = 1 if undivided else max(1, round(rows / SHARD_ROWS))
     batches = group[0].history.batches
-    starts = [batch.interval.start_us for batch in batches] + [batch.interval.end_us for batch in batches[-1:]]
+    starts = np.append(batches.start_us, batches.end_us[-1:])
     return [
         [
             Shard(
@@ -89,7 +95,8 @@ def _of_group(bound: Bound, group: Sequence[Pending], folder: str) -> list[list[
                 files,
                 schema,
                 pending.marks,
-                _wanted(pending),
+                pending.work.positions,
+                min(int(work.positions[-1]), len(batches) - 1),
                 work.low_us,
                 work.high_us,
                 work.since,
@@ -109,26 +116,22 @@ def _of_group(bound: Bound, group: Sequence[Pending], folder: str) -> list[list[
 def _common(group: Sequence[Pending]) -> Work:
     """The batches and states that the work of a group of windows needs together."""
     works = [pending.work for pending in group]
-    positions = tuple(sorted({at for work in works for at in work.positions}))
+    positions = np.unique(np.concatenate([work.positions for work in works]))
     return Work(positions, min(work.low_us for work in works), max(work.high_us for work in works), min(work.since for work in works))
 
 
-def _wanted(pending: Pending) -> dict[int, int]:
-    """Position -> start of the batch; the position past the last stands for open windows."""
+def _needed(pending: Pending, work: Work) -> tuple[list[str], int]:
+    """The files of states that the work may need, in the order of their batches; and how many states they hold."""
     batches = pending.history.batches
-    return {at: batches[at].interval.start_us if at < len(batches) else 0 for at in pending.work.positions}
-
-
-def _needed(pending: Pending, work: Work) -> tuple[list[tuple[str, int]], int]:
-    """The files of states that the work may need, with the position of their batch; and how many states they hold."""
-    position = pending.history.position()
-    files, rows = [], 0
+    if not len(batches):
+        return [], 0
+    starts = np.append(batches.start_us, batches.end_us[-1:])
+    first_us, last_us, since_us = int(starts[0]), int(starts[min(int(work.positions[-1]), len(batches) - 1)]), int(starts[work.since])
+    files = []
     for file in pending.states.files:
         path = parse_states_path(file.path)
-        at = position.get(path.batch_us, -1)
-        if at < 0 or at > work.positions[-1] or path.low_us is None or path.high_us is None:
+        if path.first_us > last_us or path.last_us < first_us or path.low_us is None or path.high_us is None:
             continue
-        if path.low_us < work.high_us and (at >= work.since or path.high_us >= work.low_us):
-            files.append((file.path, at))
-            rows += file.rows
-    return files, rows
+        if path.low_us < work.high_us and (path.last_us >= since_us or path.high_us >= work.low_us):
+            files.append(file)
+    return sorted(file.path for file in files), sum(file.rows for file in files)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
@@ -13,7 +14,9 @@ from pipelines.definition.instants import from_us
 from pipelines.errors import StateError
 from pipelines.states.columns import BATCH, BATCH_POSITION, BUCKET, FRAME, INSTANT
 from pipelines.states.keys import BUCKETS
+from pipelines.states.sorted import instants
 from pipelines.store.contents import problem_of
+from pipelines.store.paths import parse_states_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +25,9 @@ if TYPE_CHECKING:
 
 
 def read_states(shard: Shard, folder: str, keep: Sequence[str] = ()) -> pa.Table:
-    """The shard's states with `BATCH_POSITION`, in order of arrival. Row groups of other buckets and times are skipped.
+    """The shard's states with `BATCH_POSITION`; those of one key, frame and batch in order of arrival.
+
+    Row groups of other buckets and times are skipped.
 
     Args:
         shard: names the files, the times and the buckets of the states.
@@ -34,18 +39,28 @@ def read_states(shard: Shard, folder: str, keep: Sequence[str] = ()) -> pa.Table
     """
     _check_files(shard, folder)
     form, disk = ds.ParquetFileFormat(), pa.fs.LocalFileSystem()
-    fragments = [
-        form.make_fragment(f"{folder}/{path}", disk, partition_expression=ds.field(BATCH_POSITION) == pa.scalar(at, pa.int64()))
-        for path, at in shard.files
-    ]
-    schema = shard.schema.append(pa.field(BATCH_POSITION, pa.int64()))
-    condition = (ds.field(FRAME) < _instant(shard.high_us)) & (
-        (ds.field(FRAME) >= _instant(shard.low_us)) | (ds.field(BATCH_POSITION) >= shard.since)
-    )
-    if shard.count > 1:
-        condition &= own_buckets(shard)
-    columns = [name for name in schema.names if name not in (BATCH, BUCKET) or name in keep]
-    return ds.FileSystemDataset(fragments, schema, form, disk).to_table(columns=columns, filter=condition, use_threads=False)
+    fragments = [form.make_fragment(f"{folder}/{path}", disk) for path in shard.files]
+    condition = _condition(shard)
+    names = [name for name in shard.schema.names if name not in (BATCH, BUCKET) or name in keep]
+    dataset = ds.FileSystemDataset(fragments, shard.schema, form, disk)
+    table = dataset.to_table(columns=list(dict.fromkeys((*names, BATCH))), filter=condition, use_threads=False)
+    position = np.searchsorted(shard.starts, instants(table[BATCH]))
+    return table.select(names).append_column(BATCH_POSITION, pa.array(position))
+
+
+def in_order(states: pa.Table) -> pa.Table:
+    """The states in the order of their batches: a file that batches share may lie between those of others."""
+    position = states[BATCH_POSITION].to_numpy()
+    return states if bool(np.all(position[1:] >= position[:-1])) else states.take(pa.array(np.argsort(position, kind="stable")))
+
+
+def _condition(shard: Shard) -> pc.Expression:
+    """The condition on the rows to read: of batches of the history up to the last wanted, of the times and the buckets of the shard."""
+    first_us, last_us = int(shard.starts[0]), int(shard.starts[shard.last])
+    old_enough = (ds.field(BATCH) >= _instant(first_us)) & (ds.field(BATCH) <= _instant(last_us))
+    since = ds.field(BATCH) >= _instant(int(shard.starts[shard.since]))
+    condition = old_enough & (ds.field(FRAME) < _instant(shard.high_us)) & ((ds.field(FRAME) >= _instant(shard.low_us)) | since)
+    return condition & own_buckets(shard) if shard.count > 1 else condition
 
 
 def own_buckets(shard: Shard) -> pc.Expression:
@@ -56,11 +71,14 @@ def own_buckets(shard: Shard) -> pc.Expression:
 
 def _check_files(shard: Shard, folder: str) -> None:
     """Check the shard's share of the files: each file is checked by one shard, and what a shard refuses is refused for all."""
-    for path, at in shard.files[shard.number :: shard.count]:
-        if problem := problem_of(Path(folder, path)):
-            start, end = (f"{from_us(shard.starts[place]):%Y-%m-%dT%H:%M:%S}" for place in (at, at + 1))
+    for name in shard.files[shard.number :: shard.count]:
+        if problem := problem_of(Path(folder, name)):
+            path = parse_states_path(name)
+            at = int(np.searchsorted(shard.starts, path.last_us))
+            end_us = shard.starts[min(at + 1, len(shard.starts) - 1)]
+            start, end = (f"{from_us(int(us)):%Y-%m-%dT%H:%M:%S}" for us in (path.first_us, end_us))
             raise StateError(
-                f"the states of batch {start}Z are not whole: {folder}/{path} {problem}; "
+                f"the states of batch {start}Z are not whole: {folder}/{name} {problem}; "
                 f"nothing was published; read the batch again: muntin run FILE --start {start} --end {end}"
             )
 

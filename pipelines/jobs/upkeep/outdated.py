@@ -6,12 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from pipelines.definition.instants import from_us, instant_us
 from pipelines.jobs.bound import Bound, bind
 from pipelines.jobs.inputs import inputs, purged, without_files
 from pipelines.jobs.pending import accumulated
 from pipelines.jobs.reports_table import last_accumulated, manifest
+from pipelines.jobs.upstream import other_windows
 from pipelines.sources.listing import source_file
+from pipelines.sources.upstream_windows import WindowSource
+from pipelines.timeline.batches import spelled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,11 +65,10 @@ def outdated(pipeline: Pipeline, *, root: str | Path, start: datetime, end: date
 
 def versions(bound: Bound) -> dict[int, str]:
     """Start of a batch -> version of its states, for the batches that every frame set has."""
-    known = [
-        {one.interval.start_us: one.version for one in accumulated(bound, bound.store.snapshot(frames.table))}
-        for frames in bound.frame_sets
-    ]
-    return {start: version for start, version in known[0].items() if all(start in each for each in known)}
+    first, *others = (accumulated(bound, frames.table, bound.store.snapshot(frames.table)) for frames in bound.frame_sets)
+    everywhere = np.all([np.isin(first.start_us, other.start_us) for other in others], axis=0) if others else np.ones(len(first), np.bool_)
+    known = first.take(everywhere)
+    return dict(zip(known.start_us.tolist(), map(spelled, known.version.tolist()), strict=True))
 
 
 def _reason(bound: Bound, interval: Interval, version: str | None, report: Mapping[str, Any] | None) -> str | None:
@@ -77,7 +81,10 @@ def _reason(bound: Bound, interval: Interval, version: str | None, report: Mappi
 
 def difference(bound: Bound, report: Mapping[str, Any], files: Sequence[SourceFile]) -> str | None:
     """How the files of a batch differ from those in its report; None if they do not."""
-    before, now = {file.path: file for file in manifest(report)}, {file.path: file for file in files}
+    read = manifest(report)
+    if isinstance(bound.source, WindowSource):
+        return "published anew" if other_windows(read, files) else None
+    before, now = {file.path: file for file in read}, {file.path: file for file in files}
     for what, paths in (("new file", now.keys() - before.keys()), ("file gone", before.keys() - now.keys())):
         if paths:
             return f"{what}: {Path(min(paths)).name}"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from pipelines.definition.instants import from_us
 from pipelines.definition.schedule import Interval
@@ -12,15 +13,18 @@ from pipelines.errors import DefinitionError, StateError
 from pipelines.jobs.bound import Bound, bind
 from pipelines.jobs.inputs import without_files
 from pipelines.jobs.pending import accumulated
-from pipelines.jobs.reports_table import last_accumulated
+from pipelines.jobs.reports_table import last_accumulated, last_read_at
 from pipelines.jobs.upkeep.outdated import Outdated
+from pipelines.store.batch_facts import batches_of
 from pipelines.store.delta import DeltaStore
+from pipelines.timeline.batches import Batches
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
+    from collections.abc import Sequence
 
     from pipelines.definition.pipeline import Pipeline
+
+_LOOKED = 100  # batches of another definition, to tell whether its schedule is the present one
 
 
 def to_rebuild(pipeline: Pipeline, *, root: str | Path) -> list[Outdated]:
@@ -32,6 +36,9 @@ def to_rebuild(pipeline: Pipeline, *, root: str | Path) -> list[Outdated]:
     bound = bind(pipeline, root)
     earlier = newest_earlier(bound)
     if earlier is None:
+        return []
+    lost = _lost(bound, earlier)
+    if not lost:
         return []
     reports = last_accumulated(DeltaStore(str(earlier)))
     starts = sorted(reports)
@@ -53,17 +60,29 @@ def _outdated(interval: Interval, why: str, *, purged: bool) -> Outdated:
 
 def left_behind(pipeline: Pipeline, root: str | Path) -> int:
     """The number of batches in `to_rebuild`; 0 where the earlier state is of another schedule."""
-    with suppress(DefinitionError):
-        return len(to_rebuild(pipeline, root=root))
-    return 0
+    bound = bind(pipeline, root)
+    earlier = newest_earlier(bound)
+    lost = _lost(bound, earlier) if earlier else []
+    return len(lost) if lost and _fits(pipeline, lost[:_LOOKED]) else 0
+
+
+def _lost(bound: Bound, earlier: Path) -> list[int]:
+    """Starts of the batches that an earlier state has and a frame set of the present one lacks."""
+    there = Batches.joined([_of_table(earlier, table.name) for table in sorted(earlier.glob("frames/*"))])
+    return np.setdiff1d(there.start_us, sorted(_batches(bound))).tolist()
+
+
+def _of_table(state: Path, frames: str) -> Batches:
+    """The batches of a frame set of any state."""
+    snapshot = DeltaStore(str(state)).snapshot(f"frames/{frames}")
+    return batches_of(f"{state}/frames/{frames}", snapshot.files, int)
 
 
 def newest_earlier(bound: Bound) -> Path | None:
     """The state of the earlier definition that read a batch last; None if no earlier definition did."""
     present = Path(bound.folder)
     others = [folder for folder in sorted(present.parent.glob("*/")) if folder.name != present.name]
-    reports: Mapping[Path, Mapping[int, Mapping[str, Any]]] = {folder: last_accumulated(DeltaStore(str(folder))) for folder in others}
-    ages = [(max(batch["recorded_at"] for batch in batches.values()), folder) for folder, batches in reports.items() if batches]
+    ages = [(read_at, folder) for folder in others if (read_at := last_read_at(DeltaStore(str(folder))))]
     return max(ages)[1] if ages else None
 
 
@@ -87,8 +106,8 @@ def check_rebuilt(bound: Bound, window: str) -> None:
 
 def _batches(bound: Bound) -> set[int]:
     """Starts of the batches that all frame sets of a state have."""
-    known = [{batch.interval.start_us for batch in accumulated(bound, bound.store.snapshot(frames.table))} for frames in bound.frame_sets]
-    return set.intersection(*known)
+    known = [accumulated(bound, frames.table, bound.store.snapshot(frames.table)).start_us.tolist() for frames in bound.frame_sets]
+    return set.intersection(*map(set, known))
 
 
 def _fits(pipeline: Pipeline, starts: Sequence[int]) -> bool:

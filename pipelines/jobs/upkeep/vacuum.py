@@ -9,11 +9,13 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 from deltalake import DeltaTable
 
 from pipelines.definition.durations import UNITS
 from pipelines.jobs.pending import published
 from pipelines.jobs.reports_table import utc_now
+from pipelines.jobs.staging_folders import staged_entries
 from pipelines.jobs.state_folders import bind_existing, stagings, state_folders
 from pipelines.store.delta import DeltaStore
 from pipelines.store.paths import NOTES
@@ -24,12 +26,15 @@ if TYPE_CHECKING:
 
     from pipelines.definition.pipeline import Pipeline
 
-_PARTIAL = re.compile(r"\..+\.\d+\.partial")
+_PARTIAL = re.compile(r"\..+\.[0-9a-f]+\.partial")
 
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """Files removed from one place. `what`: replaced files, outlived notes, abandoned staging, or half-written files."""
+    """Files removed from one place.
+
+    `what`: replaced files, files of no commit, outlived notes, abandoned staging, half-written files, or a superseded state.
+    """
 
     what: str
     place: str
@@ -63,6 +68,7 @@ def vacuum(
 def _swept(root: Path, folder: Path, older_than_us: int, oldest: datetime, *, dry_run: bool) -> Iterator[Removed]:
     for log in sorted(folder.rglob("_delta_log")):
         yield _replaced(root, log.parent, older_than_us, dry_run=dry_run)
+        yield _unnamed(root, log.parent, oldest, dry_run=dry_run)
     yield _outlived(root, folder, oldest, dry_run=dry_run)
     yield from _abandoned(root, folder, oldest, dry_run=dry_run)
     yield _half_written(root, folder, oldest, dry_run=dry_run)
@@ -79,16 +85,37 @@ def _replaced(root: Path, table: Path, older_than_us: int, *, dry_run: bool) -> 
     return Removed("replaced files", str(table.relative_to(root)), len(sizes), sum(sizes))
 
 
-def _outlived(root: Path, folder: Path, oldest: datetime, *, dry_run: bool) -> Removed:
-    """Remove the notes that no ledger names any more."""
-    store = DeltaStore(str(folder))
-    ledgers = [published(store, table.name).ledger for table in sorted(folder.glob("windows/*"))]
-    named = {path for ledger in ledgers if ledger for entry in ledger.entries for path in entry.note or ()}
-    notes = [path for path in folder.glob(f"{NOTES}/**/*.parquet") if str(path.relative_to(folder / NOTES)) not in named]
-    old = [(path, stat.st_size) for path in notes if (stat := path.stat()).st_mtime < oldest.timestamp()]
+def _unnamed(root: Path, table: Path, oldest: datetime, *, dry_run: bool) -> Removed:
+    """Remove the files of a table that no commit names: of runs that ended before they committed."""
+    opened = DeltaTable(str(table))
+    removed = opened.vacuum(0, dry_run=True, enforce_retention_duration=False)  # Delta's own vacuum sees to them
+    named = {*pa.table(opened.get_add_actions(flatten=True))["path"].to_pylist(), *removed}
+    paths = (str(path.relative_to(table)) for path in table.rglob("*.parquet"))
+    files = [table / path for path in paths if _of_table(path) and path not in named]
+    return _old(root, table, "files of no commit", files, oldest, dry_run=dry_run)
+
+
+def _of_table(path: str) -> bool:
+    """Whether a path below a table is that of a data file."""
+    return not path.startswith("_delta_log") and not Path(path).name.startswith(".")
+
+
+def _old(root: Path, place: Path, what: str, files: list[Path], oldest: datetime, *, dry_run: bool) -> Removed:
+    """Remove those of some files that are older than an instant."""
+    old = [(path, stat.st_size) for path in files if (stat := path.stat()).st_mtime < oldest.timestamp()]
     for path, _ in [] if dry_run else old:
         path.unlink(missing_ok=True)
-    return Removed("outlived notes", str((folder / NOTES).relative_to(root)), len(old), sum(size for _, size in old))
+    return Removed(what, str(place.relative_to(root)), len(old), sum(size for _, size in old))
+
+
+def _outlived(root: Path, folder: Path, oldest: datetime, *, dry_run: bool) -> Removed:
+    """Remove the notes that no ledger names any more, nor one that is staged."""
+    store = DeltaStore(str(folder))
+    ledgers = [published(store, table.name).ledger for table in sorted(folder.glob("windows/*"))]
+    entries = [ledger.entries for ledger in ledgers if ledger] + staged_entries(folder)
+    named = {path for each in entries for at in each.noted().tolist() for path in each.note_of(at) or ()}
+    notes = [path for path in folder.glob(f"{NOTES}/**/*.parquet") if str(path.relative_to(folder / NOTES)) not in named]
+    return _old(root, folder / NOTES, "outlived notes", notes, oldest, dry_run=dry_run)
 
 
 def _abandoned(root: Path, folder: Path, oldest: datetime, *, dry_run: bool) -> Iterator[Removed]:
@@ -104,7 +131,4 @@ def _abandoned(root: Path, folder: Path, oldest: datetime, *, dry_run: bool) -> 
 def _half_written(root: Path, folder: Path, oldest: datetime, *, dry_run: bool) -> Removed:
     """Remove the files that killed runs were writing."""
     partial = [path for path in folder.rglob(".*.partial") if _PARTIAL.fullmatch(path.name)]
-    old = [(path, stat.st_size) for path in partial if (stat := path.stat()).st_mtime < oldest.timestamp()]
-    for path, _ in [] if dry_run else old:
-        path.unlink(missing_ok=True)
-    return Removed("half-written files", str(folder.relative_to(root)), len(old), sum(size for _, size in old))
+    return _old(root, folder, "half-written files", partial, oldest, dry_run=dry_run)

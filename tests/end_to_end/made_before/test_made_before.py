@@ -13,13 +13,13 @@ from tests.end_to_end.made_before.definitions import END, START, every_kind, wri
 HERE = Path(__file__).parent
 
 
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with the source and the old state."""
+@pytest.fixture(params=["state", "state_with_one_ledger"])
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Path:
+    """A folder with the source and an old state: of version 0.1, or the last one whose ledgers were in one piece."""
     monkeypatch.chdir(tmp_path)
     for day in range(3):
         write(tmp_path / "data", day)
-    with tarfile.open(HERE / "state.tar.gz") as packed:
+    with tarfile.open(HERE / f"{request.param}.tar.gz") as packed:
         packed.extractall(tmp_path, filter="data")
     return tmp_path
 

@@ -1,0 +1,181 @@
+"""`python -m benchmarks.airflow_runs`: what runs cost in Airflow, beside runs of four empty tasks.
+
+A real scheduler, as in the demo, runs a backfill of `dags/flights.py` and one of a DAG with tasks of the same names. Its first three
+tasks start Spark as ours would and count one row, its last one does nothing. Both take turns. The first turn warms the programs up and
+is not counted.
+What was published is compared with the same batches in bulk before any figure is printed.
+
+Printed: seconds from the start of the first run to the end of the last, CPU seconds of Airflow, Spark and the database
+together, and the median seconds of each task. `--local` runs a Spark session in each task, as without a connection.
+"""
+
+import argparse
+import statistics
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.cpu import Cpu
+from examples.demo.api import Api
+from examples.demo.backfill import TASKS, seen
+from examples.demo.background import interruptible
+from examples.demo.database import database, migrate
+from examples.demo.home import PROJECT, Home, make_home
+from examples.demo.results import differences
+from examples.demo.servers import Airflow, scheduling, spark, until_spark
+from examples.demo.watch import Look
+from examples.flights_log import FOLDER, write_flights_log
+from pipelines import run
+from pipelines.cli.definition import load_pipeline
+from pipelines.definition.relative_paths import at_home
+from pipelines.testing.in_process import InProcess
+
+OURS, EMPTY, LAST_FILE = "flights", "empty", "2014-01-01.parquet"
+START, DAY = datetime(2013, 1, 1, tzinfo=UTC), timedelta(days=1)
+EMPTY_DAG = """
+from datetime import UTC, datetime
+
+from airflow.sdk import DAG, chain, task
+from pipelines.airflow.spark import CONNECTION, spark_session
+
+def counting(**context):
+    with spark_session(CONNECTION, context["dag"].fileloc) as spark:
+        spark.range(1).count()
+
+def nothing(): ...
+
+with DAG("empty", schedule="@daily", start_date=datetime(2013, 1, 1, tzinfo=UTC)) as dag:
+    chain(*(task(task_id=name)(counting)() for name in {on_spark}), task(task_id="{last}")(nothing)())
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What the runs of one backfill took: seconds, CPU seconds, and the seconds of each task."""
+
+    wall_s: float
+    cpu_s: float
+    task_s: Mapping[str, float]
+
+
+@contextmanager
+def ready(folder: Path, *, local: bool) -> Iterator[Airflow]:
+    """Airflow with both DAGs, on a Spark Connect server, or without a connection to Spark."""
+    home = home_with_dags(folder)
+    if local:
+        home.env.pop("AIRFLOW_CONN_SPARK_DEFAULT")
+    with ExitStack() as running:
+        needs = [] if local else [running.enter_context(spark(home))]
+        needs.append(running.enter_context(database(home)))
+        migrate(home, needs[-1])
+        for server in needs[:-1]:
+            until_spark(home, server)
+        airflow = running.enter_context(scheduling(home, EMPTY, *needs))
+        airflow.follow(lambda api: Look(api.get("dags?limit=9")["total_entries"] == len((OURS, EMPTY)), "both DAGs are read"))
+        yield airflow
+
+
+def home_with_dags(folder: Path) -> Home:
+    """A home whose DAG folder holds our DAG, to the letter, and the empty one."""
+    dags = folder / "dags"
+    dags.mkdir()
+    (dags / "flights.py").write_text((PROJECT / "dags/flights.py").read_text(encoding="utf-8"), encoding="utf-8")
+    (dags / "empty.py").write_text(EMPTY_DAG.format(on_spark=TASKS[:-1], last=TASKS[-1]), encoding="utf-8")
+    made = make_home(folder / "home", state=folder / "state")
+    return replace(made, env=made.env | {"AIRFLOW__CORE__DAGS_FOLDER": str(dags)})
+
+
+def turn(airflow: Airflow, dag_id: str, first: int, runs: int, at_once: int) -> Turn:
+    """A backfill of days `[first, first + runs)`, to its end."""
+    days = [START + (first + day) * DAY for day in range(runs)]
+
+    airflow.follow(lambda api: is_over(api, dag_id))
+    cpu = Cpu([each.process.pid for each in airflow.components])
+    asked = {"dag_id": dag_id, "max_active_runs": at_once, "from_date": days[0].isoformat(), "to_date": days[-1].isoformat()}
+    airflow.api.post("backfills", asked)
+    airflow.follow(lambda api: seen(api, airflow.home, dag_id, first + runs))
+    used = cpu.stop()
+    return told(airflow.api, dag_id, days, used)
+
+
+def is_over(api: Api, dag_id: str) -> Look:
+    """Whether Airflow takes another backfill: it looks twice a minute whether one is complete."""
+    backfills = api.get(f"backfills?dag_id={dag_id}")["backfills"]
+    return Look(all(each["completed_at"] for each in backfills), f"{len(backfills)} backfills of {dag_id}")
+
+
+def told(api: Api, dag_id: str, days: list[datetime], cpu_s: float) -> Turn:
+    """What Airflow says of the runs of these days."""
+    of_days = {f"{day:%Y-%m-%d}" for day in days}
+    runs = [each for each in api.get(f"dags/{dag_id}/dagRuns?limit=100")["dag_runs"] if each["logical_date"][:10] in of_days]
+    begun, ended = ([datetime.fromisoformat(each[name]) for each in runs] for name in ("start_date", "end_date"))
+    seconds: dict[str, list[float]] = defaultdict(list)
+    names = {each["dag_run_id"] for each in runs}
+    for task in api.get(f"dags/{dag_id}/dagRuns/~/taskInstances?limit=1000")["task_instances"]:
+        if task["dag_run_id"] in names:
+            seconds[task["task_id"]].append(task["duration"])
+    return Turn((max(ended) - min(begun)).total_seconds(), cpu_s, {name: statistics.median(of) for name, of in seconds.items()})
+
+
+def check(home: Home, folder: Path, days: int) -> None:
+    """Compare what was published with the same batches in bulk."""
+    flights = at_home(load_pipeline(PROJECT / "dags/flights.py"), PROJECT)
+    bulk: Any = {"root": folder / "bulk", "start": START, "end": START + days * DAY, "spark": InProcess(), "validate": False}
+    run(flights, **bulk)
+    compared = differences(flights, home.state, folder / "bulk")
+    if not all(count and same for count, same in compared.values()):
+        raise SystemExit(f"Airflow and bulk published other windows: {compared}")
+
+
+def measured(folder: Path, asked: argparse.Namespace) -> dict[str, list[Turn]]:
+    """The counted turns of both DAGs, once the results are right."""
+    turns: dict[str, list[Turn]] = {OURS: [], EMPTY: []}
+    with ready(folder, local=asked.local) as airflow:
+        days = 0
+        for runs in [asked.at_once, *[asked.runs] * asked.turns]:
+            for dag_id, of_dag in turns.items():
+                of_dag.append(turn(airflow, dag_id, days, runs, asked.at_once))
+            days += runs
+        check(airflow.home, folder, days)
+    return {dag_id: of_dag[1:] for dag_id, of_dag in turns.items()}
+
+
+def show(turns: Mapping[str, list[Turn]]) -> None:
+    """A line for each turn of each DAG, then the ratios of the medians."""
+    table = Table("DAG", "wall s", "CPU s", *TASKS, title="Runs in Airflow")
+    for dag_id, of_dag in turns.items():
+        for each in of_dag:
+            table.add_row(dag_id, *(f"{value:.1f}" for value in (each.wall_s, each.cpu_s, *(each.task_s[name] for name in TASKS))))
+    wall, cpu = (
+        statistics.median(getattr(each, name) for each in turns[OURS]) / statistics.median(getattr(each, name) for each in turns[EMPTY])
+        for name in ("wall_s", "cpu_s")
+    )
+    table.add_row("ratio", f"{wall:.2f}", f"{cpu:.2f}")
+    Console(width=120).print(table)
+
+
+def main() -> None:
+    """Measure as asked on the command line."""
+    interruptible()
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.airflow_runs", description=__doc__)
+    parser.add_argument("--runs", type=int, default=7, help="runs of a turn (7)")
+    parser.add_argument("--turns", type=int, default=2, help="counted turns of each DAG (2)")
+    parser.add_argument("--at-once", type=int, default=1, help="runs at once (1: of several, all but the first to publish finalize again)")
+    parser.add_argument("--local", action="store_true", help="no connection to Spark: a session in each task")
+    asked = parser.parse_args()
+    if not (PROJECT / FOLDER / LAST_FILE).exists():
+        write_flights_log(PROJECT / FOLDER)
+    with tempfile.TemporaryDirectory() as folder:
+        show(measured(Path(folder), asked))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+"""The segments of a ledger: files without rows in the table of windows, with entries in their footers.
+
+segments, oldest first     600 entries   70   64   8   8   1   1
+a publication adds                                             1
+`MANY` small ones at the end become one, so that n publications leave about log(n) segments and write an entry log(n) times.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from functools import lru_cache, reduce
+from math import log
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL
+from pipelines.store.footers import footer, table_of, text_of
+from pipelines.store.parquet import write_named
+from pipelines.store.store import File
+from pipelines.timeline.ledger import NOTES, Entries, Ledger, no_entries
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+
+MANY = 8
+_LEDGER, _ENTRIES, _DEFINITION = "muntin.ledger", "muntin.entries", "muntin.definition"
+_NAME = re.compile(r"ledger_(?P<number>\d{10})_(?P<entries>\d{7,})_[0-9a-f]{16}\.parquet")
+
+_VALUES: Mapping[str, int | None] = {
+    "start_us": 0,
+    "version": None,
+    "mark_us": 0,
+    "low_us": AFTER_ALL,
+    "high_us": BEFORE_ALL,
+    "windows": 0,
+    "late": 0,
+    "missed": 0,
+    "open_us": AFTER_ALL,
+    "late_any": 0,
+    "note": None,
+}
+"""The values of an entry of version 0.1 in their order; for numbers what stands for a value that there was not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A file of a ledger: its number, which grows with every publication, and how many entries it has."""
+
+    file: File
+    number: int
+    entries: int
+
+
+def segments_of(files: Iterable[File]) -> tuple[Segment, ...]:
+    """The segments among the files of a table, oldest first. The only ledger of a state of version 0.1 is segment 0."""
+    ledgers = (file for file in files if file.path.startswith("ledger"))
+    return tuple(sorted(map(_segment, ledgers), key=lambda segment: segment.number))
+
+
+def _segment(file: File) -> Segment:
+    found = _NAME.fullmatch(file.path)
+    return Segment(file, int(found["number"]), int(found["entries"])) if found else Segment(file, 0, 0)
+
+
+@lru_cache(maxsize=16)
+def read_ledger(folder: str, paths: tuple[str, ...]) -> Ledger | None:
+    """The ledger in some segments of a table, oldest first; None without segments. Names are contents: several steps of a run ask for it.
+
+    The newest segments, which are small, are put together first.
+    """
+    if not paths:
+        return None
+    ledgers = (_read(f"{folder}/{path}") for path in reversed(paths))
+    return reduce(lambda newer, older: Ledger(newer.definition, older.entries.newest(newer.entries)), ledgers)
+
+
+@lru_cache(maxsize=256)
+def _read(path: str) -> Ledger:
+    texts = footer(path)
+    if _ENTRIES not in texts:
+        return _of_json(texts[_LEDGER])
+    return Ledger(texts[_DEFINITION], Entries.of_table(table_of(texts[_ENTRIES])))
+
+
+def write_segment(folder: str, schema: pa.Schema, number: int, ledger: Ledger) -> File:
+    """Write entries to a file without rows, which readers of a table with this schema do not notice."""
+    no_rows = schema.with_metadata({_ENTRIES: text_of(ledger.entries.to_table()), _DEFINITION: ledger.definition}).empty_table()
+    written = write_named(no_rows, folder, lambda digest: f"ledger_{number:010d}_{len(ledger.entries):07d}_{digest}.parquet")
+    return File(written["path"], written["size"], written["rows"])
+
+
+def to_merge(segments: Sequence[Segment], entries: int) -> int:
+    """How many of the last segments become one with a new one of some entries."""
+    merged, size = 0, entries
+    while True:
+        level = _level(size)
+        alike = next((at for at, segment in enumerate(reversed(segments)) if _level(segment.entries) > level), len(segments))
+        if alike + 1 < MANY or alike <= merged:
+            return merged
+        merged, size = alike, entries + sum(segment.entries for segment in segments[-alike:])
+
+
+def _level(entries: int) -> int:
+    return int(log(max(entries, 1), MANY) + 1e-9)
+
+
+def _of_json(text: str) -> Ledger:
+    """The ledger of a state of version 0.1: a list of values for each entry, in this order; None for what there was not."""
+    facts = json.loads(text)
+    rows = [dict(zip(_VALUES, entry, strict=False)) for entry in facts["entries"]]
+    if not rows:
+        return Ledger(facts["definition"], no_entries())
+    numbers = {name: absent for name, absent in _VALUES.items() if absent is not None}
+    columns = {name: np.array([_or(row.get(name), absent) for row in rows], np.int64) for name, absent in numbers.items()}
+    version = np.array([0 if row["version"] == "gap" else int(row["version"], 16) for row in rows], np.uint64)
+    note = pa.array([row.get("note") for row in rows], NOTES)
+    return Ledger(facts["definition"], Entries(**columns, version=version, made=np.zeros(len(rows), np.uint64), note=note))
+
+
+def _or(value: int | None, absent: int) -> int:
+    return absent if value is None else value

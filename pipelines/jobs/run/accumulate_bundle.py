@@ -1,0 +1,157 @@
+"""Small splits of several batches become states together: a few queries and one file, and the states of each batch as if it were alone."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from pipelines.aggregates.aggregate import sealed
+from pipelines.definition.instants import BEFORE_ALL
+from pipelines.errors import SourceError
+from pipelines.jobs.run.bundle_states import arranged_batches, encoding, facts
+from pipelines.jobs.run.columns_of_files import check_files
+from pipelines.jobs.run.shares import Written, keeps_order, manifest
+from pipelines.sources.duckdb_session import described
+from pipelines.sources.lift import states, tally
+from pipelines.sources.refused_rows import refused_of_batches
+from pipelines.sources.scan import scan, staged_batches, typed
+from pipelines.sources.sql_types import stored, targets_of
+from pipelines.states.columns import BATCH, INSTANT, LATEST, ROW_BATCH, ROW_IN_SPLIT
+from pipelines.store.shared_files import write_shared
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import duckdb
+
+    from pipelines.definition.frame_sets import FrameSet
+    from pipelines.jobs.run.bundles import Bundle
+    from pipelines.jobs.run.shares import Share
+    from pipelines.states.frames import Ints
+    from pipelines.store.store import File
+
+_READ, _PLACES, _NUMBER = "muntin_read", "muntin_places", "muntin_number"
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """A bundle whose rows lie in a table of DuckDB.
+
+    Attributes:
+        session: of DuckDB.
+        share: what the bundle is of.
+        bundle: the splits.
+        columns: name -> SQL type of the files' columns.
+        rows: SQL for the rows of all batches, as `staged_batches` gives them, with `LATEST`.
+    """
+
+    session: duckdb.DuckDBPyConnection
+    share: Share
+    bundle: Bundle
+    columns: Mapping[str, str]
+    rows: str
+
+
+def accumulate_bundle(session: duckdb.DuckDBPyConnection, share: Share, bundle: Bundle) -> Written:
+    """States and refused rows of a bundle, written to files that the batches share.
+
+    Raises:
+        duckdb.Error, MuntinError: the splits cannot be read together. Who accumulates each alone learns what is wrong, and where.
+    """
+    try:
+        return _written(_read(session, share, bundle))
+    finally:
+        session.execute(f"DROP TABLE IF EXISTS {_READ}")
+        session.unregister(_PLACES)
+
+
+def _written(reading: _Reading) -> Written:
+    bundle, (accepted, newest) = reading.bundle, _counted(reading)
+    refused, taken, found = bundle.rows - accepted, accepted, dict[str, list[dict[str, Any]]]()
+    for frames in reading.share.bound.frame_sets:
+        file, taken = _write_states(reading, frames, newest)
+        found[frames.table] = [asdict(file)]
+    lost = [asdict(_write_refused(reading, refused))] if refused.any() else []
+    return Written(_splits(bundle, taken, refused, newest), found, lost)
+
+
+def _read(session: duckdb.DuckDBPyConnection, share: Share, bundle: Bundle) -> _Reading:
+    """Read every file once. A row's number among all rows tells its batch."""
+    source, counts = share.bound.source, bundle.rows
+    columns = described(session, f"FROM {scan(source, bundle.parts[0].split.paths)}")
+    latest, before = bundle.ends + share.bound.pipeline.max_ahead_us, np.cumsum(counts) - counts
+    places = {ROW_BATCH: np.repeat(bundle.starts, counts), LATEST: np.repeat(latest, counts)}
+    places[ROW_IN_SPLIT] = np.arange(counts.sum()) - np.repeat(before, counts) + 1
+    session.register(_PLACES, pa.table(places))
+    files = f"(SELECT *, row_number() OVER () AS {_NUMBER} FROM {scan(replace(source, types={}), bundle.paths)})"
+    session.execute(f"CREATE TEMP TABLE {_READ} AS FROM {files} POSITIONAL JOIN {_PLACES}")
+    read = session.execute(f"SELECT count({_NUMBER}), count(*) FROM {_READ}").fetchall()[0]
+    if read != (counts.sum(), counts.sum()):
+        raise SourceError(f"{bundle.paths[0]} and others: {read[0]} rows, and {counts.sum()} by their footers")
+    ordinal = keeps_order(share.bound)
+    rows = f"({staged_batches(source, typed(source, _READ), columns, ordinal=ordinal)})"
+    return _Reading(session, share, bundle, columns, rows)
+
+
+def _counted(reading: _Reading) -> tuple[Ints, Ints]:
+    """Of each batch the number of accepted rows, and their largest event time, `BEFORE_ALL` without any."""
+    bundle = reading.bundle
+    counts = reading.session.execute(tally(reading.rows, LATEST, also=[ROW_BATCH])).fetchall()
+    check_files(reading.session, reading.share.bound, reading.columns, _most_paths(bundle))
+    starts, accepted, newest = bundle.starts, np.zeros(len(bundle.parts), np.int64), np.full(len(bundle.parts), BEFORE_ALL)
+    at = np.searchsorted(starts, np.array([row[0] for row in counts], np.int64))
+    accepted[at] = [row[2] for row in counts]
+    newest[at] = [BEFORE_ALL if row[3] is None else row[3] for row in counts]
+    return accepted, newest
+
+
+def _most_paths(bundle: Bundle) -> list[str]:
+    """The files with rows of the split with the most of them: the files of all splits have the same columns."""
+    found = ([path for path, rows in zip(part.split.paths, part.rows, strict=True) if rows] for part in bundle.parts)
+    return max(found, key=len)
+
+
+def _write_states(reading: _Reading, frames: FrameSet, newest: Ints) -> tuple[File, Ints]:
+    """The file of a frame set's states, and how many rows of each batch are in them."""
+    share, bundle, bound = reading.share, reading.bundle, reading.share.bound
+    keys = bound.pipeline.keys
+    query = states(bound.pipeline, bound.fields, frames, reading.rows, LATEST, reading.columns, also=[ROW_BATCH])
+    kinds = targets_of(described(reading.session, query), {**share.targets[frames.table], ROW_BATCH: "BIGINT"}, bundle.paths)
+    table = arranged_batches(sealed(stored(reading.session, query, kinds), bound.fields), keys, frames, bundle)
+    batches = facts(table, bundle.starts, bundle.ends, newest, encoding(frames, keys))
+    sums = np.append(0, np.cumsum(table["rows"].to_numpy()))
+    ends = np.cumsum(batches.rows)
+    return write_shared(table, f"{bound.folder}/{frames.table}", batches, keys), sums[ends] - sums[ends - batches.rows]
+
+
+def _write_refused(reading: _Reading, refused: Ints) -> File:
+    """The file of the quarantine, for the batches with refused rows."""
+    bundle, bound = reading.bundle, reading.share.bound
+    query = refused_of_batches(bound.source, reading.rows, reading.columns, LATEST, bound.pipeline.max_ahead_us)
+    table = reading.session.sql(query).to_arrow_table()
+    batch = table[ROW_BATCH].to_numpy()
+    file, _, position = bundle.place(batch, table[ROW_IN_SPLIT].to_numpy() - 1)
+    table = table.drop_columns([ROW_BATCH, ROW_IN_SPLIT]).add_column(0, BATCH, pa.array(batch).view(INSTANT))
+    table = table.add_column(2, "file", pa.array(bundle.paths).take(file)).add_column(3, "position", pa.array(position))
+    some = refused > 0
+    batches = facts(table, bundle.starts[some], bundle.ends[some], np.full(some.sum(), BEFORE_ALL), {})
+    return write_shared(table, f"{bound.folder}/quarantine", batches)
+
+
+def _splits(bundle: Bundle, taken: Ints, refused: Ints, newest: Ints) -> list[dict[str, Any]]:
+    columns = (bundle.rows.tolist(), taken.tolist(), refused.tolist(), newest.tolist())
+    return [
+        {
+            "batch": part.split.batch_us,
+            "split": part.split.number,
+            "read": read,
+            "taken": rows,
+            "newest": None if latest == BEFORE_ALL else latest,
+            "files": manifest(part.files, part.rows),
+            "refused": lost,
+        }
+        for part, read, rows, lost, latest in zip(bundle.parts, *columns, strict=True)
+    ]

@@ -1,0 +1,94 @@
+"""Rows of several batches in one table, one batch behind the other, and the facts of each batch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypedDict
+
+import numpy as np
+import pyarrow as pa
+
+from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL
+from pipelines.states.checkpoint import arranged, numbered
+from pipelines.states.columns import BATCH, BUCKET, FILE_NUMBER, FRAME, ROW_BATCH, ROW_IN_BATCH, ROW_IN_SPLIT
+from pipelines.states.keys import contiguous
+from pipelines.store.parquet import encoded
+from pipelines.store.paths import StatesPath, digest_of, version_of
+from pipelines.timeline.batches import Batches
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pipelines.definition.frame_sets import FrameSet
+    from pipelines.jobs.run.bundles import Bundle
+    from pipelines.states.frames import Ints
+
+
+class Encoding(TypedDict, total=False):
+    """How columns are encoded: arguments of `encoded`."""
+
+    dictionary: Sequence[str]
+    differences: Sequence[str]
+
+
+def encoding(frames: FrameSet, keys: Sequence[str]) -> Encoding:
+    """How the columns of states are encoded."""
+    if frames.by_arrival:
+        return {"dictionary": [*keys, BATCH, BUCKET], "differences": [FRAME, ROW_IN_BATCH]}
+    return {"dictionary": [*keys, BATCH, BUCKET, FRAME]}
+
+
+def arranged_batches(table: pa.Table, keys: Sequence[str], frames: FrameSet, bundle: Bundle) -> pa.Table:
+    """The states of a bundle, batches ascending; those of each batch as a file of its own has them.
+
+    Args:
+        table: states as `arranged` takes them, with `ROW_BATCH`.
+        keys: names of the key columns.
+        frames: the frame set.
+        bundle: where the rows come from.
+    """
+    batch = table[ROW_BATCH].to_numpy()
+    table = table.drop_columns([ROW_BATCH])
+    if frames.by_arrival:
+        _, file, _ = bundle.place(batch, table[ROW_IN_SPLIT].to_numpy() - 1)
+        table = numbered(table.drop_columns([ROW_IN_SPLIT]).append_column(FILE_NUMBER, pa.array(file)), (), 0)
+    return arranged(table, keys, batch, frames.width_us)
+
+
+def facts(table: pa.Table, starts: Ints, ends: Ints, newest: Ints, how: Encoding) -> Batches:
+    """The facts of each batch, with the version that it has with a file of its own.
+
+    Args:
+        table: rows with `BATCH` (timestamp us UTC), ascending, and with `FRAME` if they are states.
+        starts, ends: of the batches' intervals, microseconds.
+        newest: the largest event time of each batch; `BEFORE_ALL` without rows.
+        how: the columns are encoded in a file of its own.
+    """
+    batch = contiguous(table[BATCH]).view(pa.int64()).to_numpy()
+    begin, end = np.searchsorted(batch, starts), np.searchsorted(batch, starts, side="right")
+    low, high = _frames(table, begin, end)
+    nothing = _digest(table.slice(0, 0), how)
+    digests = [
+        _digest(table.slice(at, rows), how) if rows else nothing for at, rows in zip(begin.tolist(), (end - begin).tolist(), strict=True)
+    ]
+    values = (column.tolist() for column in (starts, newest, low, high))
+    paths = [StatesPath(start, 0, *map(_known, times)).named(digest) for start, *times, digest in zip(*values, digests, strict=True)]
+    versions = [int(version_of([path]), 16) for path in paths]
+    return Batches(starts, ends, np.array(versions, np.uint64), newest, low, high, end - begin)
+
+
+def _frames(table: pa.Table, begin: Ints, end: Ints) -> tuple[Ints, Ints]:
+    """Starts of the first and the last frame of each batch."""
+    low, high, some = np.full(len(begin), AFTER_ALL), np.full(len(begin), BEFORE_ALL), end > begin
+    if some.any() and FRAME in table.column_names:
+        frames = contiguous(table[FRAME]).view(pa.int64()).to_numpy()
+        low[some], high[some] = np.minimum.reduceat(frames, begin[some]), np.maximum.reduceat(frames, begin[some])
+    return low, high
+
+
+def _digest(rows: pa.Table, how: Encoding) -> str:
+    """The digest of a file with these rows."""
+    return digest_of(memoryview(encoded(rows, **how)))
+
+
+def _known(us: int) -> int | None:
+    return None if us in (BEFORE_ALL, AFTER_ALL) else us

@@ -1,0 +1,45 @@
+"""The checkpoint of batches without files: that they were seen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from pipelines.definition.instants import BEFORE_ALL
+from pipelines.jobs.run.bundle_states import facts
+from pipelines.jobs.run.bundles import MOST_BATCHES
+from pipelines.states.columns import BATCH, FRAME, INSTANT
+from pipelines.store.parquet import write_named
+from pipelines.store.paths import StatesPath
+from pipelines.store.shared_files import write_shared
+from pipelines.store.store import File
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pipelines.definition.schedule import Interval
+
+
+def empty_states(folder: str, intervals: Sequence[Interval], marks: Mapping[int, int | None]) -> list[File]:
+    """Write that batches were seen and had no files.
+
+    Args:
+        folder: of the table of states.
+        intervals: of the batches, ascending.
+        marks: start of a batch -> how far time is known after it, in microseconds, where its source says so itself.
+    """
+    nothing = pa.table({BATCH: pa.array([], INSTANT), FRAME: pa.array([], INSTANT), "rows": pa.array([], pa.int64())})
+    if len(intervals) == 1:
+        start = intervals[0].start_us
+        return [File(**write_named(nothing, folder, StatesPath(start, 0, marks.get(start)).named))]
+    stretches = (intervals[at : at + MOST_BATCHES] for at in range(0, len(intervals), MOST_BATCHES))
+    return [_shared(nothing, folder, stretch, marks) for stretch in stretches]
+
+
+def _shared(nothing: pa.Table, folder: str, intervals: Sequence[Interval], marks: Mapping[int, int | None]) -> File:
+    starts, ends = (np.array(each, np.int64) for each in zip(*((i.start_us, i.end_us) for i in intervals), strict=True))
+    known = (marks.get(start) for start in starts.tolist())
+    newest = np.array([BEFORE_ALL if mark is None else mark for mark in known], np.int64)
+    return write_shared(nothing, folder, facts(nothing, starts, ends, newest, {}))

@@ -1,0 +1,75 @@
+"""Batches are cut into splits, tasks read these, and what they wrote is put together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pipelines.jobs.run.accumulate_task import accumulate_share
+from pipelines.jobs.run.empty_batches import empty_states
+from pipelines.jobs.run.shares import Share, split_batch
+from pipelines.jobs.run.source_columns import bound_types
+from pipelines.sources.listing import shares
+from pipelines.spark.tasks import parallelism, run_tasks
+from pipelines.store.store import File
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+    from pipelines.jobs.bound import Bound
+    from pipelines.jobs.inputs import Inputs
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What the tasks read and wrote.
+
+    Attributes:
+        splits: start of a batch -> what was counted in each of its splits; none for a batch without files.
+        states: table of a frame set -> the files of states.
+        refused: the files of the quarantine.
+    """
+
+    splits: dict[int, list[dict[str, Any]]]
+    states: dict[str, list[File]]
+    refused: list[File]
+
+
+def read_batches(bound: Bound, spark: SparkSession, given: Inputs, schemas: Mapping[str, pa.Schema | None]) -> Read:
+    """Read the files of some batches in one Spark job, and write their states and refused rows.
+
+    Args:
+        bound: the definition beside its state.
+        spark: the session.
+        given: the files of each batch.
+        schemas: table of a frame set -> the columns of its states so far; None: there are none.
+
+    Raises:
+        SourceError: the source cannot be read as the definition says.
+        StateError: states cannot be written.
+    """
+    files, marks = given.files, given.marks
+    pieces = [piece for interval, found in files.items() for piece in split_batch(bound, interval, found, marks.get(interval.start_us))]
+    done = Read({interval.start_us: [] for interval in files}, {table: [] for table in schemas}, [])
+    if pieces:
+        targets = bound_types(bound, schemas, [piece.paths for piece, _ in pieces])
+        dealt = shares([size for _, size in pieces], 2 * parallelism(spark))
+        items = [Share(bound, [pieces[at][0] for at in share], targets) for share in dealt]
+        for result in run_tasks(spark, accumulate_share, items):
+            _add(done, result)
+    empty = [interval for interval in files if not done.splits[interval.start_us]]
+    for table in done.states if empty else ():
+        done.states[table].extend(empty_states(f"{bound.folder}/{table}", empty, marks))
+    return done
+
+
+def _add(done: Read, result: dict[str, Any]) -> None:
+    """Add what a task read and wrote."""
+    for split in result["splits"]:
+        done.splits[split["batch"]].append(split)
+    for table, files in result["states"].items():
+        done.states[table] += [File(file["path"], file["size"], file["rows"]) for file in files]
+    done.refused.extend(File(file["path"], file["size"], file["rows"]) for file in result["refused"])

@@ -1,0 +1,86 @@
+"""What tasks of accumulate get, and what they give back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pipelines.sources.listing import splits
+from pipelines.sources.upstream_windows import WindowSource
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pipelines.definition.schedule import Interval
+    from pipelines.jobs.bound import Bound
+    from pipelines.sources.listing import SourceFile
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Some neighbouring files of one batch: `number` of its splits, paths in order of arrival.
+
+    Attributes:
+        batch_us, end_us: of the batch's interval.
+        number, paths: as above.
+        mark_us: how far time is known after the batch, where its source says so itself.
+        made: the name of the rows, where they are windows.
+        only: whether the batch has no other split.
+    """
+
+    batch_us: int
+    end_us: int
+    number: int
+    paths: tuple[str, ...]
+    mark_us: int | None = None
+    made: str | None = None
+    only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """The splits that one task works through.
+
+    `targets`: frame set's table -> column -> SQL type that its states have in every batch.
+    """
+
+    bound: Bound
+    splits: Sequence[Split]
+    targets: Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What came of some splits; all of it JSON-able.
+
+    Attributes:
+        splits: of each split `batch` (its start), `split` (its number), `read`, `taken` and `refused` (rows), `newest` (event time)
+            and `files` (of the manifest).
+        states: table of a frame set -> files, each with path, size (bytes) and rows.
+        refused: files of the quarantine, as those of states.
+    """
+
+    splits: Sequence[Mapping[str, Any]]
+    states: Mapping[str, Sequence[Mapping[str, Any]]]
+    refused: Sequence[Mapping[str, Any]]
+
+
+def split_batch(bound: Bound, interval: Interval, files: Sequence[SourceFile], mark_us: int | None) -> list[tuple[Split, int]]:
+    """The splits of a batch, each with its size in bytes."""
+    found = splits(files, whole=bound.source.arrival_order is not None)
+    made = files[0].checksum if isinstance(bound.source, WindowSource) and files else None
+    start, end, only = interval.start_us, interval.end_us, len(found) == 1
+    return [
+        (Split(start, end, number, tuple(file.path for file in piece), mark_us, made, only), sum(file.size for file in piece))
+        for number, piece in enumerate(found)
+    ]
+
+
+def manifest(files: Sequence[SourceFile], rows: Sequence[int], made: str | None = None) -> list[tuple[Any, ...]]:
+    """The entries of a split in the manifest of its batch; `rows`: of each file."""
+    return [(file.path, file.size, count, file.written_ns, made or file.checksum) for file, count in zip(files, rows, strict=True)]
+
+
+def keeps_order(bound: Bound) -> bool:
+    """Whether states depend on the order in which rows arrived."""
+    return any(each.uses_order or each.is_state for each in bound.fields) or any(frames.by_arrival for frames in bound.frame_sets)

@@ -1,0 +1,150 @@
+"""Compaction: the files of small batches become files that batches share, as a log-structured merge-tree merges its runs.
+
+files of a table   ........ 40 batches with a file each                   the oldest `MANY` of a size become one
+                   #........ a file with 32 batches, 8 with one           and so on, up to `MOST_BATCHES` in a file
+
+Rows, versions of batches and ledgers stay as they are: no window is derived anew. Who replaces a batch later writes the rest of its file
+anew. A run that commits meanwhile comes first: compaction gives way.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, replace
+from math import log
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from pipelines.errors import ConflictError, StateError
+from pipelines.jobs.pending import published
+from pipelines.jobs.window_files import MOST_BATCHES, write_windows
+from pipelines.states.columns import BUCKET, FRAME, ROW_IN_BATCH
+from pipelines.states.frames import sorted_order
+from pipelines.states.keys import contiguous, key_codes
+from pipelines.states.sorted import instants
+from pipelines.store.batch_facts import batches_of
+from pipelines.store.paths import QUARANTINE, batches_of_windows, parse_states_path
+from pipelines.store.reading import read_files
+from pipelines.store.shared_files import write_shared
+from pipelines.store.store import Change, File
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from pipelines.jobs.bound import Bound
+    from pipelines.states.frames import Ints
+
+MANY = 32
+MOST_BYTES = 2**25
+"""A file that is larger is not put together with others."""
+
+_log = logging.getLogger("muntin")
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Files that stay together, as they hold the same batches: starts of the first and the last, and their number."""
+
+    files: tuple[File, ...]
+    first_us: int
+    last_us: int
+    batches: int
+
+    @property
+    def bytes(self) -> int:
+        """Of all files."""
+        return sum(file.size for file in self.files)
+
+
+def compact(bound: Bound) -> str | None:
+    """Put some files of one table together, if a table has many; return its name.
+
+    At most one table, and `MANY` files of it: the end of a run is no place for long work. A conflict or a full disk is no error: the files
+    stay as they are.
+    """
+    for table in tables(bound):
+        if chosen := crowd(units(bound, table)):
+            try:
+                _merge(bound, table, chosen)
+            except (ConflictError, StateError, OSError) as wrong:
+                _log.warning("%s: files were not put together (%s); a later run does that", table, wrong)
+            return table
+    return None
+
+
+def tables(bound: Bound) -> list[str]:
+    """The tables whose files hold batches."""
+    return [*(frames.table for frames in bound.frame_sets), *(f"windows/{name}" for name in bound.windows), QUARANTINE]
+
+
+def crowd(found: Iterable[Unit]) -> Sequence[Unit]:
+    """The oldest units to put together, once there are `MANY` of a size; else none."""
+    levels: dict[int, list[Unit]] = {}
+    for unit in sorted(found, key=lambda unit: unit.first_us):
+        if unit.bytes < MOST_BYTES and unit.batches * 2 <= MOST_BATCHES:
+            levels.setdefault(int(log(max(unit.batches, 1), MANY) + 1e-9), []).append(unit)
+    return next((_fitting(alike) for _, alike in sorted(levels.items()) if len(alike) >= MANY and len(_fitting(alike)) > 1), ())
+
+
+def _fitting(alike: Sequence[Unit]) -> Sequence[Unit]:
+    """The first units that fill a file."""
+    count = np.searchsorted(np.cumsum([unit.batches for unit in alike]), MOST_BATCHES, side="right")
+    size = np.searchsorted(np.cumsum([unit.bytes for unit in alike]), MOST_BYTES, side="right")
+    return alike[: min(MANY, max(int(count), 1), max(int(size), 1))]
+
+
+def units(bound: Bound, table: str) -> list[Unit]:
+    """The files of a table, those of a batch together."""
+    snapshot = bound.store.snapshot(table)
+    by_batches: dict[tuple[int, int], list[File]] = {}
+    for file in snapshot.files:
+        if held := _batches(table, file.path):
+            by_batches.setdefault(held, []).append(file)
+    count = _counted(bound, table)
+    return [Unit(tuple(files), first, last, count(files[0], first, last)) for (first, last), files in by_batches.items()]
+
+
+def _batches(table: str, path: str) -> tuple[int, int] | None:
+    """Starts of the first and the last batch of a file; None for a segment of a ledger."""
+    if table.startswith("windows/"):
+        return batches_of_windows(path)
+    facts = parse_states_path(path)
+    return facts.first_us, facts.last_us
+
+
+def _counted(bound: Bound, table: str) -> Callable[[File, int, int], int]:
+    """How many batches a file holds, given the starts of the first and the last."""
+    if not table.startswith("windows/"):
+        return lambda file, _first, _last: parse_states_path(file.path).batches
+    known = published(bound.store, table.removeprefix("windows/")).starts
+    return lambda _file, first, last: int(np.searchsorted(known, last, side="right") - np.searchsorted(known, first))
+
+
+def _merge(bound: Bound, table: str, chosen: Sequence[Unit]) -> None:
+    """Write the rows of some files to one, and commit it in their place."""
+    snapshot, folder = bound.store.snapshot(table), f"{bound.folder}/{table}"
+    files = [file for unit in chosen for file in unit.files]
+    if snapshot.schema is None or not {file.path for file in files} <= {file.path for file in snapshot.files}:
+        return
+    rows = read_files(folder, replace(snapshot, files=tuple(files)))
+    if table.startswith("windows/"):
+        kind = bound.windows[table.removeprefix("windows/")]
+        order = [(name, "ascending") for name in dict.fromkeys((*bound.pipeline.keys, *kind.order))]
+        last_us = max(unit.last_us for unit in chosen)
+        new = write_windows(rows.sort_by(order), folder, chosen[0].first_us, last_us, 0, bound.pipeline.keys)
+    else:
+        batches = batches_of(folder, files, bound.pipeline.intervals.after)
+        new = write_shared(_by_key(bound, rows), folder, batches, bound.pipeline.keys)
+    bound.store.commit(table, snapshot, Change(snapshot.schema, [new], files, []))
+
+
+def _by_key(bound: Bound, rows: pa.Table) -> pa.Table:
+    """States by (bucket, key, frame), those that are rows by (bucket, key); else as they come. Rows of the quarantine stay in order."""
+    if BUCKET not in rows.column_names or not set(bound.pipeline.keys) <= set(rows.column_names):
+        return rows
+    codes = key_codes([contiguous(rows[key]) for key in bound.pipeline.keys], len(rows))
+    bucket: Ints = contiguous(rows[BUCKET]).to_numpy().astype(np.int64)
+    frame = [] if ROW_IN_BATCH in rows.column_names else [instants(rows[FRAME])]
+    return rows.take(pa.array(sorted_order(bucket, codes, *frame)))

@@ -1,0 +1,96 @@
+"""Maintain: everything that keeps a state small and quick, at once. The runs do a slice of it each."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from deltalake import DeltaTable
+
+from pipelines.jobs.reports_table import last_read_at, utc_now
+from pipelines.jobs.state_folders import bind_existing
+from pipelines.jobs.upkeep.compact import compact
+from pipelines.jobs.upkeep.vacuum import Removed, vacuum
+from pipelines.store.delta import DeltaStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from datetime import datetime
+
+    from pipelines.definition.pipeline import Pipeline
+    from pipelines.jobs.bound import Bound
+
+
+@dataclass(frozen=True, slots=True)
+class Maintained:
+    """What was done: table -> how often files of it were put together; and what was removed."""
+
+    compacted: dict[str, int]
+    removed: tuple[Removed, ...]
+
+
+def maintain(
+    pipeline: Pipeline,
+    *,
+    root: str | Path,
+    older_than_us: int,
+    superseded: bool = False,
+    dry_run: bool = False,
+    now: datetime | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+) -> Maintained:
+    """Put small files together, shorten the logs of tables, and remove what nobody reads any more. Runs may go on meanwhile.
+
+    Args:
+        pipeline: the definition.
+        root: the folder above the states.
+        older_than_us: what is younger stays: longer than any run and any reader takes; microseconds.
+        superseded: whether states of earlier definitions that read no batch for so long are removed, with their windows.
+        dry_run: only tell what would be removed.
+        now: the present; None: the clock tells.
+        tell: called with a line for each step.
+
+    Raises:
+        StateError: there is no state of the pipeline under this definition.
+    """
+    bound, present = bind_existing(pipeline, root), now or utc_now()
+    compacted = {} if dry_run else dict(Counter(_each(bound, tell)))
+    if not dry_run:
+        tell("logs")
+        _shorten_logs(Path(bound.folder))
+    tell("vacuum")
+    oldest = present - timedelta(microseconds=older_than_us)
+    gone = [*_superseded(bound, oldest, dry_run=dry_run)] if superseded else []
+    swept = vacuum(root, older_than_us=older_than_us, pipeline=pipeline, dry_run=dry_run, now=present)
+    return Maintained(compacted, (*gone, *swept))
+
+
+def _each(bound: Bound, tell: Callable[[str], None]) -> Iterator[str]:
+    """The tables whose files are put together, one after the other, until none has many."""
+    while table := compact(bound):
+        tell(f"compact {table}")
+        yield table
+
+
+def _shorten_logs(state: Path) -> None:
+    """A checkpoint for each table, and no entries that are older than its log is to be."""
+    for log in sorted(state.rglob("_delta_log")):
+        table = DeltaTable(str(log.parent))
+        table.create_checkpoint()
+        table.cleanup_metadata()
+
+
+def _superseded(bound: Bound, oldest: datetime, *, dry_run: bool) -> Iterator[Removed]:
+    """Remove the states of other definitions that read their last batch before `oldest`."""
+    present = Path(bound.folder)
+    for folder in sorted(other for other in present.parent.iterdir() if other.is_dir() and other != present):
+        read_at = last_read_at(DeltaStore(str(folder)))
+        if read_at is None or read_at < oldest:
+            files = [file.stat().st_size for file in folder.rglob("*") if file.is_file()]
+            if not dry_run:
+                shutil.rmtree(folder)
+            yield Removed("superseded state", str(folder.relative_to(bound.root)), len(files), sum(files))

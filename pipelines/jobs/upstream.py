@@ -1,0 +1,146 @@
+"""What an upstream pipeline has published, for a pipeline over its windows; and what of it is new."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pipelines.definition.instants import BEFORE_ALL
+from pipelines.definition.schedule import Interval
+from pipelines.jobs.bound import Bound, bind
+from pipelines.jobs.ledger_segments import read_ledger
+from pipelines.jobs.pending import accumulated, published
+from pipelines.jobs.reports_table import last_accumulated, manifest
+from pipelines.sources.listing import SourceFile
+from pipelines.sources.upstream_windows import WindowSource
+from pipelines.store.disk import write_whole
+from pipelines.store.paths import batches_of_windows
+from pipelines.timeline.batches import spelled
+from pipelines.timeline.ledger import Entries, no_entries
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pipelines.jobs.pending import Published
+    from pipelines.jobs.reports import ReadFile
+    from pipelines.states.frames import Ints
+
+_NOTE = "upstream.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Upstream:
+    """A window of an upstream pipeline, as it is published.
+
+    Attributes:
+        table: the folder of its table.
+        now: what is published.
+        behind_us: how far behind the upstream's watermark the times of its windows may be.
+    """
+
+    table: str
+    now: Published
+    behind_us: int
+
+    @property
+    def entries(self) -> Entries:
+        """The entries of its ledger."""
+        return self.now.ledger.entries if self.now.ledger else no_entries()
+
+    def files(self, starts: Ints) -> dict[int, list[SourceFile]]:
+        """Start of each of some published batches -> the files with its windows, with the name of these windows as their checksum."""
+        at = self.entries.position(starts)
+        closing = starts[self.entries.windows[at] > 0]
+        made = dict(zip(starts.tolist(), self.entries.made[at].tolist(), strict=True))
+        found: dict[int, list[SourceFile]] = {start: [] for start in starts.tolist()}
+        for file in self.now.snapshot.files:
+            first, last = batches_of_windows(file.path) or (0, -1)
+            for start in closing[(closing >= first) & (closing <= last)].tolist():
+                found[start].append(SourceFile(f"{self.table}/{file.path}", file.size, 0, spelled(made[start]) if made[start] else None))
+        return found
+
+    def marks(self, starts: Ints) -> dict[int, int | None]:
+        """Start of each of some published batches -> how far time is known after it; None before any event."""
+        known = self.known_to(starts).tolist()
+        return {start: mark if mark > BEFORE_ALL else None for start, mark in zip(starts.tolist(), known, strict=True)}
+
+    def known_to(self, starts: Ints) -> Ints:
+        """How far time is known after each of some published batches; `BEFORE_ALL` before any event."""
+        marks = self.entries.mark_us[self.entries.position(starts)]
+        return np.where(marks > BEFORE_ALL, marks - self.behind_us, BEFORE_ALL)
+
+    def changed_since(self, number: int) -> Ints:
+        """Starts of the batches that were published after the segment of a number, and of some that were not."""
+        newer = tuple(segment.file.path for segment in self.now.segments if segment.number > number)
+        ledger = read_ledger(self.table, newer)
+        return ledger.entries.start_us if ledger else np.empty(0, np.int64)
+
+    @property
+    def number(self) -> int:
+        """Of the newest segment."""
+        return self.now.segments[-1].number if self.now.segments else 0
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """Batches that an upstream has published since they were read; and up to which segment of its ledger that was looked up."""
+
+    intervals: tuple[Interval, ...] = ()
+    table: str | None = None
+    number: int = 0
+
+    def remember(self, bound: Bound) -> None:
+        """Note that these batches are read, so that the next run looks at later segments alone. Only to be called when they are."""
+        if self.table is not None and _seen(bound, self.table) != self.number:
+            write_whole(Path(bound.folder, _NOTE), json.dumps({"table": self.table, "number": self.number}).encode())
+
+
+def upstream(bound: Bound, source: WindowSource) -> Upstream:
+    """The upstream's window, as it is published now."""
+    theirs = bind(source.upstream, bound.root)
+    return Upstream(f"{theirs.folder}/windows/{source.window}", published(theirs.store, source.window), source.behind_us)
+
+
+def other_windows(before: Sequence[ReadFile], now: Sequence[SourceFile]) -> bool:
+    """Whether an upstream published other windows of a batch than were read. Windows keep their name when their files are put together."""
+    read, made = {file.checksum for file in before}, {file.checksum for file in now}
+    if read and made and None not in read | made:
+        return read != made
+    return {file.path for file in before} != {file.path for file in now}
+
+
+def news_from_upstream(bound: Bound, *, unread: bool = False) -> News:
+    """Batches that the upstream has published anew since they were read; and, if asked, those never read."""
+    if not isinstance(bound.source, WindowSource):
+        return News()
+    theirs, table = upstream(bound, bound.source), bound.frame_sets[0].table
+    batches = accumulated(bound, table, bound.store.snapshot(table))
+    both, starts = np.isin(batches.start_us, theirs.entries.start_us), theirs.entries.start_us
+    moved = batches.start_us[both][batches.newest_us[both] != theirs.known_to(batches.start_us[both])]
+    changed = np.intersect1d(theirs.changed_since(_seen(bound, theirs.table)), batches.start_us[both])
+    new = np.setdiff1d(starts[starts >= bound.pipeline.intervals.first_us], batches.start_us) if unread else starts[:0]
+    found = np.unique(np.concatenate([moved, new, _published_anew(bound, theirs, changed)]))
+    after = bound.pipeline.intervals.after
+    return News(tuple(Interval(start, after(start)) for start in found.tolist()), theirs.table, theirs.number)
+
+
+def _published_anew(bound: Bound, theirs: Upstream, changed: Ints) -> Ints:
+    """Of batches that were read and may have been published since those that were, as far as there is a report of the reading."""
+    after = bound.pipeline.intervals.after
+    reports = last_accumulated(bound.store, [Interval(start, after(start)) for start in changed.tolist()])
+    files = theirs.files(changed)
+    anew = [start not in reports or other_windows(manifest(reports[start]), files[start]) for start in changed.tolist()]
+    return changed[np.array(anew, np.bool_)]
+
+
+def _seen(bound: Bound, table: str) -> int:
+    """The number of the segment up to which all batches are read; 0 if nobody noted it."""
+    try:
+        noted = json.loads(Path(bound.folder, _NOTE).read_text(encoding="utf-8"))
+        return int(noted["number"]) if noted["table"] == table else 0
+    except (OSError, ValueError, KeyError, TypeError):
+        return 0

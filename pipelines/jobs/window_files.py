@@ -1,0 +1,87 @@
+"""The files of published windows: a file holds the windows that some neighbouring batches closed, and each batch can be replaced."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pipelines.states.columns import BATCH
+from pipelines.states.sorted import instants
+from pipelines.store.parquet import write_named
+from pipelines.store.paths import batches_of_windows, windows_path
+from pipelines.store.store import File
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pipelines.states.frames import Ints
+
+FILE_ROWS = 2**18
+"""So many windows fill a file."""
+MOST_BATCHES = 512
+"""A file holds the windows of at most so many batches: a replaced batch writes the others anew."""
+
+
+def stretches(rows: Ints) -> list[tuple[int, int]]:
+    """Which neighbouring batches share a file, as (first, end).
+
+    >>> stretches(np.array([1, 2, 300_000, 5, 5]))
+    [(0, 2), (2, 3), (3, 5)]
+
+    Args:
+        rows: how many windows each batch closed.
+    """
+    found, first, held = list[tuple[int, int]](), 0, 0
+    for at, count in enumerate(rows.tolist()):
+        if at > first and (held + count > FILE_ROWS or at - first >= MOST_BATCHES):
+            found.append((first, at))
+            first, held = at, 0
+        held += count
+    return [*found, (first, len(rows))] if len(rows) else found
+
+
+def write_windows(table: pa.Table, folder: str, first_us: int, last_us: int, shard: int, keys: Sequence[str]) -> File:
+    """Write the windows that the batches from the first to the last closed: all columns of the published table."""
+    written = write_named(table, folder, partial(windows_path, first_us, last_us, shard), dictionary=[*keys, BATCH])
+    return File(written["path"], written["size"], written["rows"])
+
+
+def replaced_windows(folder: str, files: Sequence[File], starts: Ints, known: Ints, keys: Sequence[str]) -> tuple[list[File], list[File]]:
+    """The files of a table that hold windows of some batches; and new files with the windows of the others in them.
+
+    Args:
+        folder: of the table.
+        files: of the table.
+        starts: of the batches, ascending.
+        known: starts of all batches that windows were published from, ascending.
+        keys: the key columns.
+
+    Raises:
+        OSError: a file that must be written anew is gone or damaged.
+    """
+    old, rest = list[File](), list[File]()
+    for file in files:
+        first, last = batches_of_windows(file.path) or (0, -1)
+        if first > last or not len(_within(starts, first, last)):
+            continue
+        others = np.setdiff1d(_within(known, first, last), starts)
+        kept = _others(folder, file, starts) if len(others) else None
+        if kept is None or len(kept) < file.rows:
+            old.append(file)
+        if kept is not None and 0 < len(kept) < file.rows:
+            rest.append(write_windows(kept, folder, first, last, int(file.path.partition("/")[2].partition("_")[0]), keys))
+    return old, rest
+
+
+def _within(ascending: Ints, first: int, last: int) -> Ints:
+    return ascending[np.searchsorted(ascending, first) : np.searchsorted(ascending, last, side="right")]
+
+
+def _others(folder: str, file: File, starts: Ints) -> pa.Table:
+    """The windows of a file that other batches closed."""
+    table = pq.read_table(f"{folder}/{file.path}", partitioning=None)
+    return table.filter(pa.array(~np.isin(instants(table[BATCH]), starts)))

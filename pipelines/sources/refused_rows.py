@@ -1,0 +1,63 @@
+"""The SQL that finds the rows that are not accepted, for the quarantine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipelines.definition.durations import spell
+from pipelines.sources.scan import BEYOND, EARLIEST, accepted, event_time, literal, quoted, scan
+from pipelines.states.columns import EVENT_TIME, ROW_BATCH, ROW_IN_SPLIT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pipelines.sources import Source
+
+
+def reason(source: Source, latest_us: int | str, max_ahead_us: int) -> str:
+    """SQL for why a row that is not accepted was refused; `latest_us` as for `accepted`."""
+    column = quoted(source.event_time)
+    return (
+        f"CASE WHEN {column} IS NULL THEN 'event time is null' "
+        f"WHEN {EVENT_TIME} IS NULL THEN 'event time cannot be read' "
+        f"WHEN {EVENT_TIME} NOT BETWEEN {EARLIEST} AND {BEYOND - 1} THEN 'event time is outside the years 1 to 9999' "
+        f"WHEN {EVENT_TIME} > {latest_us} THEN 'event time is more than {spell(max_ahead_us)} ahead of the end of its interval' END"
+    )
+
+
+def refused(
+    source: Source,
+    paths: Sequence[str],
+    columns: Mapping[str, str],
+    latest_us: int,
+    max_ahead_us: int,
+    *,
+    read_as: Mapping[str, str] | None = None,
+    only: str | None = None,
+) -> str:
+    """The rows that are not accepted: reason, file, position in the file, event time and the whole row as text.
+
+    `read_as`: as for `scan`. `only`: a condition on the rows of the files; None: all rows count.
+    """
+    names, time = ", ".join(map(quoted, columns)), event_time(source, columns)
+    return " UNION ALL ".join(
+        f"SELECT {reason(source, latest_us, max_ahead_us)} AS reason, {literal(path)} AS file, {ROW_IN_SPLIT} AS position, "
+        f"{_as_text(source, columns)} FROM (SELECT *, {time} AS {EVENT_TIME} "
+        f"FROM (SELECT {names}, row_number() OVER () - 1 AS {ROW_IN_SPLIT} FROM {scan(source, [path], read_as)})) "
+        f"WHERE NOT coalesce({accepted(latest_us)}, false)" + (f" AND ({only})" if only else "")
+        for path in paths
+    )
+
+
+def refused_of_batches(source: Source, rows: str, columns: Mapping[str, str], latest_us: str, max_ahead_us: int) -> str:
+    """The rows of several splits that are not accepted: `ROW_BATCH`, `ROW_IN_SPLIT`, reason, event time and the whole row as text."""
+    return (
+        f"SELECT {ROW_BATCH}, {ROW_IN_SPLIT}, {reason(source, latest_us, max_ahead_us)} AS reason, {_as_text(source, columns)} "
+        f"FROM {rows} WHERE NOT coalesce({accepted(latest_us)}, false) ORDER BY {ROW_BATCH}, {ROW_IN_SPLIT}"
+    )
+
+
+def _as_text(source: Source, columns: Mapping[str, str]) -> str:
+    """The event time and the whole row."""
+    whole = "to_json(struct_pack(" + ", ".join(f"{quoted(name)} := {quoted(name)}" for name in columns) + "))"
+    return f"{quoted(source.event_time)}::VARCHAR AS event_time, {whole}::VARCHAR AS row"

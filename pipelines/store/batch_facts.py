@@ -1,0 +1,68 @@
+"""Facts of batches: from the path of a states file that holds one, from the footer of a file that several batches share."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL
+from pipelines.store.footers import footer, table_of, text_of
+from pipelines.store.paths import SharedPath, StatesPath, parse_states_path, version_of
+from pipelines.timeline.batches import Batches
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pipelines.store.store import File
+
+_KEY = "muntin.batches"
+
+
+def facts_footer(batches: Batches) -> Mapping[str, str]:
+    """The text for the footer of a file that these batches share."""
+    return {_KEY: text_of(pa.table({name: getattr(batches, name) for name in Batches.__slots__}))}
+
+
+def batches_of(folder: str, files: Sequence[File], after: Callable[[int], int]) -> Batches:
+    """The batches in some files of a table of states, ascending.
+
+    Args:
+        folder: of the table.
+        files: all files of these batches.
+        after: from the start of an interval to its end.
+
+    Raises:
+        StateError: another tool wrote a file.
+        OSError: a file is gone or damaged.
+    """
+    alone: list[tuple[StatesPath, File]] = []
+    shared: list[Batches] = []
+    for file in files:
+        path = parse_states_path(file.path)
+        if isinstance(path, SharedPath):
+            shared.append(shared_batches(f"{folder}/{file.path}"))
+        else:
+            alone.append((path, file))
+    alone.sort(key=lambda one: one[0].batch_us)
+    own = Batches.of(_facts(start, list(found), after) for start, found in groupby(alone, lambda one: one[0].batch_us))
+    return Batches.joined([*shared, own])
+
+
+def _facts(start_us: int, files: list[tuple[StatesPath, File]], after: Callable[[int], int]) -> tuple[int, ...]:
+    """The facts of a batch whose files are its own."""
+    paths = [path for path, _ in files]
+    newest = max((path.newest_us for path in paths if path.newest_us is not None), default=BEFORE_ALL)
+    low = min((path.low_us for path in paths if path.low_us is not None), default=AFTER_ALL)
+    high = max((path.high_us for path in paths if path.high_us is not None), default=BEFORE_ALL)
+    version = int(version_of(file.path for _, file in files), 16)
+    return start_us, after(start_us), version, newest, low, high, sum(file.rows for _, file in files)
+
+
+@lru_cache(maxsize=1024)
+def shared_batches(path: str) -> Batches:
+    """The batches that share a file, from its footer. A file's name is its content: several steps of a run ask for it."""
+    table = table_of(footer(path)[_KEY])
+    return Batches(*(table[name].combine_chunks().to_numpy() for name in Batches.__slots__))

@@ -1,0 +1,89 @@
+"""Files that several small batches share: a table keeps few files, and each batch can still be replaced.
+
+The rows of all batches lie in one file, with the column `batch`; its footer has the facts of each batch. Who replaces a batch writes the
+other batches of its file anew.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL
+from pipelines.states.columns import BATCH, BUCKET, FRAME
+from pipelines.store.batch_facts import facts_footer, shared_batches
+from pipelines.store.parquet import write_named
+from pipelines.store.paths import SharedPath, parse_states_path
+from pipelines.store.store import File
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pipelines.states.frames import Ints
+    from pipelines.timeline.batches import Batches
+
+_REPEATED = (BATCH, BUCKET, FRAME)  # columns with few distinct values
+
+
+def write_shared(table: pa.Table, folder: str, batches: Batches, keys: Sequence[str] = ()) -> File:
+    """Write the rows of some batches to a file that they share.
+
+    Args:
+        table: rows with `BATCH` (timestamp us UTC), as the table in `folder` has them.
+        folder: of the table.
+        batches: the facts of every batch that the file holds, also of those without rows.
+        keys: the key columns, which have few distinct values.
+    """
+    low, high = int(batches.low_us.min()), int(batches.high_us.max())
+    first, last = int(batches.start_us[0]), int(batches.start_us[-1])
+    name = SharedPath(first, last, len(batches), None if low == AFTER_ALL else low, None if high == BEFORE_ALL else high).named
+    dictionary = [column for column in (*keys, *_REPEATED) if column in table.column_names]
+    written = write_named(table.replace_schema_metadata(dict(facts_footer(batches))), folder, name, dictionary=dictionary)
+    return File(written["path"], written["size"], written["rows"])
+
+
+def held(folder: str, file: File) -> Ints:
+    """Starts of the batches that a file holds, ascending."""
+    path = parse_states_path(file.path)
+    return shared_batches(f"{folder}/{file.path}").start_us if isinstance(path, SharedPath) else np.array([path.batch_us], np.int64)
+
+
+def replacement(
+    folder: str, files: Iterable[File], starts: Ints, new: Sequence[File], keys: Sequence[str] = ()
+) -> tuple[list[File], list[File]]:
+    """The files to add and to remove so that some batches consist of new files, and all other batches stay.
+
+    Args:
+        folder: of the table.
+        files: of the table as it is.
+        starts: of the batches to replace, ascending.
+        new: their files, written.
+        keys: the key columns.
+    """
+    old = [file for file in files if len(within(starts, file.path)) and np.isin(held(folder, file), starts).any()]
+    rest = [left for file in old if (left := without(folder, file, starts, keys))]
+    have, had = {file.path for file in (*new, *rest)}, {file.path for file in old}
+    return [file for file in (*new, *rest) if file.path not in had], [file for file in old if file.path not in have]
+
+
+def within(starts: Ints, path: str) -> Ints:
+    """The batches between the first and the last of a file of states. `starts`: ascending."""
+    facts = parse_states_path(path)
+    return starts[np.searchsorted(starts, facts.first_us) : np.searchsorted(starts, facts.last_us, side="right")]
+
+
+def without(folder: str, file: File, starts: Ints, keys: Sequence[str] = ()) -> File | None:
+    """A new file with the other batches of a file; None if there are no others."""
+    if not isinstance(parse_states_path(file.path), SharedPath):
+        return None
+    batches = shared_batches(f"{folder}/{file.path}")
+    kept = ~np.isin(batches.start_us, starts)
+    if not kept.any():
+        return None
+    table = pq.read_table(f"{folder}/{file.path}", partitioning=None)
+    gone = pc.is_in(table[BATCH].cast(pa.int64()), pa.array(starts))
+    return write_shared(table.filter(pc.invert(gone)), folder, batches.take(kept), keys)

@@ -1,0 +1,83 @@
+"""Batches in columns: what the files of states tell of a batch, an array for each fact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pipelines.states.frames import Ints
+
+Versions = np.ndarray[tuple[int], np.dtype[np.uint64]]
+GAP = 0  # the version of a missing interval that is taken for an empty batch
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batches:
+    """Batches, ascending. Instants in microseconds.
+
+    Attributes:
+        start_us, end_us: of the data interval.
+        version: a name of the states' content: equal content, equal version (uint64).
+        newest_us: the largest event time of the rows, also of rows that `where` leaves out; `BEFORE_ALL` without rows.
+        low_us, high_us: starts of the first and of the last frame; `AFTER_ALL` and `BEFORE_ALL` without states.
+        rows: the number of states.
+    """
+
+    start_us: Ints
+    end_us: Ints
+    version: Versions
+    newest_us: Ints
+    low_us: Ints
+    high_us: Ints
+    rows: Ints
+
+    def __len__(self) -> int:
+        return len(self.start_us)
+
+    def take(self, rows: Ints | slice | np.ndarray) -> Batches:
+        """Some of the batches: by number, by mask, or a stretch."""
+        return Batches(*(getattr(self, column.name)[rows] for column in fields(self)))
+
+    def position(self, starts: Ints) -> Ints:
+        """The number of the batch that starts then; -1 where no batch does."""
+        return positions_of(starts, self.start_us)
+
+    @staticmethod
+    def of(rows: Iterable[Sequence[int]]) -> Batches:
+        """From rows of values, in the order of the attributes."""
+        table = list(rows)
+        kinds: list[Any] = [np.uint64 if column.name == "version" else np.int64 for column in fields(Batches)]
+        return Batches(*(np.array([row[at] for row in table], kind) for at, kind in enumerate(kinds)))
+
+    @staticmethod
+    def joined(parts: Sequence[Batches]) -> Batches:
+        """The batches of several parts, ascending. No two parts have the same batch."""
+        whole = Batches(*(np.concatenate([getattr(part, column.name) for part in parts or [Batches.of(())]]) for column in fields(Batches)))
+        ascending = bool(np.all(whole.start_us[1:] > whole.start_us[:-1]))
+        return whole if ascending else whole.take(np.argsort(whole.start_us))
+
+
+def empty_batches(start_us: Ints, end_us: Ints) -> Batches:
+    """Batches without events, for missing intervals."""
+    never, after = np.full(len(start_us), BEFORE_ALL), np.full(len(start_us), AFTER_ALL)
+    return Batches(start_us, end_us, np.full(len(start_us), GAP, np.uint64), never, after, never, np.zeros(len(start_us), np.int64))
+
+
+def positions_of(values: Ints, ascending: Ints) -> Ints:
+    """Where each value stands in an ascending array; -1 where it does not."""
+    if not len(ascending):
+        return np.full(len(values), -1)
+    at = np.minimum(np.searchsorted(ascending, values), len(ascending) - 1)
+    return np.where(ascending[at] == values, at, -1)
+
+
+def spelled(version: int) -> str:
+    """A version as sixteen hexadecimal digits, as paths and reports have it."""
+    return f"{int(version):016x}"

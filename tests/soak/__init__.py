@@ -1,0 +1,1 @@
+"""Long random histories beside clean runs: `make soak`."""

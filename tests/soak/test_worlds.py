@@ -1,0 +1,23 @@
+"""The short form of `make soak`."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from pipelines.jobs import ledger_segments
+from pipelines.jobs.upkeep import compact
+from pipelines.timeline import ledger
+from tests.case_counts import cases
+from tests.soak.world import World
+
+
+@pytest.mark.parametrize("seed", range(cases(6)))
+def test_a_world_equals_its_clean_run(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (compact, ledger_segments):
+        monkeypatch.setattr(module, "MANY", 3)
+    monkeypatch.setattr(ledger, "RECENT", 3)
+    world = World(tmp_path, random.Random(seed))
+    assert {*world.live(20)} >= {"next", "replace"}
+    world.compact()
+    assert not world.wrong()

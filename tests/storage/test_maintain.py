@@ -1,0 +1,110 @@
+"""Maintain and vacuum remove what nobody reads, and nothing else."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from pipelines import aggregates as agg
+from pipelines import read, run
+from pipelines.definition.durations import UNITS
+from pipelines.jobs.bound import bind
+from pipelines.jobs.run.accumulate import accumulate
+from pipelines.jobs.run.finalize import finalize
+from pipelines.jobs.run.publish import publish
+from pipelines.jobs.upkeep import compact
+from pipelines.jobs.upkeep.maintain import maintain
+from pipelines.jobs.upkeep.vacuum import vacuum
+from pipelines.store.disk import write_whole
+from tests.storage.crashing import Crash
+from tests.storage.test_crash_points import same
+from tests.storage.three_batches import HERE, HOUR, OTHER, START, Small
+
+LATER = datetime.now(UTC) + timedelta(days=3)
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Small:
+    made = Small(tmp_path)
+    made.write_all()
+    for at in range(3):
+        made.run("state", at, at)
+    return made
+
+
+def swept(small: Small) -> dict[str, int]:
+    return {one.what: one.files for one in vacuum(small.folder / "state", older_than_us=UNITS["d"], now=LATER)}
+
+
+def test_a_file_that_no_commit_names_goes(small: Small, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "files of no commit" not in swept(small)
+    bound = bind(small.pipeline, small.folder / "state")
+    small.write(1, OTHER)
+    monkeypatch.setattr(type(bound.store), "commit", crash)
+    with pytest.raises(Crash):
+        small.run("state", 1, 1)
+    monkeypatch.undo()
+    before = small.tables("state")
+    assert swept(small)["files of no commit"] == 1
+    assert same(small.tables("state"), before)
+
+
+def crash(*_: object) -> None:
+    raise Crash("commit")
+
+
+def test_half_of_a_file_goes(small: Small, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = small.folder / "state/small"
+    target = next(folder.glob("*/")) / "frames/20m/a.parquet"
+    monkeypatch.setattr(Path, "replace", crash)
+    with pytest.raises(Crash):
+        write_whole(target, b"half")
+    monkeypatch.undo()
+    assert swept(small)["half-written files"] == 1
+
+
+def test_the_note_of_staged_windows_stays(small: Small) -> None:
+    bound = bind(small.pipeline, small.folder / "state")
+    small.write(2, OTHER)
+    intervals = small.pipeline.intervals.intervals(*(int((START + at * HOUR).timestamp()) * 1_000_000 for at in (2, 3)))
+    accumulate(bound, HERE, intervals)
+    staged = finalize(bound, HERE, [interval.start_us for interval in intervals])
+    vacuum(small.folder / "state", older_than_us=0, now=datetime.now(UTC) + timedelta(seconds=-1))
+    for note in (Path(bound.folder) / "carry").rglob("*.parquet"):
+        assert note.stat().st_size
+    publish(bound, staged)
+
+
+def test_a_superseded_state_goes_if_asked(small: Small) -> None:
+    other = replace(small.pipeline, aggregates={**small.pipeline.aggregates, "most": agg.max("x")})
+    run(other, root=small.folder / "state", start=START, end=START + 3 * HOUR, spark=HERE)
+    before, states = read(other, "hours", root=small.folder / "state"), sorted((small.folder / "state/small").glob("*/"))
+    assert len(states) == 2
+    options = {"root": small.folder / "state", "older_than_us": UNITS["d"], "now": LATER}
+    told = maintain(other, superseded=True, dry_run=True, **options)
+    assert [one.what for one in told.removed if one.what == "superseded state"] == ["superseded state"]
+    assert not [one for one in maintain(other, **options).removed if one.what == "superseded state"]
+    assert sorted((small.folder / "state/small").glob("*/")) == states
+    assert maintain(other, superseded=True, **options).removed[0].what == "superseded state"
+    assert len(list((small.folder / "state/small").glob("*/"))) == 1
+    assert read(other, "hours", root=small.folder / "state").equals(before)
+
+
+def test_a_superseded_state_that_still_reads_batches_stays(small: Small) -> None:
+    other = replace(small.pipeline, aggregates={"n": agg.count(), "most": agg.max("x")})
+    run(other, root=small.folder / "state", start=START, end=START + 3 * HOUR, spark=HERE)
+    done = maintain(other, root=small.folder / "state", older_than_us=UNITS["d"], superseded=True)
+    assert not [one for one in done.removed if one.what == "superseded state"]
+
+
+def test_all_files_are_put_together_at_once(small: Small, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compact, "MANY", 3)
+    before = small.tables("state")
+    done = maintain(small.pipeline, root=small.folder / "state", older_than_us=0, now=LATER)
+    assert done.compacted.keys() >= {"frames/20m", "windows/visits"}
+    assert same(small.tables("state"), before)
+    small.write(1, OTHER)
+    small.run("state", 1, 1)
+    small.run("clean")
+    assert same(small.tables("state"), small.tables("clean"))
