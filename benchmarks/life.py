@@ -2,7 +2,7 @@
 
 A history of N minutes is run in bulk, then 50 more minutes one by one; then a minute in the middle is replaced by other rows, and a
 minute that was missing arrives. Printed for each N: CPU and wall seconds a batch (the median), bytes written a batch, files, and the peak
-of memory. Spark is left out: its tasks run in this process, so that the CPU is our own.
+of memory. Spark is left out: its tasks run in this process, so that the CPU is our own. `--windows long`: see `benchmarks.long_windows`.
 """
 
 import argparse
@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.long_windows import long_windows
 from pipelines import Pipeline, run, sources, windows
 from pipelines import aggregates as agg
 from pipelines.testing.in_process import InProcess
@@ -34,6 +35,7 @@ WINDOWS: Mapping[str, Mapping[str, Any]] = {
     "unique": {"unique": windows.unique_sliding("2m")},
 }
 STACKED = "over_windows"
+LONG = "long"
 
 
 def write_events(folder: Path, minutes: range, seed: int = 0) -> None:
@@ -117,12 +119,30 @@ def size(root: Path) -> int:
     return sum(path.stat().st_size for path in root.rglob("*") if path.is_file())
 
 
+def show_long_windows() -> None:
+    """Print a row for each size of windows."""
+    with tempfile.TemporaryDirectory() as folder:
+        found = long_windows(Path(folder))
+    least = next(iter(found.values()))["cpu_s"]
+    table = Table("windows", "to 10m", title="What a one-minute batch of 1,000 keys costs under long windows")
+    for column in next(iter(found.values())):
+        table.add_column(column, justify="right")
+    for size, figures in found.items():
+        table.add_row(size, f"{figures['cpu_s'] / least:.2f}", *(f"{value:,.3f}" for value in figures.values()))
+    Console(width=150).print(table)
+
+
 def main() -> None:
     """Print a row for each set of windows and each length of history."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.life", description=__doc__)
     parser.add_argument("--histories", nargs="+", type=int, default=[100, 1_000, 10_000])
-    parser.add_argument("--windows", nargs="+", choices=[*WINDOWS, STACKED], default=[*WINDOWS, STACKED])
+    parser.add_argument("--windows", nargs="+", choices=[*WINDOWS, STACKED, LONG], default=[*WINDOWS, STACKED])
     asked = parser.parse_args()
+    if LONG in asked.windows:
+        show_long_windows()
+        asked.windows.remove(LONG)
+    if not asked.windows:
+        return
     table = Table("windows", "history", title="What a batch costs after a long history")
     figures = []
     for name in asked.windows:

@@ -97,6 +97,11 @@ class Field:
         kind = getattr(self.monoid, "known_as", type(self.monoid).__qualname__)
         return repr((self.columns, lifts, kind, self.version, inner, mark(*foreign) if foreign else ""))
 
+    def regroups(self, schema: pa.Schema) -> bool:
+        """Whether states combine to the same bits in any order and groups; see `Monoid`. `schema`: of a table of states."""
+        asked = getattr(self.monoid, "regroups", None)
+        return asked is not None and asked([schema.field(column).type for column in self.columns])
+
     def _column(self, part: str) -> str:
         return f"{self.stem}_{part}" if part else self.stem
 

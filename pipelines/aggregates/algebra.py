@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     import pyarrow as pa
 
@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 
 
 class Monoid(Protocol):
-    """How the parts of a field combine. Combining is associative, and the empty state is its identity."""
+    """How the parts of a field combine. Combining is associative, and the empty state is its identity.
+
+    A monoid may have `regroups(types)`, which tells whether states of these Arrow types give the same bits in any order and
+    however they are put in groups, but for columns with a float that is -0.0 or NaN. Without it they do not.
+    """
 
     @property
     def name(self) -> str: ...
@@ -68,6 +72,11 @@ class Sum:
     name = "sum"
     ordered = False
 
+    def regroups(self, types: Sequence[pa.DataType]) -> bool:
+        import pyarrow as pa
+
+        return not any(pa.types.is_floating(each) for each in types)
+
     def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
         import pyarrow as pa
 
@@ -97,6 +106,11 @@ class Select:
     def ordered(self) -> bool:
         return self.by != ""
 
+    def regroups(self, types: Sequence[pa.DataType]) -> bool:
+        import pyarrow as pa
+
+        return self.by == "" and not any(pa.types.is_nested(each) for each in types)
+
     def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
         import pyarrow as pa
 
@@ -116,6 +130,11 @@ class AtExtreme:
     by: str
     least: bool
     ordered = False
+
+    def regroups(self, types: Sequence[pa.DataType]) -> bool:
+        import pyarrow as pa
+
+        return not any(pa.types.is_nested(each) for each in types)
 
     def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
         import pyarrow as pa

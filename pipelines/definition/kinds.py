@@ -40,6 +40,24 @@ Follows = Bounded | Chained | Carried | Unending  # how windows follow from batc
 
 
 @dataclass(frozen=True, slots=True)
+class Even:
+    """Windows `[end - size_us, end)` of one size, with ends at `align_us` and every `step_us` from there."""
+
+    size_us: int
+    step_us: int
+    align_us: int
+
+    def ends(self, after_us: int, until_us: int) -> tuple[int, int] | None:
+        """The first and the last end after an instant and up to another; None if no window ends there.
+
+        >>> Even(60, 10, 0).ends(5, 30)
+        (10, 30)
+        """
+        first, last = ((us - self.align_us) // self.step_us * self.step_us + self.align_us for us in (after_us, until_us))
+        return (first + self.step_us, last) if first < last else None
+
+
+@dataclass(frozen=True, slots=True)
 class FrameStates:
     """States are frames of event time. `event_times`: they have the times of their first and last event."""
 
@@ -118,6 +136,11 @@ class Kind(Protocol):
     @property
     def grid(self) -> Callable[[int, int], tuple[Any, Any]] | None:
         """From two borders to the starts and ends of all windows between them, empty ones too; None: windows have no grid."""
+        ...
+
+    @property
+    def even(self) -> Even | None:
+        """The grid of windows of one size; None: other windows."""
         ...
 
     @property

@@ -30,6 +30,10 @@ class Assigner(Protocol):
         """The windows over `frames`. Windows that end at or before `floor[b]` were closed before batch b came."""
         ...
 
+    def assign_between(self, frames: Frames, floor: Ints, after_us: int, until_us: int) -> Assignment:
+        """`assign`, of the windows that end after an instant and up to another, and perhaps of others."""
+        ...
+
 
 class Reducer(Protocol):
     """Combines the states of a window: associative, with the state of no rows as identity."""

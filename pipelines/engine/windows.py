@@ -79,7 +79,7 @@ def combine_arranged(
         keep_states: whether windows also have the columns of their fields.
     """
     states, frames = arranged.states, arranged.frames
-    found = window.assign(frames, when.floor)
+    found = _found(window, frames, when.floor, wanted)
     found_closed = when.batch_of(found.end) if found.closed is None else found.closed
     assignment, closed = found, found_closed
     if wanted is not None and not bool(np.all(chosen := np.isin(closed, wanted))):
@@ -94,6 +94,13 @@ def combine_arranged(
     if window.rows_out:
         windows, closed = exploded(windows, closed)
     return Combined(windows, closed, states, frames, assignment, found, found_closed)
+
+
+def _found(window: Assigner, frames: Frames, floor: Ints, wanted: Ints | None) -> Assignment:
+    """The windows that the wanted batches close, and perhaps others: of long windows with short steps most are not wanted."""
+    if wanted is None or not len(wanted) or int(wanted[-1]) + 1 >= len(floor):
+        return window.assign(frames, floor)
+    return window.assign_between(frames, floor, int(floor[wanted[0]]), int(floor[wanted[-1] + 1]))
 
 
 def _column(assignment: Assignment, name: str, kind: str) -> pa.Array:

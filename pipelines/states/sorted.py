@@ -44,6 +44,15 @@ def arrange(states: pa.Table, keys: Sequence[str], width_us: int) -> Arranged:
     return Arranged(states, Frames(codes[order], start[order], batch[order], first, last, width_us))
 
 
+def some_of(arranged: Arranged, rows: Ints) -> Arranged:
+    """Some states by event time, by number, ascending."""
+    frames = arranged.frames
+    if len(rows) == len(frames):
+        return arranged
+    group, start, batch, first, last = (column[rows] for column in (frames.group, frames.start, frames.batch, frames.first, frames.last))
+    return Arranged(arranged.states.take(pa.array(rows)), Frames(group, start, batch, first, last, frames.width))
+
+
 def instants(column: pa.ChunkedArray) -> Ints:
     """A column of instants as microseconds."""
     return contiguous(column).view(pa.int64()).to_numpy(zero_copy_only=False)

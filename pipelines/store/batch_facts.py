@@ -39,16 +39,22 @@ def batches_of(folder: str, files: Sequence[File], after: Callable[[int], int]) 
         OSError: a file is gone or damaged.
     """
     alone: list[tuple[StatesPath, File]] = []
-    shared: list[Batches] = []
+    shared: list[str] = []
     for file in files:
         path = parse_states_path(file.path)
         if isinstance(path, SharedPath):
-            shared.append(shared_batches(f"{folder}/{file.path}"))
+            shared.append(f"{folder}/{file.path}")
         else:
             alone.append((path, file))
     alone.sort(key=lambda one: one[0].batch_us)
     own = Batches.of(_facts(start, list(found), after) for start, found in groupby(alone, lambda one: one[0].batch_us))
-    return Batches.joined([*shared, own])
+    return Batches.joined([_joined(tuple(shared)), own])
+
+
+@lru_cache(maxsize=8)
+def _joined(paths: tuple[str, ...]) -> Batches:
+    """The batches of several shared files: these change seldom, and several steps of a run ask for them."""
+    return Batches.joined([shared_batches(path) for path in paths])
 
 
 def _facts(start_us: int, files: list[tuple[StatesPath, File]], after: Callable[[int], int]) -> tuple[int, ...]:

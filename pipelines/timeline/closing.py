@@ -8,6 +8,7 @@ floor     -inf   10-s   20-s   30-s   40-s     W(n - 1) - slack: windows that en
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +27,7 @@ def watermarks(batches: Batches, policy: str) -> Ints:
     return np.maximum.accumulate(known) if len(known) else known
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Closing:
     """The rule by which the windows of one definition close.
 
@@ -38,7 +39,7 @@ class Closing:
     marks: Ints
     slack: int
 
-    @property
+    @cached_property
     def floor(self) -> Ints:
         """For batch b, and one past the last: windows that end at or before this instant were closed before b came."""
         before = np.append(BEFORE_ALL, np.maximum(self.marks, BEFORE_ALL + self.slack))

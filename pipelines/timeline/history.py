@@ -34,7 +34,7 @@ def history(batches: Batches, published: Ints, asked: Ints, schedule: Schedule, 
 
     Args:
         batches: every accumulated batch.
-        published: starts of the batches that windows were published from: history keeps this run.
+        published: starts of the batches that windows were published from, ascending: history keeps this run.
         asked: starts of the batches asked for: while nothing is published, history is the run that holds one of them.
         schedule: tells which intervals are missing.
         fill: whether a missing interval between two batches is an empty batch.
@@ -44,15 +44,17 @@ def history(batches: Batches, published: Ints, asked: Ints, schedule: Schedule, 
         holes = np.array([(hole.start_us, hole.end_us) for hole in missing], np.int64)
         batches, missing = Batches.joined([batches, empty_batches(holes[:, 0], holes[:, 1])]), ()
     run = np.append(0, np.cumsum(batches.start_us[1:] != batches.end_us[:-1]))[: len(batches)]
-    chosen = run == _chosen(batches, run, published, asked)
+    chosen = run == _chosen(batches, run, published, np.sort(asked))
+    if chosen.all():
+        return History(batches, batches.take(slice(0)), missing)
     return History(batches.take(chosen), batches.take(~chosen), missing)
 
 
 def _chosen(batches: Batches, run: Ints, published: Ints, asked: Ints) -> int:
     """The number of the run that is the history."""
     for starts in (published, asked):
-        if (holding := np.isin(batches.start_us, starts)).any():
-            return int(run[int(np.argmax(holding))])
+        if len(known := (at := batches.position(starts))[at >= 0]):
+            return int(run[known[0]])
     return 0
 
 

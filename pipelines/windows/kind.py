@@ -6,13 +6,14 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from pipelines.definition.kinds import FrameStates, Kind, RowStates
+from pipelines.definition.kinds import Even, FrameStates, Kind, RowStates
 from pipelines.engine.protocols import Assigner
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from pipelines.states.frames import Ints
+    from pipelines.engine.assignment import Assignment
+    from pipelines.states.frames import Frames, Ints
 
 NO_COLUMNS: Mapping[str, str] = MappingProxyType({})
 FRAMES = FrameStates()
@@ -68,9 +69,22 @@ class Plain:
         return None
 
     @property
+    def even(self) -> Even | None:
+        """Not of one size."""
+        return None
+
+    @property
     def dense(self) -> bool:
         """`read` does not add empty windows."""
         return False
+
+    def assign(self, frames: Frames, floor: Ints) -> Assignment:
+        """The windows over the frames."""
+        raise NotImplementedError
+
+    def assign_between(self, frames: Frames, floor: Ints, after_us: int, until_us: int) -> Assignment:  # noqa: ARG002 - all are few
+        """All windows: there are few."""
+        return self.assign(frames, floor)
 
     def one_row_each(self) -> Self:
         """This kind: its windows are one row each already."""

@@ -7,7 +7,8 @@ from math import gcd
 from typing import TYPE_CHECKING
 
 from pipelines.definition.durations import UNITS, Duration, not_negative, positive, spell
-from pipelines.definition.kinds import Bounded
+from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL
+from pipelines.definition.kinds import Bounded, Even
 from pipelines.errors import DefinitionError
 from pipelines.windows.clock.alignment import Alignment, alignment_us
 from pipelines.windows.clock.instants import at_any_instant
@@ -38,14 +39,21 @@ class Sliding(Plain):
     def grid(self) -> Callable[[int, int], tuple[Ints, Ints]]:
         return self.every
 
+    @property
+    def even(self) -> Even:
+        return Even(self.size_us, self.step_us, self.align_us)
+
     def frame_us(self, grid_us: int) -> int:  # noqa: ARG002 - the width of a grid is its own
         return gcd(self.step_us, self.align_us)
 
     def assign(self, frames: Frames, floor: Ints) -> Assignment:
+        return self.assign_between(frames, floor, BEFORE_ALL, AFTER_ALL)
+
+    def assign_between(self, frames: Frames, floor: Ints, after_us: int, until_us: int) -> Assignment:
         from pipelines.engine.event_time.grid import sliding_ranges
 
         first_end = (frames.start - self.align_us) // self.step_us * self.step_us + self.align_us + self.step_us
-        return sliding_ranges(frames, first_end, self.size_us, self.step_us, floor[frames.batch])
+        return sliding_ranges(frames, first_end, self.size_us, self.step_us, floor[frames.batch], (after_us, until_us))
 
     @at_any_instant
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:

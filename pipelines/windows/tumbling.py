@@ -7,7 +7,7 @@ from math import gcd
 from typing import TYPE_CHECKING
 
 from pipelines.definition.durations import DAY_US, Duration, not_negative, positive
-from pipelines.definition.kinds import Bounded
+from pipelines.definition.kinds import Bounded, Even
 from pipelines.errors import DefinitionError
 from pipelines.windows.calendar import Calendar, calendar, months_of
 from pipelines.windows.clock.alignment import Alignment, alignment_us
@@ -35,6 +35,10 @@ class Tumbling(Gapless):
     @property
     def follows(self) -> Bounded:
         return Bounded(self.size_us + (DAY_US if self.zone else 0))
+
+    @property
+    def even(self) -> Even | None:
+        return None if self.zone else Even(self.size_us, self.size_us, self.align_us)
 
     def frame_us(self, grid_us: int) -> int:  # noqa: ARG002 - the width of a grid is its own
         return gcd(self.size_us, self.align_us, self.zone.grain if self.zone else 0)

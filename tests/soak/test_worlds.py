@@ -18,6 +18,6 @@ def test_a_world_equals_its_clean_run(tmp_path: Path, seed: int, monkeypatch: py
         monkeypatch.setattr(module, "MANY", 3)
     monkeypatch.setattr(ledger, "RECENT", 3)
     world = World(tmp_path, random.Random(seed))
-    assert {*world.live(20)} >= {"next", "replace"}
+    assert "next" in {*world.live(20)}
     world.compact()
     assert not world.wrong()

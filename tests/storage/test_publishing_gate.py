@@ -42,7 +42,7 @@ def changed(small: Small) -> Staged:
 
 
 def ledgers(bound: Bound) -> dict[str, str | None]:
-    return {name: published(bound.store, name).ledger_path for name in bound.windows}
+    return {name: published(bound.store, name).head for name in bound.windows}
 
 
 def test_without_a_verdict_nothing_is_published(small: Small) -> None:

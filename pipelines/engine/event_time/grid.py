@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import njit
 
+from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL
 from pipelines.engine.assignment import Assignment
 from pipelines.engine.event_time.late_pairs import with_late_states
 from pipelines.engine.repeats import repeated
@@ -24,9 +25,11 @@ if TYPE_CHECKING:
 
     from pipelines.states.frames import Frames, Ints
 
+_ALL = (BEFORE_ALL, AFTER_ALL)
 
-def sliding_ranges(frames: Frames, first_end: Ints, size: int, step: int, floor: Ints) -> Assignment:
-    """Every window of `size` on a grid of `step` that holds a state.
+
+def sliding_ranges(frames: Frames, first_end: Ints, size: int, step: int, floor: Ints, ends: tuple[int, int] = _ALL) -> Assignment:
+    """Every window of `size` on a grid of `step` that holds a state, if its end is wanted.
 
         the windows over a state's frame end at    first_end   +step   +step   last_end
         when the state came, windows were            closed   closed    open     open
@@ -39,11 +42,13 @@ def sliding_ranges(frames: Frames, first_end: Ints, size: int, step: int, floor:
         first_end: for each state, the end of the earliest window that holds its frame.
         size, step: of the windows, microseconds; size is a whole number of steps.
         floor: for each state, the instant up to which windows were closed before it came.
+        ends: the windows that end after the first instant and up to the second are wanted. `missed` counts all windows.
     """
     last_end = first_end + (size - step)
-    open_from = np.maximum(first_end, first_end + ((floor - first_end) // step + 1) * step)
+    open_from = np.maximum(first_end, _after(floor, first_end, step))
     missed = (np.minimum(open_from, last_end + step) - first_end) // step
-    windows = _windows_on_time(frames, first_end, size, step, missed)
+    windows = _windows_on_time(frames, first_end, size, step, missed, ends)
+    open_from, last_end = np.maximum(open_from, _after(ends[0], first_end, step)), np.minimum(last_end, ends[1])
     late = np.flatnonzero((missed > 0) & (open_from <= last_end))
     if not len(late):
         return windows
@@ -68,17 +73,22 @@ def sliding_numbers(frames: Frames, number: Ints, size: int, floor: Ints, border
     return replace(found, start=borders(found.start), end=borders(found.end))
 
 
-def _windows_on_time(frames: Frames, first_end: Ints, size: int, step: int, missed: Ints) -> Assignment:
+def _after(instant: Ints | int, first_end: Ints, step: int) -> Ints:
+    """The first place after an instant on the grid of each row, which may lie before the row's first end."""
+    return first_end + ((instant - first_end) // step + 1) * step  # type: ignore[return-value]
+
+
+def _windows_on_time(frames: Frames, first_end: Ints, size: int, step: int, missed: Ints, ends: tuple[int, int]) -> Assignment:
     """The windows over the states that missed none."""
     on_time = np.flatnonzero(missed == 0)
-    group, end, lo, mid, hi = _ranges(frames.group[on_time], frames.start[on_time], first_end[on_time], size, step)
+    group, end, lo, mid, hi = _ranges(frames.group[on_time], frames.start[on_time], first_end[on_time], size, step, ends)
     block = run_numbers(frames.group[on_time], frames.start[on_time] // size)
     no_pairs = on_time[:0]
     return Assignment(on_time, block, group, end - size, end, lo, mid, hi, no_pairs, no_pairs, missed)
 
 
-def _ranges(group: Ints, start: Ints, first_end: Ints, size: int, step: int) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-    """Group, end, lo, mid and hi of every window.
+def _ranges(group: Ints, start: Ints, first_end: Ints, size: int, step: int, ends: tuple[int, int]) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+    """Group, end, lo, mid and hi of every window with an end between `ends`.
 
     Rows with one (group, first_end) are a run: the same windows begin to hold them. A run brings the windows from its
     `first_end` on, up to the next run's `first_end`, which brings the following ones; `size / step` windows at most.
@@ -88,12 +98,14 @@ def _ranges(group: Ints, start: Ints, first_end: Ints, size: int, step: int) -> 
     until = first_end[heads] + size
     same_group = group[heads[1:]] == group[heads[:-1]] if len(heads) else np.empty(0, bool)
     until[:-1] = np.where(same_group, np.minimum(until[:-1], first_end[heads[1:]]), until[:-1])
-    counts = (until - first_end[heads]) // step
-    return _two_pointers(group, start, first_end, heads, tails, counts, int(counts.sum()), size, step)  # type: ignore[no-any-return]
+    begin = np.maximum(first_end[heads], _after(ends[0], first_end[heads], step))
+    until = np.minimum(until, _after(ends[1], first_end[heads], step))
+    counts = np.maximum(until - begin, 0) // step
+    return _two_pointers(group, start, begin, heads, tails, counts, int(counts.sum()), size, step)  # type: ignore[no-any-return]
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _two_pointers(group, start, first_end, heads, tails, counts, total, size, step):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _two_pointers(group, start, begin, heads, tails, counts, total, size, step):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Move two pointers along the rows once: to each window's first row, and to the first row of its second block."""
     owner, end = np.empty(total, np.int64), np.empty(total, np.int64)
     lo, mid, hi = np.empty(total, np.int64), np.empty(total, np.int64), np.empty(total, np.int64)
@@ -103,7 +115,7 @@ def _two_pointers(group, start, first_end, heads, tails, counts, total, size, st
         if run == 0 or group[head] != group[head - 1]:
             first_row = border = head
         for nth in range(counts[run]):
-            window_end = first_end[head] + nth * step
+            window_end = begin[run] + nth * step
             window_start = window_end - size
             second_block = -((-window_start) // size) * size
             while start[first_row] < window_start:

@@ -23,7 +23,7 @@ from pipelines.jobs.window_files import stretches, write_windows
 from pipelines.sources.duckdb_session import closed_session, said
 from pipelines.sources.single_expressions import check_expression
 from pipelines.states.columns import INSTANT
-from pipelines.states.sorted import arrange
+from pipelines.states.sorted import arrange, some_of
 from pipelines.states.sorted_by_arrival import Batches, arrange_by_arrival
 from pipelines.timeline.closing import closing
 
@@ -46,18 +46,30 @@ def finalize_shards(shards: Sequence[Shard]) -> list[dict[str, Any]]:
         JSON-able, for each shard: window; schema of its files (base64); files; notes: position of a batch -> path; tallies.
     """
     arranged = _arranged(shards[0], noting=any(shard.notes_after for shard in shards))
-    windows = [(shard, _combined(shard, arranged)) for shard in shards]
-    late_any = np.any([combined.found.missed > 0 for _, combined in windows], axis=0)
+    rows = [_rows_of(shard, arranged) for shard in shards]
+    windows = [(shard, own, _combined(shard, some_of(arranged, own))) for shard, own in zip(shards, rows, strict=True)]
+    late_any = np.zeros(len(arranged.frames), np.bool_)
+    for _, own, combined in windows:
+        late_any[own] |= combined.found.missed > 0
     return [
         {
             "window": shard.window,
             "schema": base64.b64encode(_labelled(combined.windows, shard.starts[combined.closed]).schema.serialize()).decode(),
             "files": _stage(shard, combined),
             "notes": write_notes(shard, arranged, combined),
-            "tallies": tallies(combined, len(shard.marks), shard.wanted, opened=_may_stay_open(_window(shard)), late_any=late_any),
+            "tallies": tallies(combined, len(shard.marks), shard.wanted, opened=_may_stay_open(_window(shard)), late_any=late_any[own]),
         }
-        for shard, combined in windows
+        for shard, own, combined in windows
     ]
+
+
+def _rows_of(shard: Shard, arranged: Arranged) -> Ints:
+    """The rows that a shard's windows are made of: all, but of windows that tiers do not fit the states that they need."""
+    frames, need = arranged.frames, shard.tiers.unfit.get(shard.window) if shard.tiers else None
+    if need is None:
+        return np.arange(len(frames))
+    inside = (frames.start >= need.low_us) & (frames.start < need.high_us)
+    return np.flatnonzero(inside | (frames.batch >= need.since))
 
 
 def _may_stay_open(window: Window) -> bool:

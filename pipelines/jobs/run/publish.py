@@ -15,6 +15,7 @@ from pipelines.jobs.run.changed_windows import changed_windows
 from pipelines.jobs.run.verdicts import check_judged
 from pipelines.jobs.staged_windows import entries_of
 from pipelines.jobs.upkeep.compact import compact
+from pipelines.jobs.upkeep.tiers import make_tiers
 from pipelines.jobs.window_files import replaced_windows
 from pipelines.store.contents import problems_of_notes
 from pipelines.store.store import Change, File
@@ -44,7 +45,7 @@ def publish(
 
     Two conditions come first, for all windows: no other run has published a window since it was staged, and each window
     with a suite has a verdict on exactly the staged files. If a commit fails, the commits before it stay, and the next
-    finalize stages the windows that are left. Then some small files are put together; see `compact`.
+    finalize stages the windows that are left. Then some small files are put together, and some tiers are made; see `compact`, `make_tiers`.
 
     Args:
         bound, staged: the pipeline, what finalize staged.
@@ -65,6 +66,7 @@ def publish(
             committed(window.window, tuple(window.starts))
     bound.store.discard(staged.folder)
     compact(bound)
+    make_tiers(bound)
 
 
 def _base(bound: Bound, staged: StagedWindow) -> Published:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pipelines.definition.kinds import Carried
+from pipelines.jobs.shards.tiers import tiers_of
 from pipelines.store.paths import parse_states_path
 from pipelines.timeline.work import Work
 
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
 
     from pipelines.jobs.bound import Bound
     from pipelines.jobs.pending import Pending
+    from pipelines.jobs.shards.tiers import Tiers
     from pipelines.states.frames import Ints
+    from pipelines.store.paths import SharedPath, StatesPath
 
 SHARD_ROWS = 900_000
 
@@ -39,6 +42,7 @@ class Shard:
         starts: of the intervals of all batches of the history, and the end of the last; microseconds.
         number, count: the number of this shard, and how many there are.
         staging: the folder for its files, below the state.
+        tiers: what is read in place of some states; None: states alone.
     """
 
     bound: Bound
@@ -57,6 +61,7 @@ class Shard:
     number: int
     count: int
     staging: str
+    tiers: Tiers | None = None
 
 
 def shards(bound: Bound, pending: Pending, folder: str) -> list[Shard]:
@@ -80,8 +85,12 @@ def shards_together(bound: Bound, windows: Sequence[Pending], folder: str) -> li
 def _of_group(bound: Bound, group: Sequence[Pending], folder: str) -> list[list[Shard]]:
     """The shards of windows that read the same states; none where there is no state to read."""
     work, schema = _common(group), group[0].states.schema
-    files, rows = _needed(group[0], work)
-    if schema is None or not (files or group[0].work.note) or not set(bound.pipeline.keys) <= set(schema.names):
+    files, rows, tiers = _needed(group[0], work, tiers_of(bound, group, work))
+    if (
+        schema is None
+        or not (files or (tiers and (tiers.files or tiers.spared)) or group[0].work.note)
+        or not set(bound.pipeline.keys) <= set(schema.names)
+    ):
         return []
     undivided = not bound.pipeline.keys or any(not bound.windows[pending.window].made_of.apart for pending in group)
     count = 1 if undivided else max(1, round(rows / SHARD_ROWS))
@@ -106,6 +115,7 @@ def _of_group(bound: Bound, group: Sequence[Pending], folder: str) -> list[list[
                 number,
                 count,
                 folder,
+                tiers,
             )
             for pending in group
         ]
@@ -120,11 +130,11 @@ def _common(group: Sequence[Pending]) -> Work:
     return Work(positions, min(work.low_us for work in works), max(work.high_us for work in works), min(work.since for work in works))
 
 
-def _needed(pending: Pending, work: Work) -> tuple[list[str], int]:
-    """The files of states that the work may need, in the order of their batches; and how many states they hold."""
+def _needed(pending: Pending, work: Work, tiers: Tiers | None) -> tuple[list[str], int, Tiers | None]:
+    """The files of states that the work may need, in the order of their batches; how many rows are read; the tiers with what they spare."""
     batches = pending.history.batches
     if not len(batches):
-        return [], 0
+        return [], 0, None
     starts = np.append(batches.start_us, batches.end_us[-1:])
     first_us, last_us, since_us = int(starts[0]), int(starts[min(int(work.positions[-1]), len(batches) - 1)]), int(starts[work.since])
     files = []
@@ -134,4 +144,12 @@ def _needed(pending: Pending, work: Work) -> tuple[list[str], int]:
             continue
         if path.low_us < work.high_us and (path.last_us >= since_us or path.high_us >= work.low_us):
             files.append(file)
-    return sorted(file.path for file in files), sum(file.rows for file in files)
+    spared = {file.path for file in files if tiers and _is_spared(tiers, parse_states_path(file.path), since_us)}
+    rows = sum(file.rows for file in files if file.path not in spared) + (tiers.rows if tiers else 0)
+    paths = sorted(file.path for file in files)
+    return [path for path in paths if path not in spared], rows, replace(tiers, spared=tuple(sorted(spared))) if tiers else None
+
+
+def _is_spared(tiers: Tiers, path: StatesPath | SharedPath, since_us: int) -> bool:
+    """Whether tiers stand for all states of a file."""
+    return path.last_us < since_us and path.low_us is not None and path.high_us is not None and not tiers.needs(path.low_us, path.high_us)

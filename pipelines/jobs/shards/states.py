@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import reduce
+from operator import or_
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +15,7 @@ import pyarrow.dataset as ds
 
 from pipelines.definition.instants import from_us
 from pipelines.errors import StateError
+from pipelines.jobs.shards.rows_of_tiers import rows_of_tiers
 from pipelines.states.columns import BATCH, BATCH_POSITION, BUCKET, FRAME, INSTANT
 from pipelines.states.keys import BUCKETS
 from pipelines.states.sorted import instants
@@ -27,7 +31,8 @@ if TYPE_CHECKING:
 def read_states(shard: Shard, folder: str, keep: Sequence[str] = ()) -> pa.Table:
     """The shard's states with `BATCH_POSITION`; those of one key, frame and batch in order of arrival.
 
-    Row groups of other buckets and times are skipped.
+    Row groups of other buckets and times are skipped. Tiers stand for some states, with the position 0: no window was closed before it. If
+    they are damaged or have an odd float, the states are read after all.
 
     Args:
         shard: names the files, the times and the buckets of the states.
@@ -37,6 +42,19 @@ def read_states(shard: Shard, folder: str, keep: Sequence[str] = ()) -> pa.Table
     Raises:
         StateError: a file is gone or damaged.
     """
+    if shard.tiers:
+        states = _natural(shard, folder, keep)
+        rows = rows_of_tiers(shard, states)
+        if rows is not None:
+            return pa.concat_tables([rows, states])
+        files = sorted((*shard.files, *shard.tiers.spared))
+        _check_files(replace(shard, files=files, number=0, count=1), folder)
+        shard = replace(shard, files=files, tiers=None)
+    return _natural(shard, folder, keep)
+
+
+def _natural(shard: Shard, folder: str, keep: Sequence[str]) -> pa.Table:
+    """The states of the shard's files that its work and its tiers ask for."""
     _check_files(shard, folder)
     form, disk = ds.ParquetFileFormat(), pa.fs.LocalFileSystem()
     fragments = [form.make_fragment(f"{folder}/{path}", disk) for path in shard.files]
@@ -59,7 +77,9 @@ def _condition(shard: Shard) -> pc.Expression:
     first_us, last_us = int(shard.starts[0]), int(shard.starts[shard.last])
     old_enough = (ds.field(BATCH) >= _instant(first_us)) & (ds.field(BATCH) <= _instant(last_us))
     since = ds.field(BATCH) >= _instant(int(shard.starts[shard.since]))
-    condition = old_enough & (ds.field(FRAME) < _instant(shard.high_us)) & ((ds.field(FRAME) >= _instant(shard.low_us)) | since)
+    within = [(shard.low_us, shard.high_us)] if shard.tiers is None else shard.tiers.needed
+    inside = ((ds.field(FRAME) >= _instant(low)) & (ds.field(FRAME) < _instant(high)) for low, high in within)
+    condition = old_enough & (ds.field(FRAME) < _instant(shard.high_us)) & reduce(or_, inside, since)
     return condition & own_buckets(shard) if shard.count > 1 else condition
 
 

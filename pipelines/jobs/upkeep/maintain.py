@@ -14,6 +14,7 @@ from deltalake import DeltaTable
 from pipelines.jobs.reports_table import last_read_at, utc_now
 from pipelines.jobs.state_folders import bind_existing
 from pipelines.jobs.upkeep.compact import compact
+from pipelines.jobs.upkeep.tiers import make_tiers
 from pipelines.jobs.upkeep.vacuum import Removed, vacuum
 from pipelines.store.delta import DeltaStore
 
@@ -60,6 +61,9 @@ def maintain(
     bound, present = bind_existing(pipeline, root), now or utc_now()
     compacted = {} if dry_run else dict(Counter(_each(bound, tell)))
     if not dry_run:
+        tell("tiers")
+        while make_tiers(bound):
+            pass
         tell("logs")
         _shorten_logs(Path(bound.folder))
     tell("vacuum")

@@ -46,6 +46,6 @@ def test_bulk_stepwise_and_replaced(tmp_path: Path, spark: object) -> None:
     store = bind(pipeline, steps).store
     ledger = pending_window(bind(pipeline, steps), "visit").published.ledger
     assert ledger is not None
-    assert ledger.entries[-1].note
-    notes = [pq.read_table(Path(store.root, "carry", path)) for path in ledger.entries[-1].note]
+    assert ledger.entries.note_of(len(ledger.entries) - 1)
+    notes = [pq.read_table(Path(store.root, "carry", path)) for path in ledger.entries.note_of(len(ledger.entries) - 1) or ()]
     assert sum(len(note) for note in notes) < sum(note["rows"].to_numpy().sum() for note in notes) / 10
