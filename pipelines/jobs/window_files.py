@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 
 from pipelines.states.columns import BATCH
 from pipelines.states.sorted import instants
+from pipelines.store.contents import check_whole
 from pipelines.store.parquet import write_named
 from pipelines.store.paths import batches_of_windows, windows_path
 from pipelines.store.store import File
@@ -61,7 +62,7 @@ def replaced_windows(folder: str, files: Sequence[File], starts: Ints, known: In
         keys: the key columns.
 
     Raises:
-        OSError: a file that must be written anew is gone or damaged.
+        StateError: a file that must be written anew is gone or damaged.
     """
     old, rest = list[File](), list[File]()
     for file in files:
@@ -83,5 +84,6 @@ def _within(ascending: Ints, first: int, last: int) -> Ints:
 
 def _others(folder: str, file: File, starts: Ints) -> pa.Table:
     """The windows of a file that other batches closed."""
+    check_whole(folder, [file])
     table = pq.read_table(f"{folder}/{file.path}", partitioning=None)
     return table.filter(pa.array(~np.isin(instants(table[BATCH]), starts)))

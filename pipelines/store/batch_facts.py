@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL
+from pipelines.errors import StateError
 from pipelines.store.footers import footer, table_of, text_of
 from pipelines.store.paths import SharedPath, StatesPath, parse_states_path, version_of
 from pipelines.timeline.batches import Batches
@@ -35,8 +36,7 @@ def batches_of(folder: str, files: Sequence[File], after: Callable[[int], int]) 
         after: from the start of an interval to its end.
 
     Raises:
-        StateError: another tool wrote a file.
-        OSError: a file is gone or damaged.
+        StateError: another tool wrote a file, or a file that batches share is gone or damaged.
     """
     alone: list[tuple[StatesPath, File]] = []
     shared: list[str] = []
@@ -69,6 +69,15 @@ def _facts(start_us: int, files: list[tuple[StatesPath, File]], after: Callable[
 
 @lru_cache(maxsize=1024)
 def shared_batches(path: str) -> Batches:
-    """The batches that share a file, from its footer. A file's name is its content: several steps of a run ask for it."""
-    table = table_of(footer(path)[_KEY])
+    """The batches that share a file, from its footer. A file's name is its content: several steps of a run ask for it.
+
+    Raises:
+        StateError: the file is gone or damaged.
+    """
+    try:
+        table = table_of(footer(path)[_KEY])
+    except (OSError, pa.ArrowInvalid, KeyError, ValueError) as wrong:
+        raise StateError(
+            f"{path} is gone or damaged ({wrong}); run all batches from the first to the last that its path names again, at once"
+        ) from wrong
     return Batches(*(table[name].combine_chunks().to_numpy() for name in Batches.__slots__))

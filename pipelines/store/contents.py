@@ -6,10 +6,13 @@ from hashlib import blake2b, file_digest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pipelines.errors import StateError
 from pipelines.store.paths import DIGEST_BYTES, NOTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from pipelines.store.store import File
 
 
 def problem_of(path: Path) -> str | None:
@@ -25,6 +28,17 @@ def problem_of(path: Path) -> str | None:
     except OSError as wrong:
         return f"cannot be read ({wrong.strerror})"
     return None if path.stem.endswith(digest) else "is damaged: its content is not what its name says"
+
+
+def check_whole(folder: str, files: Iterable[File]) -> None:
+    """Check that some files of a table have the content that their names say, before their rows are written to another file.
+
+    Raises:
+        StateError: a file is gone or damaged.
+    """
+    for file in files:
+        if problem := problem_of(Path(folder, file.path)):
+            raise StateError(f"{folder}/{file.path} {problem}; run all batches from the first to the last that its path names again")
 
 
 def problems_of_notes(folder: str, paths: Iterable[str]) -> list[str]:

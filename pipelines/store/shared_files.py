@@ -6,6 +6,7 @@ other batches of its file anew.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +17,7 @@ import pyarrow.parquet as pq
 from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL
 from pipelines.states.columns import BATCH, BUCKET, FRAME
 from pipelines.store.batch_facts import facts_footer, shared_batches
+from pipelines.store.contents import check_whole, problem_of
 from pipelines.store.parquet import write_named
 from pipelines.store.paths import SharedPath, parse_states_path
 from pipelines.store.store import File
@@ -64,10 +66,19 @@ def replacement(
         new: their files, written.
         keys: the key columns.
     """
-    old = [file for file in files if len(within(starts, file.path)) and np.isin(held(folder, file), starts).any()]
-    rest = [left for file in old if (left := without(folder, file, starts, keys))]
+    near = [file for file in files if len(within(starts, file.path))]
+    lost = [file for file in near if _is_lost(folder, file, starts)]
+    old = [file for file in near if file in lost or np.isin(held(folder, file), starts).any()]
+    rest = [left for file in old if file not in lost and (left := without(folder, file, starts, keys))]
     have, had = {file.path for file in (*new, *rest)}, {file.path for file in old}
     return [file for file in (*new, *rest) if file.path not in had], [file for file in old if file.path not in have]
+
+
+def _is_lost(folder: str, file: File, starts: Ints) -> bool:
+    """Whether a file that cannot be read is to go, as the batches from its first to its last are read again."""
+    facts, found = parse_states_path(file.path), within(starts, file.path)
+    all_again = found[0] == facts.first_us and found[-1] == facts.last_us and len(found) >= facts.batches
+    return bool(all_again) and problem_of(Path(folder, file.path)) is not None
 
 
 def within(starts: Ints, path: str) -> Ints:
@@ -77,13 +88,18 @@ def within(starts: Ints, path: str) -> Ints:
 
 
 def without(folder: str, file: File, starts: Ints, keys: Sequence[str] = ()) -> File | None:
-    """A new file with the other batches of a file; None if there are no others."""
+    """A new file with the other batches of a file; None if there are no others.
+
+    Raises:
+        StateError: the file is gone or damaged.
+    """
     if not isinstance(parse_states_path(file.path), SharedPath):
         return None
     batches = shared_batches(f"{folder}/{file.path}")
     kept = ~np.isin(batches.start_us, starts)
     if not kept.any():
         return None
+    check_whole(folder, [file])
     table = pq.read_table(f"{folder}/{file.path}", partitioning=None)
     gone = pc.is_in(table[BATCH].cast(pa.int64()), pa.array(starts))
     return write_shared(table.filter(pc.invert(gone)), folder, batches.take(kept), keys)

@@ -13,7 +13,7 @@ from deltalake import DeltaTable
 
 from pipelines import Pipeline, read, sources, windows
 from pipelines import aggregates as agg
-from pipelines.errors import ConflictError
+from pipelines.errors import ConflictError, StateError
 from pipelines.jobs import ledger_segments
 from pipelines.jobs.bound import bind
 from pipelines.jobs.pending import published
@@ -200,7 +200,7 @@ def test_a_conflict_is_left_to_a_later_run(small: Small, monkeypatch: pytest.Mon
         raise ConflictError("somebody came first")
 
     monkeypatch.setattr(DeltaStore, "commit", refuse)
-    assert compact(bind(small.pipeline, small.folder / "state"))
+    assert compact(bind(small.pipeline, small.folder / "state")) is None, "maintain does not try for ever"
     assert "somebody came first" in caplog.text
 
 
@@ -229,3 +229,46 @@ def test_notes_of_old_batches_go(tmp_path: Path) -> None:
     many.run("state", 3, 3)
     many.run("clean", 0, 9)
     assert same({"threes": many.everything("state")["threes"]}, {"threes": many.everything("clean")["threes"]})
+
+
+def shared(small: Small, table: str) -> Path:
+    """The file that batches share, of a table."""
+    bound = bind(small.pipeline, small.folder / "state")
+    [file] = [file for file in bound.store.snapshot(table).files if "_2024" in file.path.partition("/")[0]]
+    return Path(bound.folder, table, file.path)
+
+
+@pytest.mark.parametrize("table", ["frames/20m", "windows/hours"])
+def test_damage_does_not_pass_into_a_new_file(
+    small: Small, table: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with monkeypatch.context() as later:
+        later.setattr(compaction, "MANY", 1000)
+        for at in range(2):
+            small.run("state", at, at)
+    bound = bind(small.pipeline, small.folder / "state")
+    before = bound.store.snapshot(table).files
+    path = next(Path(bound.folder, table, file.path) for file in before if file.rows)
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    whole(small, "state")  # ends, and leaves the table as it is
+    assert bound.store.snapshot(table).files == before
+    assert f"{path} is damaged" in caplog.text
+
+
+@pytest.mark.parametrize("harm", ["gone", "damaged"])
+def test_a_shared_file_that_is_lost_comes_back_with_its_batches(small: Small, harm: str) -> None:
+    for at in range(3):
+        small.run("state", at, at)
+    whole(small, "state")
+    path = shared(small, "frames/20m")
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.unlink() if harm == "gone" else path.write_bytes(content)
+    small.write(1, OTHER)
+    with pytest.raises(StateError, match="again"):
+        small.run("state", 1, 1)
+    small.run("state")
+    small.run("clean")
+    assert same(small.tables("state"), small.tables("clean"))

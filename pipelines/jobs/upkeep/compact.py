@@ -25,6 +25,7 @@ from pipelines.states.frames import sorted_order
 from pipelines.states.keys import contiguous, key_codes
 from pipelines.states.sorted import instants
 from pipelines.store.batch_facts import batches_of
+from pipelines.store.contents import check_whole
 from pipelines.store.paths import QUARANTINE, batches_of_windows, parse_states_path
 from pipelines.store.reading import read_files
 from pipelines.store.shared_files import write_shared
@@ -64,14 +65,17 @@ def compact(bound: Bound) -> str | None:
     At most one table, and `MANY` files of it: the end of a run is no place for long work. A conflict or a full disk is no error: the files
     stay as they are.
     """
-    for table in tables(bound):
-        if chosen := crowd(units(bound, table)):
-            try:
-                _merge(bound, table, chosen)
-            except (ConflictError, StateError, OSError) as wrong:
-                _log.warning("%s: files were not put together (%s); a later run does that", table, wrong)
-            return table
-    return None
+    return next((table for table in tables(bound) if (chosen := crowd(units(bound, table))) and _merged(bound, table, chosen)), None)
+
+
+def _merged(bound: Bound, table: str, chosen: Sequence[Unit]) -> bool:
+    """Whether some files were put together. What stands in the way is said, and stays as it is."""
+    try:
+        _merge(bound, table, chosen)
+    except (ConflictError, StateError, OSError) as wrong:
+        _log.warning("%s: files were not put together (%s); a later run tries again", table, wrong)
+        return False
+    return True
 
 
 def tables(bound: Bound) -> list[str]:
@@ -123,12 +127,20 @@ def _counted(bound: Bound, table: str) -> Callable[[File, int, int], int]:
 
 
 def _merge(bound: Bound, table: str, chosen: Sequence[Unit]) -> None:
-    """Write the rows of some files to one, and commit it in their place."""
+    """Write the rows of some files to one, and commit it in their place.
+
+    Raises:
+        StateError: a file is gone or damaged: in a file of another name the damage could not be told any more.
+        ConflictError: another run replaced one of them.
+    """
     snapshot, folder = bound.store.snapshot(table), f"{bound.folder}/{table}"
     files = [file for unit in chosen for file in unit.files]
     if snapshot.schema is None or not {file.path for file in files} <= {file.path for file in snapshot.files}:
-        return
+        raise ConflictError(f"{table}: another run replaced some of the files")
+    check_whole(folder, files)
     rows = read_files(folder, replace(snapshot, files=tuple(files)))
+    if len(rows) != (count := sum(file.rows for file in files)):
+        raise StateError(f"{folder}: {len(rows)} rows in files that hold {count}")
     if table.startswith("windows/"):
         kind = bound.windows[table.removeprefix("windows/")]
         order = [(name, "ascending") for name in dict.fromkeys((*bound.pipeline.keys, *kind.order))]
