@@ -87,7 +87,7 @@ class Upstream:
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """Batches that an upstream has published since they were read; and up to which segment of its ledger that was looked up."""
+    """Batches that an upstream has published since they were read; and up to which segment of which table's ledger that was looked up."""
 
     intervals: tuple[Interval, ...] = ()
     table: str | None = None
@@ -121,11 +121,11 @@ def news_from_upstream(bound: Bound, *, unread: bool = False) -> News:
     batches = accumulated(bound, table, bound.store.snapshot(table))
     both, starts = np.isin(batches.start_us, theirs.entries.start_us), theirs.entries.start_us
     moved = batches.start_us[both][batches.newest_us[both] != theirs.known_to(batches.start_us[both])]
-    changed = np.intersect1d(theirs.changed_since(_seen(bound, theirs.table)), batches.start_us[both])
+    changed = np.intersect1d(theirs.changed_since(_seen(bound, theirs.now.snapshot.identity)), batches.start_us[both])
     new = np.setdiff1d(starts[starts >= bound.pipeline.intervals.first_us], batches.start_us) if unread else starts[:0]
     found = np.unique(np.concatenate([moved, new, _published_anew(bound, theirs, changed)]))
     after = bound.pipeline.intervals.after
-    return News(tuple(Interval(start, after(start)) for start in found.tolist()), theirs.table, theirs.number)
+    return News(tuple(Interval(start, after(start)) for start in found.tolist()), theirs.now.snapshot.identity, theirs.number)
 
 
 def _published_anew(bound: Bound, theirs: Upstream, changed: Ints) -> Ints:
@@ -138,7 +138,7 @@ def _published_anew(bound: Bound, theirs: Upstream, changed: Ints) -> Ints:
 
 
 def _seen(bound: Bound, table: str) -> int:
-    """The number of the segment up to which all batches are read; 0 if nobody noted it."""
+    """The number of the segment up to which all batches are read; 0 if nobody noted it, or of another table: one may be made again."""
     try:
         noted = json.loads(Path(bound.folder, _NOTE).read_text(encoding="utf-8"))
         return int(noted["number"]) if noted["table"] == table else 0

@@ -132,7 +132,7 @@ def _remember_committed(path: str, base: Snapshot, change: Change, opened: Delta
     if end.is_still_the_end():
         gone = {file.path for file in change.removes}
         files = sorted([*(file for file in base.files if file.path not in gone), *change.adds], key=lambda file: file.path)
-        _remember(path, _Known(end, Snapshot(base.version + 1, tuple(files), base.schema), opened))
+        _remember(path, _Known(end, Snapshot(base.version + 1, tuple(files), base.schema, base.identity), opened))
 
 
 def _at(path: str, base: Snapshot) -> DeltaTable:
@@ -168,7 +168,8 @@ def _listed(opened: DeltaTable) -> Snapshot:
     actions = pa.table(opened.get_add_actions(flatten=True)).select(["path", "size_bytes", "num_records"])
     rows = zip(*(column.to_pylist() for column in actions.columns), strict=True)
     files = (File(path, size, count or 0) for path, size, count in rows)
-    return Snapshot(opened.version(), tuple(sorted(files, key=lambda file: file.path)), pa.schema(opened.schema().to_arrow()))
+    ascending = tuple(sorted(files, key=lambda file: file.path))
+    return Snapshot(opened.version(), ascending, pa.schema(opened.schema().to_arrow()), str(opened.metadata().id))
 
 
 def _new_columns(opened: DeltaTable, schema: Schema) -> list[Field]:

@@ -22,11 +22,12 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A table at one version. A table that does not exist has version -1 and no files."""
+    """A table at one version. A table that does not exist has version -1 and no files. `identity`: another one if it is made again."""
 
     version: int
     files: tuple[File, ...]
     schema: pa.Schema | None = None
+    identity: str = ""
 
 
 @dataclass(frozen=True, slots=True)

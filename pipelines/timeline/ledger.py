@@ -13,7 +13,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipelines.definition.instants import AFTER_ALL
 from pipelines.timeline.batches import Versions, positions_of
 
 if TYPE_CHECKING:
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 
 NOTES = pa.list_(pa.string())
 RECENT = 32
+"""So many of the last batches keep their notes; see `Entries.thinned`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,10 +68,6 @@ class Entries:
     def position(self, starts: Ints) -> Ints:
         """The number of the entry of the batch that starts then; -1 where there is none."""
         return positions_of(starts, self.start_us)
-
-    def without_open(self) -> np.ndarray:
-        """For each entry whether no window is open after it."""
-        return self.open_us == AFTER_ALL
 
     def note_of(self, at: int) -> tuple[str, ...] | None:
         """The files of the note made after an entry's batch."""

@@ -210,3 +210,13 @@ def test_a_file_is_removed_by_one_commit_alone(store: DeltaStore) -> None:
     store.commit("t", base, Change(rows(1).schema, [b], [a], []))
     with pytest.raises(ConflictError):
         store.commit("t", base, Change(rows(1).schema, [c], [a], []))
+
+
+def test_a_table_that_is_made_again_is_another_one(store: DeltaStore) -> None:
+    commit(store, store.snapshot("t"), [new(store, "a", rows(1))], "x")
+    first = store.snapshot("t")
+    commit(store, first, [new(store, "b", rows(1))], "x")
+    assert store.snapshot("t").identity == first.identity != ""
+    shutil.rmtree(Path(store.root, "t"))
+    commit(store, store.snapshot("t"), [new(store, "a", rows(1))], "x")
+    assert store.snapshot("t").identity not in ("", first.identity)

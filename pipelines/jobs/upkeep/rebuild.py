@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,12 +18,13 @@ from pipelines.jobs.reports_table import last_accumulated, last_read_at
 from pipelines.jobs.upkeep.outdated import Outdated
 from pipelines.store.batch_facts import batches_of
 from pipelines.store.delta import DeltaStore
-from pipelines.timeline.batches import Batches
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pipelines.definition.pipeline import Pipeline
+    from pipelines.states.frames import Ints
+    from pipelines.timeline.batches import Batches
 
 _LOOKED = 100  # batches of another definition, to tell whether its schedule is the present one
 
@@ -37,8 +39,8 @@ def to_rebuild(pipeline: Pipeline, *, root: str | Path) -> list[Outdated]:
     earlier = newest_earlier(bound)
     if earlier is None:
         return []
-    lost = _lost(bound, earlier)
-    if not lost:
+    present = _batches(bound)
+    if not len(np.setdiff1d(_batches_of(earlier), present)):
         return []
     reports = last_accumulated(DeltaStore(str(earlier)))
     starts = sorted(reports)
@@ -47,8 +49,8 @@ def to_rebuild(pipeline: Pipeline, *, root: str | Path) -> list[Outdated]:
             f"the batches in {earlier} are not those of the present schedule, {pipeline.intervals}; "
             "say what to read, as muntin backfill FILE --start 2013-01-01 --end 2014-01-01"
         )
-    present = _batches(bound)
-    lacking = [Interval(start, pipeline.intervals.after(start)) for start in starts if start not in present]
+    lost = np.setdiff1d(np.array(starts, np.int64), present).tolist()
+    lacking = [Interval(start, pipeline.intervals.after(start)) for start in lost]
     gone = {interval for interval in without_files(bound, lacking) if reports[interval.start_us]["rows_read"]}
     return [_outdated(interval, f"in the state {earlier.name}", purged=interval in gone) for interval in lacking]
 
@@ -62,14 +64,15 @@ def left_behind(pipeline: Pipeline, root: str | Path) -> int:
     """The number of batches in `to_rebuild`; 0 where the earlier state is of another schedule."""
     bound = bind(pipeline, root)
     earlier = newest_earlier(bound)
-    lost = _lost(bound, earlier) if earlier else []
-    return len(lost) if lost and _fits(pipeline, lost[:_LOOKED]) else 0
+    there = _batches_of(earlier) if earlier else np.empty(0, np.int64)
+    lost = np.setdiff1d(there, _batches(bound)) if len(there) else there
+    return len(lost) if len(lost) and _fits(pipeline, there[:_LOOKED].tolist()) else 0
 
 
-def _lost(bound: Bound, earlier: Path) -> list[int]:
-    """Starts of the batches that an earlier state has and a frame set of the present one lacks."""
-    there = Batches.joined([_of_table(earlier, table.name) for table in sorted(earlier.glob("frames/*"))])
-    return np.setdiff1d(there.start_us, sorted(_batches(bound))).tolist()
+def _batches_of(state: Path) -> Ints:
+    """Starts of the batches that any frame set of a state has, ascending."""
+    tables = [_of_table(state, table.name).start_us for table in sorted(state.glob("frames/*"))]
+    return np.unique(np.concatenate([*tables, np.empty(0, np.int64)]))
 
 
 def _of_table(state: Path, frames: str) -> Batches:
@@ -104,10 +107,10 @@ def check_rebuilt(bound: Bound, window: str) -> None:
         )
 
 
-def _batches(bound: Bound) -> set[int]:
-    """Starts of the batches that all frame sets of a state have."""
-    known = [accumulated(bound, frames.table, bound.store.snapshot(frames.table)).start_us.tolist() for frames in bound.frame_sets]
-    return set.intersection(*map(set, known))
+def _batches(bound: Bound) -> Ints:
+    """Starts of the batches that all frame sets of a state have, ascending."""
+    known = (accumulated(bound, frames.table, bound.store.snapshot(frames.table)).start_us for frames in bound.frame_sets)
+    return reduce(np.intersect1d, known)
 
 
 def _fits(pipeline: Pipeline, starts: Sequence[int]) -> bool:
