@@ -23,6 +23,7 @@ from pipelines.jobs.bound import Bound, bind
 from pipelines.jobs.ledger_segments import write_segment
 from pipelines.jobs.pending import accumulated
 from pipelines.jobs.upkeep.tiers import make_tiers
+from pipelines.jobs.window_tables import place, published
 from pipelines.states.columns import BATCH, FRAME, INSTANT
 from pipelines.states.frames import Ints
 from pipelines.store.shared_files import write_shared
@@ -117,11 +118,12 @@ def measured(pipeline: Pipeline, root: Path, batches: Batches) -> Mapping[str, f
 
 def write_ledger(bound: Bound, batches: Batches) -> None:
     """Write a ledger that says that the batches of the month closed no windows."""
-    table, none = "windows/sliding", np.zeros(len(batches), np.int64)
-    snapshot = bound.store.snapshot(table)
+    now, none = published(bound.store, "sliding"), np.zeros(len(batches), np.int64)
+    snapshot = now.snapshot
     opened, note = np.full(len(batches), AFTER_ALL), pa.nulls(len(batches), NOTES)
     spans = (batches.low_us, batches.high_us)
     entries = Entries(batches.start_us, batches.version, batches.end_us, *spans, none, none, none, opened, none, batches.version * 0, note)
     schema = snapshot.schema or pa.schema([])
-    segment = write_segment(f"{bound.folder}/{table}", schema, len(snapshot.files) + 1, Ledger(bound.derivation("sliding"), entries))
-    bound.store.commit(table, snapshot, Change(schema, [segment], snapshot.files, []))
+    ledger = Ledger(bound.derivation("sliding"), entries, bound.state)
+    segment = write_segment(place(bound.folder, now.table), schema, len(snapshot.files) + 1, ledger)
+    bound.store.commit(now.table, snapshot, Change(schema, [segment], snapshot.files, []))

@@ -11,7 +11,7 @@ from pipelines.cli.output import columns
 from pipelines.definition.instants import instant_us
 from pipelines.jobs.bound import bind
 from pipelines.jobs.reports import BatchReport
-from pipelines.jobs.run.run import batch_reports
+from pipelines.jobs.run.batch_reports import batch_reports
 
 WINDOW = "last_6_hours"
 ORIGINS = ("EWR", "JFK", "LGA")

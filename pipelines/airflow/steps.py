@@ -40,12 +40,16 @@ def accumulate(place: Place, spark: SparkSession) -> dict[str, Any]:
     Returns:
         JSON-able: the interval, its counts of rows, and whether its source has changed.
     """
+    from pipelines.jobs.adoption import adopt
     from pipelines.jobs.reports_table import record_accumulated, utc_now
     from pipelines.jobs.run.accumulate import accumulate as read
+    from pipelines.jobs.upkeep.rebuild import by_itself
     from pipelines.jobs.upstream import news_from_upstream
 
+    adopt(place.bound)
     news = news_from_upstream(place.bound, unread=True)
-    batches = read(place.bound, spark, sorted({place.interval, *news.intervals}))
+    again = by_itself(place.bound.pipeline, place.bound.root)
+    batches = read(place.bound, spark, sorted({place.interval, *news.intervals, *again}))
     changed = record_accumulated(place.bound.store, batches, utc_now())
     news.remember(place.bound)
     batch = next(batch for batch in batches if batch.interval == place.interval)
@@ -127,18 +131,27 @@ def publish(place: Place, staged: Mapping[str, Any], accumulated: Mapping[str, A
 
 def _publish(place: Place, staged: Mapping[str, Any], quality: Quality, session: Session) -> tuple[Published, Holes, Quality]:
     """The published batches by window, the missing intervals, and the reports of validation."""
+    from pipelines.jobs.promotion import promote_complete
     from pipelines.jobs.run.publish import publish as commit
     from pipelines.jobs.staging_folders import load_staged
 
     done: dict[str, Sequence[int]] = {}
     if staged["folder"] is None:
+        _log_promoted(promote_complete(place.bound))
         return done, staged["missing"], quality
     try:
-        commit(place.bound, load_staged(place.bound.store, staged["folder"]), committed=done.__setitem__, changed=_log_changes)
+        loaded = load_staged(place.bound.store, staged["folder"])
+        promoted = commit(place.bound, loaded, committed=done.__setitem__, changed=_log_changes)
     except ConflictError as wrong:
         log.info("%s", wrong)
         return _again(place, staged["folder"], done, session)
+    _log_promoted(promoted)
     return done, staged["missing"], quality
+
+
+def _log_promoted(windows: Sequence[str]) -> None:
+    if windows:
+        log.info("promoted: %s: readers know the windows of this definition now", ", ".join(windows))
 
 
 def _log_changes(window: str, changes: Changes) -> None:
@@ -155,6 +168,7 @@ def _again(place: Place, folder: str, done: Published, session: Session) -> tupl
     place.bound.store.discard(folder)
     with session() as spark:
         again = finish(place.bound, spark, [place.interval], validate=True, tell=log.info)
+    _log_promoted(again.promoted)
     for window, parts in again.changed.items():
         for changes in parts:
             _log_changes(window, changes)
@@ -166,7 +180,7 @@ def _record(place: Place, starts: Sequence[int], *, changed: bool) -> BatchRepor
     """Record the reports of these batches; return that of the run's own batch."""
     from pipelines.definition.schedule import Interval
     from pipelines.jobs.reports_table import record_published, utc_now
-    from pipelines.jobs.run.run import batch_reports
+    from pipelines.jobs.run.batch_reports import batch_reports
 
     own = place.interval
     intervals = [Interval(start, place.bound.pipeline.intervals.after(start)) for start in starts]
@@ -177,11 +191,13 @@ def _record(place: Place, starts: Sequence[int], *, changed: bool) -> BatchRepor
 
 def extras(place: Place, result: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Window -> the `extra` of its asset event, for the published windows."""
+    from pipelines.jobs.window_tables import table_of
+
     return {
         window: {
             "pipeline": place.bound.pipeline.name,
             "window": window,
-            "table": f"{place.bound.folder}/windows/{window}",
+            "table": table_of(place.bound, window),
             "published": starts,
             "report": result["report"],
             "waiting_for": result["waiting_for"],

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -89,6 +90,7 @@ def run_ranges(
     validate: bool,
     forget: bool,
     dry_run: bool,
+    promoting: bool = True,
 ) -> "RunReport | None":
     """Each range in bulk, in one session; one report over all. None if nothing shall be done but to check the definition."""
     from pipelines.jobs.run.check import check_range
@@ -99,12 +101,10 @@ def run_ranges(
         check_range(pipeline, root=root, start=start, end=end, validate=validate, forget=forget)
     if dry_run:
         return None
+    one_range = partial(run, pipeline, root=root, validate=validate, forget=forget, promoting=promoting)
     tell("start Spark")
     with spark_session(url) as given, session_or_local(given) as active:
-        reports = [
-            run(pipeline, root=root, start=a, end=b, spark=active, validate=validate, forget=forget, progress=_placed(tell, a, b))
-            for a, b in spans
-        ]
+        reports = [one_range(start=a, end=b, spark=active, progress=_placed(tell, a, b)) for a, b in spans]
     return _joined(reports)
 
 
@@ -122,6 +122,8 @@ def _joined(reports: "Sequence[RunReport]") -> "RunReport":
         {name: tuple(sorted({at for report in reports for at in report.published.get(name, ())})) for name in sorted(windows)},
         tuple(one for report in reports for one in report.quality),
         remarks=tuple(one for report in reports for one in report.remarks),
+        promoted=tuple(sorted({name for report in reports for name in report.promoted})),
+        beside=reports[-1].beside,
         changed={name: tuple(part for report in reports for part in report.changed.get(name, ())) for name in sorted(windows)},
     )
 

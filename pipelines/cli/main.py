@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from pipelines.cli import backfill, check, explain, late, maintain, plan, plot, rebuild, run, show, status, vacuum
+from pipelines.cli import backfill, check, explain, late, maintain, plan, plot, promote, rebuild, run, show, status, vacuum, where
 from pipelines.cli.failure import exit_status, tell
 from pipelines.cli.interrupt import Interrupted, caught, end, listening
 from pipelines.cli.output import say
@@ -22,7 +22,11 @@ COMMANDS = (
     check.check,
     backfill.backfill,
     rebuild.rebuild,
+    promote.diff,
+    promote.promote,
+    promote.rollback,
     status.status,
+    where.where,
     show.show,
     plot.plot,
     explain.explain,

@@ -102,4 +102,8 @@ def summary(report: "RunReport") -> list[str]:
         lines.append(
             f"left behind: {many(report.left_behind, 'batch')} that an earlier definition had read; muntin rebuild reads them again"
         )
+    if report.promoted:
+        lines.append(f"promoted: {', '.join(report.promoted)}: readers know the windows of this definition now")
+    if report.beside:
+        lines.append(f"beside: {', '.join(report.beside)}: readers know those of an earlier definition; see muntin diff, muntin promote")
     return lines

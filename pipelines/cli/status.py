@@ -26,6 +26,12 @@ _WINDOW = {
     "to publish": "unpublished",
 }
 
+_STANDING = {
+    "current": "current",
+    "superseded": "superseded by a newer definition",
+    "beside": "beside the windows that readers know: not promoted yet",
+}
+
 
 def status(file: opt.SomeFile = None, root: opt.Root = None, name: opt.Name = None, as_json: opt.Json = False) -> None:
     """Say how far each window is.
@@ -71,7 +77,7 @@ def _none(pipeline: "Pipeline | None", root: Path) -> str:
 
 def _lines(one: "PipelineStatus") -> list[str]:
     """A state for people."""
-    lines = [f"{one.pipeline} ({one.fingerprint}), instants in UTC"]
+    lines = [f"{one.pipeline} ({one.fingerprint}), {_STANDING[one.standing]}, {size(one.bytes)}; instants in UTC"]
     lines.append(f"last run: {moment(one.last_run.replace(microsecond=0))}" if one.last_run else "last run: never recorded")
     lines.append(f"read: {many(one.batches, 'batch')}; quarantined: {many(one.rows_quarantined, 'row')}")
     lines.append(columns([*_WINDOW], [[getattr(window, field) for field in _WINDOW.values()] for window in one.windows]))

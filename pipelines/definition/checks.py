@@ -33,6 +33,23 @@ def check_name(what: str, name: object) -> None:
         raise DefinitionError(f"{what}: {name!r} cannot name a folder and a DAG; use letters, digits, '_', '-' and '.'")
 
 
+def check_renamed(name: str, before: str | None, windows: Mapping[str, object], windows_before: Mapping[str, str]) -> None:
+    """Names from before are names, and not those of today.
+
+    Raises:
+        DefinitionError: a pipeline or a window renamed from a name that is in use, or a window that there is not.
+    """
+    if before is not None:
+        check_name("renamed_from", before)
+        if before == name:
+            raise DefinitionError(f"renamed_from: {before!r} is the name itself; leave it out")
+    for window, old in windows_before.items():
+        check_choice("renamed_windows", window, tuple(windows))
+        check_name(f"renamed_windows[{window!r}]", old)
+        if old in windows:
+            raise DefinitionError(f"renamed_windows: {old!r} is a window of this definition, so {window!r} cannot have its table")
+
+
 def check_choice(what: str, choice: object, choices: tuple[str, ...]) -> None:
     """One of these."""
     if choice not in choices:

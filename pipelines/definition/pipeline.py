@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, get_args
 
+from pipelines.definition.amounts import size_of
 from pipelines.definition.checks import (
     check_aggregates,
     check_batches,
@@ -12,6 +13,7 @@ from pipelines.definition.checks import (
     check_columns,
     check_derive,
     check_name,
+    check_renamed,
     check_source,
     check_where,
     check_windows,
@@ -57,6 +59,10 @@ class Pipeline:
         on_gap: what a missing interval is: "wait" until it comes, or an "empty" batch.
         keep_states: whether published windows keep the states of their aggregates, in columns that begin with "state_", so
             that a pipeline over them can `aggregates.merge` these.
+        auto_rebuild: bytes of files, as "2GB": after a change of the definition a run reads again by itself what the state lacks, if it is
+            not more; else `muntin rebuild` does when somebody says so.
+        renamed_from: the pipeline's name before; its state is taken over by the first run.
+        renamed_windows: name of a window -> its name before, as {"day": "daily"}; its table is taken over by the first run.
 
     Raises:
         DefinitionError: what was asked cannot be; the text says what can.
@@ -76,6 +82,9 @@ class Pipeline:
     on_gap: OnGap = "wait"
     keep_states: bool = False
     derive: Mapping[str, str] = field(default_factory=dict)
+    auto_rebuild: str | int = 0
+    renamed_from: str | None = None
+    renamed_windows: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keys", listed("keys", self.keys))
@@ -95,6 +104,8 @@ class Pipeline:
             check_choice("expectations", window, tuple(self.windows))
         check_where(self.where)
         not_negative(self.max_ahead, "max_ahead")
+        size_of(self.auto_rebuild, "auto_rebuild")
+        check_renamed(self.name, self.renamed_from, self.windows, self.renamed_windows)
         schedule_of(self.schedule, instant_us(self.start, "start"))
 
     @property

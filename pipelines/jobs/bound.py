@@ -14,6 +14,7 @@ from pipelines.definition.frame_sets import FrameSet, frame_sets
 from pipelines.definition.function_marks import mark
 from pipelines.definition.relative_paths import local
 from pipelines.jobs import definition_note
+from pipelines.jobs.renaming import name_of_state, take_over
 from pipelines.sources.lift_sql import facts_of
 from pipelines.store import state
 
@@ -91,6 +92,11 @@ class Bound:
         """A name of everything that determines a window's results beside the states: another name, and all windows are derived anew."""
         return derivation(self.pipeline, window)
 
+    @property
+    def state(self) -> str:
+        """The name of the state: its fingerprint."""
+        return Path(self.folder).name
+
 
 def bind(pipeline: Pipeline, root: str | Path, *, store: Store | None = None, claim: bool = False) -> Bound:
     """Bind a pipeline to its state below a root.
@@ -107,15 +113,24 @@ def bind(pipeline: Pipeline, root: str | Path, *, store: Store | None = None, cl
     """
     if store is not None:
         return Bound(pipeline, store.root, store)
-    folder = state.state_folder(pipeline.name, fingerprint(pipeline), local(root, "root"))
+    place = Path(local(root, "root"))
+    if claim:
+        take_over(pipeline, place)
+    folder = state.state_folder(name_of_state(pipeline, place), fingerprint(pipeline), place)
     if claim:
         state.claim(pipeline.name, folder)
         definition_note.write(folder, pipeline)
+        definition_note.note_facts(folder, facts_text(pipeline))
     return Bound(pipeline, folder)
 
 
 def fingerprint(pipeline: Pipeline) -> str:
     """A name of everything that determines the states: another name, and a new state folder begins."""
+    return sha256(facts_text(pipeline).encode()).hexdigest()[:12]
+
+
+def facts_text(pipeline: Pipeline) -> str:
+    """Everything that determines the states, as JSON."""
     source, schedule = pipeline.source, pipeline.intervals
     facts = {
         "format": _NAMING,
@@ -131,7 +146,7 @@ def fingerprint(pipeline: Pipeline) -> str:
         facts["types"] = sorted(source.types.items())
     if source.time_format or source.delimiter:
         facts["text"] = [source.time_format, source.delimiter]
-    return sha256(json.dumps(facts, sort_keys=True, default=str).encode()).hexdigest()[:12]
+    return json.dumps(facts, sort_keys=True, default=str)
 
 
 def derivation(pipeline: Pipeline, window: str) -> str:

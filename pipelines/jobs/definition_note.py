@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pipelines.definition.pipeline import Pipeline
 
 NAME = "definition.json"
+FACTS = "facts.json"
 
 
 def described(pipeline: Pipeline) -> dict[str, Any]:
@@ -51,6 +52,17 @@ def write(state: str, pipeline: Pipeline) -> None:
     now = described(pipeline)
     if read(state) != now:
         write_whole(Path(state, NAME), (json.dumps(now, indent=2) + "\n").encode())
+
+
+def note_facts(state: str, facts: str) -> None:
+    """Note in the folder of a state everything that determines it, for a state that may take it over.
+
+    Raises:
+        StateError: the disk refuses.
+    """
+    path = Path(state, FACTS)
+    if not path.exists():
+        write_whole(path, facts.encode())
 
 
 def read(state: str | Path) -> Mapping[str, Any] | None:

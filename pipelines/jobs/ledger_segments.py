@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, replace
 from functools import lru_cache, reduce
 from math import log
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL
 from pipelines.store.footers import footer, table_of, text_of
 from pipelines.store.parquet import write_named
 from pipelines.store.store import File
-from pipelines.timeline.ledger import NOTES, Entries, Ledger, no_entries
+from pipelines.timeline.ledger import NOTES, Derivation, Entries, Ledger, Superseded, no_entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 MANY = 8
 _LEDGER, _ENTRIES, _DEFINITION = "muntin.ledger", "muntin.entries", "muntin.definition"
+_STATE, _SUPERSEDED = "muntin.state", "muntin.superseded"
 _NAME = re.compile(r"ledger_(?P<number>\d{10})_(?P<entries>\d{7,})_[0-9a-f]{16}\.parquet")
 
 _VALUES: Mapping[str, int | None] = {
@@ -76,7 +77,7 @@ def read_ledger(folder: str, paths: tuple[str, ...]) -> Ledger | None:
     if not paths:
         return None
     ledgers = (_read(f"{folder}/{path}") for path in reversed(paths))
-    return reduce(lambda newer, older: Ledger(newer.definition, older.entries.newest(newer.entries)), ledgers)
+    return reduce(lambda newer, older: replace(newer, entries=older.entries.newest(newer.entries)), ledgers)
 
 
 @lru_cache(maxsize=256)
@@ -84,12 +85,15 @@ def _read(path: str) -> Ledger:
     texts = footer(path)
     if _ENTRIES not in texts:
         return _of_json(texts[_LEDGER])
-    return Ledger(texts[_DEFINITION], Entries.of_table(table_of(texts[_ENTRIES])))
+    superseded = tuple(Superseded(Derivation(state, name), version) for state, name, version in json.loads(texts.get(_SUPERSEDED, "[]")))
+    return Ledger(texts[_DEFINITION], Entries.of_table(table_of(texts[_ENTRIES])), texts.get(_STATE, ""), superseded)
 
 
 def write_segment(folder: str, schema: pa.Schema, number: int, ledger: Ledger) -> File:
     """Write entries to a file without rows, which readers of a table with this schema do not notice."""
-    no_rows = schema.with_metadata({_ENTRIES: text_of(ledger.entries.to_table()), _DEFINITION: ledger.definition}).empty_table()
+    superseded = json.dumps([[*astuple(each.derivation), each.version] for each in ledger.superseded])
+    texts = {_ENTRIES: text_of(ledger.entries.to_table()), _DEFINITION: ledger.definition, _STATE: ledger.state, _SUPERSEDED: superseded}
+    no_rows = schema.with_metadata(texts).empty_table()
     written = write_named(no_rows, folder, lambda digest: f"ledger_{number:010d}_{len(ledger.entries):07d}_{digest}.parquet")
     return File(written["path"], written["size"], written["rows"])
 

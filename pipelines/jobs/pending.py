@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pipelines.definition.instants import label
-from pipelines.jobs.ledger_segments import Segment, read_ledger, segments_of
+from pipelines.jobs.window_tables import Published, place, published
 from pipelines.store.batch_facts import batches_of
 from pipelines.store.contents import problems_of_notes
 from pipelines.store.paths import batches_of_windows
@@ -22,29 +22,10 @@ if TYPE_CHECKING:
 
     from pipelines.jobs.bound import Bound
     from pipelines.states.frames import Ints
-    from pipelines.store.store import Snapshot, Store
+    from pipelines.store.store import Snapshot
     from pipelines.timeline.batches import Batches
     from pipelines.timeline.ledger import Ledger
     from pipelines.timeline.work import Work
-
-
-@dataclass(frozen=True, slots=True)
-class Published:
-    """What is published of a window: a snapshot of its table, the segments of its ledger, oldest first, and the ledger."""
-
-    snapshot: Snapshot
-    segments: tuple[Segment, ...]
-    ledger: Ledger | None
-
-    @property
-    def head(self) -> str | None:
-        """The path of the newest segment: it names all that is published. None if nothing is."""
-        return self.segments[-1].file.path if self.segments else None
-
-    @property
-    def starts(self) -> Ints:
-        """Starts of the batches that windows were published from."""
-        return self.ledger.entries.start_us if self.ledger else np.empty(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +51,6 @@ class Pending:
     work: Work
     known: Ledger | None = None
     remarks: tuple[str, ...] = ()
-
-
-def published(store: Store, window: str) -> Published:
-    """What is published of a window now."""
-    snapshot = store.snapshot(f"windows/{window}")
-    segments = segments_of(snapshot.files)
-    return Published(snapshot, segments, read_ledger(f"{store.root}/windows/{window}", tuple(segment.file.path for segment in segments)))
 
 
 def accumulated(bound: Bound, table: str, snapshot: Snapshot) -> Batches:
@@ -111,7 +85,7 @@ def _pending(bound: Bound, name: str, asked: Sequence[int], states: Snapshot, ba
     now = published(bound.store, name)
     past = history(batches, now.starts, np.array(asked, np.int64), bound.pipeline.intervals, fill=bound.pipeline.on_gap == "empty")
     marks = watermarks(past.batches, bound.pipeline.marks_by)
-    lost = _batches_with_lost_files(bound, name, now, asked)
+    lost = _batches_with_lost_files(bound, now, asked)
     work, known, problems = _work_from_whole_notes(bound, name, past.batches, marks, now.ledger, lost)
     reasons = (*problems, *(f"windows of batch {label(start)}: files were gone" for start in lost))
     remarks = tuple(f"{name}: {reason}; derived again" for reason in reasons)
@@ -135,13 +109,13 @@ def _work_from_whole_notes(
         problems, ledger = (*problems, *more), ledger.without_note(work.note)
 
 
-def _batches_with_lost_files(bound: Bound, name: str, now: Published, asked: Sequence[int]) -> list[int]:
+def _batches_with_lost_files(bound: Bound, now: Published, asked: Sequence[int]) -> list[int]:
     """The batches asked for that have lost a published file, and the others that may have lost windows with it."""
     starts = np.array(sorted(asked), np.int64)
-    lost = set[int]()
+    folder, lost = place(bound.folder, now.table), set[int]()
     for file in now.snapshot.files:
         first, last = batches_of_windows(file.path) or (0, -1)
         within = starts[np.searchsorted(starts, first) : np.searchsorted(starts, last, side="right")] if first <= last else starts[:0]
-        if len(within) and not Path(bound.folder, "windows", name, file.path).exists():
+        if len(within) and not Path(folder, file.path).exists():
             lost.update(now.starts[(now.starts >= first) & (now.starts <= last)].tolist(), within.tolist())
     return sorted(lost)

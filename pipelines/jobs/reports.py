@@ -97,6 +97,8 @@ class RunReport:
         remarks: what was found damaged and was derived again, a sentence each.
         changed: window -> which of its published windows this run changed, and how; one part a commit.
         left_behind: batches that an earlier definition's state has and this one's lacks: `muntin rebuild` reads them.
+        promoted: windows of a changed definition that took the place of those that readers know.
+        beside: windows of a changed definition that lie beside those still.
     """
 
     batches: tuple[BatchReport, ...]
@@ -106,6 +108,8 @@ class RunReport:
     left_behind: int = 0
     remarks: tuple[str, ...] = ()
     changed: Mapping[str, tuple[Changes, ...]] = field(default_factory=dict)
+    promoted: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it: instants as ISO text; of changed windows `uncompared` counts those that were too many to be compared."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pipelines.definition.relative_paths import local
 from pipelines.errors import StateError
 from pipelines.jobs.bound import Bound, bind
-from pipelines.store.state import OWNER_FILE
+from pipelines.store.state import OWNER_FILE, states_of
 
 if TYPE_CHECKING:
     from pipelines.definition.pipeline import Pipeline
@@ -49,7 +49,7 @@ def state_folders(root: str | Path) -> list[Path]:
     if not Path(root).is_dir():
         raise StateError(f"there is no folder {root}; give the root that runs wrote to, as --root state")
     homes = sorted(path.parent for path in Path(root).glob(f"*/{OWNER_FILE}"))
-    return [folder for home in homes for folder in sorted(home.iterdir()) if folder.is_dir()]
+    return [folder for home in homes for folder in states_of(home)]
 
 
 def bind_existing(pipeline: Pipeline, root: str | Path) -> Bound:
@@ -62,7 +62,7 @@ def bind_existing(pipeline: Pipeline, root: str | Path) -> Bound:
     folder = Path(bound.folder)
     if folder.is_dir():
         return bound
-    others = [other.name for other in folder.parent.iterdir() if other.is_dir()] if folder.parent.is_dir() else []
+    others = [other.name for other in states_of(folder.parent)]
     text = f"there is no state of {pipeline.name!r} under this definition at {folder}"
     if others:
         raise StateError(

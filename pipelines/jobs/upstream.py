@@ -13,8 +13,9 @@ from pipelines.definition.instants import BEFORE_ALL
 from pipelines.definition.schedule import Interval
 from pipelines.jobs.bound import Bound, bind
 from pipelines.jobs.ledger_segments import read_ledger
-from pipelines.jobs.pending import accumulated, published
+from pipelines.jobs.pending import accumulated
 from pipelines.jobs.reports_table import last_accumulated, manifest
+from pipelines.jobs.window_tables import place, published
 from pipelines.sources.listing import SourceFile
 from pipelines.sources.upstream_windows import WindowSource
 from pipelines.store.disk import write_whole
@@ -25,8 +26,8 @@ from pipelines.timeline.ledger import Entries, no_entries
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pipelines.jobs.pending import Published
     from pipelines.jobs.reports import ReadFile
+    from pipelines.jobs.window_tables import Published
     from pipelines.states.frames import Ints
 
 _NOTE = "upstream.json"
@@ -79,11 +80,6 @@ class Upstream:
         ledger = read_ledger(self.table, newer)
         return ledger.entries.start_us if ledger else np.empty(0, np.int64)
 
-    @property
-    def number(self) -> int:
-        """Of the newest segment."""
-        return self.now.segments[-1].number if self.now.segments else 0
-
 
 @dataclass(frozen=True, slots=True)
 class News:
@@ -102,7 +98,8 @@ class News:
 def upstream(bound: Bound, source: WindowSource) -> Upstream:
     """The upstream's window, as it is published now."""
     theirs = bind(source.upstream, bound.root)
-    return Upstream(f"{theirs.folder}/windows/{source.window}", published(theirs.store, source.window), source.behind_us)
+    now = published(theirs.store, source.window)
+    return Upstream(place(theirs.folder, now.table), now, source.behind_us)
 
 
 def other_windows(before: Sequence[ReadFile], now: Sequence[SourceFile]) -> bool:
@@ -125,7 +122,7 @@ def news_from_upstream(bound: Bound, *, unread: bool = False) -> News:
     new = np.setdiff1d(starts[starts >= bound.pipeline.intervals.first_us], batches.start_us) if unread else starts[:0]
     found = np.unique(np.concatenate([moved, new, _published_anew(bound, theirs, changed)]))
     after = bound.pipeline.intervals.after
-    return News(tuple(Interval(start, after(start)) for start in found.tolist()), theirs.now.snapshot.identity, theirs.number)
+    return News(tuple(Interval(start, after(start)) for start in found.tolist()), theirs.now.snapshot.identity, theirs.now.number)
 
 
 def _published_anew(bound: Bound, theirs: Upstream, changed: Ints) -> Ints:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import threading
 import time
@@ -54,7 +55,8 @@ class DeltaStore:
         return DeltaStore, (self.root,)
 
     def snapshot(self, table: str) -> Snapshot:
-        path, known = str(Path(self.root, table)), _tables().get(str(Path(self.root, table)))
+        path = self._path(table)
+        known = _tables().get(path)
         if known and known.end.is_still_the_end():
             return known.snapshot
         opened = _newest(known) or _open(path)
@@ -64,9 +66,13 @@ class DeltaStore:
         _remember(path, _Known(LogEnd.of(Path(path), found.version), found, opened))
         return found
 
+    def _path(self, table: str) -> str:
+        """The path of a table, the same for all states of a pipeline."""
+        return os.path.normpath(os.path.join(self.root, table))  # noqa: PTH118 - pathlib keeps `..`
+
     def commit(self, table: str, base: Snapshot, change: Change) -> None:
         for file in change.adds:
-            check_file(Path(self.root, table, file.path), file.size)
+            check_file(Path(self._path(table), file.path), file.size)
         now = int(time.time() * 1000)
         # `data_change` is true of compaction, too: deltalake lets a commit remove what a commit without change of data has removed
         adds = [AddAction(file.path, file.size, {}, now, data_change=True, stats=_stats(file)) for file in change.adds]
@@ -77,18 +83,21 @@ class DeltaStore:
             self._commit(table, base, change, adds, removes)
         except (CommitFailedError, DeltaError) as wrong:
             if any(word in str(wrong) for word in _CONFLICTS):
-                raise ConflictError(f"{table}: another run committed first ({wrong})") from wrong
-            raise StateError(f"{table}: the commit failed ({wrong}); nothing was changed, run again") from wrong
+                raise ConflictError(f"{self._path(table)}: another run committed first ({wrong})") from wrong
+            raise StateError(f"{self._path(table)}: the commit failed ({wrong}); nothing was changed, run again") from wrong
         except OSError as wrong:
-            raise refused(f"the log of {table}", wrong) from wrong
+            raise refused(f"the log of {self._path(table)}", wrong) from wrong
 
     def _commit(self, table: str, base: Snapshot, change: Change, adds: list[AddAction], removes: list[Any]) -> None:
-        path, schema = str(Path(self.root, table)), Schema.from_arrow(change.schema)
+        path, schema = self._path(table), Schema.from_arrow(change.schema)
         marks = CommitProperties(app_transactions=[Transaction(name, base.version + 1) for name in change.names])
         if base.version < 0:
             create_table_with_add_actions(path, schema, adds, mode="error", configuration=_SETTINGS, commit_properties=marks)
             return
         opened, grown = _at(path, base), False
+        if change.whole and schema != opened.schema():
+            opened.create_write_transaction(adds, "overwrite", schema, commit_properties=marks)
+            return
         if new := _new_columns(opened, schema):
             _grow(opened, new, base.version)
             grown = True
@@ -98,7 +107,7 @@ class DeltaStore:
 
     def promote(self, staged: Mapping[str, str], table: str) -> None:
         for source, target in staged.items():
-            place = Path(self.root, table, target)
+            place = Path(self._path(table), target)
             place.parent.mkdir(parents=True, exist_ok=True)
             if Path(self.root, source).exists():
                 Path(self.root, source).replace(place)
@@ -170,6 +179,22 @@ def _listed(opened: DeltaTable) -> Snapshot:
     files = (File(path, size, count or 0) for path, size, count in rows)
     ascending = tuple(sorted(files, key=lambda file: file.path))
     return Snapshot(opened.version(), ascending, pa.schema(opened.schema().to_arrow()), str(opened.metadata().id))
+
+
+def snapshot_at(path: str, version: int) -> Snapshot:
+    """A table at a version that it had.
+
+    Raises:
+        StateError: the log does not know the version any more, or files of it are removed.
+    """
+    try:
+        found = _listed(DeltaTable(path, version=version))
+    except (DeltaError, OSError) as wrong:
+        raise StateError(f"{path} has no version {version} any more ({wrong}); its log is kept for seven days") from wrong
+    gone = [file.path for file in found.files if not Path(path, file.path).exists()]
+    if gone:
+        raise StateError(f"{path}: {len(gone)} files of version {version} are removed, {gone[0]} first; vacuum takes what is replaced")
+    return found
 
 
 def _new_columns(opened: DeltaTable, schema: Schema) -> list[Field]:

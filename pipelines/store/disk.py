@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -30,6 +31,26 @@ def write_whole(target: Path, content: bytes | memoryview) -> None:
         with suppress(OSError):
             partial.unlink()
         raise refused(str(target), wrong) from wrong
+
+
+def link(source: Path, target: Path) -> None:
+    """Give a file a second name; where the disk knows no links, copy it. What is there already stays.
+
+    Raises:
+        StateError: no space, or no permission; or the file is gone.
+    """
+    if target.exists():
+        return
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        os.link(source, target)
+    except FileExistsError:
+        return
+    except OSError:
+        try:
+            write_whole(target, source.read_bytes())
+        except OSError as wrong:
+            raise refused(str(source), wrong) from wrong
 
 
 def refused(target: str, wrong: OSError) -> StateError:

@@ -12,8 +12,11 @@ from pipelines.errors import StateError
 from pipelines.store.disk import refused, write_whole
 
 OWNER_FILE = "muntin.json"
-FORMAT = 2
-"""Of the state: 1 has files of one batch each and a ledger in one piece; 2 files that batches share, and a ledger in segments."""
+FORMAT = 3
+"""Of the state: 1 has files of one batch each and a ledger in one piece; 2 files that batches share, and a ledger in segments; 3 has the
+windows that readers know beside the states, under a path that no change of the definition moves."""
+WINDOWS = "windows"
+"""The folder of the tables that readers know, below that of the pipeline."""
 UMASK = "MUNTIN_UMASK"
 _OWNER_ALONE = "077"
 
@@ -27,6 +30,11 @@ def state_folder(pipeline: str, fingerprint: str, root: str | Path) -> str:
     home = Path(root).absolute() / pipeline
     _check(home, pipeline)
     return str(home / fingerprint)
+
+
+def states_of(home: Path) -> list[Path]:
+    """The states in the folder of a pipeline, one for each definition."""
+    return [folder for folder in sorted(home.iterdir()) if folder.is_dir() and folder.name != WINDOWS] if home.is_dir() else []
 
 
 def claim(pipeline: str, state: str) -> None:
@@ -52,6 +60,18 @@ def claim(pipeline: str, state: str) -> None:
         _make(folder, mode)
     except OSError as wrong:
         raise refused(str(folder), wrong) from wrong
+
+
+def give_to(home: Path, pipeline: str, before: str) -> None:
+    """Mark the folder of a renamed pipeline as its own, if it is marked with the name before.
+
+    Raises:
+        StateError: the disk refuses.
+    """
+    owner_file = home / OWNER_FILE
+    facts = json.loads(owner_file.read_text(encoding="utf-8")) if owner_file.exists() else {}
+    if facts.get("pipeline") == before:
+        write_whole(owner_file, (json.dumps(facts | {"pipeline": pipeline}) + "\n").encode())
 
 
 def _format(owner_file: Path) -> int:

@@ -34,13 +34,15 @@ class Snapshot:
 class Change:
     """One atomic commit: files to add, files to remove, and names that lock.
 
-    Of two commits that start from one snapshot and share a name, or remove the same file, only one succeeds.
+    Of two commits that start from one snapshot and share a name, or remove the same file, only one succeeds. `whole`: the files to add are
+    all that the table will have, so that it takes their schema, whatever columns it had.
     """
 
     schema: pa.Schema
     adds: Sequence[File]
     removes: Sequence[File]
     names: Sequence[str]
+    whole: bool = False
 
 
 class Store(Protocol):

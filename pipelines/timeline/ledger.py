@@ -125,12 +125,59 @@ def no_entries() -> Entries:
     return Entries(**numbers | {"note": pa.array([], NOTES)})
 
 
+@dataclass(frozen=True, slots=True)
+class Derivation:
+    """What windows are derived from and by which rules: the names of a state and of a definition.
+
+    `state` is empty in ledgers of format 2 and before, which did not say it.
+    """
+
+    state: str
+    definition: str
+
+
+@dataclass(frozen=True, slots=True)
+class Superseded:
+    """A derivation whose windows a table held up to a version."""
+
+    derivation: Derivation
+    version: int
+
+
+_REMEMBERED = 32  # superseded derivations
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Ledger:
-    """The entries of all batches of the history, and the name of the definition that windows were derived under."""
+    """The entries of all batches of the history.
+
+    Attributes:
+        definition: the name of the definition that windows were derived under.
+        entries: of the batches.
+        state: the name of the state that windows were derived from; empty in ledgers of format 2 and before.
+        superseded: the derivations that came before in the table, oldest first.
+    """
 
     definition: str
     entries: Entries
+    state: str = ""
+    superseded: tuple[Superseded, ...] = ()
+
+    @property
+    def derivation(self) -> Derivation:
+        """What windows are derived from."""
+        return Derivation(self.state, self.definition)
+
+    def superseded_by(self, derivation: Derivation, version: int) -> tuple[Superseded, ...]:
+        """What is superseded once a table with this ledger, at a version, is derived otherwise. What comes again is not superseded."""
+        if derivation == self.derivation:
+            return self.superseded
+        others = (each for each in self.superseded if each.derivation != derivation)
+        return (*others, Superseded(self.derivation, version))[-_REMEMBERED:]
+
+    def version_before(self, derivation: Derivation) -> int | None:
+        """The last version of the table under a superseded derivation; None if it is not superseded."""
+        return next((each.version for each in reversed(self.superseded) if each.derivation == derivation), None)
 
     def without(self, starts: Sequence[int]) -> Ledger:
         """The ledger without the entries of the batches that start then: they count as new."""

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pipelines.cli.main import main
+from pipelines.store.state import states_of
 
 DEFINITION = '''
 """Readings of sensors."""
@@ -58,7 +59,7 @@ class Project:
 
     @property
     def state(self) -> Path:
-        return next(Path(self.root, "sensors").glob("*/"))
+        return states_of(Path(self.root, "sensors"))[0]
 
     def define(self, **changes: str) -> None:
         """Write the definition, with some of its texts replaced."""

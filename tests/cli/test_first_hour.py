@@ -197,7 +197,7 @@ class TestWhich:
         assert [(row["window_start"][:13], row["change"]) for row in changed["quarter"]] == [("2020-01-02T00", "gone")]
 
     def test_a_published_file_that_is_gone_stops_nobody(self, muntin: Muntin, project: Project) -> None:
-        for path in (project.state / "windows" / "quarter").rglob("0*.parquet"):
+        for path in (project.state.parent / "windows" / "quarter").rglob("0*.parquet"):
             path.unlink()
         told = muntin(*project.arguments("run", *RANGE))
         assert told.status == 0

@@ -45,7 +45,7 @@ if Path(HERE, "publish").is_fifo():
     commit = DeltaStore.commit
 
     def waiting(store, table, *rest):
-        if table.startswith("windows"):
+        if table.startswith("../windows"):
             waited("publish")
         return commit(store, table, *rest)
 

@@ -13,8 +13,9 @@ from pipelines.definition.kinds import Carried, Chained
 from pipelines.definition.schedule import Schedule
 from pipelines.engine.tallies import tallies
 from pipelines.engine.windows import Combined, combine, still_open
-from pipelines.jobs.pending import Pending, Published
+from pipelines.jobs.pending import Pending
 from pipelines.jobs.staged_windows import new_entries
+from pipelines.jobs.window_tables import Published
 from pipelines.store.paths import digest_of
 from pipelines.store.store import Snapshot
 from pipelines.timeline.batches import Batches
@@ -95,7 +96,7 @@ class Desk:
         found = history(batches, starts, np.array([*asked], np.int64), self.schedule, fill=self.fill)
         marks = watermarks(found.batches, self.given.policy)
         work = reconcile(self.given.ours, self.given.width, found.batches, marks, self.ledger, DEFINITION)
-        return Pending("w", Published(NOTHING, (), self.ledger), NOTHING, found, marks, work, self.ledger)
+        return Pending("w", Published("windows/w", NOTHING, (), self.ledger), NOTHING, found, marks, work, self.ledger)
 
     def combined(self, todo: Pending) -> Combined:
         """What a finalize task computes: from the states that `Work` admits, the windows of its batches."""

@@ -52,7 +52,7 @@ def test_one_batch_twice_at_once(small: Small) -> None:
     assert same(small, "state", "clean")
 
 
-@pytest.mark.parametrize("table", ["frames/20m", "windows/visits"])
+@pytest.mark.parametrize("table", ["frames/20m", "../windows/visits"])
 @pytest.mark.parametrize("before", [False, True])
 def test_both_commit_from_one_snapshot(small: Small, table: str, *, before: bool) -> None:
     if before:

@@ -16,10 +16,10 @@ from pipelines import aggregates as agg
 from pipelines.errors import ConflictError, StateError
 from pipelines.jobs import ledger_segments
 from pipelines.jobs.bound import bind
-from pipelines.jobs.pending import published
 from pipelines.jobs.run.accumulate import accumulate
 from pipelines.jobs.upkeep import compact as compaction
 from pipelines.jobs.upkeep.compact import Unit, compact, crowd, tables, units
+from pipelines.jobs.window_tables import place, published
 from pipelines.store.delta import DeltaStore
 from pipelines.store.store import File
 from pipelines.timeline import ledger
@@ -238,7 +238,7 @@ def shared(small: Small, table: str) -> Path:
     return Path(bound.folder, table, file.path)
 
 
-@pytest.mark.parametrize("table", ["frames/20m", "windows/hours"])
+@pytest.mark.parametrize("table", ["frames/20m", "../windows/hours"])
 def test_damage_does_not_pass_into_a_new_file(
     small: Small, table: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -248,7 +248,7 @@ def test_damage_does_not_pass_into_a_new_file(
             small.run("state", at, at)
     bound = bind(small.pipeline, small.folder / "state")
     before = bound.store.snapshot(table).files
-    path = next(Path(bound.folder, table, file.path) for file in before if file.rows)
+    path = next(Path(place(bound.folder, table), file.path) for file in before if file.rows)
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(content)

@@ -124,7 +124,7 @@ def test_a_task_may_die_at_any_file(small: Small, monkeypatch: pytest.MonkeyPatc
     assert at >= 5, "there were files to die at"
 
 
-@pytest.mark.parametrize(("verb", "after"), [("commit frames/20m", True), ("promote windows/visits", True)])
+@pytest.mark.parametrize(("verb", "after"), [("commit frames/20m", True), ("promote ../windows/visits", True)])
 def test_so_it_is_on_spark(small: Small, spark: Any, verb: str, *, after: bool) -> None:
     on_spark = replace(small, spark=spark)
     small.run("clean")

@@ -10,11 +10,11 @@ import pytest
 from pipelines import Pipeline, RunReport, read, run, windows
 from pipelines.errors import ConflictError, StateError
 from pipelines.jobs.bound import bind
-from pipelines.jobs.pending import published
 from pipelines.jobs.run.accumulate import accumulate
 from pipelines.jobs.run.finalize import finalize
 from pipelines.jobs.run.publish import publish
 from pipelines.jobs.upkeep.vacuum import vacuum
+from pipelines.jobs.window_tables import published
 from pipelines.timeline.ledger import Entries
 from tests.storage.three_batches import HERE, HOUR, OTHER, START, Small
 
@@ -70,7 +70,7 @@ def same(small: Small) -> None:
 
 
 def test_windows_that_were_deleted_come_back_when_their_batch_runs_again(small: Small) -> None:
-    gone = [path for path in files(small, "windows/hours") if "T010000Z" in str(path)]
+    gone = [path for path in files(small, "../windows/hours") if "T010000Z" in str(path)]
     assert gone
     for path in gone:
         path.unlink()

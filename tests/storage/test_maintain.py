@@ -17,6 +17,7 @@ from pipelines.jobs.upkeep import compact
 from pipelines.jobs.upkeep.maintain import maintain
 from pipelines.jobs.upkeep.vacuum import vacuum
 from pipelines.store.disk import write_whole
+from pipelines.store.state import states_of
 from tests.storage.crashing import Crash
 from tests.storage.test_crash_points import same
 from tests.storage.three_batches import HERE, HOUR, OTHER, START, Small
@@ -79,15 +80,15 @@ def test_the_note_of_staged_windows_stays(small: Small) -> None:
 def test_a_superseded_state_goes_if_asked(small: Small) -> None:
     other = replace(small.pipeline, aggregates={**small.pipeline.aggregates, "most": agg.max("x")})
     run(other, root=small.folder / "state", start=START, end=START + 3 * HOUR, spark=HERE)
-    before, states = read(other, "hours", root=small.folder / "state"), sorted((small.folder / "state/small").glob("*/"))
+    before, states = read(other, "hours", root=small.folder / "state"), states_of(small.folder / "state/small")
     assert len(states) == 2
     options = {"root": small.folder / "state", "older_than_us": UNITS["d"], "now": LATER}
     told = maintain(other, superseded=True, dry_run=True, **options)
     assert [one.what for one in told.removed if one.what == "superseded state"] == ["superseded state"]
     assert not [one for one in maintain(other, **options).removed if one.what == "superseded state"]
-    assert sorted((small.folder / "state/small").glob("*/")) == states
+    assert states_of(small.folder / "state/small") == states
     assert maintain(other, superseded=True, **options).removed[0].what == "superseded state"
-    assert len(list((small.folder / "state/small").glob("*/"))) == 1
+    assert len(states_of(small.folder / "state/small")) == 1
     assert read(other, "hours", root=small.folder / "state").equals(before)
 
 

@@ -36,7 +36,7 @@ def shaped(found: pa.Table, like: pa.Table) -> pa.Table:
 
 @pytest.mark.parametrize("window", ["hours", "visits"])
 def test_every_reader_agrees(small: Small, spark: Any, window: str) -> None:
-    wanted, place = small.tables("state")[window], folder(small, f"windows/{window}")
+    wanted, place = small.tables("state")[window], folder(small, f"../windows/{window}")
     assert len(wanted) > 5
     delta = DeltaTable(place)
     files = delta.file_uris()
@@ -51,7 +51,7 @@ def test_every_reader_agrees(small: Small, spark: Any, window: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("table", ["windows/hours", "frames/20m", "quarantine", "reports"])
+@pytest.mark.parametrize("table", ["../windows/hours", "frames/20m", "quarantine", "reports"])
 def test_every_table_is_read_by_deltalake_and_polars(small: Small, table: str) -> None:
     place = folder(small, table)
     rows = DeltaTable(place).to_pyarrow_table().num_rows
@@ -60,7 +60,7 @@ def test_every_table_is_read_by_deltalake_and_polars(small: Small, table: str) -
 
 def test_a_reader_may_ask_for_a_part(small: Small) -> None:
     wanted = small.tables("state")["hours"]
-    dataset = DeltaTable(folder(small, "windows/hours")).to_pyarrow_dataset()
+    dataset = DeltaTable(folder(small, "../windows/hours")).to_pyarrow_dataset()
     for moment in wanted["window_start"].unique():
         part = dataset.count_rows(filter=pa.dataset.field("window_start") == moment)
         assert part == wanted["window_start"].to_pylist().count(moment.as_py())

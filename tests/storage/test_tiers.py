@@ -100,7 +100,7 @@ class Both:
 
     def lose(self, minute: int) -> None:
         """Lose the published windows of a batch: they are derived again, from a history that goes on behind it."""
-        lost = [*self.folder.glob(f"*/both/*/windows/*/{label(instant_us(START + minute * MINUTE, 'minute'))}/*.parquet")]
+        lost = [*self.folder.glob(f"*/both/windows/*/{label(instant_us(START + minute * MINUTE, 'minute'))}/*.parquet")]
         assert lost
         for path in lost:
             path.unlink()

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipelines.jobs.pending import published
 from pipelines.jobs.shards.derived_columns import derived, of_nothing
+from pipelines.jobs.window_tables import published
 from pipelines.states.columns import INSTANT
 from pipelines.states.frames import run_starts
 from pipelines.states.keys import contiguous, key_codes

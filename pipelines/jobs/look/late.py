@@ -11,10 +11,11 @@ import pyarrow as pa
 from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL, from_us
 from pipelines.definition.kinds import Bounded
 from pipelines.jobs.look.unknown import no_window
-from pipelines.jobs.pending import pending_window, published
+from pipelines.jobs.pending import pending_window
 from pipelines.jobs.run.finalize_task import combined_shard
 from pipelines.jobs.shards.shard import shards
 from pipelines.jobs.state_folders import bind_existing
+from pipelines.jobs.window_tables import published
 from pipelines.states.columns import BATCH_POSITION, FRAME, INSTANT
 from pipelines.store.shared_files import within
 from pipelines.timeline.work import Work

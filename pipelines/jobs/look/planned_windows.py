@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pipelines.jobs.pending import accumulated, published
+from pipelines.jobs.pending import accumulated
+from pipelines.jobs.window_tables import published
 from pipelines.timeline.batches import Batches
 from pipelines.timeline.closing import watermarks
 from pipelines.timeline.history import history

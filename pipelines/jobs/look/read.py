@@ -18,6 +18,7 @@ from pipelines.jobs.look.selection import Selection
 from pipelines.jobs.look.unknown import no_window
 from pipelines.jobs.pending import pending_window
 from pipelines.jobs.upkeep.rebuild import check_rebuilt
+from pipelines.jobs.window_tables import place
 from pipelines.states.columns import INSTANT
 from pipelines.store.reading import read_files
 from pipelines.timeline.carried import from_note
@@ -101,7 +102,7 @@ def _needed(pipeline: Pipeline, window: str, columns: Sequence[str] | None) -> s
 
 def _published(bound: Bound, todo: Pending, chosen: Selection, needed: set[str] | None) -> pa.Table:
     """The published windows that were chosen. Row groups of other times are skipped, and columns that nobody needs."""
-    table, snapshot = f"{bound.folder}/windows/{todo.window}", todo.published.snapshot
+    table, snapshot = place(bound.folder, todo.published.table), todo.published.snapshot
     if snapshot.schema is None:
         return _nothing()
     conditions = [each for each in (chosen.of_keys(snapshot.schema), chosen.of_time()) if each is not None]

@@ -7,11 +7,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pipelines.jobs.adoption import adoptable
 from pipelines.jobs.definition_note import described, differences, read
-from pipelines.jobs.pending import published
 from pipelines.jobs.reports_table import last_accumulated
 from pipelines.jobs.upkeep.outdated import versions
 from pipelines.jobs.upkeep.rebuild import newest_earlier
+from pipelines.jobs.window_tables import current, published
 from pipelines.store.delta import DeltaStore
 
 if TYPE_CHECKING:
@@ -47,25 +48,26 @@ def redefined(bound: Bound) -> Redefined | None:
     earlier = newest_earlier(bound) if lost else None
     if not earlier and not windows:
         return None
-    noted = read(earlier or bound.folder)
+    noted = read(earlier or adoptable(bound) or bound.folder)
     changes = tuple(differences(noted, described(bound.pipeline))) if noted else ()
     return Redefined(changes, earlier.name if earlier else None, len(lost), sum(lost.values()), windows)
 
 
 def _derived_anew(bound: Bound) -> dict[str, int]:
-    """Window -> how many published ones were derived by another rule."""
-    ledgers = {name: published(bound.store, name).ledger for name in bound.windows}
+    """Window -> how many published ones were derived by another rule, or from a state that this one takes over."""
+    adopting = adoptable(bound) is not None
+    ledgers = {name: (current if adopting else published)(bound.store, name).ledger for name in bound.windows}
     return {
         name: int(ledger.entries.windows.sum())
         for name, ledger in ledgers.items()
-        if ledger and ledger.definition != bound.derivation(name)
+        if ledger and (adopting or ledger.definition != bound.derivation(name))
     }
 
 
 def _to_read_again(bound: Bound) -> dict[int, int]:
     """Start -> bytes of the batches that the newest earlier state has and the present one lacks."""
     earlier = newest_earlier(bound)
-    if earlier is None:
+    if earlier is None or adoptable(bound):
         return {}
     there, reports = versions(bound), last_accumulated(DeltaStore(str(Path(earlier))))
     return {start: sum(entry[1] for entry in json.loads(said["files"])) for start, said in reports.items() if start not in there}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow.compute as pc
@@ -12,13 +12,15 @@ import pyarrow.parquet as pq
 
 from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL, from_us, instant_us
 from pipelines.jobs.look.open_since import open_since
-from pipelines.jobs.pending import pending_windows, published
+from pipelines.jobs.pending import pending_windows
 from pipelines.jobs.reports_table import TABLE
 from pipelines.jobs.state_folders import Staging, bind_existing, stagings, state_folders
+from pipelines.jobs.window_tables import current, place, published, windows_of
 from pipelines.store.batch_facts import batches_of
 from pipelines.store.delta import DeltaStore
 from pipelines.store.paths import QUARANTINE, batches_of_windows
 from pipelines.store.reading import read_files
+from pipelines.store.state import WINDOWS
 from pipelines.timeline.batches import Batches
 from pipelines.timeline.ledger import no_entries
 
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
     from pipelines.definition.pipeline import Pipeline
     from pipelines.store.store import Snapshot, Store
     from pipelines.timeline.ledger import Entries
+
+
+Standing = Literal["current", "superseded", "beside"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,8 @@ class WindowStatus:
 class PipelineStatus:
     """The state of a pipeline under one fingerprint.
 
+    `standing`: "current": readers know its windows; "superseded": they did, before a newer definition was promoted; "beside": they do not.
+    `bytes`: of all its files, without windows that readers know.
     `waiting` (starts of batches behind missing intervals) and `missing` (these intervals) are None where the definition is
     not known. `staged`: the staged folders, whose windows are not published.
     """
@@ -75,6 +82,8 @@ class PipelineStatus:
     missing: tuple[tuple[datetime, datetime], ...] | None
     staged: tuple[Staging, ...]
     last_run: datetime | None
+    standing: Standing
+    bytes: int
 
     def to_dict(self) -> dict[str, Any]:
         """As plain dicts; instants are datetimes."""
@@ -104,7 +113,7 @@ def _from_tables(folder: Path, opened: dict[str, int | None]) -> PipelineStatus:
     """The status as the tables tell. `opened`: window -> the earliest start of an open window, where the definition tells."""
     store = DeltaStore(str(folder))
     batches = _versions(store, folder)
-    names = [*opened] or sorted(table.name for table in folder.glob("windows/*") if (table / "_delta_log").is_dir())
+    names = [*opened] or windows_of(store)
     return PipelineStatus(
         folder.parent.name,
         folder.name,
@@ -115,7 +124,19 @@ def _from_tables(folder: Path, opened: dict[str, int | None]) -> PipelineStatus:
         None,
         tuple(stagings(folder)),
         _last_run(store),
+        standing(folder),
+        sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()),
     )
+
+
+def standing(state: Path) -> Standing:
+    """How a state stands to the windows that readers know."""
+    store, tables = DeltaStore(str(state)), sorted(log.parent.name for log in (state.parent / WINDOWS).glob("*/_delta_log"))
+    ledgers = [ledger for name in tables if (ledger := current(store, name).ledger)]
+    if not ledgers or any(ledger.state == state.name for ledger in ledgers):
+        return "current"
+    before = {each.derivation.state for ledger in ledgers for each in ledger.superseded}
+    return "superseded" if state.name in before else "beside"
 
 
 def _versions(store: Store, folder: Path) -> Batches:
@@ -135,7 +156,7 @@ def _window(store: Store, name: str, batches: Batches, opened: dict[str, int | N
         from_us(int(entries.start_us[-1])) if len(entries) else None,
         len(entries),
         int(entries.windows.sum()),
-        _latest_end(store, name, now.snapshot),
+        _latest_end(place(store.root, now.table), now.snapshot),
         _moment(mark),
         _moment(since),
         int(entries.late.sum()),
@@ -155,11 +176,11 @@ def _moment(us: int | None) -> datetime | None:
     return None if us is None else from_us(us)
 
 
-def _latest_end(store: Store, name: str, snapshot: Snapshot) -> datetime | None:
+def _latest_end(folder: str, snapshot: Snapshot) -> datetime | None:
     """The latest end, from the footers of the files of the last batch: a later batch closes later windows."""
     last = max((found[1] for file in snapshot.files if (found := batches_of_windows(file.path))), default=None)
     files = [file.path for file in snapshot.files if (found := batches_of_windows(file.path)) and found[1] == last]
-    return max((_maximum(pq.read_metadata(f"{store.root}/windows/{name}/{path}"), "window_end") for path in files), default=None)
+    return max((_maximum(pq.read_metadata(f"{folder}/{path}"), "window_end") for path in files), default=None)
 
 
 def _maximum(footer: pq.FileMetaData, column: str) -> datetime:

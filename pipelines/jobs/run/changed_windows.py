@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipelines.jobs.changes import Changes, compared
+from pipelines.jobs.window_tables import place
 from pipelines.states.columns import BATCH
 from pipelines.store.paths import batches_of_windows
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pipelines.jobs.bound import Bound
-    from pipelines.jobs.pending import Published
+    from pipelines.jobs.window_tables import Published
     from pipelines.states.frames import Ints
     from pipelines.store.store import File
 
@@ -44,7 +45,7 @@ def changed_windows(bound: Bound, window: str, now: Published, old: Sequence[Fil
     if rows > MOST:
         return unknown
     try:
-        return _of_known(compared(*_both(f"{bound.folder}/windows/{window}", went, came), identity=identity), now.starts)
+        return _of_known(compared(*_both(place(bound.folder, now.table), went, came), identity=identity), now.starts)
     except (OSError, pa.ArrowException):  # an old file is gone or damaged: that is why it is replaced
         return unknown
 

@@ -15,6 +15,7 @@ from pipelines.definition.spelling import did_you_mean
 from pipelines.errors import MuntinError, SourceError
 from pipelines.jobs.bound import Bound, bind
 from pipelines.jobs.inputs import Inputs, inputs
+from pipelines.jobs.promotion import check_not_superseded
 from pipelines.jobs.run.source_columns import bound_types
 from pipelines.jobs.run.validate import find_suite
 from pipelines.quality.errors import SuiteError
@@ -49,7 +50,9 @@ def check(bound: Bound, intervals: Sequence[Interval], *, validate: bool = True,
     Raises:
         DefinitionError: an expression, a key or a suite does not fit.
         SourceError: intervals without files, all of which are named; or a file that cannot be read.
+        StateError: the definition is superseded.
     """
+    check_not_superseded(bound)
     if validate:
         check_suites(bound)
     check_columns(bound, all_inputs(bound, intervals, forget=forget))

@@ -10,16 +10,17 @@ import pyarrow as pa
 
 from pipelines.errors import ConflictError
 from pipelines.jobs.ledger_segments import read_ledger, to_merge, write_segment
-from pipelines.jobs.pending import Published, published
+from pipelines.jobs.promotion import check_not_superseded, promote_complete
 from pipelines.jobs.run.changed_windows import changed_windows
 from pipelines.jobs.run.verdicts import check_judged
 from pipelines.jobs.staged_windows import entries_of
 from pipelines.jobs.upkeep.compact import compact
 from pipelines.jobs.upkeep.tiers import make_tiers
 from pipelines.jobs.window_files import replaced_windows
+from pipelines.jobs.window_tables import Published, place, published
 from pipelines.store.contents import problems_of_notes
 from pipelines.store.store import Change, File
-from pipelines.timeline.ledger import Ledger
+from pipelines.timeline.ledger import Derivation, Ledger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,24 +41,34 @@ def publish(
     committed: Callable[[str, Sequence[int]], None] = lambda _window, _starts: None,
     validated: bool = True,
     changed: Callable[[str, Changes], None] | None = None,
-) -> None:
-    """Commit every staged window.
+    promoting: bool = True,
+    again: bool = False,
+) -> list[str]:
+    """Commit every staged window: to the table that readers know, or beside it while that holds windows of another state.
 
     Two conditions come first, for all windows: no other run has published a window since it was staged, and each window
     with a suite has a verdict on exactly the staged files. If a commit fails, the commits before it stay, and the next
-    finalize stages the windows that are left. Then some small files are put together, and some tiers are made; see `compact`, `make_tiers`.
+    finalize stages the windows that are left. Then windows beside that are complete are promoted, some small files are put together, and
+    some tiers are made; see `promote_complete`, `compact`, `make_tiers`.
 
     Args:
         bound, staged: the pipeline, what finalize staged.
         committed: called after each commit, with the window and the starts of the batches whose windows were replaced.
         validated: whether windows with a suite need a verdict; False where the user switched validation off.
         changed: called after each commit that changed published rows; None: nothing is compared.
+        promoting: whether windows beside that are complete take the place of those that readers know.
+        again: whether a superseded definition is to be current again.
+
+    Returns:
+        the windows that were promoted.
 
     Raises:
         ConflictError: another run published since this was staged, or a window was not validated; finalize again.
         ExpectationsError: a window failed its suite.
-        StateError: a staged file is gone or not whole.
+        StateError: a staged file is gone or not whole; or the definition is superseded.
     """
+    if not again:
+        check_not_superseded(bound)
     bases = {window.window: _base(bound, window) for window in staged.windows}
     if validated:
         check_judged(bound, staged)
@@ -65,8 +76,10 @@ def publish(
         if _publish(bound, staged.folder, window, bases[window.window], changed):
             committed(window.window, tuple(window.starts))
     bound.store.discard(staged.folder)
+    promoted = promote_complete(bound) if promoting else []
     compact(bound)
     make_tiers(bound)
+    return promoted
 
 
 def _base(bound: Bound, staged: StagedWindow) -> Published:
@@ -79,26 +92,26 @@ def _base(bound: Bound, staged: StagedWindow) -> Published:
 
 def _publish(bound: Bound, folder: str, staged: StagedWindow, now: Published, changed: Callable[[str, Changes], None] | None) -> bool:
     """Commit a window. False: it is published as staged already."""
-    table, entries = f"windows/{staged.window}", entries_of(staged)
+    table, entries = now.table, entries_of(staged)
     new = [File(file["path"], file["size"], file["rows"]) for file in staged.files]
     starts = np.array(staged.starts, np.int64)
     if problems := problems_of_notes(bound.folder, _notes(entries.take(np.isin(entries.start_us, starts)))):
-        raise ConflictError(f"{table}: {'; '.join(problems)} since these windows were staged; finalize again")
+        raise ConflictError(f"windows/{staged.window}: {'; '.join(problems)} since these windows were staged; finalize again")
     bound.store.promote({f"{folder}/{staged.window}/{file.path}": file.path for file in new}, table)
     for _ in range(_TRIES):  # files may be put together meanwhile: that publishes nothing
-        old, rest = replaced_windows(f"{bound.folder}/{table}", now.snapshot.files, starts, now.starts, bound.pipeline.keys)
+        old, rest = replaced_windows(place(bound.folder, table), now.snapshot.files, starts, now.starts, bound.pipeline.keys)
         if _is_published(now, staged, entries, old, new):
             return False
         changes = changed_windows(bound, staged.window, now, old, [*new, *rest]) if changed else None
         try:
-            bound.store.commit(table, now.snapshot, _change(bound, table, staged, entries, now, old, [*new, *rest]))
+            bound.store.commit(table, now.snapshot, _change(bound, staged, entries, now, old, [*new, *rest]))
         except ConflictError:
             now = _base(bound, staged)
             continue
         if changed and changes:
             changed(staged.window, changes)
         return True
-    raise ConflictError(f"{table}: files keep being put together; publish again")
+    raise ConflictError(f"windows/{staged.window}: files keep being put together; publish again")
 
 
 def _notes(entries: Entries) -> list[str]:
@@ -114,21 +127,19 @@ def _is_published(now: Published, staged: StagedWindow, entries: Entries, old: S
     return bool((at >= 0).all()) and now.ledger.entries.take(at).to_table().equals(entries.to_table())
 
 
-def _change(
-    bound: Bound, table: str, staged: StagedWindow, entries: Entries, now: Published, old: Sequence[File], new: Sequence[File]
-) -> Change:
+def _change(bound: Bound, staged: StagedWindow, entries: Entries, now: Published, old: Sequence[File], new: Sequence[File]) -> Change:
     """The commit of a window: its files, and a segment of the ledger with its entries, which takes the place of some segments."""
-    schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(staged.schema)))
+    schema, folder = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(staged.schema))), place(bound.folder, now.table)
     count = len(now.segments) if staged.anew else to_merge(now.segments, len(entries))
     merged = now.segments[len(now.segments) - count :]
-    before = None if staged.anew else read_ledger(f"{bound.folder}/{table}", tuple(segment.file.path for segment in merged))
-    ledger = Ledger(staged.definition, _thinned(before.entries.newest(entries), entries, now) if before else entries)
-    number = now.segments[-1].number + 1 if now.segments else 1
-    segment = write_segment(f"{bound.folder}/{table}", schema, number, ledger)
+    before = None if staged.anew else read_ledger(folder, tuple(segment.file.path for segment in merged))
+    superseded = now.ledger.superseded_by(Derivation(bound.state, staged.definition), now.snapshot.version) if now.ledger else ()
+    newest = _thinned(before.entries.newest(entries), entries, now) if before else entries
+    segment = write_segment(folder, schema, now.number + 1, Ledger(staged.definition, newest, bound.state, superseded))
     had, have = {file.path for file in old}, {file.path for file in new}
     adds = [*(file for file in new if file.path not in had), segment]
     removes = [*(file for file in old if file.path not in have), *(one.file for one in merged)]
-    return Change(schema, adds, removes, [f"{bound.pipeline.name}/{staged.window}"])
+    return Change(schema, adds, removes, [f"{bound.pipeline.name}/{staged.window}"], whole=len(removes) == len(now.snapshot.files))
 
 
 def _thinned(merged: Entries, new: Entries, now: Published) -> Entries:

@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from pipelines.definition.instants import from_us, instant_us
 from pipelines.errors import ConflictError
+from pipelines.jobs.adoption import adopt
 from pipelines.jobs.bound import Bound, bind
-from pipelines.jobs.pending import published
-from pipelines.jobs.reports import BatchReport, RunReport
-from pipelines.jobs.reports_table import last_accumulated, record_accumulated, record_published, utc_now
+from pipelines.jobs.promotion import lacking
+from pipelines.jobs.reports import RunReport
+from pipelines.jobs.reports_table import record_accumulated, record_published, utc_now
 from pipelines.jobs.run.accumulate import accumulate
+from pipelines.jobs.run.batch_reports import batch_reports
 from pipelines.jobs.run.check import check
 from pipelines.jobs.run.finalize import finalize
 from pipelines.jobs.run.publish import publish
 from pipelines.jobs.run.validate import validate_staged
-from pipelines.jobs.upkeep.rebuild import left_behind
+from pipelines.jobs.upkeep.rebuild import by_itself, left_behind
 from pipelines.jobs.upstream import news_from_upstream
 from pipelines.spark.spark_session import session_or_local
 from pipelines.store.retries import after_conflicts
@@ -33,9 +33,7 @@ if TYPE_CHECKING:
     from pipelines.definition.pipeline import Pipeline
     from pipelines.definition.schedule import Interval
     from pipelines.jobs.changes import Changes
-    from pipelines.states.frames import Ints
     from pipelines.store.store import Store
-    from pipelines.timeline.ledger import Entries
 
 _TRIES = 8
 
@@ -49,6 +47,8 @@ class Finished:
         missing: intervals (start, end) that accumulated batches wait for.
         quality: the reports of the validation.
         remarks: what was lost or damaged and is derived again, for people.
+        changed: window -> which published windows changed, a part for each commit.
+        promoted: windows of a changed definition that took the place of those that readers know.
     """
 
     published: Mapping[str, tuple[int, ...]]
@@ -56,6 +56,7 @@ class Finished:
     quality: tuple[Mapping[str, Any], ...]
     remarks: tuple[str, ...] = ()
     changed: Mapping[str, tuple[Changes, ...]] = field(default_factory=dict)
+    promoted: tuple[str, ...] = ()
 
 
 def run(
@@ -69,6 +70,7 @@ def run(
     forget: bool = False,
     progress: Callable[[str], None] | None = None,
     store: Store | None = None,
+    promoting: bool = True,
 ) -> RunReport:
     """Accumulate, finalize, validate and publish every batch of `[start, end)`, in bulk.
 
@@ -84,26 +86,28 @@ def run(
         forget: whether a batch without files is empty, whatever was read of it before: its rows go out of published windows.
         progress: called with the name of each step as it begins.
         store: another implementation of `Store`.
+        promoting: whether the windows of a changed definition take the place of those that readers know, once they are complete.
 
     Raises:
         DefinitionError: start or end is no border of the schedule, or the definition does not fit the source.
         SourceError: the source cannot be read; or files are gone of batches that rows were read of, and `forget` is false.
-        StateError: the state cannot be used.
+        StateError: the state cannot be used, or the definition is superseded.
         ExpectationsError: a critical expectation failed; nothing was published.
     """
     tell = progress or (lambda _: None)
     intervals = pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end"))
     bound = bind(pipeline, root, store=store)
     news = news_from_upstream(bound)
-    intervals = sorted({*intervals, *news.intervals})
+    intervals = sorted({*intervals, *news.intervals, *by_itself(pipeline, bound.root)})
     check(bound, intervals, validate=validate, forget=forget)
     bound = bind(pipeline, root, store=store, claim=True)
+    adopt(bound)
     with session_or_local(spark) as active:
         tell("accumulate")
         done = accumulate(bound, active, intervals, forget=forget)
         changed = record_accumulated(bound.store, done, utc_now())
         news.remember(bound)
-        finished = finish(bound, active, intervals, validate=validate, tell=tell)
+        finished = finish(bound, active, intervals, validate=validate, tell=tell, promoting=promoting)
     batches = batch_reports(bound, intervals, changed)
     record_published(bound.store, batches, utc_now())
     return RunReport(
@@ -114,11 +118,22 @@ def run(
         left_behind(pipeline, root),
         finished.remarks,
         finished.changed,
+        finished.promoted,
+        tuple(lacking(bound)),
     )
 
 
-def finish(bound: Bound, spark: SparkSession, intervals: Sequence[Interval], *, validate: bool, tell: Callable[[str], None]) -> Finished:
-    """Finalize, validate, publish; again from finalize on if another run published in between.
+def finish(
+    bound: Bound,
+    spark: SparkSession,
+    intervals: Sequence[Interval],
+    *,
+    validate: bool,
+    tell: Callable[[str], None],
+    promoting: bool = True,
+    again: bool = False,
+) -> Finished:
+    """Finalize, validate, publish; once more from finalize on if another run published in between. `promoting`, `again`: see `publish`.
 
     Raises:
         ConflictError: other runs published in between every time.
@@ -135,64 +150,19 @@ def finish(bound: Bound, spark: SparkSession, intervals: Sequence[Interval], *, 
 
     def attempted() -> Finished:
         tell("finalize")
-        staged = finalize(bound, spark, [interval.start_us for interval in intervals])
+        staged = finalize(bound, spark, [interval.start_us for interval in intervals], again=again)
         quality: tuple[Mapping[str, Any], ...] = ()
         if validate and bound.pipeline.expectations and staged.windows:
             tell("validate")
             quality = tuple(validate_staged(bound, spark, staged))
         tell("publish")
         try:
-            publish(bound, staged, committed=committed, validated=validate, changed=changed)
+            promoted = publish(bound, staged, committed=committed, validated=validate, changed=changed, promoting=promoting, again=again)
         except ConflictError:
             bound.store.discard(staged.folder)
             raise
-        return Finished(published_starts, tuple((low, high) for low, high in staged.missing), quality, tuple(staged.remarks), changes)
+        missing = tuple((low, high) for low, high in staged.missing)
+        return Finished(published_starts, missing, quality, tuple(staged.remarks), changes, tuple(promoted))
 
     given_up = f"{bound.pipeline.name}: other runs keep publishing; run again when they are done"
     return after_conflicts(_TRIES, given_up)(attempted)
-
-
-def batch_reports(bound: Bound, intervals: Sequence[Interval], changed: Mapping[int, bool] | None = None) -> list[BatchReport]:
-    """The report of each batch, from the reports table and the ledgers as they are now."""
-    read = last_accumulated(bound.store, intervals)
-    starts = np.array([interval.start_us for interval in intervals], np.int64)
-    ledgers = {name: _told(now.ledger.entries, starts) for name in bound.windows if (now := published(bound.store, name)).ledger}
-    told = [{name: entry for name, entries in ledgers.items() if (entry := entries[at])} for at in range(len(intervals))]
-    return [
-        _report(interval, read[interval.start_us], entries, (changed or {}).get(interval.start_us, False))
-        for interval, entries in zip(intervals, told, strict=True)
-        if interval.start_us in read
-    ]
-
-
-@dataclass(frozen=True, slots=True)
-class _Told:
-    """What a ledger tells of a batch; see `Entries`."""
-
-    mark_us: int
-    windows: int
-    missed: int
-    late_any: int
-
-
-def _told(entries: Entries, starts: Ints) -> list[_Told | None]:
-    """What a ledger tells of some batches; None of those that it does not know."""
-    at = entries.position(starts)
-    columns = (column[at].tolist() for column in (entries.mark_us, entries.windows, entries.missed, entries.late_any))
-    return [_Told(*facts) if known else None for known, *facts in zip((at >= 0).tolist(), *columns, strict=True)]
-
-
-def _report(interval: Interval, read: Mapping[str, Any], entries: Mapping[str, _Told], changed: bool) -> BatchReport:  # noqa: FBT001
-    marks = [entry.mark_us for entry in entries.values() if entry.mark_us > -(2**61)]
-    return BatchReport(
-        from_us(interval.start_us),
-        from_us(interval.end_us),
-        read["rows_read"],
-        read["rows_accepted"],
-        read["rows_quarantined"],
-        max((entry.late_any for entry in entries.values()), default=0),
-        {name: entry.windows for name, entry in entries.items()},
-        from_us(max(marks)) if marks else None,
-        {name: entry.missed for name, entry in entries.items()},
-        changed,
-    )

@@ -12,14 +12,15 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, replace
 from math import log
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from pipelines.errors import ConflictError, StateError
-from pipelines.jobs.pending import published
 from pipelines.jobs.window_files import MOST_BATCHES, write_windows
+from pipelines.jobs.window_tables import is_of_windows, place, published
 from pipelines.states.columns import BUCKET, FRAME, ROW_IN_BATCH
 from pipelines.states.frames import sorted_order
 from pipelines.states.keys import contiguous, key_codes
@@ -65,7 +66,8 @@ def compact(bound: Bound) -> str | None:
     At most one table, and `MANY` files of it: the end of a run is no place for long work. A conflict or a full disk is no error: the files
     stay as they are.
     """
-    return next((table for table in tables(bound) if (chosen := crowd(units(bound, table))) and _merged(bound, table, chosen)), None)
+    merged = (table for table in tables(bound) if (chosen := crowd(units(bound, table))) and _merged(bound, table, chosen))
+    return next((table.removeprefix("../") for table in merged), None)
 
 
 def _merged(bound: Bound, table: str, chosen: Sequence[Unit]) -> bool:
@@ -73,14 +75,14 @@ def _merged(bound: Bound, table: str, chosen: Sequence[Unit]) -> bool:
     try:
         _merge(bound, table, chosen)
     except (ConflictError, StateError, OSError) as wrong:
-        _log.warning("%s: files were not put together (%s); a later run tries again", table, wrong)
+        _log.warning("%s: files were not put together (%s); a later run tries again", place(bound.folder, table), wrong)
         return False
     return True
 
 
 def tables(bound: Bound) -> list[str]:
     """The tables whose files hold batches."""
-    return [*(frames.table for frames in bound.frame_sets), *(f"windows/{name}" for name in bound.windows), QUARANTINE]
+    return [*(frames.table for frames in bound.frame_sets), *(published(bound.store, name).table for name in bound.windows), QUARANTINE]
 
 
 def crowd(found: Iterable[Unit]) -> Sequence[Unit]:
@@ -112,7 +114,7 @@ def units(bound: Bound, table: str) -> list[Unit]:
 
 def _batches(table: str, path: str) -> tuple[int, int] | None:
     """Starts of the first and the last batch of a file; None for a segment of a ledger."""
-    if table.startswith("windows/"):
+    if is_of_windows(table):
         return batches_of_windows(path)
     facts = parse_states_path(path)
     return facts.first_us, facts.last_us
@@ -120,9 +122,9 @@ def _batches(table: str, path: str) -> tuple[int, int] | None:
 
 def _counted(bound: Bound, table: str) -> Callable[[File, int, int], int]:
     """How many batches a file holds, given the starts of the first and the last."""
-    if not table.startswith("windows/"):
+    if not is_of_windows(table):
         return lambda file, _first, _last: parse_states_path(file.path).batches
-    known = published(bound.store, table.removeprefix("windows/")).starts
+    known = published(bound.store, Path(table).name).starts
     return lambda _file, first, last: int(np.searchsorted(known, last, side="right") - np.searchsorted(known, first))
 
 
@@ -133,16 +135,16 @@ def _merge(bound: Bound, table: str, chosen: Sequence[Unit]) -> None:
         StateError: a file is gone or damaged: in a file of another name the damage could not be told any more.
         ConflictError: another run replaced one of them.
     """
-    snapshot, folder = bound.store.snapshot(table), f"{bound.folder}/{table}"
+    snapshot, folder = bound.store.snapshot(table), place(bound.folder, table)
     files = [file for unit in chosen for file in unit.files]
     if snapshot.schema is None or not {file.path for file in files} <= {file.path for file in snapshot.files}:
-        raise ConflictError(f"{table}: another run replaced some of the files")
+        raise ConflictError(f"{place(bound.folder, table)}: another run replaced some of the files")
     check_whole(folder, files)
     rows = read_files(folder, replace(snapshot, files=tuple(files)))
     if len(rows) != (count := sum(file.rows for file in files)):
         raise StateError(f"{folder}: {len(rows)} rows in files that hold {count}")
-    if table.startswith("windows/"):
-        kind = bound.windows[table.removeprefix("windows/")]
+    if is_of_windows(table):
+        kind = bound.windows[Path(table).name]
         order = [(name, "ascending") for name in dict.fromkeys((*bound.pipeline.keys, *kind.order))]
         last_us = max(unit.last_us for unit in chosen)
         new = write_windows(rows.sort_by(order), folder, chosen[0].first_us, last_us, 0, bound.pipeline.keys)

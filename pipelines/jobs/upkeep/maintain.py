@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 
 from deltalake import DeltaTable
 
+from pipelines.jobs.look.status import standing
 from pipelines.jobs.reports_table import last_read_at, utc_now
 from pipelines.jobs.state_folders import bind_existing
 from pipelines.jobs.upkeep.compact import compact
 from pipelines.jobs.upkeep.tiers import make_tiers
 from pipelines.jobs.upkeep.vacuum import Removed, vacuum
 from pipelines.store.delta import DeltaStore
+from pipelines.store.state import WINDOWS, states_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -65,7 +67,7 @@ def maintain(
         while make_tiers(bound):
             pass
         tell("logs")
-        _shorten_logs(Path(bound.folder))
+        _shorten_logs(Path(bound.folder), Path(bound.folder).parent / WINDOWS)
     tell("vacuum")
     oldest = present - timedelta(microseconds=older_than_us)
     gone = [*_superseded(bound, oldest, dry_run=dry_run)] if superseded else []
@@ -80,9 +82,9 @@ def _each(bound: Bound, tell: Callable[[str], None]) -> Iterator[str]:
         yield table
 
 
-def _shorten_logs(state: Path) -> None:
-    """A checkpoint for each table, and no entries that are older than its log is to be."""
-    for log in sorted(state.rglob("_delta_log")):
+def _shorten_logs(*folders: Path) -> None:
+    """A checkpoint for each table below the folders, and no entries that are older than its log is to be."""
+    for log in sorted(log for folder in folders for log in folder.rglob("_delta_log")):
         table = DeltaTable(str(log.parent))
         table.create_checkpoint()
         table.cleanup_metadata()
@@ -91,7 +93,7 @@ def _shorten_logs(state: Path) -> None:
 def _superseded(bound: Bound, oldest: datetime, *, dry_run: bool) -> Iterator[Removed]:
     """Remove the states of other definitions that read their last batch before `oldest`."""
     present = Path(bound.folder)
-    for folder in sorted(other for other in present.parent.iterdir() if other.is_dir() and other != present):
+    for folder in (other for other in states_of(present.parent) if other != present and standing(other) != "current"):
         read_at = last_read_at(DeltaStore(str(folder)))
         if read_at is None or read_at < oldest:
             files = [file.stat().st_size for file in folder.rglob("*") if file.is_file()]

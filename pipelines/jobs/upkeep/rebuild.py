@@ -8,16 +8,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pipelines.definition.instants import from_us
+from pipelines.definition.amounts import size_of
+from pipelines.definition.instants import from_us, instant_us
 from pipelines.definition.schedule import Interval
 from pipelines.errors import DefinitionError, StateError
+from pipelines.jobs import definition_note
 from pipelines.jobs.bound import Bound, bind
-from pipelines.jobs.inputs import without_files
+from pipelines.jobs.inputs import inputs, without_files
 from pipelines.jobs.pending import accumulated
+from pipelines.jobs.promotion import superseded
 from pipelines.jobs.reports_table import last_accumulated, last_read_at
 from pipelines.jobs.upkeep.outdated import Outdated
+from pipelines.jobs.window_tables import current, published
 from pipelines.store.batch_facts import batches_of
 from pipelines.store.delta import DeltaStore
+from pipelines.store.state import WINDOWS, states_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,20 +44,31 @@ def to_rebuild(pipeline: Pipeline, *, root: str | Path) -> list[Outdated]:
     earlier = newest_earlier(bound)
     if earlier is None:
         return []
-    present = _batches(bound)
-    if not len(np.setdiff1d(_batches_of(earlier), present)):
+    there = _batches_of(earlier)
+    lost = np.setdiff1d(there, _batches(bound))
+    if not len(lost):
         return []
-    reports = last_accumulated(DeltaStore(str(earlier)))
-    starts = sorted(reports)
-    if not _fits(pipeline, starts):
+    if not _is_of(pipeline, earlier, there):
         raise DefinitionError(
             f"the batches in {earlier} are not those of the present schedule, {pipeline.intervals}; "
             "say what to read, as muntin backfill FILE --start 2013-01-01 --end 2014-01-01"
         )
-    lost = np.setdiff1d(np.array(starts, np.int64), present).tolist()
-    lacking = [Interval(start, pipeline.intervals.after(start)) for start in lost]
-    gone = {interval for interval in without_files(bound, lacking) if reports[interval.start_us]["rows_read"]}
+    lacking = [Interval(start, pipeline.intervals.after(start)) for start in lost.tolist()]
+    reports = last_accumulated(DeltaStore(str(earlier)), lacking)
+    empty = {start for start, report in reports.items() if not report["rows_read"]}
+    gone = {interval for interval in without_files(bound, lacking) if interval.start_us not in empty}
     return [_outdated(interval, f"in the state {earlier.name}", purged=interval in gone) for interval in lacking]
+
+
+def by_itself(pipeline: Pipeline, root: str | Path) -> list[Interval]:
+    """The batches of `to_rebuild` that a run reads beside its own, as their files are not more than `auto_rebuild`; () where they are."""
+    most = size_of(pipeline.auto_rebuild, "auto_rebuild")
+    if not most or not left_behind(pipeline, root):
+        return []
+    todo = [batch for batch in to_rebuild(pipeline, root=root) if not batch.purged]
+    intervals = [Interval(instant_us(batch.interval_start, "start"), instant_us(batch.interval_end, "end")) for batch in todo]
+    given = inputs(bind(pipeline, root), intervals).files if intervals else {}
+    return intervals if sum(file.size for files in given.values() for file in files) <= most else []
 
 
 def _outdated(interval: Interval, why: str, *, purged: bool) -> Outdated:
@@ -66,7 +82,7 @@ def left_behind(pipeline: Pipeline, root: str | Path) -> int:
     earlier = newest_earlier(bound)
     there = _batches_of(earlier) if earlier else np.empty(0, np.int64)
     lost = np.setdiff1d(there, _batches(bound)) if len(there) else there
-    return len(lost) if len(lost) and _fits(pipeline, there[:_LOOKED].tolist()) else 0
+    return len(lost) if earlier and len(lost) and _is_of(pipeline, earlier, there) else 0
 
 
 def _batches_of(state: Path) -> Ints:
@@ -84,7 +100,7 @@ def _of_table(state: Path, frames: str) -> Batches:
 def newest_earlier(bound: Bound) -> Path | None:
     """The state of the earlier definition that read a batch last; None if no earlier definition did."""
     present = Path(bound.folder)
-    others = [folder for folder in sorted(present.parent.glob("*/")) if folder.name != present.name]
+    others = [folder for folder in states_of(present.parent) if folder != present]
     ages = [(read_at, folder) for folder in others if (read_at := last_read_at(DeltaStore(str(folder))))]
     return max(ages)[1] if ages else None
 
@@ -95,15 +111,20 @@ def check_rebuilt(bound: Bound, window: str) -> None:
     Raises:
         StateError: it is published under an earlier definition and not under this one.
     """
-    present, published = Path(bound.folder), f"windows/{window}/_delta_log"
-    if (present / published).exists():
+    if published(bound.store, window).ledger:
         return
-    others = [folder.name for folder in sorted(present.parent.glob("*/")) if (folder / published).exists()]
-    if others:
+    readers, home = current(bound.store, window), Path(bound.folder).parent
+    earlier = [folder for folder in states_of(home) if (folder / WINDOWS / window / "_delta_log").exists()]
+    if window in superseded(bound):
         raise StateError(
-            f"{bound.pipeline.name}: nothing of {window!r} is published under this definition at {present}, and there is something in "
-            f"{', '.join(others)}: states hold something else now; "
-            f"run muntin rebuild FILE --root {bound.root}, or read by the earlier definition"
+            f"{bound.pipeline.name}: this definition of {window!r} is superseded; {home / WINDOWS / window} holds windows of a newer "
+            f"one: read by the newer definition, or go back: muntin promote FILE --root {bound.root}"
+        )
+    if readers.ledger or earlier:
+        place = home / WINDOWS / window if readers.ledger else earlier[0] / WINDOWS / window
+        raise StateError(
+            f"{bound.pipeline.name}: nothing of {window!r} is published under this definition, and {place} holds windows of an earlier "
+            f"one: states hold something else now; run muntin rebuild FILE --root {bound.root}, or read by the earlier definition"
         )
 
 
@@ -111,6 +132,12 @@ def _batches(bound: Bound) -> Ints:
     """Starts of the batches that all frame sets of a state have, ascending."""
     known = (accumulated(bound, frames.table, bound.store.snapshot(frames.table)).start_us for frames in bound.frame_sets)
     return reduce(np.intersect1d, known)
+
+
+def _is_of(pipeline: Pipeline, earlier: Path, starts: Ints) -> bool:
+    """Whether an earlier state is of the present schedule: as it is noted there, else as its batches tell."""
+    noted = definition_note.read(earlier)
+    return noted["schedule"] == str(pipeline.intervals) if noted else _fits(pipeline, starts[:_LOOKED].tolist())
 
 
 def _fits(pipeline: Pipeline, starts: Sequence[int]) -> bool:

@@ -12,9 +12,10 @@ import pyarrow as pa
 
 from pipelines.definition.instants import BEFORE_ALL
 from pipelines.errors import StateError
-from pipelines.jobs.pending import accumulated, published
+from pipelines.jobs.pending import accumulated
 from pipelines.jobs.tiered import Tiered, tiered
 from pipelines.jobs.upkeep.new_tiles import NewTiles
+from pipelines.jobs.window_tables import published
 from pipelines.timeline.closing import closing, watermarks
 from pipelines.timeline.history import history
 from pipelines.timeline.tiers import due

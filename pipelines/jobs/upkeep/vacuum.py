@@ -13,12 +13,13 @@ import pyarrow as pa
 from deltalake import DeltaTable
 
 from pipelines.definition.durations import UNITS
-from pipelines.jobs.pending import published
 from pipelines.jobs.reports_table import utc_now
 from pipelines.jobs.staging_folders import staged_entries
 from pipelines.jobs.state_folders import bind_existing, stagings, state_folders
+from pipelines.jobs.window_tables import published, windows_of
 from pipelines.store.delta import DeltaStore
 from pipelines.store.paths import NOTES
+from pipelines.store.state import WINDOWS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,15 +63,19 @@ def vacuum(
     if pipeline is not None:
         home = Path(bind_existing(pipeline, root).folder).parent
         homes = [folder for folder in homes if folder.parent.absolute() == home]
-    return [removed for folder in homes for removed in _swept(Path(root), folder, older_than_us, oldest, dry_run=dry_run) if removed.files]
+    windows = sorted({folder.parent / WINDOWS for folder in homes})
+    swept = [_swept(Path(root), folder, older_than_us, oldest, dry_run=dry_run) for folder in (*windows, *homes)]
+    return [removed for of_folder in swept for removed in of_folder if removed.files]
 
 
 def _swept(root: Path, folder: Path, older_than_us: int, oldest: datetime, *, dry_run: bool) -> Iterator[Removed]:
+    """Sweep a state, or the folder of the tables that readers know."""
     for log in sorted(folder.rglob("_delta_log")):
         yield _replaced(root, log.parent, older_than_us, dry_run=dry_run)
         yield _unnamed(root, log.parent, oldest, dry_run=dry_run)
-    yield _outlived(root, folder, oldest, dry_run=dry_run)
-    yield from _abandoned(root, folder, oldest, dry_run=dry_run)
+    if folder.name != WINDOWS:
+        yield _outlived(root, folder, oldest, dry_run=dry_run)
+        yield from _abandoned(root, folder, oldest, dry_run=dry_run)
     yield _half_written(root, folder, oldest, dry_run=dry_run)
 
 
@@ -111,7 +116,7 @@ def _old(root: Path, place: Path, what: str, files: list[Path], oldest: datetime
 def _outlived(root: Path, folder: Path, oldest: datetime, *, dry_run: bool) -> Removed:
     """Remove the notes that no ledger names any more, nor one that is staged."""
     store = DeltaStore(str(folder))
-    ledgers = [published(store, table.name).ledger for table in sorted(folder.glob("windows/*"))]
+    ledgers = [published(store, name).ledger for name in windows_of(store)]
     entries = [ledger.entries for ledger in ledgers if ledger] + staged_entries(folder)
     named = {path for each in entries for at in each.noted().tolist() for path in each.note_of(at) or ()}
     notes = [path for path in folder.glob(f"{NOTES}/**/*.parquet") if str(path.relative_to(folder / NOTES)) not in named]

@@ -1,0 +1,88 @@
+"""Adoption: a state that lacks nothing but what an earlier state has takes over its files, and no source is read.
+
+earlier state   keys, where, schedule, ...   fields  n  sum(x)  max(x)   frames/1h  frames/rows
+new state       the same                     fields  n  sum(x)           frames/1h                  takes over frames/1h as it is
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pipelines.jobs import definition_note
+from pipelines.jobs.bound import facts_text
+from pipelines.jobs.reports_table import TABLE, last_read_at
+from pipelines.store.delta import DeltaStore
+from pipelines.store.disk import link
+from pipelines.store.paths import QUARANTINE
+from pipelines.store.state import states_of
+from pipelines.store.store import Change
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pipelines.jobs.bound import Bound
+
+_PARTS = ("fields", "frames")
+
+
+def adopt(bound: Bound) -> str | None:
+    """Take over the files of the earlier state that read a batch last, if it has all that this one needs; its name.
+
+    Nothing happens where this state has batches of its own. A crash in between leaves some tables taken over: the next run goes on.
+    """
+    earlier = adoptable(bound)
+    if earlier is None:
+        return None
+    for table in (QUARANTINE, TABLE, *_tables(bound)):
+        _take(bound, earlier, table)
+    return earlier.name
+
+
+def adoptable(bound: Bound) -> Path | None:
+    """The earlier state whose files suffice for one that has no batches yet."""
+    if all(bound.store.snapshot(table).version >= 0 for table in _tables(bound)):
+        return None
+    wanted = json.loads(facts_text(bound.pipeline))
+    others = (other for other in states_of(Path(bound.folder).parent) if other.name != bound.state)
+    enough = [other for other in others if (has := _facts(other)) and suffices(has, wanted)]
+    ages = [(read_at, other) for other in enough if (read_at := last_read_at(DeltaStore(str(other))))]
+    return max(ages)[1] if ages else None
+
+
+def _tables(bound: Bound) -> list[str]:
+    return [frames.table for frames in bound.frame_sets]
+
+
+def suffices(has: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    """Whether a state holds all that another one is to hold, and of the same rows.
+
+    >>> suffices({"keys": ["k"], "fields": ["n", "sum"], "frames": ["1h"]}, {"keys": ["k"], "fields": ["n"], "frames": ["1h"]})
+    True
+    >>> suffices({"keys": ["k"], "fields": ["n"], "frames": ["1h"]}, {"keys": [], "fields": ["n"], "frames": ["1h"]})
+    False
+    """
+    if {name: fact for name, fact in has.items() if name not in _PARTS} != {
+        name: fact for name, fact in wanted.items() if name not in _PARTS
+    }:
+        return False
+    return all(each in has[part] for part in _PARTS for each in wanted[part])
+
+
+def _facts(state: Path) -> Mapping[str, Any] | None:
+    """What determines a state; None where nobody noted it, as before format 3."""
+    try:
+        return json.loads((state / definition_note.FACTS).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def _take(bound: Bound, earlier: Path, table: str) -> None:
+    """Give the files of a table a second name in the new state, and commit them there."""
+    now, theirs = bound.store.snapshot(table), DeltaStore(str(earlier)).snapshot(table)
+    if now.version >= 0 or theirs.version < 0 or theirs.schema is None:
+        return
+    for file in theirs.files:
+        link(earlier / table / file.path, Path(bound.folder, table, file.path))
+    bound.store.commit(table, now, Change(theirs.schema, theirs.files, [], [f"adopt {table}"]))

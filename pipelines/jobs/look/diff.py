@@ -1,0 +1,152 @@
+"""Diff: the windows that readers know beside those of a changed definition, before anything is promoted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL
+from pipelines.errors import StateError
+from pipelines.jobs.bound import bind
+from pipelines.jobs.changes import Changes, compared
+from pipelines.jobs.look.unknown import no_window
+from pipelines.jobs.pending import pending_window
+from pipelines.jobs.window_tables import Published, current, place, published
+from pipelines.states.columns import BATCH
+from pipelines.store.reading import read_files
+from pipelines.timeline.work import Work
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from pipelines.definition.pipeline import Pipeline
+    from pipelines.jobs.bound import Bound
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How the windows of one name differ between two definitions.
+
+    Attributes:
+        window: its name.
+        before, after: how many windows there are.
+        lacking: how many batches the second definition has not read yet, of those that the first has.
+        new_columns, gone_columns: the results that only one definition has.
+        changes: the windows that differ in what both have.
+        largest: result -> the largest change of a number, and the window in which it is.
+    """
+
+    window: str
+    before: int
+    after: int
+    lacking: int
+    new_columns: tuple[str, ...]
+    gone_columns: tuple[str, ...]
+    changes: Changes
+    largest: Mapping[str, tuple[float, Mapping[str, Any]]]
+
+    def counted(self) -> dict[str, int]:
+        """How many windows are new, gone and changed."""
+        return {kind: self.changes.kinds.count(kind) for kind in ("new", "gone", "changed")}
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it, without the windows themselves."""
+        largest = {name: {"change": change, "window": dict(where)} for name, (change, where) in self.largest.items()}
+        plain = {"window": self.window, "before": self.before, "after": self.after, "lacking": self.lacking}
+        columns = {"new_columns": [*self.new_columns], "gone_columns": [*self.gone_columns]}
+        return plain | self.counted() | columns | {"largest": largest}
+
+
+def diff(pipeline: Pipeline, *, root: str | Path, window: str | None = None, against: Pipeline | None = None) -> list[Difference]:
+    """Compare what readers know with what a definition gives, window by window. Nothing is changed.
+
+    Windows of the definition that are not derived yet are derived from its states in this process.
+
+    Args:
+        pipeline: the changed definition.
+        root: the folder above the states.
+        window: the name of one window; None: each that both have.
+        against: another definition in place of what readers know.
+
+    Raises:
+        DefinitionError: the pipeline has no such window.
+        StateError: nothing was read under the definition, or nothing is published.
+    """
+    if window is not None and window not in pipeline.windows:
+        raise no_window(pipeline, window)
+    bound, other = bind(pipeline, root), bind(against, root) if against else None
+    found = [each for name in ([window] if window else pipeline.windows) if (each := _difference(bound, name, other))]
+    if not found:
+        raise StateError(f"{pipeline.name}: there are no windows below {root} to compare with; run it first")
+    return found
+
+
+def _difference(bound: Bound, window: str, other: Bound | None) -> Difference | None:
+    """None where the window is new."""
+    if other and window not in other.windows:
+        return None
+    if other:
+        known, before = published(other.store, window), windows_of(other, window)
+    else:
+        known = current(bound.store, window)
+        known = known if known.ledger else published(bound.store, window)
+        before = _rows(bound, known)
+    if known.ledger is None:
+        return None
+    after, kind = windows_of(bound, window), bound.windows[window]
+    pending = pending_window(bound, window)
+    lacking = len(np.setdiff1d(known.starts, pending.history.batches.start_us))
+    changes = compared(before, after, identity=tuple(dict.fromkeys((*bound.pipeline.keys, *kind.order))))
+    names = [name for name in after.column_names if name != BATCH], [name for name in before.column_names if name != BATCH]
+    new, gone = (tuple(name for name in one if name not in two) for one, two in (names, names[::-1]))
+    return Difference(window, len(before), len(after), lacking, new, gone, changes, dict(_largest(changes)))
+
+
+def windows_of(bound: Bound, window: str) -> pa.Table:
+    """All closed windows under a definition: as published, or derived from states where these have changed since.
+
+    Raises:
+        StateError: nothing was read under the definition.
+    """
+    pending = pending_window(bound, window)
+    if pending.published.ledger and not pending.work:
+        return _rows(bound, pending.published)
+    if not len(pending.history.batches):
+        raise StateError(
+            f"{bound.pipeline.name}: nothing was read under this definition yet; muntin rebuild FILE --beside --root {bound.root} reads it"
+        )
+    from pipelines.jobs.run.finalize_task import combined_shard
+    from pipelines.jobs.shards.shard import shards
+
+    everything = replace(pending, work=Work(np.arange(len(pending.history.batches)), BEFORE_ALL, AFTER_ALL))
+    return pa.concat_tables([combined_shard(shard).windows for shard in shards(bound, everything, "")], promote_options="permissive")
+
+
+def _rows(bound: Bound, now: Published) -> pa.Table:
+    return read_files(place(bound.folder, now.table), now.snapshot)
+
+
+def _largest(changes: Changes) -> Iterator[tuple[str, tuple[float, Mapping[str, Any]]]]:
+    """Each result that is a number, with its largest change and the window in which it is."""
+    changed = pa.array([kind == "changed" for kind in changes.kinds], pa.bool_())
+    before, after = changes.before.filter(changed), changes.after.filter(changed)
+    for name in after.column_names:
+        if name in changes.identity or not _is_number(after[name].type):
+            continue
+        by = pc.abs(pc.subtract(after[name].cast(pa.float64()), before[name].cast(pa.float64())))
+        largest = pc.max(by).as_py()
+        if largest:
+            yield name, (largest, _window(after, pc.index(by, largest).as_py(), changes.identity))
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+
+
+def _window(table: pa.Table, at: int, identity: Sequence[str]) -> Mapping[str, Any]:
+    return {name: table[name][at].as_py() for name in identity}
