@@ -72,10 +72,10 @@ def _type(kind: pa.DataType) -> str:
 
 
 def _signature(name: str) -> str:
-    """Names and defaults; `where` is everybody's."""
+    """Names and defaults; `where`, `unit` and `comment` are everybody's."""
     found = inspect.signature(getattr(agg, name)).parameters.values()
     shown, starred = [], False
-    for each in (each for each in found if each.name != "where"):
+    for each in (each for each in found if each.name not in ("where", "about")):
         starred |= each.kind is each.VAR_POSITIONAL
         shown += ["*"] if each.kind is each.KEYWORD_ONLY and not starred else []
         starred |= each.kind is each.KEYWORD_ONLY

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from pipelines.aggregates.lifts import Narrowed
 from pipelines.definition.expressions import expression, stem
@@ -13,11 +13,22 @@ from pipelines.errors import DefinitionError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from typing import Unpack
 
     import pyarrow as pa
 
     from pipelines.aggregates.algebra import Monoid
     from pipelines.aggregates.lifts import Expression, Lift, PerGroup
+
+
+class About(TypedDict, total=False):
+    """What people are told of a result.
+
+    `unit`: as "min" or "EUR". `comment`: a sentence.
+    """
+
+    unit: str
+    comment: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +128,7 @@ class Aggregate:
         finish: makes the results. It takes the columns of the fields in order, as Arrow arrays, and gives one Arrow array.
         uses_window: whether finish takes two more arrays: the starts and the ends of the windows (timestamp[us, UTC]).
         gives_lists: whether results are lists in an order. A window with output="rows" makes a row of each item.
+        unit, comment: for the comment of the column in published tables; "" where not given.
     """
 
     name: str
@@ -125,23 +137,41 @@ class Aggregate:
     finish: Callable[..., pa.Array]
     uses_window: bool = False
     gives_lists: bool = False
+    unit: str = ""
+    comment: str = ""
 
     def __str__(self) -> str:
         where = next((field.where for field in self.fields), "")
         return f"{self.name}({self.of})" + (f" where {where}" if where else "")
 
-    def only(self, where: str | None) -> Aggregate:
-        """The same aggregate over the rows for which a SQL condition is true; None means all rows.
+    def only(self, where: str | None, **about: Unpack[About]) -> Aggregate:
+        """The same aggregate over the rows for which a SQL condition is true; None means all rows. `about`: its unit and comment.
 
         Raises:
-            DefinitionError: the condition is not a text, is empty, or is not a single expression.
+            DefinitionError: the condition is not a text, is empty, or is not a single expression; or `about` is no text.
         """
+        if about:
+            return replace(self, **_texts(self.name, about)).only(where)
         if where is None:
             return self
         if not isinstance(where, str) or not where.strip():
             raise DefinitionError(f'{self.name}: where={where!r} is not a SQL condition; write one, as where="price > 0", or leave it out')
         where = expression(where, f"{self.name}, where")
         return replace(self, fields=tuple(replace(field, where=_both(field.where, where)) for field in self.fields))
+
+
+def _texts(aggregate: str, about: About) -> About:
+    """A unit and a comment.
+
+    Raises:
+        DefinitionError: no text, or a name that is neither.
+    """
+    for name, text in about.items():
+        if name not in About.__annotations__:
+            raise DefinitionError(f"{aggregate}: there is no argument {name!r}; unit and comment describe a result")
+        if not isinstance(text, str):
+            raise DefinitionError(f'{aggregate}: {name}={text!r} is no text; write one, as {name}="min"')
+    return about
 
 
 def _both(one: str, other: str) -> str:

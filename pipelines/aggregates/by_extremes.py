@@ -11,7 +11,11 @@ from pipelines.definition.expressions import expression
 from pipelines.states.columns import ORDER
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     import pyarrow as pa
+
+    from pipelines.aggregates.aggregate import About
 
 
 def _value(by: pa.Array, time: pa.Array, value: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
@@ -44,25 +48,25 @@ def _all(value: str, order: str, name: str, *, least: bool) -> Field:
     return Field(name, f"{value}, {order}", parts, AtExtreme(name, by="by", least=least), needs=((order, "order"), (value, "order")))
 
 
-def min_by(value: str, order: str, *, where: str | None = None) -> Aggregate:
+def min_by(value: str, order: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """The `value` of the row with the least `order`, null included. Of several such rows, the first counts."""
     value, order = expression(value, "min_by"), expression(order, "min_by")
-    return Aggregate("min_by", f"{value}, {order}", (_one(value, order, "minby", least=True),), _value).only(where)
+    return Aggregate("min_by", f"{value}, {order}", (_one(value, order, "minby", least=True),), _value).only(where, **about)
 
 
-def max_by(value: str, order: str, *, where: str | None = None) -> Aggregate:
+def max_by(value: str, order: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """The `value` of the row with the greatest `order`, null included. Of several such rows, the first counts."""
     value, order = expression(value, "max_by"), expression(order, "max_by")
-    return Aggregate("max_by", f"{value}, {order}", (_one(value, order, "maxby", least=False),), _value).only(where)
+    return Aggregate("max_by", f"{value}, {order}", (_one(value, order, "maxby", least=False),), _value).only(where, **about)
 
 
-def all_min_by(value: str, order: str, *, where: str | None = None) -> Aggregate:
+def all_min_by(value: str, order: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """A list of the distinct `value`s of the rows with the least `order`, sorted, without null; null where every `order` is null."""
     value, order = expression(value, "all_min_by"), expression(order, "all_min_by")
-    return Aggregate("all_min_by", f"{value}, {order}", (_all(value, order, "allminby", least=True),), _values).only(where)
+    return Aggregate("all_min_by", f"{value}, {order}", (_all(value, order, "allminby", least=True),), _values).only(where, **about)
 
 
-def all_max_by(value: str, order: str, *, where: str | None = None) -> Aggregate:
+def all_max_by(value: str, order: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """A list of the distinct `value`s of the rows with the greatest `order`, sorted, without null; null where every `order` is null."""
     value, order = expression(value, "all_max_by"), expression(order, "all_max_by")
-    return Aggregate("all_max_by", f"{value}, {order}", (_all(value, order, "allmaxby", least=False),), _values).only(where)
+    return Aggregate("all_max_by", f"{value}, {order}", (_all(value, order, "allmaxby", least=False),), _values).only(where, **about)

@@ -11,7 +11,11 @@ from pipelines.aggregates.sums import quotient, weighted
 from pipelines.definition.expressions import expression
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     import pyarrow as pa
+
+    from pipelines.aggregates.aggregate import About
 
 
 def _candle(
@@ -31,11 +35,11 @@ def _candle(
     return pa.StructArray.from_arrays(list(columns.values()), list(columns), mask=pc.is_null(first))
 
 
-def candlestick(price: str, volume: str, *, where: str | None = None) -> Aggregate:
+def candlestick(price: str, volume: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """A struct of open, high, low, close (of the price's type) and vwap, the mean price weighted by volume (a double).
 
     Null where every price is null. Only vwap is null where the sum of the volumes is 0.
     """
     price, volume = expression(price, "candlestick"), expression(volume, "candlestick")
     fields = (earliest(price), latest(price), least(price), greatest(price), weighted(price, volume))
-    return Aggregate("candlestick", f"{price}, {volume}", fields, _candle).only(where)
+    return Aggregate("candlestick", f"{price}, {volume}", fields, _candle).only(where, **about)

@@ -13,11 +13,14 @@ from pipelines.states.columns import ORDER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Unpack
 
     import pyarrow as pa
 
+    from pipelines.aggregates.aggregate import About
 
-def collect(x: str, limit: int | None = None, *, distinct: bool = False, where: str | None = None) -> Aggregate:
+
+def collect(x: str, limit: int | None = None, *, distinct: bool = False, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """A list of the values of `x` in the order of event time, then arrival; empty where every value is null.
 
     Nulls are left out.
@@ -33,7 +36,7 @@ def collect(x: str, limit: int | None = None, *, distinct: bool = False, where: 
     parts = (("times", items(ORDER, f"({x}) IS NOT NULL", kept)), ("values", items(f"({x})", f"({x}) IS NOT NULL", kept)))
     field = Field(f"collect{kept or ''}", x, parts, Listed("collect", by=("times",), limit=kept), uses_order=True)
     said = f"{'DISTINCT ' if distinct else ''}{x}{f', {limit}' if limit else ''}"
-    return Aggregate("collect", said, (field,), _first_ones(limit) if distinct else _values, gives_lists=True).only(where)
+    return Aggregate("collect", said, (field,), _first_ones(limit) if distinct else _values, gives_lists=True).only(where, **about)
 
 
 def _values(times: pa.Array, values: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
@@ -55,6 +58,7 @@ def collect_sorted(
     descending: bool = False,  # noqa: FBT001, FBT002 - the contract
     *,
     where: str | None = None,
+    **about: Unpack[About],
 ) -> Aggregate:
     """A sorted list of the values of `x`. Equal values are sorted by event time, then arrival. Nulls of `x` are left out.
 
@@ -71,24 +75,24 @@ def collect_sorted(
     name, said = ("sorteddown", f"{x}, {by}, descending") if descending else ("sorted", f"{x}, {by}")
     monoid = Listed(name, by=("by", "times"), falling=("by",) if descending else ())
     field = Field(name, f"{x}, {by}", parts, monoid, uses_order=True, needs=((by, "order"),))
-    return Aggregate("collect_sorted", said, (field,), _last_part, gives_lists=True).only(where)
+    return Aggregate("collect_sorted", said, (field,), _last_part, gives_lists=True).only(where, **about)
 
 
 def _last_part(*parts: pa.Array) -> pa.Array:
     return parts[-1]
 
 
-def collect_distinct(x: str, *, where: str | None = None) -> Aggregate:
+def collect_distinct(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """A list of the distinct values of `x`, ascending; nulls are left out."""
     x = expression(x, "collect_distinct")
-    return Aggregate("collect_distinct", x, (counts_of(x),), _kinds, gives_lists=True).only(where)
+    return Aggregate("collect_distinct", x, (counts_of(x),), _kinds, gives_lists=True).only(where, **about)
 
 
 def _kinds(values: pa.Array, counts: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
     return values
 
 
-def concat(x: str, separator: str = ", ", *, distinct: bool = False, where: str | None = None) -> Aggregate:
+def concat(x: str, separator: str = ", ", *, distinct: bool = False, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """A text: the values of `x` joined in the order of event time, then arrival; null where every value is null.
 
     Args:
@@ -107,7 +111,7 @@ def concat(x: str, separator: str = ", ", *, distinct: bool = False, where: str 
     parts = (("times", items(ORDER, f"({x}) IS NOT NULL")), ("values", items(text, f"({x}) IS NOT NULL")))
     field = Field("concat", x, parts, Listed("concat", by=("times",)), uses_order=True)
     said = f"{'DISTINCT ' if distinct else ''}{x}, {separator!r}"
-    return Aggregate("concat", said, (field,), _between(separator, distinct=distinct)).only(where)
+    return Aggregate("concat", said, (field,), _between(separator, distinct=distinct)).only(where, **about)
 
 
 def _between(separator: str, *, distinct: bool) -> Callable[..., pa.Array]:
@@ -124,7 +128,7 @@ def _between(separator: str, *, distinct: bool) -> Callable[..., pa.Array]:
     return joined
 
 
-def to_map(key: str, value: str, *, where: str | None = None) -> Aggregate:
+def to_map(key: str, value: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """A map from `key` to `value`, sorted by key. Of several rows with a key, the last by event time, then arrival, counts.
 
     Rows with a null key are left out. A value may be null.
@@ -133,7 +137,7 @@ def to_map(key: str, value: str, *, where: str | None = None) -> Aggregate:
     there = f"({key}) IS NOT NULL"
     parts = (("keys", items(f"({key})", there)), ("times", items(ORDER, there)), ("values", items(f"({value})", there)))
     field = Field("map", f"{key}, {value}", parts, NEWEST, uses_order=True, needs=((key, "order"),))
-    return Aggregate("to_map", f"{key}, {value}", (field,), _mapped).only(where)
+    return Aggregate("to_map", f"{key}, {value}", (field,), _mapped).only(where, **about)
 
 
 def _mapped(keys: pa.Array, times: pa.Array, values: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part

@@ -11,7 +11,11 @@ from pipelines.definition.expressions import expression
 from pipelines.errors import DefinitionError
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     import pyarrow as pa
+
+    from pipelines.aggregates.aggregate import About
 
 ROW_COUNT = Field("rows", "", (("", "count(*)"),), SUM)
 
@@ -29,7 +33,7 @@ def present(x: str) -> Field:
     return Field("count", x, (("", f"count({x})"),), SUM)
 
 
-def count(x: str | None = None, *, distinct: bool = False, where: str | None = None) -> Aggregate:
+def count(x: str | None = None, *, distinct: bool = False, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """The number of rows; with `x`, of rows in which `x` is not null; with `distinct`, of different values of `x`.
 
     Raises:
@@ -38,9 +42,9 @@ def count(x: str | None = None, *, distinct: bool = False, where: str | None = N
     if distinct:
         return count_distinct(_said(x), where=where)
     if x is None:
-        return Aggregate("count", "", (ROW_COUNT,), _itself).only(where)
+        return Aggregate("count", "", (ROW_COUNT,), _itself).only(where, **about)
     x = expression(x, "count")
-    return Aggregate("count", x, (present(x),), _itself).only(where)
+    return Aggregate("count", x, (present(x),), _itself).only(where, **about)
 
 
 def _said(x: str | None) -> str:
@@ -49,11 +53,11 @@ def _said(x: str | None) -> str:
     return x
 
 
-def count_if(condition: str, *, where: str | None = None) -> Aggregate:
+def count_if(condition: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """The number of rows for which a SQL condition is true."""
     condition = expression(condition, "count_if")
     field = Field("countif", condition, (("", f"count(*) FILTER (WHERE {condition})"),), SUM, needs=((condition, "condition"),))
-    return Aggregate("count_if", condition, (field,), _itself).only(where)
+    return Aggregate("count_if", condition, (field,), _itself).only(where, **about)
 
 
 def _extreme_count(x: str, name: str, *, least: bool) -> Field:
@@ -62,13 +66,13 @@ def _extreme_count(x: str, name: str, *, least: bool) -> Field:
     return Field(name, x, parts, AtExtreme(name, by="value", least=least), needs=((x, "order"),))
 
 
-def min_count(x: str, *, where: str | None = None) -> Aggregate:
+def min_count(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """The number of rows that hold the least value of `x`; 0 where every value is null."""
     x = expression(x, "min_count")
-    return Aggregate("min_count", x, (_extreme_count(x, "mincount", least=True),), _holders).only(where)
+    return Aggregate("min_count", x, (_extreme_count(x, "mincount", least=True),), _holders).only(where, **about)
 
 
-def max_count(x: str, *, where: str | None = None) -> Aggregate:
+def max_count(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """The number of rows that hold the greatest value of `x`; 0 where every value is null."""
     x = expression(x, "max_count")
-    return Aggregate("max_count", x, (_extreme_count(x, "maxcount", least=False),), _holders).only(where)
+    return Aggregate("max_count", x, (_extreme_count(x, "maxcount", least=False),), _holders).only(where, **about)

@@ -15,8 +15,11 @@ from pipelines.errors import DefinitionError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Unpack
 
     import pyarrow as pa
+
+    from pipelines.aggregates.aggregate import About
 
 
 def counts_of(x: str, need: str = "order") -> Field:
@@ -26,10 +29,10 @@ def counts_of(x: str, need: str = "order") -> Field:
     return Field("counts", x, parts, COUNTED, needs=((x, need),))
 
 
-def count_distinct(x: str, *, where: str | None = None) -> Aggregate:
+def count_distinct(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """The exact number of distinct values of `x`; nulls do not count."""
     x = expression(x, "count_distinct")
-    return Aggregate("count_distinct", x, (counts_of(x),), _how_many).only(where)
+    return Aggregate("count_distinct", x, (counts_of(x),), _how_many).only(where, **about)
 
 
 def _how_many(values: pa.Array, counts: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
@@ -38,10 +41,10 @@ def _how_many(values: pa.Array, counts: pa.Array) -> pa.Array:  # noqa: ARG001 -
     return values.value_lengths().cast(pa.int64())
 
 
-def count_by(x: str, *, where: str | None = None) -> Aggregate:
+def count_by(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """A map from each value of `x` to its number of rows, sorted by value; nulls do not count."""
     x = expression(x, "count_by")
-    return Aggregate("count_by", x, (counts_of(x),), _map).only(where)
+    return Aggregate("count_by", x, (counts_of(x),), _map).only(where, **about)
 
 
 def _doubles_of(x: str) -> Field:
@@ -54,10 +57,10 @@ def _map(values: pa.Array, counts: pa.Array) -> pa.Array:
     return mapped(values, counts)
 
 
-def mode(x: str, *, where: str | None = None) -> Aggregate:
+def mode(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """The most frequent value of `x`. Of equally frequent values, the least counts; null where every value is null."""
     x = expression(x, "mode")
-    return Aggregate("mode", x, (counts_of(x),), _most).only(where)
+    return Aggregate("mode", x, (counts_of(x),), _most).only(where, **about)
 
 
 def _most(values: pa.Array, counts: pa.Array) -> pa.Array:
@@ -66,10 +69,10 @@ def _most(values: pa.Array, counts: pa.Array) -> pa.Array:
     return most_frequent(values, counts)
 
 
-def entropy(x: str, *, where: str | None = None) -> Aggregate:
+def entropy(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """The Shannon entropy of the values of `x` in bits: 0 where all values are equal, null where every value is null."""
     x = expression(x, "entropy")
-    return Aggregate("entropy", x, (counts_of(x),), _bits).only(where)
+    return Aggregate("entropy", x, (counts_of(x),), _bits).only(where, **about)
 
 
 def _bits(values: pa.Array, counts: pa.Array) -> pa.Array:
@@ -82,13 +85,13 @@ def _bits(values: pa.Array, counts: pa.Array) -> pa.Array:
     return pa.array(np.bincount(window, share * -np.log2(share), len(lengths)) + 0.0, mask=lengths == 0)  # + 0.0: no -0.0
 
 
-def median(x: str, *, where: str | None = None) -> Aggregate:
+def median(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """The median of `x` as a double. For an even number of values, the mean of the middle two; null where every value is null."""
     x = expression(x, "median")
-    return Aggregate("median", x, (_doubles_of(x),), _quantile(0.5)).only(where)
+    return Aggregate("median", x, (_doubles_of(x),), _quantile(0.5)).only(where, **about)
 
 
-def percentile(x: str, q: float, *, where: str | None = None) -> Aggregate:
+def percentile(x: str, q: float, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """The exact quantile of `x` as a double, linear between neighbours as percentile_cont of SQL; null where every value is null.
 
     A NaN is greater than any number.
@@ -102,7 +105,7 @@ def percentile(x: str, q: float, *, where: str | None = None) -> Aggregate:
         DefinitionError: `q` is not a number from 0 to 1.
     """
     x, q = expression(x, "percentile"), fraction("percentile", q)
-    return Aggregate("percentile", f"{x}, {q!r}", (_doubles_of(x),), _quantile(q)).only(where)
+    return Aggregate("percentile", f"{x}, {q!r}", (_doubles_of(x),), _quantile(q)).only(where, **about)
 
 
 def fraction(name: str, q: object) -> float:
@@ -125,7 +128,7 @@ def _quantile(q: float) -> Callable[..., pa.Array]:
     return quantile
 
 
-def histogram(x: str, edges: Sequence[float], *, where: str | None = None) -> Aggregate:
+def histogram(x: str, edges: Sequence[float], *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """A list of counts: how many values of `x` lie between each two neighbouring edges.
 
     An interval holds its lower edge. The last interval also holds its upper edge, as in numpy's histogram. Values outside
@@ -143,7 +146,7 @@ def histogram(x: str, edges: Sequence[float], *, where: str | None = None) -> Ag
     bounds = list(pairwise(edges))
     lifts = tuple((str(at), _between(x, low, high, last=at == len(bounds) - 1)) for at, (low, high) in enumerate(bounds))
     said = f"{x}, {edges!r}"
-    return Aggregate("histogram", said, (Field("histogram", said, lifts, SUM),), _side_by_side).only(where)
+    return Aggregate("histogram", said, (Field("histogram", said, lifts, SUM),), _side_by_side).only(where, **about)
 
 
 def _between(x: str, low: float, high: float, *, last: bool) -> str:

@@ -14,13 +14,16 @@ from pipelines.errors import DefinitionError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Unpack
 
     import pyarrow as pa
+
+    from pipelines.aggregates.aggregate import About
 
 PLACE = "muntin_place"
 
 
-def elementwise(lists: str | Sequence[str], aggregate: Aggregate, *, where: str | None = None) -> Aggregate:
+def elementwise(lists: str | Sequence[str], aggregate: Aggregate, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """A list of results: the aggregate of the first elements of a list column, of the second elements, and so on.
 
     The result is as long as the longest list of the window. A shorter list does not count at the places that it lacks.
@@ -49,7 +52,7 @@ def elementwise(lists: str | Sequence[str], aggregate: Aggregate, *, where: str 
     inner = ((OfElement(sql, elements), need) for each in fields for sql, need in asked_of(each))
     field = grouped("elements", f"{of}: {', '.join(each.stem for each in fields)}", fields, elements.place, elements)
     field = replace(field, needs=(*((column, "list") for column in columns), *inner))
-    return Aggregate("elementwise", f"{of}, {aggregate}", (field,), _finishing(aggregate), aggregate.uses_window).only(where)
+    return Aggregate("elementwise", f"{of}, {aggregate}", (field,), _finishing(aggregate), aggregate.uses_window).only(where, **about)
 
 
 def _place(fields: Sequence[Field]) -> str:

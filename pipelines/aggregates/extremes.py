@@ -12,7 +12,11 @@ from pipelines.definition.expressions import expression
 from pipelines.errors import DefinitionError
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     import pyarrow as pa
+
+    from pipelines.aggregates.aggregate import About
 
 _MOST = 1_000_000  # DuckDB's `max(x, n)` takes fewer
 
@@ -54,19 +58,19 @@ def greatest(x: str) -> Field:
     return Field("max", x, (("", f"max({x})"),), Select("max", by="", least=False), needs=((x, "order"),))
 
 
-def min(x: str, *, where: str | None = None) -> Aggregate:  # noqa: A001 - the name in SQL and in the contract
+def min(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:  # noqa: A001 - the name in SQL and in the contract
     """The least value of `x`, of any type with an order; null where every value is null."""
     x = expression(x, "min")
-    return Aggregate("min", x, (least(x),), _itself).only(where)
+    return Aggregate("min", x, (least(x),), _itself).only(where, **about)
 
 
-def max(x: str, *, where: str | None = None) -> Aggregate:  # noqa: A001 - the name in SQL and in the contract
+def max(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:  # noqa: A001 - the name in SQL and in the contract
     """The greatest value of `x`, of any type with an order; null where every value is null."""
     x = expression(x, "max")
-    return Aggregate("max", x, (greatest(x),), _itself).only(where)
+    return Aggregate("max", x, (greatest(x),), _itself).only(where, **about)
 
 
-def range(x: str, *, where: str | None = None) -> Aggregate:  # noqa: A001 - the name in statistics and in the contract
+def range(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:  # noqa: A001 - the name in statistics and in the contract
     """The greatest value of `x` minus the least; null where every value is null.
 
     Integers give int64. Decimals give a decimal with one more digit; unsigned integers of 64 bits are kept as decimals.
@@ -74,10 +78,10 @@ def range(x: str, *, where: str | None = None) -> Aggregate:  # noqa: A001 - the
     """
     x = expression(x, "range")
     fields = tuple(replace(each, needs=((x, "difference"),)) for each in (least(x), greatest(x)))
-    return Aggregate("range", x, fields, _range).only(where)
+    return Aggregate("range", x, fields, _range).only(where, **about)
 
 
-def top_n(x: str, n: int, *, where: str | None = None) -> Aggregate:
+def top_n(x: str, n: int, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """A list of the `n` greatest values of `x`, the greatest first; null where every value is null.
 
     Raises:
@@ -86,10 +90,10 @@ def top_n(x: str, n: int, *, where: str | None = None) -> Aggregate:
     x, n = expression(x, "top_n"), some(n, "top_n")
     monoid = Listed("top_n", by=("",), falling=("",), limit=n, ordered=False, known_as=GATHER)
     field = Field(f"top{n}", x, (("", f"coalesce(max({x}, {n}), [])"),), monoid, needs=((x, "order"),))
-    return Aggregate("top_n", x, (field,), _list, gives_lists=True).only(where)
+    return Aggregate("top_n", x, (field,), _list, gives_lists=True).only(where, **about)
 
 
-def bottom_n(x: str, n: int, *, where: str | None = None) -> Aggregate:
+def bottom_n(x: str, n: int, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """A list of the `n` least values of `x`, the least first; null where every value is null.
 
     Raises:
@@ -98,4 +102,4 @@ def bottom_n(x: str, n: int, *, where: str | None = None) -> Aggregate:
     x, n = expression(x, "bottom_n"), some(n, "bottom_n")
     monoid = Listed("bottom_n", by=("",), limit=n, ordered=False, known_as=GATHER)
     field = Field(f"bottom{n}", x, (("", f"coalesce(min({x}, {n}), [])"),), monoid, needs=((x, "order"),))
-    return Aggregate("bottom_n", x, (field,), _list, gives_lists=True).only(where)
+    return Aggregate("bottom_n", x, (field,), _list, gives_lists=True).only(where, **about)

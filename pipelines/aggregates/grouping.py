@@ -13,9 +13,11 @@ from pipelines.errors import DefinitionError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Unpack
 
     import pyarrow as pa
 
+    from pipelines.aggregates.aggregate import About
     from pipelines.aggregates.algebra import Columns
     from pipelines.aggregates.lifts import Elements, Expression
     from pipelines.engine.assignment import Assignment
@@ -47,7 +49,7 @@ class Grouped:
         return [[next(items) for _ in range(count)] for count in lists.value_lengths().to_pylist()]
 
 
-def by(group: str, aggregate: Aggregate, *, where: str | None = None) -> Aggregate:
+def by(group: str, aggregate: Aggregate, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """A map from each value of `group` to the aggregate of its rows, sorted by group.
 
     Rows with a null group are left out. A state keeps the aggregate's state for each group. A group is left out if `where`
@@ -64,7 +66,7 @@ def by(group: str, aggregate: Aggregate, *, where: str | None = None) -> Aggrega
     of = f"{group}: {stems}"
     needs = ((group, "order"), *(need for each in fields for need in asked_of(each)))
     field = replace(grouped("by", of, fields, group), needs=needs)
-    return Aggregate("by", f"{group}, {aggregate}", (field,), _finishing(aggregate), aggregate.uses_window).only(where)
+    return Aggregate("by", f"{group}, {aggregate}", (field,), _finishing(aggregate), aggregate.uses_window).only(where, **about)
 
 
 def asked_of(field: Field) -> tuple[tuple[Expression, str], ...]:

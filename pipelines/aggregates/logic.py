@@ -9,22 +9,26 @@ from pipelines.aggregates.algebra import Select
 from pipelines.definition.expressions import expression
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     import pyarrow as pa
+
+    from pipelines.aggregates.aggregate import About
 
 
 def _itself(value: pa.Array) -> pa.Array:
     return value
 
 
-def all_of(condition: str, *, where: str | None = None) -> Aggregate:
+def all_of(condition: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """Whether a SQL condition is true in every row in which it is not null; null where it is null in every row."""
     condition = expression(condition, "all_of")
     field = Field("all", condition, (("", f"bool_and({condition})"),), Select("all", by="", least=True))
-    return Aggregate("all_of", condition, (field,), _itself).only(where)
+    return Aggregate("all_of", condition, (field,), _itself).only(where, **about)
 
 
-def any_of(condition: str, *, where: str | None = None) -> Aggregate:
+def any_of(condition: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """Whether a SQL condition is true in at least one row; null where it is null in every row."""
     condition = expression(condition, "any_of")
     field = Field("any", condition, (("", f"bool_or({condition})"),), Select("any", by="", least=False))
-    return Aggregate("any_of", condition, (field,), _itself).only(where)
+    return Aggregate("any_of", condition, (field,), _itself).only(where, **about)

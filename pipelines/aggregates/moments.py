@@ -15,7 +15,11 @@ from pipelines.aggregates.moment_lifts import counted_columns, doubles
 from pipelines.definition.expressions import expression
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     import pyarrow as pa
+
+    from pipelines.aggregates.aggregate import About
 
 
 def _chan(x, i, y, j, out, k):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
@@ -83,13 +87,13 @@ def _population_root(n: pa.Array, mean: pa.Array, rest: pa.Array, m2: pa.Array) 
     return pc.sqrt(_population(n, mean, rest, m2))
 
 
-def variance(x: str, *, population: bool = False, where: str | None = None) -> Aggregate:
+def variance(x: str, *, population: bool = False, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """The variance of `x`: of a sample (null for fewer than two values), or of the population (null for no value)."""
     x = expression(x, "variance")
-    return Aggregate("variance", x, (moments(x),), _population if population else _sample).only(where)
+    return Aggregate("variance", x, (moments(x),), _population if population else _sample).only(where, **about)
 
 
-def stddev(x: str, *, population: bool = False, where: str | None = None) -> Aggregate:
+def stddev(x: str, *, population: bool = False, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """The standard deviation of `x`: of a sample (null for fewer than two values), or of the population."""
     x = expression(x, "stddev")
-    return Aggregate("stddev", x, (moments(x),), _population_root if population else _sample_root).only(where)
+    return Aggregate("stddev", x, (moments(x),), _population_root if population else _sample_root).only(where, **about)

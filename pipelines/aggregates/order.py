@@ -12,7 +12,11 @@ from pipelines.definition.expressions import expression
 from pipelines.states.columns import ORDER, ORDINAL
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     import pyarrow as pa
+
+    from pipelines.aggregates.aggregate import About
 
 # Event time and position in the batch in one number: DuckDB compares it far faster than a struct of the two.
 PLACE = f"({ORDER}::HUGEINT * 1152921504606846976 + {ORDINAL})"
@@ -30,22 +34,22 @@ def _list(time: pa.Array, value: pa.Array) -> pa.Array:  # noqa: ARG001 - finish
     return filled(value)
 
 
-def first(x: str, *, ignore_nulls: bool = False, where: str | None = None) -> Aggregate:
+def first(x: str, *, ignore_nulls: bool = False, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """The value of `x` in the earliest row; of rows at one time the first to arrive. `ignore_nulls`: rows with a null do not count."""
     x = expression(x, "first")
     if ignore_nulls:
-        return Aggregate("first", f"{x}, ignore_nulls", (earliest(x),), _value).only(where)
+        return Aggregate("first", f"{x}, ignore_nulls", (earliest(x),), _value).only(where, **about)
     parts = (("time", f"min({ORDER})"), ("value", f"arg_min_null({x}, {PLACE})"))
-    return Aggregate("first", x, (Field("first", x, parts, _FIRST, uses_order=True),), _value).only(where)
+    return Aggregate("first", x, (Field("first", x, parts, _FIRST, uses_order=True),), _value).only(where, **about)
 
 
-def last(x: str, *, ignore_nulls: bool = False, where: str | None = None) -> Aggregate:
+def last(x: str, *, ignore_nulls: bool = False, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """The value of `x` in the latest row; of rows at one time the last to arrive. `ignore_nulls`: rows with a null do not count."""
     x = expression(x, "last")
     if ignore_nulls:
-        return Aggregate("last", f"{x}, ignore_nulls", (latest(x),), _value).only(where)
+        return Aggregate("last", f"{x}, ignore_nulls", (latest(x),), _value).only(where, **about)
     parts = (("time", f"max({ORDER})"), ("value", f"arg_max_null({x}, {PLACE})"))
-    return Aggregate("last", x, (Field("last", x, parts, _LAST, uses_order=True),), _value).only(where)
+    return Aggregate("last", x, (Field("last", x, parts, _LAST, uses_order=True),), _value).only(where, **about)
 
 
 def earliest(x: str) -> Field:
@@ -60,13 +64,13 @@ def latest(x: str) -> Field:
     return Field("latest", x, parts, _LAST, uses_order=True)
 
 
-def any_value(x: str, *, where: str | None = None) -> Aggregate:
+def any_value(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """A value of `x` that is not null, the same in every run: the first."""
     x = expression(x, "any_value")
-    return Aggregate("any_value", x, (earliest(x),), _value).only(where)
+    return Aggregate("any_value", x, (earliest(x),), _value).only(where, **about)
 
 
-def first_k(x: str, k: int, *, where: str | None = None) -> Aggregate:
+def first_k(x: str, k: int, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """The values of `x` in the `k` earliest rows, nulls too: a list, earliest first; null where there is no row.
 
     Raises:
@@ -77,10 +81,10 @@ def first_k(x: str, k: int, *, where: str | None = None) -> Aggregate:
     parts = (("time", f"coalesce(min({ORDER}, {k}), [])"), ("value", f"coalesce({value}, [])"))
     monoid = Listed("first_k", by=("time",), limit=k, known_as=GATHER)
     field = Field(f"first{k}", x, parts, monoid, uses_order=True)
-    return Aggregate("first_k", x, (field,), _list, gives_lists=True).only(where)
+    return Aggregate("first_k", x, (field,), _list, gives_lists=True).only(where, **about)
 
 
-def last_k(x: str, k: int, *, where: str | None = None) -> Aggregate:
+def last_k(x: str, k: int, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """The values of `x` in the `k` latest rows, nulls too: a list, latest last; null where there is no row.
 
     Raises:
@@ -91,4 +95,4 @@ def last_k(x: str, k: int, *, where: str | None = None) -> Aggregate:
     parts = (("time", f"coalesce(list_reverse(max({ORDER}, {k})), [])"), ("value", f"coalesce(list_reverse({value}), [])"))
     monoid = Listed("last_k", by=("time",), limit=k, newest=True, known_as=GATHER)
     field = Field(f"last{k}", x, parts, monoid, uses_order=True)
-    return Aggregate("last_k", x, (field,), _list, gives_lists=True).only(where)
+    return Aggregate("last_k", x, (field,), _list, gives_lists=True).only(where, **about)

@@ -13,7 +13,11 @@ from pipelines.errors import DefinitionError
 from pipelines.states.columns import EVENT_TIME, ORDINAL
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     import pyarrow as pa
+
+    from pipelines.aggregates.aggregate import About
 
 Method = Literal["locf", "linear"]
 
@@ -66,7 +70,7 @@ def _silence(times: pa.Array) -> pa.Array:
     return longest_silences(times)
 
 
-def time_weighted_mean(x: str, method: Method = "locf", *, where: str | None = None) -> Aggregate:
+def time_weighted_mean(x: str, method: Method = "locf", *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """The mean of `x` over the time from the window's first event to its last, as a double; null where every value is null.
 
     If all events are at the same time, the result is the last value.
@@ -82,28 +86,28 @@ def time_weighted_mean(x: str, method: Method = "locf", *, where: str | None = N
     x = expression(x, "time_weighted_mean")
     if method not in get_args(Method):
         raise DefinitionError(f'time_weighted_mean: method={method!r} is not possible; say "locf" or "linear"')
-    return Aggregate("time_weighted_mean", x, (points(x, "number"),), _joined if method == "linear" else _held).only(where)
+    return Aggregate("time_weighted_mean", x, (points(x, "number"),), _joined if method == "linear" else _held).only(where, **about)
 
 
-def counter_rate(x: str, *, where: str | None = None) -> Aggregate:
+def counter_rate(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """How much a counter rose per second from the window's first event to its last, as a double.
 
     A fall is a reset to 0, as in `rate` of Prometheus. Unlike Prometheus, nothing is extrapolated to the borders of the
     window. Null where all events are at the same time.
     """
     x = expression(x, "counter_rate")
-    return Aggregate("counter_rate", x, (points(x, "number"),), _rate).only(where)
+    return Aggregate("counter_rate", x, (points(x, "number"),), _rate).only(where, **about)
 
 
-def state_duration(state: str, *, where: str | None = None) -> Aggregate:
+def state_duration(state: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """A map from each state of the window to the seconds it lasted, sorted by state; null where every state is null.
 
     A state lasts until the next event. The last state of the window has no known end, and counts 0 seconds.
     """
     state = expression(state, "state_duration")
-    return Aggregate("state_duration", state, (points(state, "order"),), _durations).only(where)
+    return Aggregate("state_duration", state, (points(state, "order"),), _durations).only(where, **about)
 
 
-def longest_silence(*, where: str | None = None) -> Aggregate:
+def longest_silence(*, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """The longest time between neighbouring events of the window, in seconds as a double; null for fewer than two."""
-    return Aggregate("longest_silence", "", (TIMES,), _silence).only(where)
+    return Aggregate("longest_silence", "", (TIMES,), _silence).only(where, **about)

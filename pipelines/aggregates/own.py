@@ -19,8 +19,11 @@ from pipelines.states.columns import ORDER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Unpack
 
     import pyarrow as pa
+
+    from pipelines.aggregates.aggregate import About
 
 _DUMPED = partial(pickle.dumps, protocol=5)
 
@@ -36,6 +39,7 @@ def own(
     deduct: Callable[[Any, Any], Any] | None = None,
     returns: pa.DataType | None = None,
     where: str | None = None,
+    **about: Unpack[About],
 ) -> Aggregate:
     """An aggregate of four functions, like AggregateOperation of Hazelcast Jet.
 
@@ -71,7 +75,7 @@ def own(
     monoid = Objects(name, pickle.loads, _DUMPED, combine, create, deduct)
     kind = f"{name}_{mark(create, accumulate, combine, deduct)}"
     field = Field(kind, of, (("", lift),), monoid, uses_order=True, seal=_accumulated(create, accumulate))
-    return Aggregate(name, of, (field,), _finishing(name, finish, returns)).only(where)
+    return Aggregate(name, of, (field,), _finishing(name, finish, returns)).only(where, **about)
 
 
 def _check_function(name: str, what: str, function: object) -> None:
@@ -143,7 +147,9 @@ def _finishing(name: str, finish: Callable[[Any], Any], returns: pa.DataType | N
     return finished
 
 
-def apply(function: Callable[..., Any], *columns: str, returns: pa.DataType | None = None, where: str | None = None) -> Aggregate:
+def apply(
+    function: Callable[..., Any], *columns: str, returns: pa.DataType | None = None, where: str | None = None, **about: Unpack[About]
+) -> Aggregate:
     """A Python function over all rows of a window: (list, ...) -> result. It takes a list for each column.
 
     A list has a value for each row of the window, in the order of event time, then arrival; null is None. A state keeps
@@ -167,7 +173,7 @@ def apply(function: Callable[..., Any], *columns: str, returns: pa.DataType | No
     parts = (("times", items(ORDER, "true")), *((str(at), items(f"({x})", "true")) for at, x in enumerate(of)))
     field = Field("apply", ", ".join(of), parts, Listed("apply", by=("times",)), uses_order=True)
     name = getattr(function, "__name__", "function")
-    return Aggregate(f"apply {name}", ", ".join(of), (field,), _applying(function, returns)).only(where)
+    return Aggregate(f"apply {name}", ", ".join(of), (field,), _applying(function, returns)).only(where, **about)
 
 
 def _applying(function: Callable[..., Any], returns: pa.DataType | None) -> Callable[..., pa.Array]:

@@ -12,7 +12,11 @@ from pipelines.aggregates.moment_lifts import counted_columns, doubles
 from pipelines.definition.expressions import expression
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     import pyarrow as pa
+
+    from pipelines.aggregates.aggregate import About
 
 
 def _pebay(x, i, y, j, out, k):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
@@ -102,21 +106,21 @@ def _trend(*parts: pa.Array) -> pa.Array:
     return pa.StructArray.from_arrays([pa.array(column) for column in columns], ["slope", "intercept", "r2"], mask=pa.array(aa == 0))
 
 
-def covariance(x: str, y: str, *, population: bool = False, where: str | None = None) -> Aggregate:
+def covariance(x: str, y: str, *, population: bool = False, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """The covariance of `x` and `y`: of a sample (null for fewer than two rows), or of the population (null for no row)."""
     of, field = _pair(x, y, "covariance")
-    return Aggregate("covariance", of, (field,), _population if population else _sample).only(where)
+    return Aggregate("covariance", of, (field,), _population if population else _sample).only(where, **about)
 
 
-def correlation(x: str, y: str, *, where: str | None = None) -> Aggregate:
+def correlation(x: str, y: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """Pearson's correlation of `x` and `y`, from -1 to 1; null where `x` or `y` does not vary."""
     of, field = _pair(x, y, "correlation")
-    return Aggregate("correlation", of, (field,), _correlation).only(where)
+    return Aggregate("correlation", of, (field,), _correlation).only(where, **about)
 
 
-def linear_trend(x: str, y: str, *, where: str | None = None) -> Aggregate:
+def linear_trend(x: str, y: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """The line of least squares of `y` over `x`: a struct of the doubles slope, intercept and r2; null where `x` does
     not vary. `r2` is 1 where `y` does not vary.
     """
     of, field = _pair(x, y, "linear_trend")
-    return Aggregate("linear_trend", of, (field,), _trend).only(where)
+    return Aggregate("linear_trend", of, (field,), _trend).only(where, **about)

@@ -11,7 +11,11 @@ from pipelines.aggregates.sums import quotient
 from pipelines.definition.expressions import expression
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     import pyarrow as pa
+
+    from pipelines.aggregates.aggregate import About
 
 
 def logarithms(x: str) -> Field:
@@ -45,16 +49,16 @@ def _geometric_mean(n: pa.Array, logs: pa.Array, negative: pa.Array) -> pa.Array
     return pc.if_else(pc.greater(negative, 0), pa.scalar(math.nan), mean)
 
 
-def product(x: str, *, where: str | None = None) -> Aggregate:
+def product(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """The product of `x` as a double, right to rounding; null where every value is null."""
     x = expression(x, "product")
-    return Aggregate("product", x, (present(x), logarithms(x), negatives(x)), _product).only(where)
+    return Aggregate("product", x, (present(x), logarithms(x), negatives(x)), _product).only(where, **about)
 
 
-def geometric_mean(x: str, *, where: str | None = None) -> Aggregate:
+def geometric_mean(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """The geometric mean of `x`: 0 if a value is 0, NaN if a value is negative, null where every value is null."""
     x = expression(x, "geometric_mean")
-    return Aggregate("geometric_mean", x, (present(x), logarithms(x), negatives(x)), _geometric_mean).only(where)
+    return Aggregate("geometric_mean", x, (present(x), logarithms(x), negatives(x)), _geometric_mean).only(where, **about)
 
 
 def reciprocals(x: str) -> Field:
@@ -64,10 +68,10 @@ def reciprocals(x: str) -> Field:
     return Field("reciprocals", x, (("", lift),), SUM, needs=((x, "number"),))
 
 
-def harmonic_mean(x: str, *, where: str | None = None) -> Aggregate:
+def harmonic_mean(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """The harmonic mean of `x`: 0 if a value is 0, NaN if a value is negative, null where every value is null."""
     x = expression(x, "harmonic_mean")
-    return Aggregate("harmonic_mean", x, (present(x), reciprocals(x), negatives(x)), _harmonic_mean).only(where)
+    return Aggregate("harmonic_mean", x, (present(x), reciprocals(x), negatives(x)), _harmonic_mean).only(where, **about)
 
 
 def _harmonic_mean(n: pa.Array, total: pa.Array, negative: pa.Array) -> pa.Array:

@@ -13,7 +13,11 @@ from pipelines.aggregates.moment_lifts import counted_columns, doubles
 from pipelines.definition.expressions import expression
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     import pyarrow as pa
+
+    from pipelines.aggregates.aggregate import About
 
 
 def _pebay(x, i, y, j, out, k):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
@@ -75,13 +79,13 @@ def _kurtosis(n: pa.Array, mean: pa.Array, rest: pa.Array, m2: pa.Array, m3: pa.
     return pa.array(excess, mask=(count <= 3) | (two == 0))  # noqa: PLR2004 - the formula divides by n - 3
 
 
-def skewness(x: str, *, where: str | None = None) -> Aggregate:
+def skewness(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """The skewness of a sample, G1 (adjusted Fisher-Pearson); null for fewer than three values, and where all are equal."""
     x = expression(x, "skewness")
-    return Aggregate("skewness", x, (shape(x),), _skewness).only(where)
+    return Aggregate("skewness", x, (shape(x),), _skewness).only(where, **about)
 
 
-def kurtosis(x: str, *, where: str | None = None) -> Aggregate:
+def kurtosis(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """The excess kurtosis of a sample, G2; null for fewer than four values, and where all are equal."""
     x = expression(x, "kurtosis")
-    return Aggregate("kurtosis", x, (shape(x),), _kurtosis).only(where)
+    return Aggregate("kurtosis", x, (shape(x),), _kurtosis).only(where, **about)

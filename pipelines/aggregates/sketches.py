@@ -19,11 +19,14 @@ from pipelines.errors import DefinitionError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Unpack
 
     import pyarrow as pa
 
+    from pipelines.aggregates.aggregate import About
 
-def approx_count_distinct(x: str, lg_k: int = 12, *, where: str | None = None) -> Aggregate:
+
+def approx_count_distinct(x: str, lg_k: int = 12, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """About the number of distinct values of `x`: HyperLogLog, standard error 1.04 / sqrt(2**lg_k), by default 1.6 %.
 
     Exact up to some dozens of values. Nulls do not count. Flajolet et al., "HyperLogLog" (2007).
@@ -32,10 +35,10 @@ def approx_count_distinct(x: str, lg_k: int = 12, *, where: str | None = None) -
         DefinitionError: `lg_k` is not a whole number from 7 to 21.
     """
     x, lg_k = expression(x, "approx_count_distinct"), _size("approx_count_distinct", lg_k, 7, 21)
-    return Aggregate("approx_count_distinct", f"{x}, {lg_k}", _typed(x, Sketches("hll", lg_k)), _estimates).only(where)
+    return Aggregate("approx_count_distinct", f"{x}, {lg_k}", _typed(x, Sketches("hll", lg_k)), _estimates).only(where, **about)
 
 
-def approx_quantiles(x: str, quantiles: Sequence[float], k: int = 500, *, where: str | None = None) -> Aggregate:
+def approx_quantiles(x: str, quantiles: Sequence[float], k: int = 500, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """About the quantiles of `x`, by a t-digest: a list of doubles in the order of `quantiles`. Null where no value counts.
 
     Null, NaN and infinite values do not count. The error of the rank, measured on a million values in a thousand states:
@@ -57,10 +60,10 @@ def approx_quantiles(x: str, quantiles: Sequence[float], k: int = 500, *, where:
     double = f"({x})::DOUBLE"
     lift = f"coalesce(list({double} ORDER BY {double}) FILTER (WHERE isfinite({double})), [])"
     said = f"{x}, {found!r}, {k}"
-    return Aggregate("approx_quantiles", said, (_field(x, lift, Sketches("tdigest", k), "number"),), _quantiles(found)).only(where)
+    return Aggregate("approx_quantiles", said, (_field(x, lift, Sketches("tdigest", k), "number"),), _quantiles(found)).only(where, **about)
 
 
-def approx_top_k(x: str, k: int = 10, *, where: str | None = None) -> Aggregate:
+def approx_top_k(x: str, k: int = 10, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """About the `k` most frequent values of `x`: a list of (value, count, error), the most frequent first.
 
     The true count lies between `count - error` and `count`. Up to some hundreds of values the count is exact and the error
@@ -74,10 +77,10 @@ def approx_top_k(x: str, k: int = 10, *, where: str | None = None) -> Aggregate:
     counts = f"map_entries(histogram({x}))"
     lift = f"coalesce(list_transform({counts}, lambda muntin_each: {{'key': muntin_each.key, 'value': muntin_each.value::BIGINT}}), [])"
     fields = (_field(x, lift, Sketches("frequent", lg_size)), *least(x).fields)
-    return Aggregate("approx_top_k", f"{x}, {k}", fields, _most_frequent(k)).only(where)
+    return Aggregate("approx_top_k", f"{x}, {k}", fields, _most_frequent(k)).only(where, **about)
 
 
-def theta(x: str, lg_k: int = 12, *, where: str | None = None) -> Aggregate:
+def theta(x: str, lg_k: int = 12, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """The distinct values of `x` as a theta sketch, in bytes: a set whose unions, intersections and differences can be counted.
 
     `pipelines.aggregates.theta_sets` counts them. Nulls do not count. Dasgupta et al., "A Framework for Estimating Stream
@@ -87,7 +90,7 @@ def theta(x: str, lg_k: int = 12, *, where: str | None = None) -> Aggregate:
         DefinitionError: `lg_k` is not a whole number from 5 to 26.
     """
     x, lg_k = expression(x, "theta"), _size("theta", lg_k, 5, 26)
-    return Aggregate("theta", f"{x}, {lg_k}", _typed(x, Sketches("theta", lg_k)), _itself).only(where)
+    return Aggregate("theta", f"{x}, {lg_k}", _typed(x, Sketches("theta", lg_k)), _itself).only(where, **about)
 
 
 def _typed(x: str, sketches: Sketches) -> tuple[Field, ...]:

@@ -11,7 +11,11 @@ from pipelines.aggregates.distinct import mean_distinct, sum_distinct
 from pipelines.definition.expressions import expression
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     import pyarrow as pa
+
+    from pipelines.aggregates.aggregate import About
 
 
 def total(x: str) -> Field:
@@ -47,25 +51,25 @@ def quotient(above: pa.Array, below: pa.Array) -> pa.Array:
     return pc.divide(above, pc.if_else(pc.equal(below, 0), pa.scalar(None, pa.float64()), below))
 
 
-def sum(x: str, *, distinct: bool = False, where: str | None = None) -> Aggregate:  # noqa: A001 - the name in SQL and in the contract
+def sum(x: str, *, distinct: bool = False, where: str | None = None, **about: Unpack[About]) -> Aggregate:  # noqa: A001 - the name in SQL and in the contract
     """The sum of `x`; null where every value is null. `distinct`: each value once."""
     x = expression(x, "sum")
-    return (sum_distinct(x) if distinct else Aggregate("sum", x, (present(x), total(x)), _sum)).only(where)
+    return (sum_distinct(x) if distinct else Aggregate("sum", x, (present(x), total(x)), _sum)).only(where, **about)
 
 
-def mean(x: str, *, distinct: bool = False, where: str | None = None) -> Aggregate:
+def mean(x: str, *, distinct: bool = False, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """The arithmetic mean of `x` as a double; null where every value is null. `distinct`: each value once."""
     x = expression(x, "mean")
-    return (mean_distinct(x) if distinct else Aggregate("mean", x, (present(x), total(x)), _mean)).only(where)
+    return (mean_distinct(x) if distinct else Aggregate("mean", x, (present(x), total(x)), _mean)).only(where, **about)
 
 
-def weighted_mean(x: str, w: str, *, where: str | None = None) -> Aggregate:
+def weighted_mean(x: str, w: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """The mean of `x` with weights `w` as a double: `sum(x * w) / sum(w)` over the rows in which neither is null.
 
     Null where the sum of the weights is 0.
     """
     x, w = expression(x, "weighted_mean"), expression(w, "weighted_mean")
-    return Aggregate("weighted_mean", f"{x}, {w}", (weighted(x, w),), quotient).only(where)
+    return Aggregate("weighted_mean", f"{x}, {w}", (weighted(x, w),), quotient).only(where, **about)
 
 
 def _rate(n: pa.Array, start: pa.Array, end: pa.Array) -> pa.Array:
@@ -80,12 +84,12 @@ def _sum_rate(n: pa.Array, total: pa.Array, start: pa.Array, end: pa.Array) -> p
     return _rate(_sum(n, total), start, end)
 
 
-def rate(x: str | None = None, *, where: str | None = None) -> Aggregate:
+def rate(x: str | None = None, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """Rows per second of the window's length, or with `x`, the sum of `x` per second, as a double.
 
     Null where every value of `x` is null, and where the window has no length.
     """
     if x is None:
-        return Aggregate("rate", "", (ROW_COUNT,), _rate, uses_window=True).only(where)
+        return Aggregate("rate", "", (ROW_COUNT,), _rate, uses_window=True).only(where, **about)
     x = expression(x, "rate")
-    return Aggregate("rate", x, (present(x), total(x)), _sum_rate, uses_window=True).only(where)
+    return Aggregate("rate", x, (present(x), total(x)), _sum_rate, uses_window=True).only(where, **about)

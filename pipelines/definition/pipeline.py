@@ -63,6 +63,7 @@ class Pipeline:
             not more; else `muntin rebuild` does when somebody says so.
         renamed_from: the pipeline's name before; its state is taken over by the first run.
         renamed_windows: name of a window -> its name before, as {"day": "daily"}; its table is taken over by the first run.
+        description: a sentence for people; published tables carry it.
 
     Raises:
         DefinitionError: what was asked cannot be; the text says what can.
@@ -85,6 +86,7 @@ class Pipeline:
     auto_rebuild: str | int = 0
     renamed_from: str | None = None
     renamed_windows: Mapping[str, str] = field(default_factory=dict)
+    description: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keys", listed("keys", self.keys))

@@ -5,6 +5,7 @@ A table names the derivations that came before in it. Who runs one of these is t
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from pipelines.errors import StateError
 from pipelines.jobs.ledger_segments import write_segment
+from pipelines.jobs.table_texts import texts
 from pipelines.jobs.window_tables import Published, beside, current, place
 from pipelines.store.disk import link
 from pipelines.store.retries import after_conflicts
@@ -124,8 +126,8 @@ def _promote(bound: Bound, window: str, readers: Published, own: Published) -> b
     superseded = readers.ledger.superseded_by(derivation, readers.snapshot.version) if readers.ledger else ()
     ledger = Ledger(own.ledger.definition, own.ledger.entries, bound.state, superseded)
     segment = write_segment(target, own.snapshot.schema, max(own.number, readers.number) + 1, ledger)
-    name = f"{bound.pipeline.name}/{window}"
-    bound.store.commit(readers.table, readers.snapshot, replacing(readers.snapshot, own.snapshot.schema, [*files, segment], name))
+    change = replacing(readers.snapshot, own.snapshot.schema, [*files, segment], f"{bound.pipeline.name}/{window}")
+    bound.store.commit(readers.table, readers.snapshot, replace(change, texts=texts(bound, window)))
     return True
 
 

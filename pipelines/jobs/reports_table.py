@@ -17,7 +17,7 @@ from pipelines.jobs.reports import ReadFile
 from pipelines.states.columns import INSTANT
 from pipelines.store.reading import read_files
 from pipelines.store.retries import after_conflicts
-from pipelines.store.store import Change
+from pipelines.store.store import Change, Texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,6 +43,25 @@ _SCHEMA = pa.schema(
         ("windows_closed", pa.string()),
         ("watermark", INSTANT),
     ]
+)
+
+_TEXTS = Texts(
+    "reports",
+    "What each step did with each batch, a row for each time",
+    {
+        "batch": "start of the batch's interval, UTC",
+        "step": "accumulate: the source was read; publish: windows were published",
+        "recorded_at": "when the step was done, UTC",
+        "version": "of the batch's states: a name of their content",
+        "rows_read": "rows of the source",
+        "rows_accepted": "rows that counted",
+        "rows_quarantined": "rows that were refused",
+        "source_changed": "whether the batch was read before, from something else",
+        "files": "JSON: path, bytes, rows, time of the last change (ns), checksum of each file",
+        "rows_late": "rows that came too late for at least one window",
+        "windows_closed": "JSON: window, how many of it the batch closed",
+        "watermark": "how far time is known after the batch, UTC",
+    },
 )
 
 _ACCUMULATED = ["batch", "recorded_at", "version", "rows_read", "rows_accepted", "rows_quarantined", "source_changed", "files"]
@@ -125,7 +144,7 @@ def _append(store: Store, rows: list[dict[str, Any]], now: datetime) -> None:
                 return
             small = crowd(base.files)
             large = [write_reports(read_files(folder, replace(base, files=tuple(small))).sort_by("batch"), folder)] if small else []
-            store.commit(TABLE, base, Change(_SCHEMA, [new, *large], list(small), []))
+            store.commit(TABLE, base, Change(_SCHEMA, [new, *large], list(small), [], texts=_TEXTS))
 
 
 def last_accumulated(store: Store, intervals: Sequence[Interval] | None = None) -> dict[int, Mapping[str, Any]]:

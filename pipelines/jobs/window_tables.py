@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pipelines.jobs.ledger_segments import Segment, read_ledger, segments_of
-from pipelines.store.delta import snapshot_at
+from pipelines.store.seen_tables import snapshot_at
 from pipelines.store.state import WINDOWS
 
 if TYPE_CHECKING:

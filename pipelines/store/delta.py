@@ -5,43 +5,32 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import threading
 import time
-from collections import OrderedDict
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Field, Schema, Transaction
-from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
+from deltalake.exceptions import CommitFailedError, DeltaError
 from deltalake.transaction import AddAction, RemoveAction, create_table_with_add_actions
 
 from pipelines.errors import ConflictError, StateError
 from pipelines.store.disk import refused
 from pipelines.store.log_end import LogEnd
 from pipelines.store.parquet import check_file
+from pipelines.store.seen_tables import Known, listed, newest, opened_at, remember, remember_committed, table_at, tables
 from pipelines.store.store import File, Snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pipelines.store.store import Change
+    from pipelines.store.store import Change, Texts
 
 _CONFLICTS = ("concurrent", "Concurrent", "already exists", "Failed to commit", "version")
 _SETTINGS = {
     "delta.checkpointInterval": "20",  # so many commits at most are read one by one
     "delta.logRetentionDuration": "interval 7 days",
 }
-
-
-@dataclass(slots=True)
-class _Known:
-    """A table as it was last seen: the end of its log, its snapshot, and the table as deltalake read it, which may be older."""
-
-    end: LogEnd
-    snapshot: Snapshot
-    opened: DeltaTable
 
 
 class DeltaStore:
@@ -56,14 +45,14 @@ class DeltaStore:
 
     def snapshot(self, table: str) -> Snapshot:
         path = self._path(table)
-        known = _tables().get(path)
+        known = tables().get(path)
         if known and known.end.is_still_the_end():
             return known.snapshot
-        opened = _newest(known) or _open(path)
+        opened = newest(known) or opened_at(path)
         if opened is None:
             return Snapshot(-1, ())
-        found = _listed(opened)
-        _remember(path, _Known(LogEnd.of(Path(path), found.version), found, opened))
+        found = listed(opened)
+        remember(path, Known(LogEnd.of(Path(path), found.version), found, opened))
         return found
 
     def _path(self, table: str) -> str:
@@ -89,12 +78,13 @@ class DeltaStore:
             raise refused(f"the log of {self._path(table)}", wrong) from wrong
 
     def _commit(self, table: str, base: Snapshot, change: Change, adds: list[AddAction], removes: list[Any]) -> None:
-        path, schema = self._path(table), Schema.from_arrow(change.schema)
+        path, schema = self._path(table), Schema.from_arrow(commented(change.schema, change.texts.comments))
         marks = CommitProperties(app_transactions=[Transaction(name, base.version + 1) for name in change.names])
         if base.version < 0:
-            create_table_with_add_actions(path, schema, adds, mode="error", configuration=_SETTINGS, commit_properties=marks)
+            named = {"name": change.texts.name or None, "description": change.texts.description or None}
+            create_table_with_add_actions(path, schema, adds, mode="error", configuration=_SETTINGS, commit_properties=marks, **named)
             return
-        opened, grown = _at(path, base), False
+        opened, grown = table_at(path, base), False
         if change.whole and schema != opened.schema():
             opened.create_write_transaction(adds, "overwrite", schema, commit_properties=marks)
             return
@@ -103,7 +93,23 @@ class DeltaStore:
             grown = True
         opened.create_write_transaction([*removes, *adds], "append", opened.schema(), commit_properties=marks)
         if not grown:
-            _remember_committed(path, base, change, opened)
+            remember_committed(path, base, change, opened)
+
+    def describe(self, table: str, base: Snapshot, texts: Texts) -> None:
+        fields = base.schema or pa.schema([])
+        new = {name: text for name, text in texts.comments.items() if name in fields.names and _comment(fields, name) != text}
+        if not new and (base.name, base.description) == (texts.name, texts.description):
+            return
+        try:
+            alter = DeltaTable(self._path(table), version=base.version).alter
+            for name, text in new.items():
+                alter.set_column_metadata(name, {"comment": text})
+            if base.name != texts.name:
+                alter.set_table_name(texts.name)
+            if base.description != texts.description:
+                alter.set_table_description(texts.description)
+        except (CommitFailedError, DeltaError) as wrong:
+            raise ConflictError(f"{self._path(table)}: another run committed first ({wrong})") from wrong
 
     def promote(self, staged: Mapping[str, str], table: str) -> None:
         for source, target in staged.items():
@@ -114,87 +120,6 @@ class DeltaStore:
 
     def discard(self, folder: str) -> None:
         shutil.rmtree(Path(self.root, folder), ignore_errors=True)
-
-
-_KEPT = threading.local()  # a table of deltalake must not be changed by two threads at once
-_MOST = 64
-
-
-def _tables() -> OrderedDict[str, _Known]:
-    """The tables that this thread has seen, by path: a process that makes many runs reads no log twice."""
-    if not hasattr(_KEPT, "tables"):
-        _KEPT.tables = OrderedDict()
-    return _KEPT.tables  # type: ignore[no-any-return]
-
-
-def _remember(path: str, known: _Known) -> None:
-    tables = _tables()
-    tables[path] = known
-    tables.move_to_end(path)
-    while len(tables) > _MOST:
-        tables.popitem(last=False)
-
-
-def _remember_committed(path: str, base: Snapshot, change: Change, opened: DeltaTable) -> None:
-    """Remember the table behind a commit, if it is the next one after `base` and the last: then what it holds is known without reading."""
-    end = LogEnd.of(Path(path), base.version + 1)
-    if end.is_still_the_end():
-        gone = {file.path for file in change.removes}
-        files = sorted([*(file for file in base.files if file.path not in gone), *change.adds], key=lambda file: file.path)
-        _remember(path, _Known(end, Snapshot(base.version + 1, tuple(files), base.schema, base.identity), opened))
-
-
-def _at(path: str, base: Snapshot) -> DeltaTable:
-    """The table at the version of a snapshot."""
-    known = _tables().get(path)
-    if known and known.snapshot is base and known.end.is_still_the_end():
-        if known.opened.version() != base.version:
-            known.opened.update_incremental()
-        if known.opened.version() == base.version:
-            return known.opened
-    return DeltaTable(path, version=base.version)
-
-
-def _newest(known: _Known | None) -> DeltaTable | None:
-    """A known table brought up to date; None where another table took its place, or its log was cleaned up."""
-    if known is None or not known.end.is_there():
-        return None
-    try:
-        known.opened.update_incremental()
-    except DeltaError:
-        return None
-    return known.opened if known.opened.version() >= known.snapshot.version else None
-
-
-def _open(path: str) -> DeltaTable | None:
-    try:
-        return DeltaTable(path)
-    except TableNotFoundError:
-        return None
-
-
-def _listed(opened: DeltaTable) -> Snapshot:
-    actions = pa.table(opened.get_add_actions(flatten=True)).select(["path", "size_bytes", "num_records"])
-    rows = zip(*(column.to_pylist() for column in actions.columns), strict=True)
-    files = (File(path, size, count or 0) for path, size, count in rows)
-    ascending = tuple(sorted(files, key=lambda file: file.path))
-    return Snapshot(opened.version(), ascending, pa.schema(opened.schema().to_arrow()), str(opened.metadata().id))
-
-
-def snapshot_at(path: str, version: int) -> Snapshot:
-    """A table at a version that it had.
-
-    Raises:
-        StateError: the log does not know the version any more, or files of it are removed.
-    """
-    try:
-        found = _listed(DeltaTable(path, version=version))
-    except (DeltaError, OSError) as wrong:
-        raise StateError(f"{path} has no version {version} any more ({wrong}); its log is kept for seven days") from wrong
-    gone = [file.path for file in found.files if not Path(path, file.path).exists()]
-    if gone:
-        raise StateError(f"{path}: {len(gone)} files of version {version} are removed, {gone[0]} first; vacuum takes what is replaced")
-    return found
 
 
 def _new_columns(opened: DeltaTable, schema: Schema) -> list[Field]:
@@ -213,3 +138,16 @@ def _grow(opened: DeltaTable, new: list[Field], base_version: int) -> None:
 def _stats(file: File) -> str:
     """The number of rows, and no ranges of columns: deltalake's dataset takes a column without a range for empty if others have one."""
     return json.dumps({"numRecords": file.rows})
+
+
+def commented(schema: pa.Schema, comments: Mapping[str, str]) -> pa.Schema:
+    """The schema of a table with comments, as Delta has them.
+
+    >>> commented(pa.schema([("n", pa.int64())]), {"n": "rows"}).field("n").metadata
+    {b'comment': b'rows'}
+    """
+    return pa.schema([each.with_metadata({"comment": comments[each.name]}) if each.name in comments else each for each in schema])
+
+
+def _comment(schema: pa.Schema, name: str) -> str:
+    return ((schema.field(name).metadata or {}).get(b"comment") or b"").decode()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -21,6 +21,15 @@ class File:
 
 
 @dataclass(frozen=True, slots=True)
+class Texts:
+    """What a table says of itself: its name, a description, column -> comment."""
+
+    name: str = ""
+    description: str = ""
+    comments: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Snapshot:
     """A table at one version. A table that does not exist has version -1 and no files. `identity`: another one if it is made again."""
 
@@ -28,6 +37,8 @@ class Snapshot:
     files: tuple[File, ...]
     schema: pa.Schema | None = None
     identity: str = ""
+    name: str = ""
+    description: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +46,7 @@ class Change:
     """One atomic commit: files to add, files to remove, and names that lock.
 
     Of two commits that start from one snapshot and share a name, or remove the same file, only one succeeds. `whole`: the files to add are
-    all that the table will have, so that it takes their schema, whatever columns it had.
+    all that the table will have, so that it takes their schema, whatever columns it had. `texts`: of a table that begins or is replaced.
     """
 
     schema: pa.Schema
@@ -43,6 +54,7 @@ class Change:
     removes: Sequence[File]
     names: Sequence[str]
     whole: bool = False
+    texts: Texts = Texts()
 
 
 class Store(Protocol):
@@ -64,6 +76,14 @@ class Store(Protocol):
         Raises:
             ConflictError: another commit since `base` had one of these names, or removed one of these files.
             StateError: a file to add is gone or not whole.
+        """
+        ...
+
+    def describe(self, table: str, base: Snapshot, texts: Texts) -> None:
+        """Make a table say this of itself; nothing happens where it does.
+
+        Raises:
+            ConflictError: another commit came first.
         """
         ...
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pipelines.store.delta import DeltaStore
-from pipelines.store.store import Change, Snapshot
+from pipelines.store.store import Change, Snapshot, Texts
 
 
 class Crash(Exception):  # noqa: N818 - it is what it says
@@ -33,6 +33,9 @@ class Crashing:
 
     def commit(self, table: str, base: Snapshot, change: Change) -> None:
         self._do("commit", table, base, change)
+
+    def describe(self, table: str, base: Snapshot, texts: Texts) -> None:
+        self._do("describe", table, base, texts)
 
     def promote(self, staged: Mapping[str, str], table: str) -> None:
         self._do("promote", staged, table)

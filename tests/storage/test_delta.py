@@ -11,7 +11,7 @@ import pytest
 from deltalake import DeltaTable
 
 from pipelines.errors import ConflictError, StateError
-from pipelines.store import delta
+from pipelines.store import delta, seen_tables
 from pipelines.store.delta import DeltaStore
 from pipelines.store.footers import footer
 from pipelines.store.parquet import write_named
@@ -153,8 +153,8 @@ class TestTheNewestSnapshot:
     def opened(self, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         """The tables that were opened."""
         found: list[str] = []
-        open_ = delta._open
-        monkeypatch.setattr(delta, "_open", lambda path: found.append(Path(path).name) or open_(path))
+        open_ = delta.opened_at
+        monkeypatch.setattr(delta, "opened_at", lambda path: found.append(Path(path).name) or open_(path))
         return found
 
     def test_is_listed_once(self, store: DeltaStore, opened: list[str]) -> None:
@@ -169,7 +169,7 @@ class TestTheNewestSnapshot:
         commit(store, store.snapshot("t"), [a, b], "x")
         store.commit("t", store.snapshot("t"), Change(rows(1).schema, [c], [a], ["x"]))
         known = store.snapshot("t")
-        delta._tables().clear()
+        seen_tables.tables().clear()
         assert (known, [file.path[0] for file in known.files]) == (store.snapshot("t"), ["b", "c"])
 
     def test_goes_to_no_task(self, store: DeltaStore) -> None:

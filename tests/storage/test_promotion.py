@@ -251,3 +251,36 @@ def test_a_plan_tells_that_nothing_is_read(small: Small) -> None:
         assert told is not None
         assert (told.batches, {*told.windows}) == (batches, set() if batches else {"hours", "visits"})
         assert told.changes
+
+
+def test_tables_say_what_they_are(small: Small) -> None:
+    told = replace(
+        small.pipeline,
+        description="Departures.",
+        derive={"per": "total / n"},
+        aggregates={"n": agg.count(comment="rows"), "total": agg.sum("x", unit="min", where="x > 0"), "spread": agg.stddev("x")},
+    )
+    for description in ("Departures.", "Departures of trains."):  # the second time nothing else changes
+        ran(replace(told, description=description), small)
+        table = DeltaTable(str(small.folder / "state/small/windows/hours"))
+        assert (table.metadata().name, table.metadata().description.partition(" Windows")[0]) == ("small.hours", description)
+        assert "size=2h" in table.metadata().description
+        assert {field.name: field.metadata["comment"] for field in table.schema().fields} == {
+            "k": "key: windows are kept apart by it",
+            "window_start": "start of the window, inclusive, UTC",
+            "window_end": "end of the window, exclusive, UTC",
+            "n": "count(): rows",
+            "total": "sum(x) where x > 0 [min]",
+            "spread": "stddev(x)",
+            "per": "derived: total / n",
+            "batch": "start of the interval of the batch that closed the window, UTC",
+        }
+    version = table.version()
+    ran(replace(told, description=description), small)
+    assert DeltaTable(table.table_uri).version() == version
+
+
+@pytest.mark.parametrize(("wrong", "text"), [({"unit": 3}, 'as unit="min"'), ({"units": "min"}, "no argument 'units'")])
+def test_a_unit_that_is_none(wrong: dict[str, object], text: str) -> None:
+    with pytest.raises(DefinitionError, match=text):
+        agg.sum("x", **wrong)

@@ -14,6 +14,7 @@ from pipelines.jobs.promotion import check_not_superseded, promote_complete
 from pipelines.jobs.run.changed_windows import changed_windows
 from pipelines.jobs.run.verdicts import check_judged
 from pipelines.jobs.staged_windows import entries_of
+from pipelines.jobs.table_texts import describe, texts
 from pipelines.jobs.upkeep.compact import compact
 from pipelines.jobs.upkeep.tiers import make_tiers
 from pipelines.jobs.window_files import replaced_windows
@@ -77,6 +78,7 @@ def publish(
             committed(window.window, tuple(window.starts))
     bound.store.discard(staged.folder)
     promoted = promote_complete(bound) if promoting else []
+    describe(bound)
     compact(bound)
     make_tiers(bound)
     return promoted
@@ -139,7 +141,14 @@ def _change(bound: Bound, staged: StagedWindow, entries: Entries, now: Published
     had, have = {file.path for file in old}, {file.path for file in new}
     adds = [*(file for file in new if file.path not in had), segment]
     removes = [*(file for file in old if file.path not in have), *(one.file for one in merged)]
-    return Change(schema, adds, removes, [f"{bound.pipeline.name}/{staged.window}"], whole=len(removes) == len(now.snapshot.files))
+    return Change(
+        schema,
+        adds,
+        removes,
+        [f"{bound.pipeline.name}/{staged.window}"],
+        whole=len(removes) == len(now.snapshot.files),
+        texts=texts(bound, staged.window),
+    )
 
 
 def _thinned(merged: Entries, new: Entries, now: Published) -> Entries:

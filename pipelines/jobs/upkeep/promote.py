@@ -15,6 +15,7 @@ from pipelines.jobs.pending import pending_windows
 from pipelines.jobs.promotion import lacking, promote_complete, replacing, superseded
 from pipelines.jobs.run.run import finish
 from pipelines.jobs.state_folders import bind_existing
+from pipelines.jobs.table_texts import describe
 from pipelines.jobs.window_tables import as_of, current, place
 from pipelines.spark.spark_session import session_or_local
 
@@ -66,7 +67,9 @@ def promote(
             f"muntin rebuild FILE --root {root} reads them, --incomplete promotes without them"
         )
     tell("promote")
-    return sorted({*promote_complete(bound, incomplete=incomplete), *before})
+    promoted = promote_complete(bound, incomplete=incomplete)
+    describe(bound)
+    return sorted({*promoted, *before})
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,114 @@
+"""The tables that a process has seen, so that a process which makes many runs reads no log twice."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError, TableNotFoundError
+
+from pipelines.errors import StateError
+from pipelines.store.log_end import LogEnd
+from pipelines.store.store import File, Snapshot
+
+if TYPE_CHECKING:
+    from pipelines.store.store import Change
+
+
+@dataclass(slots=True)
+class Known:
+    """A table as it was last seen: the end of its log, its snapshot, and the table as deltalake read it, which may be older."""
+
+    end: LogEnd
+    snapshot: Snapshot
+    opened: DeltaTable
+
+
+_KEPT = threading.local()  # a table of deltalake must not be changed by two threads at once
+_MOST = 64
+
+
+def tables() -> OrderedDict[str, Known]:
+    """The tables that this thread has seen, by path: a process that makes many runs reads no log twice."""
+    if not hasattr(_KEPT, "tables"):
+        _KEPT.tables = OrderedDict()
+    return _KEPT.tables  # type: ignore[no-any-return]
+
+
+def remember(path: str, known: Known) -> None:
+    """Remember a table; the one that was asked for longest ago is forgotten."""
+    kept = tables()
+    kept[path] = known
+    kept.move_to_end(path)
+    while len(kept) > _MOST:
+        kept.popitem(last=False)
+
+
+def remember_committed(path: str, base: Snapshot, change: Change, opened: DeltaTable) -> None:
+    """Remember the table behind a commit, if it is the next one after `base` and the last: then what it holds is known without reading."""
+    end = LogEnd.of(Path(path), base.version + 1)
+    if end.is_still_the_end():
+        gone = {file.path for file in change.removes}
+        files = sorted([*(file for file in base.files if file.path not in gone), *change.adds], key=lambda file: file.path)
+        remember(path, Known(end, replace(base, version=base.version + 1, files=tuple(files)), opened))
+
+
+def table_at(path: str, base: Snapshot) -> DeltaTable:
+    """The table at the version of a snapshot."""
+    known = tables().get(path)
+    if known and known.snapshot is base and known.end.is_still_the_end():
+        if known.opened.version() != base.version:
+            known.opened.update_incremental()
+        if known.opened.version() == base.version:
+            return known.opened
+    return DeltaTable(path, version=base.version)
+
+
+def newest(known: Known | None) -> DeltaTable | None:
+    """A known table brought up to date; None where another table took its place, or its log was cleaned up."""
+    if known is None or not known.end.is_there():
+        return None
+    try:
+        known.opened.update_incremental()
+    except DeltaError:
+        return None
+    return known.opened if known.opened.version() >= known.snapshot.version else None
+
+
+def opened_at(path: str) -> DeltaTable | None:
+    """The table at a path; None if there is none."""
+    try:
+        return DeltaTable(path)
+    except TableNotFoundError:
+        return None
+
+
+def listed(opened: DeltaTable) -> Snapshot:
+    """What an opened table holds."""
+    actions = pa.table(opened.get_add_actions(flatten=True)).select(["path", "size_bytes", "num_records"])
+    rows = zip(*(column.to_pylist() for column in actions.columns), strict=True)
+    files = (File(path, size, count or 0) for path, size, count in rows)
+    ascending = tuple(sorted(files, key=lambda file: file.path))
+    facts, schema = opened.metadata(), pa.schema(opened.schema().to_arrow())
+    return Snapshot(opened.version(), ascending, schema, str(facts.id), facts.name or "", facts.description or "")
+
+
+def snapshot_at(path: str, version: int) -> Snapshot:
+    """A table at a version that it had.
+
+    Raises:
+        StateError: the log does not know the version any more, or files of it are removed.
+    """
+    try:
+        found = listed(DeltaTable(path, version=version))
+    except (DeltaError, OSError) as wrong:
+        raise StateError(f"{path} has no version {version} any more ({wrong}); its log is kept for seven days") from wrong
+    gone = [file.path for file in found.files if not Path(path, file.path).exists()]
+    if gone:
+        raise StateError(f"{path}: {len(gone)} files of version {version} are removed, {gone[0]} first; vacuum takes what is replaced")
+    return found
