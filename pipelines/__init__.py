@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from pipelines import aggregates, errors, sources, windows
+from pipelines import aggregates, alerts, errors, sources, windows
 from pipelines.definition.pipeline import Pipeline
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ __all__ = [
     "RunReport",
     "aggregates",
     "airflow_dag",
+    "alerts",
     "errors",
     "plan",
     "read",

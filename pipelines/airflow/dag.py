@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipelines.airflow.assets import window_asset
 from pipelines.airflow.place import END, START
+from pipelines.airflow.silence import deadline_of
 from pipelines.airflow.spark import CONNECTION
 from pipelines.definition.extras import need
 from pipelines.definition.relative_paths import local
@@ -44,7 +45,8 @@ def airflow_dag(
         **options: further arguments of `airflow.sdk.DAG`: default_args, tags, end_date, on_failure_callback...
 
     Raises:
-        DefinitionError: a schedule whose intervals Airflow cannot have, or a root that is an address, as `s3://...`.
+        DefinitionError: a schedule whose intervals Airflow cannot have, a root that is an address, as `s3://...`, or alerts of a
+            silence to nobody with a name.
     """
     need("airflow")
     local(root or "", "root")
@@ -58,11 +60,17 @@ def airflow_dag(
         start_date=pipeline.start.astimezone(UTC),
         catchup=catchup,
         max_active_runs=max_active_runs,
-        **{"params": _params(), "tags": ["muntin"], "doc_md": _described(pipeline), **options},
+        **{"params": _params(), "tags": ["muntin"], "doc_md": _described(pipeline), **_with_deadline(options, deadline_of(pipeline))},
     )
     dag.fileloc = sys._getframe(1).f_code.co_filename  # noqa: SLF001 - as airflow.sdk.dag does: the definition's file, not this one
     add_tasks(dag, pipeline, root=root, conn_id=conn_id)
     return dag
+
+
+def _with_deadline(options: dict[str, Any], ours: list[Any]) -> dict[str, Any]:
+    """The user's options, with a deadline of ours beside theirs."""
+    theirs = options.get("deadline") or []
+    return {**options, "deadline": [*(theirs if isinstance(theirs, list) else [theirs]), *ours]} if ours else options
 
 
 def _schedule(pipeline: Pipeline, *, catchup: bool) -> Any:  # noqa: ANN401 - a timetable, or assets

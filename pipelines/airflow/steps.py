@@ -110,7 +110,7 @@ def publish(place: Place, staged: Mapping[str, Any], accumulated: Mapping[str, A
 
     Returns:
         JSON-able: `report` of the run's own batch, `published`: window -> starts of the published batches, `waiting_for`: missing
-        intervals, `quality`: window -> its verdict.
+        intervals, `quality`: window -> its verdict, `reports`: those of validation, if the definition declares alerts.
     """
     from pipelines.jobs.upkeep.rebuild import left_behind
 
@@ -126,6 +126,7 @@ def publish(place: Place, staged: Mapping[str, Any], accumulated: Mapping[str, A
         "published": {window: [from_us(start).isoformat() for start in starts] for window, starts in done.items()},
         "waiting_for": [[from_us(low).isoformat(), from_us(high).isoformat()] for low, high in missing],
         "quality": {of_window["window"]: of_window["verdict"] for of_window in quality},
+        **({"reports": list(quality)} if place.bound.alerts else {}),
     }
 
 

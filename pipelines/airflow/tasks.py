@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pipelines.airflow import steps
+from pipelines.airflow.alerting import callbacks
 from pipelines.airflow.assets import emit, published_alias
 from pipelines.airflow.place import place_of
 from pipelines.airflow.spark import locate_spark, spark_session
@@ -24,7 +25,8 @@ def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | Path | None, conn_id:
     from airflow.sdk import task
 
     place = partial(place_of, pipeline, root=root)
-    options = {"dag": dag, "multiple_outputs": False, "show_return_value_in_logs": False}
+    failing, ending = callbacks(pipeline, root, dag.default_args)
+    options = {"dag": dag, "multiple_outputs": False, "show_return_value_in_logs": False, **failing}
     locate = locate_spark(conn_id)
     on_spark = partial(task.pyspark, conn_id=conn_id, pre_execute=locate, **options)
 
@@ -54,5 +56,5 @@ def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | Path | None, conn_id:
 
     accumulated, staged = on_spark(pre_execute=checked)(accumulate)(), on_spark()(finalize)()
     quality = on_spark()(validate)(staged)
-    published = task(outlets=[published_alias(pipeline)], **options)(publish)(accumulated, staged, quality)
+    published = task(outlets=[published_alias(pipeline)], **options, **ending)(publish)(accumulated, staged, quality)
     accumulated >> staged >> quality >> published

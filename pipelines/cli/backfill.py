@@ -11,7 +11,7 @@ import typer
 from pipelines.cli import options as opt
 from pipelines.cli.output import columns, say, say_json, stretches
 from pipelines.cli.place import placed
-from pipelines.cli.run import say_report
+from pipelines.cli.run import command_of, say_report
 from pipelines.cli.sessions import spark_session
 from pipelines.cli.working import Tell, working
 from pipelines.definition.amounts import many
@@ -53,7 +53,9 @@ def backfill(
         pipeline, folder = placed(file, name, root)
         todo, kept = parted(outdated(pipeline, root=folder, start=start, end=end, everything=everything), forget=forget)
         spans = [*ranges(todo)] or _left_over(pipeline, folder, start)
-        report = run_ranges(pipeline, folder, spans, spark, tell, validate=validate, forget=forget, dry_run=dry_run) if spans else None
+        link = command_of("backfill", file, name, folder, start, end)
+        options = {"validate": validate, "forget": forget, "dry_run": dry_run}
+        report = run_ranges(pipeline, folder, spans, spark, tell, link=link, **options) if spans else None
     say_done(todo, kept, report, none="every batch is what its source is now", dry_run=dry_run, as_json=as_json)
 
 
@@ -87,12 +89,17 @@ def run_ranges(
     url: str | None,
     tell: Tell,
     *,
+    link: str,
     validate: bool,
     forget: bool,
     dry_run: bool,
     promoting: bool = True,
 ) -> "RunReport | None":
-    """Each range in bulk, in one session; one report over all. None if nothing shall be done but to check the definition."""
+    """Each range in bulk, in one session; one report and one alert over all. None if nothing shall be done but to check the definition.
+
+    `link` is the command that goes on, for the alert.
+    """
+    from pipelines.jobs.alerting.told_run import failure_told, told
     from pipelines.jobs.run.check import check_range
     from pipelines.jobs.run.run import run
     from pipelines.spark.spark_session import session_or_local
@@ -104,8 +111,11 @@ def run_ranges(
     one_range = partial(run, pipeline, root=root, validate=validate, forget=forget, promoting=promoting)
     tell("start Spark")
     with spark_session(url) as given, session_or_local(given) as active:
-        reports = [one_range(start=a, end=b, spark=active, progress=_placed(tell, a, b)) for a, b in spans]
-    return _joined(reports)
+        reports = []
+        for a, b in spans:
+            with failure_told(pipeline, root, a, b, link=link):
+                reports.append(one_range(start=a, end=b, spark=active, progress=_placed(tell, a, b)))
+    return told(pipeline, root, spans[0][0], spans[-1][1], _joined(reports), link=link)
 
 
 def _placed(tell: Tell, start: datetime, end: datetime) -> Tell:

@@ -7,6 +7,7 @@ import typer
 from pipelines.cli import options as opt
 from pipelines.cli.backfill import parted, ranges, run_ranges, say_done
 from pipelines.cli.place import placed
+from pipelines.cli.run import command_of
 from pipelines.cli.working import working
 
 Beside = Annotated[bool, typer.Option("--beside", help="Leave the windows beside those that readers know; see diff, promote.")]
@@ -39,6 +40,7 @@ def rebuild(
         pipeline, folder = placed(file, name, root)
         todo, kept = parted(to_rebuild(pipeline, root=folder), forget=forget)
         spans = [*ranges(todo)]
+        link = command_of("rebuild", file, name, folder)
         options = {"validate": validate, "forget": forget, "dry_run": dry_run, "promoting": not beside}
-        report = run_ranges(pipeline, folder, spans, spark, tell, **options) if spans else None
+        report = run_ranges(pipeline, folder, spans, spark, tell, link=link, **options) if spans else None
     say_done(todo, kept, report, none="every batch of the earlier state is there", dry_run=dry_run, as_json=as_json)

@@ -1,5 +1,8 @@
 """`muntin run`: the batches of a range, from source to published windows."""
 
+import shlex
+from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipelines.cli import options as opt
@@ -31,16 +34,19 @@ def run(
 
     Accumulate, finalize, validate and publish, all of them in bulk. Running a range again re-reads its source and replaces those batches.
     Batches that rows were read of and that have no file any more are an error; --forget makes them empty.
+    If the definition declares alerts, the message of the run is sent, as AIRFLOW_CONN_ALERTS says in the environment.
 
     Example:
       muntin run dags/flights.py --root state --start 2013-01-01 --end 2013-02-01
     """
     with working(*STEPS) as tell:
-        from pipelines.jobs.run.run import run as run_range
+        from pipelines.jobs.alerting.told_run import run_and_tell
 
         pipeline, folder = placed(file, name, root)
+        link = command_of("run", file, name, folder, start, end)
+        options = {"validate": validate, "forget": forget, "progress": tell}
         with spark_session(spark) as session:
-            report = run_range(pipeline, root=folder, start=start, end=end, spark=session, validate=validate, forget=forget, progress=tell)
+            report = run_and_tell(pipeline, root=folder, start=start, end=end, link=link, spark=session, **options)
     if as_json:
         return say_json(report.to_dict())
     say_report(report)
@@ -54,6 +60,13 @@ def say_report(report: "RunReport") -> None:
         say()
     for line in summary(report):
         say(line)
+
+
+def command_of(command: str, file: Path, name: str | None, root: Path, *span: datetime) -> str:
+    """The command line that runs a range again, or all if no start and end are given; for a message."""
+    words = ["muntin", command, str(file), *(["--pipeline", name] if name else []), "--root", str(root)]
+    borders = zip(("--start", "--end"), span, strict=False)
+    return shlex.join([*words, *(word for option, border in borders for word in (option, border.isoformat()))])
 
 
 def _table(batches: "tuple[BatchReport, ...]") -> str:
@@ -92,6 +105,7 @@ def summary(report: "RunReport") -> list[str]:
     for one in report.quality:
         first, *rest = verdict_lines(one)
         lines += [f"expectations: {first}", *rest]
+    lines += [f"alerts: {line}" for line in report.alerts]
     lines += [f"mended: {remark}" for remark in report.remarks]
     changed = [moment(one.interval_start) for one in batches if one.source_changed]
     if changed:

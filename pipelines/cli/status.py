@@ -86,4 +86,6 @@ def _lines(one: "PipelineStatus") -> list[str]:
     if one.waiting:
         lines.append(f"waiting beyond it: {many(len(one.waiting), 'batch')}, from {moment(one.waiting[0])} to {moment(one.waiting[-1])}")
     lines += [f"staged, not published: {each.folder}, {size(each.bytes)}, written {moment(each.written_at)}" for each in one.staged]
+    if one.unsent:
+        lines.append(f"alerts: {many(one.unsent, 'message')} not sent yet: the next run tries again")
     return lines

@@ -118,6 +118,19 @@ def check_where(where: object) -> None:
     expression(where, "where")
 
 
+def check_alerts(alerts: Any, keys: Sequence[str], windows: Mapping[str, Kind], results: Sequence[str]) -> None:  # noqa: ANN401 - as above
+    """Alerts, or none, whose masked columns are columns of results."""
+    if alerts is None:
+        return
+    if not hasattr(alerts, "channels"):
+        raise DefinitionError(f'alerts: {alerts!r} are no alerts; give alerts.to("alerts"), with the name of an Airflow connection')
+    columns = {*keys, *results, *(column for window in windows.values() for column in window.columns)}
+    known = {column.lower() for column in columns}
+    for name in sorted(alerts.mask):
+        if name.lower() not in known:
+            raise DefinitionError(f"alerts: mask: no result has a column {name!r}; the columns are {', '.join(sorted(columns))}")
+
+
 def check_aggregates(aggregates: Any) -> None:  # noqa: ANN401 - whatever the user gave
     """Aggregates, each with a name, whose states follow from the rows alone."""
     _check_dict("aggregates", aggregates)

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 from pipelines.errors import MissingPackageError
 
-EXTRAS = {"pyspark": "spark", "airflow": "airflow", "great_expectations": "quality", "matplotlib": "plot"}
+EXTRAS = {"apprise": "alerts", "pyspark": "spark", "airflow": "airflow", "great_expectations": "quality", "matplotlib": "plot"}
 
 
 def need(package: str) -> None:

@@ -130,3 +130,17 @@ def distinct(aggregates: Iterable[tuple[object, Sequence[F]]]) -> list[F]:
                     f"aggregates: {aggregate} would share the columns of another field, {field.stem}; write its expression otherwise"
                 )
     return list(seen.values())
+
+
+class Alerts(Protocol):
+    """Who is told of runs, and of what; `pipelines.alerts` makes it."""
+
+    @property
+    def channels(self) -> tuple[Any, ...]:
+        """Names of connections, notifiers, or functions that make a notifier."""
+        ...
+
+    @property
+    def mask(self) -> frozenset[str]:
+        """Columns whose values no message shows."""
+        ...

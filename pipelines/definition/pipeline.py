@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 from pipelines.definition.amounts import size_of
 from pipelines.definition.checks import (
     check_aggregates,
+    check_alerts,
     check_batches,
     check_choice,
     check_columns,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.definition.kinds import Kind
-    from pipelines.definition.parts import Aggregate, Source
+    from pipelines.definition.parts import Aggregate, Alerts, Source
 
 Watermark = Literal["interval", "events"]
 OnGap = Literal["wait", "empty"]
@@ -64,6 +65,7 @@ class Pipeline:
         renamed_from: the pipeline's name before; its state is taken over by the first run.
         renamed_windows: name of a window -> its name before, as {"day": "daily"}; its table is taken over by the first run.
         description: a sentence for people; published tables carry it.
+        alerts: who is told when a run fails or its data looks wrong, as `alerts.to("alerts")`; no part of states and results.
 
     Raises:
         DefinitionError: what was asked cannot be; the text says what can.
@@ -87,6 +89,7 @@ class Pipeline:
     renamed_from: str | None = None
     renamed_windows: Mapping[str, str] = field(default_factory=dict)
     description: str = ""
+    alerts: Alerts | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keys", listed("keys", self.keys))
@@ -105,6 +108,7 @@ class Pipeline:
         for window in self.expectations:
             check_choice("expectations", window, tuple(self.windows))
         check_where(self.where)
+        check_alerts(self.alerts, self.keys, self.windows, (*self.aggregates, *self.derive))
         not_negative(self.max_ahead, "max_ahead")
         size_of(self.auto_rebuild, "auto_rebuild")
         check_renamed(self.name, self.renamed_from, self.windows, self.renamed_windows)

@@ -20,6 +20,7 @@ from pipelines.store import state
 
 if TYPE_CHECKING:
     from pipelines.aggregates.aggregate import Aggregate, Field
+    from pipelines.alerts.declaration import Alerts
     from pipelines.definition.pipeline import Pipeline
     from pipelines.sources import Source
     from pipelines.store.store import Store
@@ -68,6 +69,11 @@ class Bound:
     def aggregates(self) -> dict[str, Aggregate]:
         """Result column -> aggregate."""
         return self.pipeline.aggregates  # type: ignore[return-value]
+
+    @property
+    def alerts(self) -> Alerts | None:
+        """Who is told of runs; no part of states and results."""
+        return self.pipeline.alerts  # type: ignore[return-value]
 
     @cached_property
     def fields(self) -> list[Field]:

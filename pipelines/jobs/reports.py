@@ -99,6 +99,7 @@ class RunReport:
         left_behind: batches that an earlier definition's state has and this one's lacks: `muntin rebuild` reads them.
         promoted: windows of a changed definition that took the place of those that readers know.
         beside: windows of a changed definition that lie beside those still.
+        alerts: what became of the messages to the channels of the definition, a line each.
     """
 
     batches: tuple[BatchReport, ...]
@@ -110,6 +111,7 @@ class RunReport:
     changed: Mapping[str, tuple[Changes, ...]] = field(default_factory=dict)
     promoted: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
+    alerts: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it: instants as ISO text; of changed windows `uncompared` counts those that were too many to be compared."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pipelines.errors import DefinitionError, ExpectationsError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class Report(Protocol):
@@ -24,11 +27,15 @@ class SuiteError(DefinitionError):
 
 
 class ExpectationsFailed(ExpectationsError):  # noqa: N818 - the log shows this name: it says what happened
-    """A critical check failed or could not run; `report` holds every check, its numbers and its failing rows."""
+    """A critical check failed or could not run; `report` holds every check, its numbers and its failing rows.
 
-    def __init__(self, report: Report) -> None:
-        super().__init__(report)
+    `reports` are those of all windows that were checked, `report` among them.
+    """
+
+    def __init__(self, report: Report, reports: Sequence[Report] = ()) -> None:
+        super().__init__(report, reports)
         self.report = report
+        self.reports = tuple(reports) or (report,)
 
     def __str__(self) -> str:
         """The report in words, with what to do next."""

@@ -1,5 +1,6 @@
 """The real scheduler: a backfill, and the same days again after their data was mended. No Airflow in this process."""
 
+import json
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -19,15 +20,28 @@ from examples.demo.watch import Look
 from pipelines import read
 from pipelines.cli.definition import load_pipeline
 from tests.airflow.project import half_days, write_day, write_project
+from tests.alerts.receivers import Webhook, webhook
 
 LAST = 3
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Home:
+def hook() -> Iterator[Webhook]:
+    with webhook() as found:
+        yield found
+
+
+@pytest.fixture
+def home(tmp_path: Path, hook: Webhook) -> Home:
+    """A project that tells a webhook of rows in quarantine, and of runs that take longer than a second."""
     project = write_project(tmp_path / "project")
+    file = project / "dags/shop.py"
+    told = 'keys=["who"],\n    alerts=alerts.to("alerts", quarantined=0.1, silent_after="1s"),'
+    text = file.read_text(encoding="utf-8").replace("import Pipeline, ", "import Pipeline, alerts, ").replace('keys=["who"],', told)
+    file.write_text(text, encoding="utf-8")
     made = make_home(tmp_path / "home", state=tmp_path / "state")
-    settings = {"AIRFLOW__CORE__DAGS_FOLDER": str(project / "dags"), "MUNTIN_HOME": str(project)}
+    connection = json.dumps({"conn_type": "apprise", "extra": {"config": {"path": hook.address()}}})
+    settings = {"AIRFLOW__CORE__DAGS_FOLDER": str(project / "dags"), "MUNTIN_HOME": str(project), "AIRFLOW_CONN_ALERTS": connection}
     return replace(made, env=made.env | settings)
 
 
@@ -58,6 +72,18 @@ def is_over(api: Api) -> Look:
     return Look(all(each["completed_at"] for each in backfills), str([task["state"] for task in tasks]))
 
 
+def by_hand(airflow: Airflow, day: int) -> None:
+    """Run a day again, by hand."""
+    conf = {"interval_start": f"2024-01-{day:02d}T00:00:00Z"}
+    run = airflow.api.post("dags/shop/dagRuns", {"logical_date": None, "conf": conf})["dag_run_id"]
+
+    def look(api: Api) -> Look:
+        state = api.get(f"dags/shop/dagRuns/{run}")["state"]
+        return Look(state in {"success", "failed"}, state)
+
+    airflow.follow(look)
+
+
 def half_day(home: Home) -> pa.Table:
     return read(load_pipeline(Path(home.env["MUNTIN_HOME"], "dags/shop.py")), "half_day", root=home.state)
 
@@ -67,18 +93,27 @@ def rows(table: pa.Table) -> list[tuple[str, int, int]]:
 
 
 @pytest.mark.timeout(900)
-def test_days_at_once_then_mended_and_reprocessed(airflow: Airflow, home: Home):
+def test_days_at_once_then_mended_and_reprocessed(airflow: Airflow, home: Home, hook: Webhook):
     project = Path(home.env["MUNTIN_HOME"])
-    write_day(project, 2, [("ann", 3, 1)])
+    write_day(project, LAST, [("ann", 3, 1)])
+    with (project / f"data/2024-01-{LAST:02d}.csv").open("a", encoding="utf-8") as file:
+        file.write("bob,,1\n")
 
     backfill(airflow, "shop", date(2024, 1, 1), date(2024, 1, LAST), at_once=LAST)
     assert states(airflow) == ["success"] * LAST
     assert rows(half_day(home)) != half_days(range(1, LAST + 1))
+    (told,) = hook.wait()
+    assert told["title"] == "shop: backfill of 3 runs, 0 failed, 1 warning"
 
-    write_day(project, 2)
+    write_day(project, LAST)
     reprocess(airflow)
     assert states(airflow) == ["success"] * LAST
     assert rows(half_day(home)) == half_days(range(1, LAST + 1))
+    assert [told["title"] for told in hook.wait(2)[1:]] == ["shop: backfill of 3 runs, 0 failed, well again"]
+
+    by_hand(airflow, 1)
+    assert [told["title"] for told in hook.wait(3)[2:]] == ["shop: silent"]
+    assert len(hook.posted) == 3
 
 
 def test_stopping_leaves_nothing(tmp_path: Path):

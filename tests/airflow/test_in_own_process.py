@@ -1,4 +1,4 @@
-"""The tests in `inside/`, each file in a process of its own with a private Airflow home."""
+"""The tests in `inside/`, each file in a process of its own with a private Airflow home; some files share one."""
 
 import os
 import subprocess
@@ -11,9 +11,12 @@ from examples.demo.home import PROJECT, program_env
 from tests.airflow.conftest import OWN_PROCESS
 
 INSIDE = Path(__file__).parent / "inside"
+WITH = {"test_runs.py": ["test_runs_told.py"]}
+"""A file and those that need the same Spark server and the same compiled kernels."""
+FIRST = {path.name for path in INSIDE.glob("test_*.py")} - {name for others in WITH.values() for name in others}
 
 
-@pytest.mark.parametrize("file", sorted(path.name for path in INSIDE.glob("test_*.py")))
+@pytest.mark.parametrize("file", sorted(FIRST))
 def test_inside(file: str, tmp_path: Path):
     env = program_env() | {
         OWN_PROCESS: "1",
@@ -34,7 +37,7 @@ def test_inside(file: str, tmp_path: Path):
         "--show-capture=log",
         "-p",
         "no:cacheprovider",
-        str(INSIDE / file),
+        *(str(INSIDE / name) for name in (file, *WITH.get(file, []))),
     ]
     done = subprocess.run(command, env=env, cwd=PROJECT, capture_output=True, text=True, check=False, timeout=580)
     assert done.returncode == 0, done.stdout[-20_000:] + done.stderr[-2_000:]

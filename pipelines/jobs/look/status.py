@@ -11,6 +11,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL, from_us, instant_us
+from pipelines.jobs.alerting.folders import below
+from pipelines.jobs.alerting.outbox import Outbox
 from pipelines.jobs.look.open_since import open_since
 from pipelines.jobs.pending import pending_windows
 from pipelines.jobs.reports_table import TABLE
@@ -70,7 +72,7 @@ class PipelineStatus:
     `standing`: "current": readers know its windows; "superseded": they did, before a newer definition was promoted; "beside": they do not.
     `bytes`: of all its files, without windows that readers know.
     `waiting` (starts of batches behind missing intervals) and `missing` (these intervals) are None where the definition is
-    not known. `staged`: the staged folders, whose windows are not published.
+    not known. `staged`: the staged folders, whose windows are not published. `unsent`: how many messages of alerts wait.
     """
 
     pipeline: str
@@ -84,6 +86,7 @@ class PipelineStatus:
     last_run: datetime | None
     standing: Standing
     bytes: int
+    unsent: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """As plain dicts; instants are datetimes."""
@@ -126,6 +129,7 @@ def _from_tables(folder: Path, opened: dict[str, int | None]) -> PipelineStatus:
         _last_run(store),
         standing(folder),
         sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()),
+        Outbox(below(folder, "unsent")).count(),
     )
 
 

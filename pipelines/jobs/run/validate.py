@@ -26,7 +26,7 @@ def validate_staged(bound: Bound, spark: SparkSession, staged: Staged) -> list[d
         ExpectationsError: a critical expectation failed. The staged files stay, so that people can look at them.
         DefinitionError: a suite cannot be read.
     """
-    from pipelines.quality import load_suite, validate
+    from pipelines.quality import ExpectationsFailed, load_suite, validate
 
     suites = {name: load_suite(find_suite(path)) for name, path in bound.pipeline.expectations.items()}
     reports = []
@@ -42,8 +42,8 @@ def validate_staged(bound: Bound, spark: SparkSession, staged: Staged) -> list[d
     failed = [report for report in reports if report.status == "failed"]
     for report in failed[1:]:  # the first report is the text of the error
         log.error("%s", report.text())
-    for report in failed:
-        report.raise_if_critical()
+    if failed:
+        raise ExpectationsFailed(failed[0], reports)
     return [report.to_dict() for report in reports]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from examples.demo.home import PROJECT
-from pipelines import Pipeline, airflow_dag, sources, windows
+from pipelines import Pipeline, airflow_dag, alerts, sources, windows
 from pipelines import aggregates as agg
 from pipelines.errors import DefinitionError
 
@@ -103,3 +103,33 @@ def test_a_duration_that_airflow_would_count_from_elsewhere_needs_catching_up():
     with pytest.raises(DefinitionError, match=r"catchup=False: .* begin at 2023-12-31T23:54, give a cron string"):
         airflow_dag(odd, catchup=False)
     airflow_dag(odd)
+
+
+def test_a_silence_is_a_deadline_beside_the_user_s_own():
+    from airflow.sdk import DeadlineAlert, DeadlineReference, SyncCallback
+    from airflow.serialization.serialized_objects import DagSerialization
+
+    own = DeadlineAlert(DeadlineReference.DAGRUN_QUEUED_AT, timedelta(hours=9), SyncCallback("builtins.print"))
+    told = pipeline(alerts=alerts.to("alerts", silent_after="2h"))
+    made = airflow_dag(told, deadline=own)
+    theirs, ours = made.deadline
+    assert (theirs, ours.interval) == (own, timedelta(hours=2))
+    assert ours.callback.path == "pipelines.airflow.silence.tell_of_silence"
+    assert ours.callback.kwargs == {"pipeline": "small", "channels": ["alerts"], "after_us": 7_200_000_000}
+    assert len(DagSerialization.serialize_dag(made)["deadline"]) == 2
+    assert airflow_dag(pipeline(alerts=alerts.to("alerts"))).deadline is None
+    with pytest.raises(DefinitionError, match="needs a channel with a name"):
+        airflow_dag(pipeline(alerts=alerts.to(print, silent_after="2h")))
+
+
+def test_alerts_are_callbacks_beside_the_user_s_own():
+    mine = {"on_failure_callback": print}
+    made = airflow_dag(pipeline(alerts=alerts.to("alerts")), default_args=mine)
+    assert [[len(made.get_task(name).on_failure_callback), len(made.get_task(name).on_success_callback)] for name in TASKS] == [
+        [2, 0],
+        [2, 0],
+        [2, 0],
+        [2, 1],
+    ]
+    assert all(made.get_task(name).on_failure_callback[0] is print for name in TASKS)
+    assert [list(task.on_failure_callback) for task in airflow_dag(pipeline(), default_args=mine).tasks] == [[print]] * 4

@@ -1,0 +1,118 @@
+"""The message of a run in Airflow: sent by callbacks, which Airflow calls when a task's state is decided and its windows are published."""
+
+from __future__ import annotations
+
+import logging
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from pipelines.airflow.place import place_of
+from pipelines.definition.instants import instant_us
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from pipelines.alerts.facts import Run
+    from pipelines.channels.addresses import Address
+    from pipelines.definition.pipeline import Pipeline
+    from pipelines.jobs.alerting.alert import InBackfill
+
+log = logging.getLogger("muntin")
+
+
+def callbacks(pipeline: Pipeline, root: str | Path | None, own: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The arguments of every task, and those of the last task, that make Airflow send messages; {} without alerts.
+
+    A callback that the user gives to all tasks (`own`, the DAG's `default_args`) is called too.
+    """
+    if pipeline.alerts is None:
+        return {}, {}
+
+    def on_failure(context: Mapping[str, Any]) -> None:
+        """Tell that the run failed, after the last retry of a task."""
+        _tell(pipeline, root, context, failed=True)
+
+    def on_success(context: Mapping[str, Any]) -> None:
+        """Tell what was wrong with the data of a run that published."""
+        _tell(pipeline, root, context, failed=False)
+
+    failing = {"on_failure_callback": [*_listed(own.get("on_failure_callback")), on_failure]}
+    return failing, {"on_success_callback": [*_listed(own.get("on_success_callback")), on_success]}
+
+
+def _listed(callback: Any) -> list[Any]:  # noqa: ANN401 - a callback, several, or None
+    return list(callback) if isinstance(callback, list | tuple) else [callback] if callback else []
+
+
+def _tell(pipeline: Pipeline, root: str | Path | None, context: Mapping[str, Any], *, failed: bool) -> None:
+    """Send the message of a run; whatever goes wrong is a line of the task's log."""
+    from pipelines.jobs.alerting.alert import tell
+    from pipelines.jobs.alerting.delivery import Sender
+
+    try:
+        at = place_of(pipeline, context, root)
+        if (alerts := at.bound.alerts) is None:
+            return
+        sender, backfill = Sender(addresses_of, dict(context)), _in_backfill(context)
+        for line in tell(alerts, at.bound.folder, lambda: _facts(at, context, failed=failed), sender, backfill):
+            log.info("alerts: %s", line)
+    except Exception as wrong:  # noqa: BLE001 - the run is decided
+        log.warning("alerts: not told: %s", type(wrong).__name__)
+
+
+def _in_backfill(context: Mapping[str, Any]) -> InBackfill:
+    """How a run stands to the backfills of its DAG. A task may ask Airflow for numbers of runs only, not of which backfill they are."""
+    from pipelines.jobs.alerting.alert import InBackfill
+
+    run, ti = context["dag_run"], context["ti"]
+
+    def others(ended: Sequence[str]) -> int:
+        states = ["queued", "running"]
+        unfinished = ti.get_dr_count(dag_id=run.dag_id, states=states)
+        return int(unfinished - ti.get_dr_count(dag_id=run.dag_id, run_ids=list(dict.fromkeys(ended)), states=states))
+
+    link = str(ti.log_url).partition("/runs/")[0]
+    return InBackfill(run.run_id, run.run_type == "backfill", others, f"{link}/backfills")
+
+
+def _facts(at: Any, context: Mapping[str, Any], *, failed: bool) -> Run:  # noqa: ANN401 - a place
+    """The facts of a run: from its error, or from what the task `publish` returned."""
+    from pipelines.jobs.alerting import gathered
+    from pipelines.jobs.run.batch_reports import batch_reports
+
+    link = str(context["ti"].log_url)
+    if failed:
+        return gathered.failed(at.bound, [at.interval], context.get("exception") or RuntimeError("the task ended"), link=link)
+    result = context["ti"].xcom_pull(task_ids="publish")
+    return gathered.ended_well(
+        at.bound,
+        [at.interval],
+        batch_reports(at.bound, [at.interval]),
+        quality=result["reports"],
+        published_counts={window: len(starts) for window, starts in result["published"].items()},
+        missing=[(_us(low), _us(high)) for low, high in result["waiting_for"]],
+        link=link.partition("/tasks/")[0],
+    )
+
+
+def _us(text: str) -> int:
+    return instant_us(datetime.fromisoformat(text), "waiting_for")
+
+
+def addresses_of(channel: str) -> list[Address]:
+    """The addresses of a channel: of an environment variable, or of a connection, wherever Airflow keeps it.
+
+    Raises:
+        ChannelError: no such connection, or no Apprise in it.
+    """
+    from pipelines.airflow.spark import connection
+    from pipelines.alerts.declaration import VARIABLE
+    from pipelines.channels.addresses import of_connection, of_environment
+    from pipelines.channels.errors import ChannelError
+
+    if channel.startswith(VARIABLE):
+        return of_environment(channel)
+    if (found := connection(channel)) is None:
+        raise ChannelError(f"Airflow has no connection {channel!r}; make one of type apprise")
+    return of_connection(channel, found.conn_type, found.extra_dejson)

@@ -1,0 +1,117 @@
+"""Tell of one run: what is wrong and new, what is over, and what waits to be sent. Nothing of this stops a run."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pipelines.alerts.findings import findings
+from pipelines.alerts.message import message, summary
+from pipelines.alerts.recovery import recovered
+from pipelines.errors import MuntinError
+from pipelines.jobs.alerting.backfills import Backfills, Ended
+from pipelines.jobs.alerting.delivery import Sender, deliver
+from pipelines.jobs.alerting.folders import below
+from pipelines.jobs.alerting.outbox import Outbox
+from pipelines.jobs.alerting.problems import Problems
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from pipelines.alerts.declaration import Alerts
+    from pipelines.alerts.facts import Run
+    from pipelines.alerts.findings import Finding
+    from pipelines.alerts.message import Message
+
+IDLE_S = 600
+"""After so many seconds without another run of a backfill, any run sends its summary."""
+
+_ASKED = 100
+log = logging.getLogger("muntin")
+
+
+@dataclass(frozen=True, slots=True)
+class InBackfill:
+    """How a run stands to the backfills of its DAG.
+
+    Attributes:
+        run: its name in Airflow.
+        inside: whether it is of a backfill.
+        others: names of runs -> how many more runs of the DAG have not ended.
+        link: the address where a person goes on.
+    """
+
+    run: str
+    inside: bool
+    others: Callable[[Sequence[str]], int]
+    link: str = ""
+
+
+def tell(
+    alerts: Alerts, state: str | Path, gathered: Callable[[], Run], sender: Sender | None = None, backfill: InBackfill | None = None
+) -> tuple[str, ...]:
+    """Send the message of a run, if it needs one, and what waits of earlier runs.
+
+    A run of a backfill sends no message of its own: the last to end sends one of all.
+
+    Args:
+        alerts: the declaration.
+        state: the folder of the state; before the first run it is not there, and nothing is remembered.
+        gathered: the facts of the run.
+        sender: how channels are reached.
+        backfill: how the run stands to backfills; None: no backfill can be.
+
+    Returns:
+        What became of the messages, a line each; also if something went wrong.
+    """
+    try:
+        messages = list(_messages(alerts, state, gathered(), backfill))
+        return deliver(alerts, Outbox(below(state, "unsent")), messages, sender or Sender())
+    except Exception as wrong:  # noqa: BLE001 - an alert must never be the reason why a run fails
+        line = f"not told: {wrong if isinstance(wrong, MuntinError | OSError) else type(wrong).__name__}"
+        log.warning("alerts: %s", line)
+        return (line,)
+
+
+def _messages(alerts: Alerts, state: str | Path, run: Run, backfill: InBackfill | None) -> Iterator[Message]:
+    """The message of the run unless it is of a backfill, and the summary of a backfill if the run is the last."""
+    found, over = _looked(alerts, state, run)
+    folder = below(state, "backfill") if backfill else None
+    runs = Backfills(folder) if folder else None
+    inside = runs and backfill and backfill.inside and runs.add(Ended(backfill.run, run.failed, tuple(found), tuple(over)))
+    if (found or over) and not inside:
+        yield message(run, found, over)
+    if runs and backfill:
+        yield from _summary(run.pipeline, runs, backfill)
+
+
+def _looked(alerts: Alerts, state: str | Path, run: Run) -> tuple[list[Finding], list[Finding]]:
+    """What is to be told of a run, and what is over. A missing interval is told once."""
+    problems = Problems(below(state, "problems"))
+    found = findings(alerts, run)
+    over = [problem for problem in recovered(problems.all(), run, found) if problems.take(problem)]
+    return [one for one, new in [(one, problems.add(one)) for one in found] if new or one.kind != "hole"], over
+
+
+def _summary(pipeline: str, runs: Backfills, backfill: InBackfill) -> Iterator[Message]:
+    """The message of a backfill, if this run is its last and there is something to say."""
+    if (idle_s := runs.idle_s()) is None or not (idle_s > IDLE_S or _is_last(runs, backfill)):
+        return
+    ended = runs.take()
+    found, over = _together(ended)
+    if found or over:
+        yield summary(pipeline, len(ended), sum(run.failed for run in ended), found, over, link=backfill.link)
+
+
+def _together(ended: Sequence[Ended]) -> tuple[list[Finding], list[Finding]]:
+    """What was wrong and what is over, without holes that the backfill itself opened and filled, as its runs end in any order."""
+    met, mended = ({one.key for run in ended for one in getattr(run, what)} for what in ("found", "over"))
+    found = [one for run in ended for one in run.found if one.kind != "hole" or one.key not in mended]
+    return found, [one for run in ended for one in run.over if one.key not in met]
+
+
+def _is_last(runs: Backfills, backfill: InBackfill) -> bool:
+    """Whether all runs of the DAG that Airflow counts as unfinished have ended as far as this state knows."""
+    return backfill.others([backfill.run, *runs.newest(_ASKED)]) <= 0

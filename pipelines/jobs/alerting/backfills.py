@@ -1,0 +1,100 @@
+"""What the runs of a backfill found, a small file a run, until one of them is the last and all of it becomes one message."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from pipelines.alerts.findings import Finding
+from pipelines.errors import StateError
+from pipelines.store.disk import write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+ROWS = 10
+"""Failing rows that are kept of a run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A run of a backfill that has ended.
+
+    Attributes:
+        run: its name in Airflow.
+        failed: whether it published nothing because something went wrong.
+        found: what was wrong.
+        over: problems told before that are over.
+    """
+
+    run: str
+    failed: bool
+    found: tuple[Finding, ...]
+    over: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Backfills:
+    """The ended runs of the backfill of a state. Airflow has one backfill of a DAG at a time."""
+
+    folder: Path
+
+    def add(self, ended: Ended) -> bool:
+        """Remember a run; a second time takes the place of the first, as after a retry. Whether the disk took it."""
+        facts = {"run": ended.run, "failed": ended.failed, "found": _plain(ended.found), "over": _plain(ended.over)}
+        try:
+            write_whole(self.folder / f"{sha256(ended.run.encode()).hexdigest()[:24]}.json", json.dumps(facts).encode())
+        except StateError:
+            return False
+        return True
+
+    def newest(self, count: int) -> list[str]:
+        """The names of the runs that ended last."""
+        files = sorted(self.folder.glob("*.json"), key=_written, reverse=True)[:count]
+        return [ended.run for ended in map(_read, files) if ended]
+
+    def idle_s(self) -> float | None:
+        """Seconds since the last run ended; None if no run is remembered."""
+        written = max(map(_written, self.folder.glob("*.json")), default=None)
+        return None if written is None else time.time() - written
+
+    def take(self) -> list[Ended]:
+        """Forget all runs and return them. Of runs at the same time one gets them."""
+        taken = self.folder.with_name(f"{self.folder.name}.{uuid4().hex}")
+        try:
+            self.folder.rename(taken)
+        except OSError:
+            return []
+        ended = [_read(path) for path in sorted(taken.glob("*.json"))]
+        shutil.rmtree(taken, ignore_errors=True)
+        return [one for one in ended if one]
+
+
+def _plain(findings: Sequence[Finding]) -> list[dict[str, Any]]:
+    """Findings as JSON types, with few of their rows."""
+    return [told | {"rows": told["rows"][:ROWS]} for told in (one.to_dict() for one in findings)]
+
+
+def _findings(facts: Iterable[Mapping[str, Any]]) -> tuple[Finding, ...]:
+    return tuple(Finding.of_dict(each) for each in facts)
+
+
+def _read(path: Path) -> Ended | None:
+    try:
+        facts = json.loads(path.read_text(encoding="utf-8"))
+        return Ended(facts["run"], facts["failed"], _findings(facts["found"]), _findings(facts["over"]))
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+
+
+def _written(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0

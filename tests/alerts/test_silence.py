@@ -1,0 +1,58 @@
+"""A run that has not ended in time, as Airflow tells its deadline; no Airflow is needed to judge it."""
+
+import json
+from typing import Any
+
+import pytest
+
+from pipelines.airflow.silence import tell_of_silence
+from pipelines.channels.addresses import of_environment
+from pipelines.channels.errors import ChannelError
+from tests.alerts.receivers import Webhook, free_port
+
+
+@pytest.fixture(autouse=True)
+def _connections(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipelines.airflow.alerting.addresses_of", of_environment)
+
+
+def context(**facts: Any) -> dict[str, Any]:
+    usual = {"dag_run_id": "scheduled__1", "run_type": "scheduled", "state": "running"}
+    interval = {"data_interval_start": "2024-01-01T00:00:00Z", "data_interval_end": "2024-01-02T00:00:00Z"}
+    return {"dag_run": usual | interval | facts}
+
+
+def told(hook: Webhook, monkeypatch: pytest.MonkeyPatch, at: dict[str, Any]) -> list[dict[str, Any]]:
+    extra = {"config": {"path": hook.address()}}
+    monkeypatch.setenv("AIRFLOW_CONN_ALERTS", json.dumps({"conn_type": "apprise", "extra": extra}))
+    tell_of_silence(at, "shop", ["alerts"], 7_200_000_000)
+    return hook.posted
+
+
+def test_a_run_that_has_not_ended_is_told(hook: Webhook, monkeypatch: pytest.MonkeyPatch) -> None:
+    (posted,) = told(hook, monkeypatch, context())
+    assert (posted["title"], posted["type"]) == ("shop: silent, [2024-01-01, 2024-01-02)", "warning")
+    assert posted["message"].splitlines()[:4] == [
+        "pipeline shop, interval [2024-01-01, 2024-01-02) UTC",
+        "  run scheduled__1 has not ended 2h after it was queued",
+        "",
+        "nothing was published of it yet; what was published before stays as it is",
+    ]
+
+
+@pytest.mark.parametrize("facts", [{"run_type": "backfill"}, {"state": "failed"}, {"state": "success"}])
+def test_a_backfill_waits_by_design_and_an_ended_run_was_told(
+    hook: Webhook, monkeypatch: pytest.MonkeyPatch, facts: dict[str, str]
+) -> None:
+    assert told(hook, monkeypatch, context(**facts)) == []
+
+
+def test_a_run_by_assets_has_no_interval(hook: Webhook, monkeypatch: pytest.MonkeyPatch) -> None:
+    (posted,) = told(hook, monkeypatch, context(data_interval_start=None, data_interval_end=None))
+    assert posted["title"] == "shop: silent"
+
+
+def test_a_channel_that_is_down_fails_the_callback_so_that_airflow_shows_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MUNTIN_ALERTS", f"json://127.0.0.1:{free_port()}/")
+    with pytest.raises(ChannelError):
+        tell_of_silence(context(), "shop", ["env:MUNTIN_ALERTS"], 1)
