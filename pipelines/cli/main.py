@@ -9,7 +9,23 @@ from typing import Annotated
 
 import typer
 
-from pipelines.cli import backfill, check, explain, late, maintain, plan, plot, promote, rebuild, run, show, status, vacuum, where
+from pipelines.cli import (
+    backfill,
+    check,
+    explain,
+    late,
+    maintain,
+    plan,
+    plot,
+    promote,
+    quarantine,
+    rebuild,
+    run,
+    show,
+    status,
+    vacuum,
+    where,
+)
 from pipelines.cli.failure import exit_status, tell
 from pipelines.cli.interrupt import Interrupted, caught, end, listening
 from pipelines.cli.output import say
@@ -31,6 +47,7 @@ COMMANDS = (
     plot.plot,
     explain.explain,
     late.late,
+    quarantine.quarantine,
     maintain.maintain,
     vacuum.vacuum,
 )

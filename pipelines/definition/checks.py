@@ -56,6 +56,14 @@ def check_choice(what: str, choice: object, choices: tuple[str, ...]) -> None:
         raise DefinitionError(f"{what}: {choice!r} is not possible; choose from {', '.join(map(repr, choices))}")
 
 
+def check_share(what: str, share: object) -> None:
+    """A part of a whole, or None."""
+    if share is None:
+        return
+    if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 <= share <= 1:
+        raise DefinitionError(f"{what}: {share!r} is not a share of rows; write a number from 0 to 1, as 0.01 for one row in a hundred")
+
+
 def check_source(source: object) -> None:
     """Something that says where events are."""
     if not hasattr(source, "event_time"):

@@ -15,6 +15,7 @@ from pipelines.definition.checks import (
     check_derive,
     check_name,
     check_renamed,
+    check_share,
     check_source,
     check_where,
     check_windows,
@@ -56,6 +57,8 @@ class Pipeline:
             a double, of 0 / 0 a NaN: `late / nullif(flights, 0)` gives null for the empty windows of a dense `read`.
         watermark: how far time is known after a batch: "interval", its end; "events", the largest event time so far.
         max_ahead: rows further ahead of their interval's end are quarantined.
+        max_quarantined: the largest share of a batch's rows that may be in the quarantine, 0 to 1: 0.01 is one row in a
+            hundred. If a batch has more, the run fails before anything is committed. None: there is no limit.
         expectations: window name -> JSON file of a Great Expectations suite.
         on_gap: what a missing interval is: "wait" until it comes, or an "empty" batch.
         keep_states: whether published windows keep the states of their aggregates, in columns that begin with "state_", so
@@ -90,6 +93,7 @@ class Pipeline:
     renamed_windows: Mapping[str, str] = field(default_factory=dict)
     description: str = ""
     alerts: Alerts | None = None
+    max_quarantined: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keys", listed("keys", self.keys))
@@ -112,6 +116,7 @@ class Pipeline:
         not_negative(self.max_ahead, "max_ahead")
         size_of(self.auto_rebuild, "auto_rebuild")
         check_renamed(self.name, self.renamed_from, self.windows, self.renamed_windows)
+        check_share("max_quarantined", self.max_quarantined)
         schedule_of(self.schedule, instant_us(self.start, "start"))
 
     @property

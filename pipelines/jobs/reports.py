@@ -80,9 +80,14 @@ class BatchReport:
     windows_missed: Mapping[str, int] = field(default_factory=dict)
     source_changed: bool = False
 
+    @property
+    def rows_left_out(self) -> int:
+        """Rows that the filter left out. Every row that was read was accepted, left out or quarantined."""
+        return self.rows_read - self.rows_accepted - self.rows_quarantined
+
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it: instants as ISO text."""
-        return {name: _plain(getattr(self, name)) for name in self.__slots__}
+        return {name: _plain(getattr(self, name)) for name in (*self.__slots__, "rows_left_out")}
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,9 @@ def narrowed(lift: str, condition: str) -> str:
         DefinitionError: DuckDB cannot parse the lift.
     """
     words = _words(_SELECT + lift)
-    starts = sorted(set(_aggregate_calls(_parsed(lift))), reverse=True)  # an inner call before the call around it
+    starts = sorted(
+        {call["query_location"] for call in aggregate_calls(parsed(lift))}, reverse=True
+    )  # an inner call before the call around it
     edits = [edit for start in starts for edit in _edits(words, start, condition)]
     text, out, at = (_SELECT + lift).encode(), list[bytes](), len(_SELECT)
     for begin, end, new in sorted(edits, key=lambda edit: edit[0]):
@@ -41,7 +43,12 @@ def narrowed(lift: str, condition: str) -> str:
     return b"".join([*out, text[at:]]).decode()
 
 
-def _parsed(lift: str) -> Any:  # noqa: ANN401 - a tree of JSON
+def parsed(lift: str) -> Any:  # noqa: ANN401 - a tree of JSON
+    """The statements of a text, as DuckDB's parser tells them.
+
+    Raises:
+        DefinitionError: DuckDB cannot parse it.
+    """
     from pipelines.sources.duckdb_session import any_session
 
     [(tree,)] = any_session().execute(_PARSED, [_SELECT + lift]).fetchall()
@@ -58,20 +65,25 @@ def _aggregates() -> frozenset[str]:
     return frozenset(name for (name,) in any_session().execute(_NAMES).fetchall())
 
 
-def _aggregate_calls(tree: Any, around: int | None = None) -> Iterator[int]:  # noqa: ANN401 - a tree of JSON
-    """Where the names of the aggregates begin.
+def aggregate_calls(tree: Any, *, into_queries: bool = True, around: int | None = None) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - a tree of JSON
+    """The calls of aggregates in a parsed text, each with the place where its name begins.
 
     The parser gives no place to a call that it adds. DuckDB 1.5 reads `list(x ORDER BY x)` as `list_sort(list(x))`: there the
     place is that of the call `around`.
+
+    Args:
+        tree: as `parsed` gives it.
+        into_queries: whether calls in the queries inside of the text count.
+        around: the place of the call around the tree.
     """
     if isinstance(tree, list):
         for each in tree:
-            yield from _aggregate_calls(each, around)
-    elif isinstance(tree, dict):
+            yield from aggregate_calls(each, into_queries=into_queries, around=around)
+    elif isinstance(tree, dict) and (into_queries or tree.get("class") != "SUBQUERY"):
         place = tree.get("query_location", around) if tree.get("type") in _CALLS else None
         if place is not None and tree["function_name"].lower() in _aggregates():
-            yield place
-        yield from _aggregate_calls(list(tree.values()), place)
+            yield {**tree, "query_location": place}
+        yield from aggregate_calls(list(tree.values()), into_queries=into_queries, around=place)
 
 
 def _words(text: str) -> Words:

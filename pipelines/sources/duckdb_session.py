@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -11,7 +12,7 @@ import duckdb
 from pipelines.errors import SourceError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 _THREAD = threading.local()
 
@@ -26,12 +27,17 @@ _ALONE: dict[str, str | bool | int | float | list[str]] = {
 }
 
 
-def connect(timezone: str | None = None, *, files: bool = False) -> duckdb.DuckDBPyConnection:
+# What moves expressions out of TRY or before the condition that guards them: a shared expression is computed once, outside of both.
+_MOVES = ("common_subexpressions", "filter_pullup", "filter_pushdown", "reorder_filter", "projection_pullup", "scalar_fn_pushdown")
+
+
+def connect(timezone: str | None = None, *, files: bool = False, in_place: bool = False) -> duckdb.DuckDBPyConnection:
     """A DuckDB session of one thread, so that the order of additions is the order of the rows. SQL cannot change its settings.
 
     Args:
         timezone: of times that have none; UTC unless said.
         files: whether it may read files. SQL of a definition goes through `check_expression` first.
+        in_place: whether every expression is computed where it stands, so that TRY meets its errors.
 
     Raises:
         SourceError: `MUNTIN_SQL_MEMORY` names no amount of memory.
@@ -40,6 +46,9 @@ def connect(timezone: str | None = None, *, files: bool = False) -> duckdb.DuckD
     session.execute("SET threads = 1")
     session.execute(f"SET TimeZone = '{timezone or 'UTC'}'")
     session.execute("SET enable_progress_bar = false")
+    if in_place:
+        known = {name for (name,) in session.execute("FROM duckdb_optimizers()").fetchall()}
+        session.execute(f"SET disabled_optimizers = '{','.join(name for name in _MOVES if name in known)}'")
     _limit(session)
     if not files:
         session.execute("SET enable_external_access = false")
@@ -59,6 +68,16 @@ def _limit(session: duckdb.DuckDBPyConnection) -> None:
 def kept_session(timezone: str | None) -> duckdb.DuckDBPyConnection:
     """This thread's session of a zone, which may read files: a Spark worker lives for many tasks."""
     return _kept(timezone, files=True)
+
+
+@contextmanager
+def careful_session(timezone: str | None) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A session that may read files, for SQL with TRY: seldom needed, and closed behind, with its tables."""
+    session = connect(timezone, files=True, in_place=True)
+    try:
+        yield session
+    finally:
+        session.close()
 
 
 def closed_session() -> duckdb.DuckDBPyConnection:

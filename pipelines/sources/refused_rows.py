@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from pipelines.definition.durations import spell
 from pipelines.sources.scan import BEYOND, EARLIEST, accepted, event_time, literal, quoted, scan
-from pipelines.states.columns import EVENT_TIME, ROW_BATCH, ROW_IN_SPLIT
+from pipelines.states.columns import EVENT_TIME, FAULT, FILE_PATH, ROW_BATCH, ROW_IN_SPLIT, WRITTEN
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pipelines.sources import Source
 
@@ -35,7 +35,7 @@ def refused(
     read_as: Mapping[str, str] | None = None,
     only: str | None = None,
 ) -> str:
-    """The rows that are not accepted: reason, file, position in the file, event time and the whole row as text.
+    """The rows that are not accepted: reason, file, position in the file, event time and the whole row as text, line and column.
 
     `read_as`: as for `scan`. `only`: a condition on the rows of the files; None: all rows count.
     """
@@ -50,14 +50,41 @@ def refused(
 
 
 def refused_of_batches(source: Source, rows: str, columns: Mapping[str, str], latest_us: str, max_ahead_us: int) -> str:
-    """The rows of several splits that are not accepted: `ROW_BATCH`, `ROW_IN_SPLIT`, reason, event time and the whole row as text."""
+    """The rows of several splits that are not accepted: `ROW_BATCH`, `ROW_IN_SPLIT`, and what `refused` gives without file and position."""
     return (
         f"SELECT {ROW_BATCH}, {ROW_IN_SPLIT}, {reason(source, latest_us, max_ahead_us)} AS reason, {_as_text(source, columns)} "
         f"FROM {rows} WHERE NOT coalesce({accepted(latest_us)}, false) ORDER BY {ROW_BATCH}, {ROW_IN_SPLIT}"
     )
 
 
-def _as_text(source: Source, columns: Mapping[str, str]) -> str:
-    """The event time and the whole row."""
-    whole = "to_json(struct_pack(" + ", ".join(f"{quoted(name)} := {quoted(name)}" for name in columns) + "))"
-    return f"{quoted(source.event_time)}::VARCHAR AS event_time, {whole}::VARCHAR AS row"
+def faulty(source: Source, columns: Mapping[str, str], *, good: str, bad: str, latest_us: int, max_ahead_us: int) -> str:
+    """The rows of a split that are not accepted or were left out: `FAULT`, `FILE_PATH`, `ROW_IN_SPLIT`, and what `refused` gives.
+
+    Args:
+        source: of the rows.
+        columns: name -> SQL type of its columns.
+        good: the table of the rows that can be computed; those that are not accepted have no `FAULT`.
+        bad: the table of the others.
+        latest_us: as for `accepted`.
+        max_ahead_us: as the definition says.
+    """
+    places = f"{FAULT}, {FILE_PATH}, {ROW_IN_SPLIT}"
+    return (
+        f"SELECT {places}, {reason(source, latest_us, max_ahead_us)} AS reason, {_as_text(source, columns)} FROM {good} "
+        f"WHERE NOT coalesce({accepted(latest_us)}, false) UNION ALL "
+        f"SELECT {places}, NULL, {_as_text(source, columns, WRITTEN)} FROM {bad} ORDER BY {ROW_IN_SPLIT}"
+    )
+
+
+def whole_row(columns: Iterable[str]) -> str:
+    """SQL for a row as JSON."""
+    return "to_json(struct_pack(" + ", ".join(f"{quoted(name)} := {quoted(name)}" for name in columns) + "))::VARCHAR"
+
+
+def _as_text(source: Source, columns: Mapping[str, str], whole: str | None = None) -> str:
+    """The event time and the whole row; and that the event time is wrong with it. Which line it is, the file's text tells."""
+    time = quoted(source.event_time)
+    return (
+        f"{time}::VARCHAR AS event_time, {whole or whole_row(columns)} AS row, NULL::BIGINT AS line, "
+        f'{literal(source.event_time)} AS "column"'
+    )

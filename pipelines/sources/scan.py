@@ -28,7 +28,8 @@ def literal(text: str) -> str:
 
 
 # What DuckDB would otherwise guess of a file's folder or content, and drop or replace rows and columns by.
-_AS_IT_STANDS = "union_by_name = true, hive_partitioning = false, hive_types_autocast = false"
+_IN_FILE = "hive_partitioning = false, hive_types_autocast = false"
+_AS_IT_STANDS = f"union_by_name = true, {_IN_FILE}"
 _FIRST_LINE_IS_THE_HEADER = "header = true, skip = 0, comment = '', sample_size = -1"
 _QUOTES = """quote = '"', escape = '"'"""
 _YEAR_FIRST = "dateformat = '%Y-%m-%d'"
@@ -63,6 +64,16 @@ def texts(source: Source, path: str, columns: Mapping[str, str]) -> str:
     none = ", ".join(f"NULL::VARCHAR AS {quoted(column)}" for column in columns)
     own = f"read_csv({literal(path)}, {_dialect(source)}, all_varchar = true, {_AS_IT_STANDS})"
     return f"(FROM {own} UNION ALL BY NAME SELECT {none} WHERE false)"
+
+
+def uncast(source: Source, path: str, rejects: str) -> str:
+    """The query that reads a CSV file's columns with a type of the definition, and notes each cell that has another in a table.
+
+    `rejects`: the name of the table. DuckDB's documentation says which columns it has.
+    """
+    columns = ", ".join(f"count({quoted(column)})" for column in said_types(source))
+    notes = f"store_rejects = true, rejects_table = {literal(rejects)}, rejects_scan = {literal(rejects + '_scans')}, rejects_limit = 0"
+    return f"SELECT {columns} FROM read_csv({literal(path)}, {_dialect(source)}, {notes}, {_IN_FILE}{_typed_csv(source)})"
 
 
 def said_types(source: Source) -> dict[str, str]:

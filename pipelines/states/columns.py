@@ -24,6 +24,8 @@ ROW_IN_SPLIT = "muntin_row_number"  # a source row's number in its split, from 1
 ROW_BATCH = "muntin_batch"  # a source row's batch, where rows of several batches lie in one relation: start of its interval, microseconds
 LATEST = "muntin_latest"  # beside it: the latest event time that the batch takes, microseconds
 FILE_PATH = "muntin_path"  # a source row's file, where rows of several files lie in one relation
+FAULT = "muntin_fault"  # a source row's number of what cannot be computed of it; null: all can
+WRITTEN = "muntin_written"  # beside it: the row as JSON, before columns are cast
 SOURCE_ROWS = "muntin_rows"  # the relation of the source rows
 
 # Columns while windows are made.

@@ -134,3 +134,29 @@ def test_status_of_everything_below_a_root(muntin: Muntin, done: Project):
     assert [window["window"] for window in told["windows"]] == ["quarter", "visit"]
     assert told["waiting"] is None
     assert "sensors (" in muntin("status", "--root", done.root).out
+
+
+def test_quarantine(muntin: Muntin, done: Project):
+    told = muntin(*done.arguments("quarantine"))
+    lines = told.out.splitlines()
+    assert lines[0].split() == ["batch", "(UTC)", "file", "line", "reason", "row"]
+    assert lines[1].split()[:4] == ["2020-01-02", "00:00", f"{done.folder}/2020-01-02.csv", "4"]
+    assert "event time is null" in lines[1]
+    assert lines[-2:] == ["reason              rows", "event time is null     1"]
+
+
+def test_quarantine_in_json(muntin: Muntin, done: Project):
+    told = json.loads(muntin(*done.arguments("quarantine", "--json", "--from", "2020-01-02", "--last", "1")).out)
+    assert (told["total"], told["reasons"]) == (1, [{"reason": "event time is null", "rows": 1}])
+    (row,) = told["rows"]
+    assert (row["line"], row["position"], row["column"], row["event_time"]) == (4, 2, "at", None)
+
+
+def test_no_row_in_the_quarantine_of_a_batch(muntin: Muntin, done: Project):
+    told = muntin(*done.arguments("quarantine", "--to", "2020-01-02"))
+    assert (told.status, told.out.strip()) == (0, "there is no row in the quarantine")
+
+
+def test_what_a_retry_would_read(muntin: Muntin, done: Project):
+    told = json.loads(muntin(*done.arguments("quarantine", "--retry", "--dry-run", "--json")).out)
+    assert [batch["reason"] for batch in told["batches"]] == ["1 row in the quarantine"]

@@ -43,8 +43,8 @@ def test_a_folder_gives_no_column_that_its_files_lack(ending: str, tmp_path: Pat
         hourly.run()
 
 
-def csv(folder: Path, text: str) -> Hourly:
-    hourly = Hourly(folder, "{start:%H}.csv")
+def csv(folder: Path, text: str, **other: Any) -> Hourly:
+    hourly = Hourly(folder, "{start:%H}.csv", {}, other)
     hourly.write("00.csv", {"at": []}).write_text(text)
     return hourly
 
@@ -59,8 +59,12 @@ def test_a_row_that_begins_with_a_hash_is_read_and_refused_with_its_reason(tmp_p
 def test_lines_before_the_most_regular_part_are_not_skipped(tmp_path: Path) -> None:
     first = "at,k\n2024-01-01 00:10:00,a\n2024-01-01 00:20:00,b\n"
     second = "at,k,x\n" + "2024-01-01 00:30:00,c,1\n" * 10
+    hourly = csv(tmp_path / "any", first + second)
+    (batch,) = hourly.run().batches
+    assert (batch.rows_read, batch.rows_accepted, batch.rows_quarantined) == (13, 2, 11)
+    assert hourly.rows("n") == [(2,)]
     with pytest.raises(SourceError, match=r"00\.csv|event_time"):
-        csv(tmp_path, first + second).run()
+        csv(tmp_path / "half", first + second, max_quarantined=0.5).run()
 
 
 # DuckDB would take 01/02/2024 for the first of February, and in a file with 01/13/2024 for the second of January

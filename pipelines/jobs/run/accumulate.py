@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 from pipelines.errors import ConflictError
 from pipelines.jobs.inputs import inputs
 from pipelines.jobs.reports import Accumulated, ReadFile
+from pipelines.jobs.run.quarantined_share import check_share
 from pipelines.jobs.run.read_batches import read_batches
 from pipelines.states.columns import INSTANT
 from pipelines.states.keys import scattered
@@ -18,7 +19,7 @@ from pipelines.store.batch_facts import batches_of
 from pipelines.store.paths import QUARANTINE
 from pipelines.store.retries import after_conflicts
 from pipelines.store.shared_files import held, replacement, within, without
-from pipelines.store.store import Change, File, Snapshot
+from pipelines.store.store import Change, File, Snapshot, Texts
 from pipelines.timeline.batches import spelled
 
 if TYPE_CHECKING:
@@ -44,7 +45,25 @@ _REFUSED = pa.schema(
         ("position", pa.int64()),
         ("event_time", pa.string()),
         ("row", pa.string()),
+        ("line", pa.int64()),
+        ("column", pa.string()),
     ]
+)
+
+
+_TEXTS = Texts(
+    "quarantine",
+    "Rows of the source that were refused",
+    {
+        "batch": "start of the interval of the batch that the row came in, UTC",
+        "reason": "why it was refused",
+        "file": "path of its file",
+        "position": "its number in the file, from 0",
+        "event_time": "its event time as it was read",
+        "row": "the row, as JSON; of a row that could not be read its text",
+        "line": "the line in the file, from 1; null where the file has no lines",
+        "column": "the column that the reason is about; null: the whole row",
+    },
 )
 
 
@@ -64,7 +83,8 @@ def accumulate(
         tries: how often other runs may come first.
 
     Raises:
-        SourceError: the source cannot be read as the definition says, or a batch that was read before has no file any more.
+        SourceError: the source cannot be read as the definition says, a batch that was read before has no file any more, or
+            more of a batch's rows are in the quarantine than `max_quarantined` allows.
         StateError: states cannot be written.
     """
     sets = bound.frame_sets
@@ -72,6 +92,7 @@ def accumulate(
     refused_base = bound.store.snapshot(QUARANTINE)
     given = inputs(bound, intervals, forget=forget)
     done = read_batches(bound, spark, given, {table: base.schema for table, base in bases.items()})
+    check_share(bound, intervals, done)
     starts = np.array([interval.start_us for interval in intervals], np.int64)
     _commit_refused(bound, refused_base, starts, done)
     lost = {start for frames in sets for start in _commit_states(bound, frames.table, bases[frames.table], starts, done)}
@@ -91,7 +112,7 @@ def _commit_refused(bound: Bound, base: Snapshot, starts: Ints, done: Read) -> N
                 base = bound.store.snapshot(QUARANTINE)
             adds, removes = replacement(f"{bound.folder}/{QUARANTINE}", base.files, starts, done.refused)
             if adds or removes:
-                bound.store.commit(QUARANTINE, base, Change(_REFUSED, adds, removes, []))
+                bound.store.commit(QUARANTINE, base, Change(_REFUSED, adds, removes, [], texts=_TEXTS))
 
 
 def _commit_states(bound: Bound, table: str, base: Snapshot, starts: Ints, done: Read) -> list[int]:

@@ -6,38 +6,38 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from pipelines.aggregates.aggregate import sealed
 from pipelines.engine.merged_states import merged
-from pipelines.errors import MuntinError
+from pipelines.errors import DefinitionError, SourceError
 from pipelines.jobs.run.accumulate_bundle import accumulate_bundle
 from pipelines.jobs.run.bundle_states import encoding
 from pipelines.jobs.run.bundles import Bundle, bundles
 from pipelines.jobs.run.columns_of_files import check_files
+from pipelines.jobs.run.empty_batches import NOTHING
 from pipelines.jobs.run.footers import may_bundle, seen
-from pipelines.jobs.run.shares import Written, keeps_order, manifest
+from pipelines.jobs.run.odd_cells import with_odd_cells
+from pipelines.jobs.run.refused_places import KEPT, bad_rows
+from pipelines.jobs.run.shares import Written, manifest
+from pipelines.jobs.run.split_rows import carefully, plainly
 from pipelines.jobs.run.steady_reading import as_they_are, steady
-from pipelines.jobs.run.times_of_files import check_times
-from pipelines.sources.duckdb_session import described, explained, kept_session
-from pipelines.sources.json_columns import read_as
+from pipelines.sources.duckdb_session import careful_session, described, explained, kept_session
 from pipelines.sources.lift import states, tally
-from pipelines.sources.refused_rows import refused
-from pipelines.sources.scan import quoted, scan, staged
+from pipelines.sources.mended_files import taken_apart
 from pipelines.sources.sql_types import stored, targets_of
-from pipelines.sources.upstream_windows import WindowSource
 from pipelines.states.checkpoint import arranged, frame_range, numbered
-from pipelines.states.columns import FILE_PATH, INSTANT
+from pipelines.states.columns import INSTANT
 from pipelines.store.parquet import write_named
 from pipelines.store.paths import StatesPath
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from pipelines.definition.frame_sets import FrameSet
     from pipelines.jobs.run.bundles import Seen
     from pipelines.jobs.run.shares import Share, Split
-    from pipelines.sources import Source
+    from pipelines.jobs.run.split_rows import SplitRows
+    from pipelines.sources.mended_files import Mended
 
 
 def accumulate_share(share: Share) -> dict[str, Any]:
@@ -81,59 +81,60 @@ def _alone(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> Wr
 
 
 def _guarded(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> dict[str, Any]:
+    """Read a split; if that fails, read it without the rows that cannot be read or computed."""
     try:
-        return _accumulate(session, share, split)
-    except MuntinError:
-        raise
-    except duckdb.Error as wrong:
-        raise explained(wrong, split.paths) from wrong
+        return _accumulate(session, share, split, plainly(session, share.bound, split))
+    except (duckdb.Error, SourceError, DefinitionError) as wrong:
+        session.execute(f"DROP TABLE IF EXISTS {KEPT}")
+        told = explained(wrong, split.paths) if isinstance(wrong, duckdb.Error) else wrong
+        if isinstance(wrong, duckdb.OutOfMemoryException) or not (done := _without_bad_rows(share, split)):
+            raise with_odd_cells(session, share.bound, split.paths, told) from wrong
+        return done
 
 
-def _accumulate(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> dict[str, Any]:
-    pipeline, source = share.bound.pipeline, share.bound.source
-    told = read_as(session, source, split.paths)
-    columns = described(session, f"FROM {scan(source, split.paths, told)}")
-    check_times(session, source, columns, split.paths)
-    only, found = _of_batch(source, split), scan(source, split.paths, told, named=_is_kept(source))
-    rows = f"({staged(source, f'(FROM {found} WHERE {only})' if only else found, columns, ordinal=keeps_order(share.bound))})"
-    if _is_kept(source):
-        order = f" ORDER BY {', '.join(map(quoted, source.order))}" if isinstance(source, WindowSource) else ""
-        session.execute(f"CREATE OR REPLACE TEMP TABLE muntin_rows AS FROM {rows}{order}")
-        rows = "muntin_rows"
-    latest = split.end_us + pipeline.max_ahead_us
-    read, accepted, newest = session.execute(tally(rows, latest)).fetchall()[0]
+def _without_bad_rows(share: Share, split: Split) -> dict[str, Any] | None:
+    """What came of the rows that can be read and computed; None if there are no others to be left out.
+
+    Raises:
+        MuntinError: what is wrong with the rest.
+    """
+    source, rows = share.bound.source, None
+    with careful_session(source.timezone) as session, taken_apart(session, source, split.paths) as files:
+        if files.has_no_row_left:
+            return _of_bad_rows(share, split, files)
+        try:
+            rows = carefully(session, share.bound, split, files)
+            return _accumulate(session, share, split, rows) if rows.bad or files.differ else None
+        except (duckdb.Error, SourceError, DefinitionError) as wrong:
+            if not (files.differ or (rows and rows.bad)):
+                return None
+            told = explained(wrong, split.paths) if isinstance(wrong, duckdb.Error) else wrong
+            raise type(told)(files.named(str(told))) from wrong
+
+
+def _of_bad_rows(share: Share, split: Split, files: Mended) -> dict[str, Any]:
+    """What came of a split of which no row can be read."""
+    name, count = StatesPath(split.batch_us, split.number, split.mark_us).named, len(files.bad)
+    written = {each.table: write_named(NOTHING, f"{share.bound.folder}/{each.table}", name) for each in share.bound.frame_sets}
+    done = {"batch": split.batch_us, "split": split.number, "read": count, "taken": 0, "newest": split.mark_us, "states": written}
+    return done | {"rows": files.unread, "refused_rows": count, "refused": _write_refused(share, split, bad_rows(files))}
+
+
+def _accumulate(session: duckdb.DuckDBPyConnection, share: Share, split: Split, found: SplitRows) -> dict[str, Any]:
+    latest = split.end_us + share.bound.pipeline.max_ahead_us
+    read, accepted, newest = session.execute(tally(found.rows, latest)).fetchall()[0]
     newest = newest if split.mark_us is None else split.mark_us
-    done: dict[str, Any] = {"batch": split.batch_us, "split": split.number, "read": read, "taken": 0, "newest": newest, "states": {}}
-    done["rows"] = _rows_by_file(session, source, split.paths, read)
-    check_files(session, share.bound, columns, [path for path, count in zip(split.paths, done["rows"], strict=True) if count])
+    done: dict[str, Any] = {"batch": split.batch_us, "split": split.number, "read": read + found.bad, "taken": 0, "newest": newest}
+    by_file = found.by_file(read)
+    check_files(session, share.bound, found.columns, [path for path, count in zip(found.paths, by_file, strict=True) if count])
+    done["states"] = states = dict[str, Any]()
     for frames in share.bound.frame_sets:
-        done["states"][frames.table] = written = _write_states(session, share, split, frames, rows, latest, newest, columns, done["rows"])
+        states[frames.table] = written = _write_states(session, share, split, frames, found, latest, newest, by_file)
         done["taken"] = written.pop("taken")
-    done["refused"] = None
-    if read > accepted:
-        query = refused(source, split.paths, columns, latest, pipeline.max_ahead_us, read_as=told, only=only)
-        done["refused"] = _write_refused(session, share, split, query)
-    done["refused_rows"] = read - accepted
+    done["rows"] = [count + unread for count, unread in zip(by_file, found.unread, strict=True)]
+    done["refused_rows"] = read - accepted + found.bad
+    done["refused"] = _write_refused(share, split, found.refused()) if done["refused_rows"] else None
     return done
-
-
-def _of_batch(source: Source, split: Split) -> str | None:
-    """The condition on rows of files that other batches share, as those of an upstream's windows; None: all rows are the batch's."""
-    return f"batch = make_timestamptz({split.batch_us})" if isinstance(source, WindowSource) else None
-
-
-def _is_kept(source: Source) -> bool:
-    """Whether a split's rows are read once into a table: Parquet is read again as fast."""
-    return source.format != "parquet" or isinstance(source, WindowSource)
-
-
-def _rows_by_file(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], read: int) -> list[int]:
-    if len(paths) == 1:
-        return [read]
-    if not _is_kept(source):
-        return [pq.read_metadata(path).num_rows for path in paths]
-    counted = dict(session.execute(f"SELECT {FILE_PATH}, count(*) FROM muntin_rows GROUP BY ALL").fetchall())
-    return [counted.get(path, 0) for path in paths]
 
 
 def _write_states(
@@ -141,19 +142,18 @@ def _write_states(
     share: Share,
     split: Split,
     frames: FrameSet,
-    rows: str,
+    found: SplitRows,
     latest: int,
     newest: int | None,
-    columns: Mapping[str, str],
-    rows_by_file: Sequence[int],
+    by_file: Sequence[int],
 ) -> dict[str, Any]:
-    query = states(share.bound.pipeline, share.bound.fields, frames, rows, latest, columns)
+    query = states(share.bound.pipeline, share.bound.fields, frames, found.rows, latest, found.columns)
     kinds = targets_of(described(session, query), share.targets[frames.table], split.paths)
     table = sealed(stored(session, query, kinds), share.bound.fields)
     if not frames.by_arrival and any(each.is_state for each in share.bound.fields):
         table = merged(table, share.bound.pipeline.keys, share.bound.fields)
     if frames.by_arrival:
-        table = numbered(table, rows_by_file, split.number)
+        table = numbered(table, by_file, split.number)
     table, taken = arranged(table, share.bound.pipeline.keys, split.batch_us, frames.width_us), int(table["rows"].to_numpy().sum())
     name = StatesPath(split.batch_us, split.number, newest, *frame_range(table)).named
     how = encoding(frames, share.bound.pipeline.keys)
@@ -161,8 +161,7 @@ def _write_states(
     return {**written, "taken": taken}
 
 
-def _write_refused(session: duckdb.DuckDBPyConnection, share: Share, split: Split, query: str) -> dict[str, Any]:
-    table = session.sql(query).to_arrow_table()
+def _write_refused(share: Share, split: Split, table: pa.Table) -> dict[str, Any]:
     batch = pa.repeat(pa.scalar(split.batch_us, pa.int64()), len(table)).view(INSTANT)
     table = table.add_column(0, "batch", batch)
     return write_named(table, f"{share.bound.folder}/quarantine", StatesPath(split.batch_us, split.number, None).named)

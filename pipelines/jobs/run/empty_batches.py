@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
     from pipelines.definition.schedule import Interval
 
+NOTHING = pa.table({BATCH: pa.array([], INSTANT), FRAME: pa.array([], INSTANT), "rows": pa.array([], pa.int64())})
+"""The states of no rows."""
+
 
 def empty_states(folder: str, intervals: Sequence[Interval], marks: Mapping[int, int | None]) -> list[File]:
     """Write that batches were seen and had no files.
@@ -30,16 +33,15 @@ def empty_states(folder: str, intervals: Sequence[Interval], marks: Mapping[int,
         intervals: of the batches, ascending.
         marks: start of a batch -> how far time is known after it, in microseconds, where its source says so itself.
     """
-    nothing = pa.table({BATCH: pa.array([], INSTANT), FRAME: pa.array([], INSTANT), "rows": pa.array([], pa.int64())})
     if len(intervals) == 1:
         start = intervals[0].start_us
-        return [File(**write_named(nothing, folder, StatesPath(start, 0, marks.get(start)).named))]
+        return [File(**write_named(NOTHING, folder, StatesPath(start, 0, marks.get(start)).named))]
     stretches = (intervals[at : at + MOST_BATCHES] for at in range(0, len(intervals), MOST_BATCHES))
-    return [_shared(nothing, folder, stretch, marks) for stretch in stretches]
+    return [_shared(folder, stretch, marks) for stretch in stretches]
 
 
-def _shared(nothing: pa.Table, folder: str, intervals: Sequence[Interval], marks: Mapping[int, int | None]) -> File:
+def _shared(folder: str, intervals: Sequence[Interval], marks: Mapping[int, int | None]) -> File:
     starts, ends = (np.array(each, np.int64) for each in zip(*((i.start_us, i.end_us) for i in intervals), strict=True))
     known = (marks.get(start) for start in starts.tolist())
     newest = np.array([BEFORE_ALL if mark is None else mark for mark in known], np.int64)
-    return write_shared(nothing, folder, facts(nothing, starts, ends, newest, {}))
+    return write_shared(NOTHING, folder, facts(NOTHING, starts, ends, newest, {}))

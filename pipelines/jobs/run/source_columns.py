@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -14,13 +15,15 @@ from pipelines.aggregates.aggregate import sealed
 from pipelines.aggregates.grouping import asked_of
 from pipelines.definition.kinds import RowStates
 from pipelines.definition.spelling import did_you_mean
-from pipelines.errors import DefinitionError, SourceError
+from pipelines.errors import DefinitionError, MuntinError, SourceError
 from pipelines.jobs.run.definition_sql import check_sql
+from pipelines.jobs.run.odd_cells import with_odd_cells
 from pipelines.jobs.run.times_of_files import check_times
 from pipelines.sources.duckdb_session import described, explained, kept_session, said
 from pipelines.sources.json_columns import read_as
 from pipelines.sources.lift import states
 from pipelines.sources.lift_sql import expression_sql, lifts_sql
+from pipelines.sources.mended_files import taken_apart
 from pipelines.sources.scan import event_time, quoted, scan, staged
 from pipelines.sources.sql_types import NEEDS, is_nested, meets, stored, stored_type
 from pipelines.states.columns import FIRST_EVENT, FRAME, LAST_EVENT, ORDINAL, SOURCE_ROWS
@@ -41,7 +44,41 @@ def bound_types(bound: Bound, known: Mapping[str, pa.Schema | None], pieces: Seq
     """
     session = kept_session(bound.source.timezone)
     check_sql(bound)
-    paths = next((piece for piece in pieces if _has_rows(session, bound, piece)), pieces[0])
+    try:
+        return _bound_types(session, bound, known, pieces)
+    except (duckdb.Error, SourceError, DefinitionError) as wrong:
+        told = explained(wrong, pieces[0]) if isinstance(wrong, duckdb.Error) else wrong
+        if types := _of_good_rows(session, bound, known, pieces):
+            return types
+        raise with_odd_cells(session, bound, _first_with_rows(session, bound, pieces), told) from wrong
+
+
+def _of_good_rows(
+    session: duckdb.DuckDBPyConnection, bound: Bound, known: Mapping[str, pa.Schema | None], pieces: Sequence[Sequence[str]]
+) -> dict[str, dict[str, str]] | None:
+    """As `bound_types`, of the first files of text that have rows when bad rows are left out; None if they have no bad rows.
+
+    Where no file has a row left, no state has a type.
+    """
+    bad = False
+    for piece in pieces if bound.source.format in ("csv", "json") else ():
+        with taken_apart(session, bound.source, piece) as files:
+            bad |= files.differ
+            if files.has_no_row_left:
+                continue
+            if not bad:
+                return None
+            try:
+                return _bound_types(session, bound, known, [files.paths])
+            except MuntinError as wrong:
+                raise type(wrong)(files.named(str(wrong))) from wrong
+    return {frames.table: {} for frames in bound.frame_sets} if bad else None
+
+
+def _bound_types(
+    session: duckdb.DuckDBPyConnection, bound: Bound, known: Mapping[str, pa.Schema | None], pieces: Sequence[Sequence[str]]
+) -> dict[str, dict[str, str]]:
+    paths = _first_with_rows(session, bound, pieces)
     files = scan(bound.source, paths, read_as(session, bound.source, paths))
     columns = described(session, f"FROM {files}")
     event_time(bound.source, columns)
@@ -55,12 +92,16 @@ def bound_types(bound: Bound, known: Mapping[str, pa.Schema | None], pieces: Seq
     return {frames.table: _types(session, bound, frames, rows, columns, known.get(frames.table)) for frames in bound.frame_sets}
 
 
+def _first_with_rows(session: duckdb.DuckDBPyConnection, bound: Bound, pieces: Sequence[Sequence[str]]) -> Sequence[str]:
+    return next((piece for piece in pieces if _has_rows(session, bound, piece)), pieces[0])
+
+
 def _has_rows(session: duckdb.DuckDBPyConnection, bound: Bound, paths: Sequence[str]) -> bool:
     if bound.source.format == "parquet":
         with suppress(OSError, pa.ArrowException):  # which DuckDB explains
             return any(pq.read_metadata(path).num_rows for path in paths)
     try:
-        return bool(session.execute(f"SELECT 1 FROM {scan(bound.source, paths)} LIMIT 1").fetchall())
+        return bool(session.execute(f"SELECT 1 FROM {scan(replace(bound.source, types={}), paths)} LIMIT 1").fetchall())
     except duckdb.Error as wrong:
         raise explained(wrong, paths) from wrong
 

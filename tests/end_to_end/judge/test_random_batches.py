@@ -124,5 +124,7 @@ def reported(case: Scenario, reports: Sequence[Any]) -> None:
         assert said.rows_read == len(batch.rows)
         incredible = [row for row in batch.rows if row["t"] is None or row["t"] > batch.end + AHEAD]
         assert said.rows_quarantined == len(incredible)
+        assert said.rows_left_out == sum(not case.kept(row) for row in batch.rows if row not in incredible)
+        assert said.rows_read == said.rows_accepted + said.rows_left_out + said.rows_quarantined
         closed = {name: sum(row["batch"] == number for row in said.published) for name, said in judged.items()}
         assert {name: said.windows_closed.get(name, 0) for name in case.windows} == closed

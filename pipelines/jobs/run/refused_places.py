@@ -1,0 +1,101 @@
+"""Where rows of the quarantine stand: file, position in the file, and line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from pipelines.sources.mended_files import lines_of
+from pipelines.states.columns import FAULT, FILE_PATH, ROW_IN_SPLIT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import duckdb
+
+    from pipelines.jobs.run.row_faults import Fault
+    from pipelines.sources import Source
+    from pipelines.sources.mended_files import Mended
+
+KEPT, BAD = "muntin_rows", "muntin_bad"
+"""The tables of a split's rows: those that can be computed, and the others."""
+_BEGINS = f"SELECT {FILE_PATH}, min({ROW_IN_SPLIT}) FROM (FROM {KEPT} UNION ALL FROM {BAD}) GROUP BY ALL"
+_SCHEMA = pa.schema(
+    [
+        ("reason", pa.string()),
+        ("file", pa.string()),
+        ("position", pa.int64()),
+        ("event_time", pa.string()),
+        ("row", pa.string()),
+        ("line", pa.int64()),
+        ("column", pa.string()),
+    ]
+)
+
+
+def rows_by_file(session: duckdb.DuckDBPyConnection, paths: Sequence[str], *tables: str) -> list[int]:
+    """How many rows of each file some tables hold together."""
+    rows = " UNION ALL ".join(f"FROM {table}" for table in tables)
+    counted = dict(session.execute(f"SELECT {FILE_PATH}, count(*) FROM ({rows}) GROUP BY ALL").fetchall())
+    return [counted.get(path, 0) for path in paths]
+
+
+def with_lines(session: duckdb.DuckDBPyConnection, source: Source, table: pa.Table) -> pa.Table:
+    """Refused rows of files without bad rows, with their lines, where files have lines.
+
+    `table`: with file and position.
+    """
+    if source.format not in ("csv", "json"):
+        return table
+    files, position = np.array(table["file"].to_pylist(), object), table["position"].to_numpy()
+    found = np.zeros(len(table), np.int64)
+    for path in dict.fromkeys(files.tolist()):
+        lines = lines_of(session, source, path, *rows_by_file(session, [path], KEPT))
+        found[files == path] = 0 if lines is None else lines[position[files == path]]
+    at = table.schema.get_field_index("line")
+    return table.set_column(at, "line", pa.array(found, mask=found == 0))
+
+
+def placed(session: duckdb.DuckDBPyConnection, table: pa.Table, files: Mended, faults: Sequence[Fault]) -> pa.Table:
+    """Rows that were refused or left out, and the bad rows of files, in the order of files and positions.
+
+    Args:
+        session: with the tables `KEPT` and `BAD`.
+        table: as `faulty` tells it.
+        files: how the files were mended.
+        faults: by their numbers.
+    """
+    begins = dict(session.execute(_BEGINS).fetchall())
+    rows = [*_in_files(table, begins, files, faults), *_of_bad_rows(files)]
+    order = {files.files.get(path, path): number for number, path in enumerate(files.paths)}
+    return pa.Table.from_pylist(sorted(rows, key=lambda row: (order[row["file"]], row["position"])), _SCHEMA)
+
+
+def bad_rows(files: Mended) -> pa.Table:
+    """The bad rows of files, as `placed` gives them."""
+    return pa.Table.from_pylist([*_of_bad_rows(files)], _SCHEMA)
+
+
+def _in_files(table: pa.Table, begins: dict[str, int], files: Mended, faults: Sequence[Fault]) -> Iterator[dict[str, Any]]:
+    for row in table.to_pylist():
+        path = row[FILE_PATH]
+        at = row[ROW_IN_SPLIT] - begins[path]
+        position, line = (int(each[at]) for each in files.places[path]) if path in files.places else (at, None)
+        fault = None if row[FAULT] is None else faults[row[FAULT]]
+        told = {"reason": fault.reason, "column": fault.column} if fault else {}
+        yield {**row, "file": files.files.get(path, path), "position": position, "line": line, **told}
+
+
+def _of_bad_rows(files: Mended) -> Iterator[dict[str, Any]]:
+    for bad in files.bad:
+        yield {
+            "reason": bad.reason,
+            "file": bad.file,
+            "position": bad.position,
+            "event_time": None,
+            "row": bad.text,
+            "line": bad.line,
+            "column": bad.column,
+        }

@@ -1,0 +1,151 @@
+"""The rows of a split, ready to be lifted: read as they are, or, where that fails, without those that cannot be read or computed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import pyarrow.parquet as pq
+
+from pipelines.jobs.run.refused_places import BAD, KEPT, placed, rows_by_file, with_lines
+from pipelines.jobs.run.row_faults import Fault, first_fault, row_faults
+from pipelines.jobs.run.shares import keeps_order
+from pipelines.jobs.run.times_of_files import check_times
+from pipelines.sources.duckdb_session import described
+from pipelines.sources.json_columns import read_as
+from pipelines.sources.refused_rows import faulty, refused, whole_row
+from pipelines.sources.row_expressions import RowExpression
+from pipelines.sources.scan import accepted, quoted, scan, staged
+from pipelines.sources.upstream_windows import WindowSource
+from pipelines.states.columns import FAULT, SOURCE_ROWS, WRITTEN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import duckdb
+    import pyarrow as pa
+
+    from pipelines.jobs.bound import Bound
+    from pipelines.jobs.run.shares import Split
+    from pipelines.sources import Source
+    from pipelines.sources.mended_files import Mended
+
+REFUSED = ["reason", "file", "position", "event_time", "row", "line", "column"]
+
+
+@dataclass(frozen=True, slots=True)
+class SplitRows:
+    """The rows of a split.
+
+    Attributes:
+        paths: of the files that are read: those of the split, or copies of them.
+        columns: name -> SQL type.
+        rows: SQL for the rows, as `staged` gives them.
+        left_out: how many rows of the files that are read are not among them.
+        unread: of each file, how many rows its copy lacks.
+        by_file: gives the number of rows of each file that is read, from the number of `rows`.
+        refused: gives the rows that are not accepted or not among them, with the columns `REFUSED`.
+    """
+
+    paths: Sequence[str]
+    columns: Mapping[str, str]
+    rows: str
+    left_out: int
+    unread: Sequence[int]
+    by_file: Callable[[int], list[int]]
+    refused: Callable[[], pa.Table]
+
+    @property
+    def bad(self) -> int:
+        """How many rows of the split cannot be read or computed."""
+        return self.left_out + sum(self.unread)
+
+
+def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> SplitRows:
+    """All rows of a split, as fast as can be.
+
+    Raises:
+        duckdb.Error, SourceError: a row cannot be read, or the files do not fit the definition.
+    """
+    source, kept = bound.source, bound.source.format != "parquet" or isinstance(bound.source, WindowSource)
+    told = read_as(session, source, split.paths)
+    columns = described(session, f"FROM {scan(source, split.paths, told)}")
+    check_times(session, source, columns, split.paths)
+    only, found = _of_batch(source, split), scan(source, split.paths, told, named=kept)
+    rows = f"({staged(source, f'(FROM {found} WHERE {only})' if only else found, columns, ordinal=keeps_order(bound))})"
+    if kept:
+        session.execute(f"CREATE OR REPLACE TEMP TABLE {KEPT} AS FROM {rows}{_in_order(source)}")
+
+    def lost() -> pa.Table:
+        ahead = bound.pipeline.max_ahead_us
+        query = refused(source, split.paths, columns, split.end_us + ahead, ahead, read_as=told, only=only)
+        return with_lines(session, source, session.sql(query).to_arrow_table().select(REFUSED))
+
+    def by_file(read: int) -> list[int]:
+        if len(split.paths) == 1:
+            return [read]
+        return rows_by_file(session, split.paths, KEPT) if kept else [pq.read_metadata(path).num_rows for path in split.paths]
+
+    return SplitRows(split.paths, columns, KEPT if kept else rows, 0, [0] * len(split.paths), by_file, lost)
+
+
+def carefully(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, files: Mended) -> SplitRows:
+    """The rows of a split that can be read and computed.
+
+    `files`: what is to be read instead of the split's files.
+
+    Raises:
+        duckdb.Error, SourceError: the files cannot be read, or do not fit the definition, whatever rows are left out.
+    """
+    source, paths = bound.source, files.paths
+    told = read_as(session, source, paths)
+    columns = described(session, f"FROM {scan(source, paths, told)}")
+    check_times(session, source, columns, paths)
+    casts, only = _casts(source), _of_batch(source, split)
+    plain = source if source.format == "csv" else replace(source, types={})
+    rows = f"FROM {scan(plain, paths, told, named=True)}" + (f" WHERE {only}" if only else "")
+    changed = ", ".join(f"TRY({quoted(name)}::{kind}) AS {quoted(name)}" for name, kind in source.types.items()) if casts else ""
+    chosen = f"* REPLACE ({changed})" if changed else "*"
+    cast = f"(SELECT {chosen}, {first_fault(casts)} AS {FAULT}, {whole_row(columns)} AS {WRITTEN} FROM ({rows}))"
+    timed = f"({staged(source, cast, columns, ordinal=True)})"
+    faults = [*casts, *row_faults(session, bound, timed)]
+    _keep(session, bound, split, timed, faults, len(casts))
+    left_out = session.execute(f"SELECT count(*) FROM {BAD}").fetchall()[0][0]
+
+    def lost() -> pa.Table:
+        ahead = bound.pipeline.max_ahead_us
+        query = faulty(source, columns, good=KEPT, bad=BAD, latest_us=split.end_us + ahead, max_ahead_us=ahead)
+        return placed(session, session.sql(query).to_arrow_table(), files, faults).select(REFUSED)
+
+    counts = rows_by_file(session, paths, KEPT, BAD)
+    return SplitRows(paths, columns, KEPT, left_out, files.unread, lambda _: counts, lost)
+
+
+def _keep(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, timed: str, faults: Sequence[Fault], casts: int) -> None:
+    """Part the rows of a split into two tables. One table for both would let DuckDB compute bad rows before it leaves them out."""
+    later = first_fault([Fault("", None, "false")] * casts + list(faults[casts:]))
+    taken = accepted(split.end_us + bound.pipeline.max_ahead_us)
+    fault = f"coalesce({FAULT}, CASE WHEN {taken} THEN {later} END)"
+    rows = f"SELECT * REPLACE ({fault} AS {FAULT}) FROM {timed} AS {SOURCE_ROWS}"
+    session.execute(f"CREATE OR REPLACE TEMP TABLE {KEPT} AS {rows}{_in_order(bound.source)}")
+    session.execute(f"CREATE OR REPLACE TEMP TABLE {BAD} AS FROM {KEPT} WHERE {FAULT} IS NOT NULL")
+    session.execute(f"DELETE FROM {KEPT} WHERE {FAULT} IS NOT NULL")
+
+
+def _casts(source: Source) -> list[Fault]:
+    """The columns that are cast after they are read, and may not be what the definition says. Cells of CSV are left out of copies."""
+    if source.format == "csv":
+        return []
+    return [
+        Fault(f"{name} cannot be read as {kind}", name, RowExpression(f"{quoted(name)}::{kind}").fails)
+        for name, kind in source.types.items()
+    ]
+
+
+def _of_batch(source: Source, split: Split) -> str | None:
+    """The condition on rows of files that other batches share, as those of an upstream's windows; None: all rows are the batch's."""
+    return f"batch = make_timestamptz({split.batch_us})" if isinstance(source, WindowSource) else None
+
+
+def _in_order(source: Source) -> str:
+    return f" ORDER BY {', '.join(map(quoted, source.order))}" if isinstance(source, WindowSource) else ""
