@@ -12,6 +12,7 @@ import typer
 from pipelines.cli import (
     backfill,
     check,
+    doctor,
     explain,
     late,
     maintain,
@@ -48,6 +49,8 @@ COMMANDS = (
     explain.explain,
     late.late,
     quarantine.quarantine,
+    doctor.doctor,
+    doctor.repair,
     maintain.maintain,
     vacuum.vacuum,
 )

@@ -79,8 +79,11 @@ class DeltaStore:
 
     def _commit(self, table: str, base: Snapshot, change: Change, adds: list[AddAction], removes: list[Any]) -> None:
         path, schema = self._path(table), Schema.from_arrow(commented(change.schema, change.texts.comments))
-        marks = CommitProperties(app_transactions=[Transaction(name, base.version + 1) for name in change.names])
+        transactions = [Transaction(name, base.version + 1) for name in change.names]
+        marks = CommitProperties(app_transactions=transactions)
         if base.version < 0:
+            # a second try would come behind the other table's first commit, unchecked: deltalake 1.6 lets both of two first writers win
+            marks = CommitProperties(app_transactions=transactions, max_commit_retries=0)
             named = {"name": change.texts.name or None, "description": change.texts.description or None}
             create_table_with_add_actions(path, schema, adds, mode="error", configuration=_SETTINGS, commit_properties=marks, **named)
             return

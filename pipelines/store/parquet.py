@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipelines.errors import StateError
+from pipelines.store.contents import problem_of
 from pipelines.store.disk import write_whole
 from pipelines.store.paths import digest_of
 
@@ -62,9 +63,9 @@ def write_named(
 
 
 def _exists(target: Path, size: int) -> bool:
-    """Whether the file exists; if so, its time is set to now, so that vacuum does not remove it for its age."""
+    """Whether the file exists and is whole; if so, its time is set to now, so that vacuum does not remove it for its age."""
     try:
-        same = target.stat().st_size == size
+        same = target.stat().st_size == size and problem_of(target) is None
         if same:
             os.utime(target)
     except OSError:

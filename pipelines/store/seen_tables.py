@@ -13,6 +13,7 @@ from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from pipelines.errors import StateError
+from pipelines.store.log_check import commit_path, problem_of_commit
 from pipelines.store.log_end import LogEnd
 from pipelines.store.store import File, Snapshot
 
@@ -81,11 +82,28 @@ def newest(known: Known | None) -> DeltaTable | None:
 
 
 def opened_at(path: str) -> DeltaTable | None:
-    """The table at a path; None if there is none."""
+    """The table at a path; None if there is none.
+
+    Raises:
+        StateError: its log is torn, empty or has a gap.
+    """
     try:
-        return DeltaTable(path)
+        opened = DeltaTable(path)
     except TableNotFoundError:
         return None
+    except (DeltaError, OSError) as wrong:
+        raise _unreadable(path, str(wrong).partition("\n")[0]) from wrong
+    last = commit_path(Path(path), opened.version())
+    if last.exists() and (problem := problem_of_commit(last)):
+        raise _unreadable(path, f"{last.name} {problem}")
+    return opened
+
+
+def _unreadable(path: str, problem: str) -> StateError:
+    return StateError(
+        f"the log of {path} cannot be read ({problem}); nothing was changed. "
+        "muntin doctor FILE says what is damaged, muntin repair FILE mends it"
+    )
 
 
 def listed(opened: DeltaTable) -> Snapshot:

@@ -2,7 +2,9 @@
 
 import pickle
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pyarrow as pa
@@ -72,6 +74,25 @@ def test_two_first_commits_conflict(store: DeltaStore) -> None:
     commit(store, base, [new(store, "a", rows(1))], "x")
     with pytest.raises(ConflictError):
         commit(store, base, [new(store, "b", rows(2))], "y")
+
+
+def test_of_two_writers_of_a_first_commit_one_wins(store: DeltaStore) -> None:
+    for number in range(40):
+        base, barrier = store.snapshot(f"t{number}"), Barrier(2)
+        files = [new(store, name, rows(1), f"t{number}") for name in "ab"]
+
+        def write(file: File, table: str = f"t{number}", base: Snapshot = base, barrier: Barrier = barrier) -> bool:
+            barrier.wait()
+            try:
+                store.commit(table, base, Change(rows(1).schema, [file], [], ["x"]))
+            except ConflictError:
+                return False
+            return True
+
+        with ThreadPoolExecutor(2) as both:
+            won = [*both.map(write, files)]
+        assert store.snapshot(f"t{number}").files == tuple(file for file, first in zip(files, won, strict=True) if first)
+        assert sum(won) == 1
 
 
 def test_one_name_decided_twice_from_one_snapshot_conflicts(store: DeltaStore) -> None:

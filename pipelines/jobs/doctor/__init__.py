@@ -1,0 +1,1 @@
+"""Doctor: what is wrong with a state and the disk below it, and what mends it."""

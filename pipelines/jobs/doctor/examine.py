@@ -1,0 +1,137 @@
+"""Examine a state: logs, files, states against ledgers and reports, notes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pipelines.jobs.doctor.finding import Damage
+from pipelines.jobs.pending import accumulated
+from pipelines.jobs.reports_table import last_accumulated
+from pipelines.jobs.window_tables import place, published
+from pipelines.store.contents import problem_of
+from pipelines.store.log_check import problems_of_log
+from pipelines.store.paths import NOTES, QUARANTINE, batches_of_windows, parse_states_path
+from pipelines.store.state import WINDOWS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from pipelines.jobs.bound import Bound
+    from pipelines.states.frames import Ints
+    from pipelines.store.store import File
+
+
+def damaged_logs(bound: Bound) -> dict[Path, dict[Path, str]]:
+    """Table -> the files of its log that are missing or not whole, of all tables of the state and those that readers know."""
+    home = Path(bound.folder).parent
+    logs = sorted({*Path(bound.folder).rglob("_delta_log"), *(home / WINDOWS).glob("*/_delta_log")})
+    return {log.parent: problems for log in logs if (problems := problems_of_log(log.parent))}
+
+
+def examine(bound: Bound, *, deep: bool) -> Damage:
+    """What is lost or damaged, once all logs can be read.
+
+    Args:
+        bound: the pipeline.
+        deep: whether files are read and compared with the digest in their names; else only whether they are there, and how large.
+    """
+    files, states = set[Path](), set[int]()
+    states |= _disagreeing(bound)
+    for table in (*(frames.table for frames in bound.frame_sets), QUARANTINE):
+        bad, lost = _of_batches(bound, table, deep=deep)
+        files |= bad
+        states |= lost
+    windows, notes = dict[str, tuple[int, ...]](), dict[str, tuple[tuple[str, ...], ...]]()
+    for name in bound.windows:
+        bad, starts = _of_windows(bound, name, deep=deep)
+        files |= bad
+        states |= _without_states(bound, name)
+        if starts:
+            windows[name] = tuple(sorted(starts))
+        if lost_notes := _of_notes(bound, name, deep=deep):
+            notes[name] = lost_notes
+    return Damage((), tuple(sorted(states)), windows, tuple(sorted(files)), notes)
+
+
+def problem_of_file(folder: str, file: File, *, deep: bool) -> str | None:
+    """What is wrong with a file that a commit names; None: nothing is."""
+    path = Path(folder, file.path)
+    try:
+        size = path.stat().st_size
+    except OSError:
+        return "is gone"
+    if size != file.size:
+        return f"has {size:,} bytes instead of {file.size:,}"
+    return problem_of(path) if deep else None
+
+
+def _of_batches(bound: Bound, table: str, *, deep: bool) -> tuple[set[Path], set[int]]:
+    """The bad files of a table of states or of refused rows, and the starts of the batches in them."""
+    snapshot, folder = bound.store.snapshot(table), f"{bound.folder}/{table}"
+    bad = [file for file in snapshot.files if problem_of_file(folder, file, deep=deep)]
+    starts = set[int]()
+    for file in bad:
+        starts |= _starts_of(bound, file)
+    return {Path(folder, file.path) for file in bad}, starts
+
+
+def _starts_of(bound: Bound, file: File) -> set[int]:
+    """The batches of a file: those that were read between the first and the last of its path. Its footer may be lost with it."""
+    facts = parse_states_path(file.path)
+    return {facts.first_us, facts.last_us, *(start for start in _reported(bound) if facts.first_us <= start <= facts.last_us)}
+
+
+def _of_windows(bound: Bound, name: str, *, deep: bool) -> tuple[set[Path], set[int]]:
+    """The bad files of a table of windows, and the starts of the batches that closed windows in them."""
+    now, bad, starts = published(bound.store, name), set[Path](), set[int]()
+    folder = place(bound.folder, now.table)
+    for file in now.snapshot.files:
+        if problem_of_file(folder, file, deep=deep):
+            bad.add(Path(folder, file.path))
+            first, last = batches_of_windows(file.path) or (0, -1)
+            starts |= {*now.starts[(now.starts >= first) & (now.starts <= last)].tolist()}
+    return bad, starts
+
+
+def _without_states(bound: Bound, name: str) -> set[int]:
+    """The batches that windows were published from and that have no states any more."""
+    table = bound.frames_of(name).table
+    there = accumulated(bound, table, bound.store.snapshot(table)).start_us
+    return set(_but(published(bound.store, name).starts, there))
+
+
+def _disagreeing(bound: Bound) -> set[int]:
+    """The batches of which reports, states and refused rows do not agree: one of the tables has lost a commit."""
+    reports = _reported(bound)
+    read = np.array(sorted(reports), np.int64)
+    held = [accumulated(bound, frames.table, bound.store.snapshot(frames.table)).start_us for frames in bound.frame_sets]
+    refused = np.array([start for start, report in reports.items() if report["rows_quarantined"]], np.int64)
+    kept = accumulated(bound, QUARANTINE, bound.store.snapshot(QUARANTINE)).start_us
+    lacking = [_but(read, there) for there in held] + [_but(there, read) for there in held] + [_but(refused, kept)]
+    return {start for starts in lacking for start in starts}
+
+
+def _reported(bound: Bound) -> Mapping[int, Mapping[str, Any]]:
+    """Start of a batch -> its last report."""
+    return last_accumulated(bound.store)
+
+
+def _but(starts: Ints, others: Ints) -> Iterable[int]:
+    return np.setdiff1d(starts, others).tolist()
+
+
+def _of_notes(bound: Bound, name: str, *, deep: bool) -> tuple[tuple[str, ...], ...]:
+    """The notes that a ledger names and that are lost or damaged."""
+    ledger = published(bound.store, name).ledger
+    if ledger is None:
+        return ()
+    notes = (ledger.entries.note_of(at) or () for at in ledger.entries.noted().tolist())
+    return tuple(note for note in notes if any(_note_problem(bound, path, deep=deep) for path in note))
+
+
+def _note_problem(bound: Bound, path: str, *, deep: bool) -> str | None:
+    place = Path(bound.folder, NOTES, path)
+    return problem_of(place) if deep else None if place.exists() else "is gone"
