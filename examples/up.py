@@ -51,6 +51,7 @@ Airflow is at {home.url}
   user admin, password {home.password}
 
 Try: the DAG `flights`, Trigger, "Run this Dag for a range of dates", from 2013-01-01 to 2013-01-07.
+Then: Browse, Windows, or the tab Windows of the DAG, for what came of it.
 Nothing runs by itself here: 2013 lies far in the past, and catching up would begin thousands of runs.
 Logs are in {home.logs}; Ctrl-C stops everything."""
 

@@ -24,6 +24,7 @@ from pipelines.cli import (
     run,
     show,
     status,
+    ui,
     vacuum,
     where,
 )
@@ -49,6 +50,7 @@ COMMANDS = (
     explain.explain,
     late.late,
     quarantine.quarantine,
+    ui.ui,
     doctor.doctor,
     doctor.repair,
     maintain.maintain,

@@ -7,7 +7,15 @@ from importlib.util import find_spec
 
 from pipelines.errors import MissingPackageError
 
-EXTRAS = {"apprise": "alerts", "pyspark": "spark", "airflow": "airflow", "great_expectations": "quality", "matplotlib": "plot"}
+EXTRAS = {
+    "apprise": "alerts",
+    "pyspark": "spark",
+    "airflow": "airflow",
+    "great_expectations": "quality",
+    "matplotlib": "plot",
+    "fastapi": "page",
+    "uvicorn": "page",
+}
 
 
 def need(package: str) -> None:

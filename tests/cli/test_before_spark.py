@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pipelines.store.state import states_of
 from pipelines.testing.in_process import InProcess
 from tests.cli.conftest import RANGE, Muntin, Project
 
@@ -185,9 +186,9 @@ def test_dry_runs_say_and_do_nothing(muntin: Muntin, project: Project) -> None:
     project.define(**{'keys=["sensor"]': "keys=[]"})
     told = muntin(*project.arguments("rebuild", "--dry-run"))
     assert (told.status, told.out.splitlines()[-1]) == (0, "would read 2 batches")
-    assert len(list(Path(project.root, "sensors").glob("*/"))) == 1
+    assert len(states_of(Path(project.root, "sensors"))) == 1
     assert muntin(*project.arguments("rebuild")).status == 0
-    assert len(list(Path(project.root, "sensors").glob("*/"))) == 2
+    assert len(states_of(Path(project.root, "sensors"))) == 2
 
 
 @pytest.mark.usefixtures("no_spark")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from pipelines.jobs.quality_notes import last_verdicts
 from tests.cli.conftest import RANGE, Muntin, Project
 
 pytestmark = pytest.mark.usefixtures("spark")
@@ -79,6 +80,9 @@ def test_failed_expectations_are_status_1_and_publish_nothing(muntin: Muntin, pr
     assert "error (expectations failed): window 'quarter'" in told.err
     assert json.loads(muntin(*project.arguments("show", "quarter", "--json")).out)["total"] == 0
     assert "staged, not published: staging/" in muntin(*project.arguments("status")).out
+    (kept,) = last_verdicts(project.state, "quarter")
+    assert (kept["status"], kept["verdict"]) == ("failed", error["report"]["verdict"])
+    assert [row["total"] for row in kept["checks"][0]["failing_rows"]] == [3, 2]
 
 
 def test_without_the_guard_it_publishes(muntin: Muntin, project: Project):

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL, from_us, instant_us
+from pipelines.definition.instants import from_us, instant_us
 from pipelines.errors import DefinitionError
+from pipelines.jobs.look.one_key import ALL_US, around_us, combined_of_key, one_row_each, rows_of_key
 from pipelines.jobs.look.unknown import no_window
 from pipelines.jobs.pending import pending_window
-from pipelines.jobs.run.finalize_task import combined_shard
-from pipelines.jobs.shards.shard import shards
 from pipelines.jobs.state_folders import bind_existing
-from pipelines.timeline.work import Work
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,6 +21,7 @@ if TYPE_CHECKING:
 
     from pipelines.definition.pipeline import Pipeline
     from pipelines.engine.windows import Combined
+    from pipelines.jobs.bound import Bound
     from pipelines.jobs.pending import Pending
     from pipelines.windows import Window
 
@@ -82,32 +79,21 @@ def explain(pipeline: Pipeline, window: str, *, root: str | Path, key: Sequence[
         raise DefinitionError(
             f"key: {list(key)} is not a value for each of the key columns: {', '.join(pipeline.keys) or 'there are none'}"
         )
-    bound = bind_existing(pipeline, root)
-    bound = replace(bound, pipeline=replace(pipeline, windows={**pipeline.windows, window: bound.windows[window].one_row_each()}))
-    todo = pending_window(bound, window)
-    count = len(todo.history.batches)
-    todo = replace(todo, work=Work(np.arange(count + 1), BEFORE_ALL, AFTER_ALL))
-    at_us = instant_us(at, "at")
-    found = [(one, rows) for one in map(combined_shard, shards(bound, todo, "")) if len(rows := _of_key(pipeline, one, key))]
-    explained = [
-        _explained(pipeline, todo, one, at_row)
-        for one, rows in found
-        for at_row in rows
-        if _holds(bound.windows[window], one, at_row, at_us)
-    ]
+    bound = one_row_each(bind_existing(pipeline, root), window)
+    todo, at_us, kind = pending_window(bound, window), instant_us(at, "at"), bound.windows[window]
+    around = around_us(kind, bound.frames_of(window).width_us, at_us)
+    found = _of_key(bound, todo, key, around)
+    explained = [_explained(pipeline, todo, one, row) for one, rows in found for row in rows if _holds(kind, one, row, at_us)]
     if explained:
         return Explanation(tuple(explained))
-    return Explanation((), _why(pipeline, todo, found, at_us))
+    return Explanation((), _why(pipeline, todo, _of_key(bound, todo, key, ALL_US), at_us))
 
 
-def _of_key(pipeline: Pipeline, combined: Combined, key: Sequence[Any]) -> np.ndarray:
-    """The rows of the windows that belong to a key."""
-    mask = np.ones(len(combined.windows), np.bool_)
-    for name, value in zip(pipeline.keys, key, strict=True):
-        column = combined.windows[name].combine_chunks()
-        wanted = pc.is_null(column) if value is None else pc.equal(column, pa.scalar(value).cast(column.type))
-        mask &= pc.fill_null(wanted, False).to_numpy(zero_copy_only=False)  # noqa: FBT003 - what a null becomes
-    return np.flatnonzero(mask)
+def _of_key(bound: Bound, todo: Pending, key: Sequence[Any], within_us: tuple[int, int]) -> list[tuple[Combined, np.ndarray]]:
+    """The windows made of the frames of a stretch, and which of them are the key's; none where the key has none."""
+    found = combined_of_key(bound, todo, key, within_us)
+    own = ((one, np.flatnonzero(rows_of_key(one.windows, bound.pipeline.keys, key))) for one in found)
+    return [(one, rows) for one, rows in own if len(rows)]
 
 
 def _holds(kind: Window, combined: Combined, row: int, at_us: int) -> bool:
@@ -158,5 +144,5 @@ def _why(pipeline: Pipeline, todo: Pending, found: Sequence[tuple[Combined, np.n
     around = [f"the last window before it ends at {from_us(before):%Y-%m-%dT%H:%M:%S}"] if before is not None else []
     around += [f"the next one starts at {from_us(after):%Y-%m-%dT%H:%M:%S}"] if after is not None else []
     late = sum(int(one.states["rows"].to_numpy()[one.found.missed > 0].sum()) for one, _ in found)
-    told = f"; {late} rows of all keys came too late for some window (see `muntin late`)" if late else ""
+    told = f"; {late} rows of this key came too late for some window (see `muntin late`)" if late else ""
     return f"the key has no event that counts in a window of {pipeline.name} over that instant: {'; '.join(around)}{told}"

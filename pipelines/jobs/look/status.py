@@ -84,8 +84,8 @@ class PipelineStatus:
     missing: tuple[tuple[datetime, datetime], ...] | None
     staged: tuple[Staging, ...]
     last_run: datetime | None
-    standing: Standing
-    bytes: int
+    standing: Standing = "current"
+    bytes: int = 0
     unsent: int = 0
 
     def to_dict(self) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import DefinitionError
+from pipelines.jobs.quality_notes import note_verdict
+from pipelines.jobs.reports_table import utc_now
 from pipelines.jobs.run.verdicts import record_verdicts
 
 if TYPE_CHECKING:
@@ -39,6 +41,9 @@ def validate_staged(bound: Bound, spark: SparkSession, staged: Staged) -> list[d
                 validate(spark, suites[window.window], files=files, window=window.window, keys=list(bound.pipeline.keys), rows=rows)
             )
     record_verdicts(bound, staged, {report.window: report.status for report in reports})
+    starts = {window.window: window.starts for window in staged.windows}
+    for report in reports:
+        note_verdict(bound.folder, report.to_dict(), starts[report.window], utc_now())
     failed = [report for report in reports if report.status == "failed"]
     for report in failed[1:]:  # the first report is the text of the error
         log.error("%s", report.text())

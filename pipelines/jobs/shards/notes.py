@@ -31,6 +31,7 @@ def read_note(shard: Shard) -> pa.Table | None:
     if not shard.note:
         return None
     note = pa.concat_tables(pq.read_table(Path(shard.bound.folder, NOTES, path)) for path in shard.note)
+    note = note if shard.only is None else note.filter(shard.only)
     return note.filter(own_buckets(shard)) if shard.count > 1 else note
 
 

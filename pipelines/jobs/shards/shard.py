@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     from pipelines.jobs.bound import Bound
     from pipelines.jobs.pending import Pending
@@ -43,6 +44,7 @@ class Shard:
         number, count: the number of this shard, and how many there are.
         staging: the folder for its files, below the state.
         tiers: what is read in place of some states; None: states alone.
+        only: a condition on states, for looking at one key; files are not held against their digests then. None: all states.
     """
 
     bound: Bound
@@ -62,6 +64,7 @@ class Shard:
     count: int
     staging: str
     tiers: Tiers | None = None
+    only: pc.Expression | None = None
 
 
 def shards(bound: Bound, pending: Pending, folder: str) -> list[Shard]:

@@ -55,7 +55,8 @@ def read_states(shard: Shard, folder: str, keep: Sequence[str] = ()) -> pa.Table
 
 def _natural(shard: Shard, folder: str, keep: Sequence[str]) -> pa.Table:
     """The states of the shard's files that its work and its tiers ask for."""
-    _check_files(shard, folder)
+    if shard.only is None:
+        _check_files(shard, folder)
     form, disk = ds.ParquetFileFormat(), pa.fs.LocalFileSystem()
     fragments = [form.make_fragment(f"{folder}/{path}", disk) for path in shard.files]
     condition = _condition(shard)
@@ -80,6 +81,7 @@ def _condition(shard: Shard) -> pc.Expression:
     within = [(shard.low_us, shard.high_us)] if shard.tiers is None else shard.tiers.needed
     inside = ((ds.field(FRAME) >= _instant(low)) & (ds.field(FRAME) < _instant(high)) for low, high in within)
     condition = old_enough & (ds.field(FRAME) < _instant(shard.high_us)) & reduce(or_, inside, since)
+    condition = condition if shard.only is None else condition & shard.only
     return condition & own_buckets(shard) if shard.count > 1 else condition
 
 

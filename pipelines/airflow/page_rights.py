@@ -1,0 +1,22 @@
+"""Who may see what of the page: Airflow authenticates its own API alone, so that a plugin asks by itself. Imports Airflow's web server."""
+
+from __future__ import annotations
+
+from airflow.api_fastapi.core_api.security import GetUserDep, requires_access_dag
+from fastapi import HTTPException, Request
+
+
+def enter(request: Request, user: GetUserDep) -> None:
+    """Remember who asks, by the token of the request or its cookie; Airflow refuses strangers with 401."""
+    request.state.muntin_reader = user
+
+
+def may_see(request: Request, name: str) -> bool:
+    """Whether Airflow lets who asks read the DAG of this name."""
+    try:
+        requires_access_dag("GET", param_dag_id=name)(request, request.state.muntin_reader)
+    except HTTPException as refused:
+        if refused.status_code == 403:  # noqa: PLR2004 - forbidden
+            return False
+        raise
+    return True

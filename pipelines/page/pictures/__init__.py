@@ -1,0 +1,1 @@
+"""Pictures of views: SVG by matplotlib, whose colours the stylesheet gives."""

@@ -1,0 +1,45 @@
+"""What needs a person, and what does not: by table, over statuses made up for it."""
+
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from pipelines.definition.instants import instant_us
+from pipelines.jobs.look.status import PipelineStatus, WindowStatus
+from pipelines.page.views.overview import _of_silence, _of_unpublished
+from tests.end_to_end.hourly import Hourly, hour
+
+MINUTE = timedelta(minutes=1)
+
+
+def status(last: datetime | None, run: datetime | None, *, unpublished: int = 0, waiting: int = 0) -> PipelineStatus:
+    window = WindowStatus("hour", last, last, 1, 1, None, None, None, 0, 0, unpublished)
+    return PipelineStatus("hourly", "0", 1, 0, (window,), tuple(hour(n) for n in range(waiting)), (), (), run)
+
+
+# batches of an hour; the last one [3, 4)
+#   read at 4:05, and it is 4:30, 6:00          on time, the next is not due for two intervals: nobody is called
+#   read at 4:05, and it is 6:01                two intervals without a batch: somebody is
+#   read a day later                            it works through the past: nobody
+@pytest.mark.parametrize(
+    ("last", "run", "now", "called"),
+    [
+        (hour(3), hour(4) + 5 * MINUTE, hour(4.5), False),
+        (hour(3), hour(4) + 5 * MINUTE, hour(6), False),
+        (hour(3), hour(4) + 5 * MINUTE, hour(6) + MINUTE, True),
+        (hour(3), hour(28), hour(29), False),
+        (hour(3), hour(28), hour(99), False),
+        (hour(3), None, hour(99), False),
+        (None, hour(4), hour(99), False),
+    ],
+)
+def test_silence(tmp_path: Path, last: datetime | None, run: datetime | None, now: datetime, called: bool) -> None:
+    calls = _of_silence(Hourly(tmp_path).pipeline, status(last, run), instant_us(now, "now"))
+    assert [call.what for call in calls] == (["no batch since 2024-01-01T03:00"] if called else [])
+
+
+@pytest.mark.parametrize(("unpublished", "waiting", "left"), [(0, 0, 0), (2, 2, 0), (2, 0, 2), (3, 2, 1)])
+def test_batches_that_wait_for_a_hole_are_no_failure(unpublished: int, waiting: int, left: int) -> None:
+    calls = _of_unpublished(status(hour(3), None, unpublished=unpublished, waiting=waiting))
+    assert [call.what.partition(" ")[0] for call in calls] == ([str(left)] if left else [])

@@ -1,0 +1,176 @@
+"""What each page says of the sensors; see the drawing in `sensors.py`."""
+
+import html
+import re
+from hashlib import sha256
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.page.conftest import Get
+from tests.page.sensors import SCRIPT, Sensors
+
+EVERY_PAGE = (
+    "timeline",
+    "timeline?window=visit&count=1&end=2",
+    "windows",
+    "windows?window=two_hours&f0=a&from=2024-01-01&to=2024-01-02",
+    "results",
+    "batches",
+    "quarantine",
+    "suites",
+    "window?window=hour&k0=a&at=2024-01-01T00:10",
+    f"window?window=hour&k0={SCRIPT}&at=2024-01-01T00:20",
+    "window?window=hour&n0=1&at=2024-01-01T09:00",
+)
+
+
+def words(page: str) -> str:
+    """The text of a page, without tags."""
+    return html.unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", page))).replace("\N{EN DASH}", "-")
+
+
+def table(page: str) -> list[list[str]]:
+    """The rows of the first table."""
+    body = page.partition("<tbody>")[2].partition("</tbody>")[0]
+    return [[words(cell).strip() for cell in re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row, re.DOTALL)] for row in body.split("<tr")[1:]]
+
+
+def test_the_overview_says_how_it_is_and_what_to_do(client: TestClient) -> None:
+    said = client.get("/")
+    first, *_ = table(said.text)
+    assert first[:4] == ["sensors", "2024-01-01 02:00", "3 h", "2024-01-01 01:00"]
+    assert first[5:] == ["1", "1", "1", "failed: 1 critical of 1 check on 3 rows"]
+    for call in ("1 interval missing: 2024-01-01T02:00; 1 batch waiting for it", "1 row quarantined", "hour failed: 1 critical"):
+        assert call in words(said.text)
+    assert "airflow backfill create --dag-id sensors --from-date 2024-01-01T02:00:00+00:00 --to-date 2024-01-01T02:00:00+00:00" in words(
+        said.text
+    )
+
+
+def test_the_timeline_tells_each_batch_and_window(get: Get) -> None:
+    titles = re.findall(r"<title>(.*?)</title>", get("timeline?window=two_hours&f0=a"))[1:]
+    assert titles == [
+        "batch [2024-01-01, 2024-01-01T01:00): closed 2 windows",
+        "batch [2024-01-01T01:00, 2024-01-01T02:00): closed 3 windows, 1 late row",
+        "missing interval [2024-01-01T02:00, 2024-01-01T03:00)",
+        "batch [2024-01-01T03:00, 2024-01-01T04:00): waiting",
+        "window [2023-12-31T23:00, 2024-01-01T01:00): closed by batch 2024-01-01",
+        "window [2024-01-01, 2024-01-01T02:00): closed by batch 2024-01-01T01:00",
+        "window [2024-01-01T01:00, 2024-01-01T03:00): open",
+    ]
+
+
+def test_a_window_of_the_timeline_leads_to_its_explanation(get: Get) -> None:
+    links = [html.unescape(link) for link in re.findall(r'href="(window\?[^"]*)"', get("timeline?window=hour&f0=a"))]
+    said = words(get(links[0]))
+    assert "Closed by batch 2024-01-01 , published" in said
+    assert "Made of 3 states" in said
+    assert "1 state came too late for it" in said
+    assert "From 2024/01/01 00:00 To 2024/01/01 01:00 Reprocess Behavior All Runs" in said
+
+
+def test_the_windows_newest_first_by_key_and_time(get: Get) -> None:
+    assert [row[:3] for row in table(get("windows"))] == [
+        ["a", "2024-01-01 01:00 - 2024-01-01 02:00", "1"],
+        ["null", "2024-01-01 01:00 - 2024-01-01 02:00", "1"],
+        [SCRIPT, "2024-01-01 - 2024-01-01 01:00", "1"],
+        ["a", "2024-01-01 - 2024-01-01 01:00", "3"],
+    ]
+    assert [row[0] for row in table(get("windows?f0=a&to=2024-01-01T01:00"))] == ["a"]
+    assert [row[1] for row in table(get("windows?from=2024-01-01T01:00"))] == ["2024-01-01 01:00 - 2024-01-01 02:00"] * 2
+
+
+def test_why_a_window_is_not_there(get: Get) -> None:
+    assert "there is no event of this key" in words(get("window?window=hour&k0=nobody&at=2024-01-01T00:10"))
+    assert "the history ends at 2024-01-01T02:00" in words(get("window?window=hour&k0=a&at=2024-01-01T09:00"))
+
+
+def test_a_null_key_is_explained(get: Get) -> None:
+    assert "Made of 1 state" in words(get("window?window=hour&n0=1&at=2024-01-01T01:10"))
+
+
+def test_the_batches_with_their_reports(get: Get) -> None:
+    rows = [[*row[:7]] for row in table(get("batches"))]
+    assert rows == [
+        ["2024-01-01 03:00 - 2024-01-01 04:00", "waiting", "1", "1", "0", "0", "-"],
+        ["2024-01-01 02:00 - 2024-01-01 03:00", "missing", "-"],
+        ["2024-01-01 01:00 - 2024-01-01 02:00", "", "4", "3", "1", "1", "2"],
+        ["2024-01-01 - 2024-01-01 01:00", "", "4", "4", "0", "0", "2"],
+    ]
+
+
+def test_the_quarantine_says_why(get: Get) -> None:
+    ((batch, reason, _, row, *_),) = table(get("quarantine"))
+    assert (batch, reason) == ("2024-01-01 01:00", "event time is null")
+    assert SCRIPT in row
+
+
+def test_the_suites_with_failing_rows(get: Get) -> None:
+    said = words(get("suites"))
+    assert "failed: 1 critical of 1 check on 3 rows" in said
+    assert "expect_column_values_to_be_between(column=n, max_value=2)" in said
+    assert f"1 rows not as expected <b>key</b> window_start n {SCRIPT} 2024-01-01T00:00:00Z 3" in said
+
+
+def test_results_are_a_picture_each(get: Get) -> None:
+    page = get("results")
+    assert re.findall(r"<h2>(.*?)</h2>", page) == ["n", "&lt;i&gt;total&lt;/i&gt;"]
+    assert page.count("<svg") == 2
+
+
+@pytest.mark.parametrize("path", EVERY_PAGE)
+def test_no_text_becomes_a_tag(get: Get, path: str) -> None:
+    page = get(path)
+    assert not re.findall(r"<script>|<b>|alert\(1\)</script>|<i>total", page)
+    assert page.count("<script") == 1  # the page's own, from its own file
+
+
+@pytest.mark.parametrize("path", EVERY_PAGE)
+def test_nothing_comes_from_elsewhere(get: Get, path: str) -> None:
+    kept = re.sub(r'xmlns(:\w+)?="[^"]*"', "", get(path))
+    assert not re.findall(r'(?:src|href|action)="(?:https?:|//|/|javascript:)', kept)
+    assert "http://" not in kept
+
+
+def test_looking_changes_nothing(made: Sensors, client: TestClient) -> None:
+    before = {path: sha256(path.read_bytes()).digest() for path in made.root.rglob("*") if path.is_file()}
+    assert client.get("/").status_code == 200
+    for path in EVERY_PAGE:
+        assert client.get(f"/pipeline/sensors/{path}").status_code == 200
+    assert before == {path: sha256(path.read_bytes()).digest() for path in made.root.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "says"),
+    [
+        ("/pipeline/sensors/windows?window=month", 400, "no window 'month' in pipeline 'sensors'"),
+        ("/pipeline/sensors/windows?from=soon", 400, "'soon' is not an instant"),
+        ("/pipeline/sensors/windows?begin=19700101T000000Z.y", 400, "no whole number"),
+        ("/pipeline/sensors/windows?begin=x.1", 400, "is no batch"),
+        ("/pipeline/sensors/timeline?count=many", 400, "is no whole number"),
+        ("/pipeline/sensors/batches?skip=-1", 400, "is no whole number"),
+        ("/pipeline/sensors/everything", 400, "there is no page 'everything'"),
+        ("/pipeline/sensors/window?window=hour", 400, "say which window"),
+        ("/pipeline/others/timeline", 404, "no pipeline of Muntin's"),
+        ("/pipeline/..%2F..%2Fetc/timeline", 404, "There is no page"),
+        ("/static/..%2fapp.py", 404, "There is no page"),
+        ("/static/app.py", 404, ""),
+        ("/pipeline/sensors/..%2f..%2fstatic", 404, "There is no page"),
+    ],
+)
+def test_what_cannot_be_asked_is_said(client: TestClient, path: str, status: int, says: str) -> None:
+    answer = client.get(path)
+    assert answer.status_code == status
+    assert says in words(answer.text)
+
+
+@pytest.mark.parametrize("method", ["post", "put", "delete", "patch"])
+def test_only_get_is_answered(client: TestClient, method: str) -> None:
+    assert getattr(client, method)("/pipeline/sensors/timeline").status_code == 405
+
+
+def test_browsers_are_told_to_be_careful(client: TestClient) -> None:
+    headers = client.get("/").headers
+    assert headers["content-security-policy"].startswith("default-src 'none'; style-src 'self'; ")
+    assert (headers["x-content-type-options"], headers["cache-control"]) == ("nosniff", "no-store")

@@ -1,0 +1,29 @@
+"""The plugin costs Airflow's processes next to nothing, and no package that lacks stops them."""
+
+import logging
+import subprocess
+import sys
+
+import pytest
+
+from pipelines.airflow import page
+
+HEAVY = ("fastapi", "starlette", "jinja2", "matplotlib", "pyarrow", "numpy", "duckdb", "numba", "airflow", "pyspark")
+
+
+def test_registering_imports_nothing_heavy() -> None:
+    script = f"""
+import sys
+from pipelines.airflow.page import plugin_parts
+apps, views = plugin_parts()
+print(len(apps), len(views), *[name for name in {HEAVY} if name in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["1", "2"]
+
+
+def test_a_package_that_lacks_is_a_line_in_the_log(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    monkeypatch.setattr(page, "find_spec", lambda package: None if package == "jinja2" else object())
+    with caplog.at_level(logging.WARNING, logger="muntin"):
+        assert page.plugin_parts() == ([], [])
+    assert [record.message for record in caplog.records] == ["no page of windows: jinja2 not installed; pip install 'muntin[page]'"]
