@@ -13,6 +13,15 @@ if TYPE_CHECKING:
     from pipelines.definition.schedule import Schedule
 
 
+class Dialect(Protocol):
+    """How files of text are written."""
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """What differs from what is usual: name -> value."""
+        ...
+
+
 class Source(Protocol):
     """The rows of batches."""
 
@@ -39,6 +48,11 @@ class Source(Protocol):
     @property
     def delimiter(self) -> str | None:
         """What stands between the values of a CSV file; None is a comma."""
+        ...
+
+    @property
+    def dialect(self) -> Dialect:
+        """How a CSV file is written, beside what stands between its values."""
         ...
 
     @property

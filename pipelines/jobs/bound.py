@@ -152,6 +152,8 @@ def facts_text(pipeline: Pipeline) -> str:
         facts["types"] = sorted(source.types.items())
     if source.time_format or source.delimiter:
         facts["text"] = [source.time_format, source.delimiter]
+    if source.dialect.facts:
+        facts["csv"] = sorted(source.dialect.facts.items())
     return json.dumps(facts, sort_keys=True, default=str)
 
 

@@ -12,7 +12,7 @@ from pipelines.definition.instants import spell_instant
 from pipelines.errors import SourceError
 from pipelines.jobs.pending import accumulated
 from pipelines.jobs.upstream import upstream
-from pipelines.sources.listing import SourceFile, check_found, source_files
+from pipelines.sources.listing import SourceFile, check_found, check_ready, source_files
 from pipelines.sources.upstream_windows import WindowSource
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool = False)
             _check_kept(bound, [interval for interval, files in found.items() if not files])
             for interval, files in found.items():
                 check_found(bound.source, interval, files)
+                check_ready(bound.source, interval)
         _check_apart(bound.source, found)
         return Inputs(found, {})
     starts = np.array([interval.start_us for interval in intervals], np.int64)

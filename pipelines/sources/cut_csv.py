@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from pipelines.definition.amounts import many
 from pipelines.sources.cut_rows import LONGEST, MARK, Cut, is_text, not_text
+from pipelines.sources.dialect import USUAL, Dialect
 
 _OPEN = "a quote opens, and none closes it"
 _BEHIND = "text stands behind a closing quote"
@@ -27,20 +28,36 @@ class _Row:
     fault: str = ""
 
 
-def cut_csv(data: bytes, delimiter: str, quote: str) -> Cut | None:
-    """The rows of a CSV file with a header; None if the header cannot be read. Empty lines are none, unless there is a single column."""
+@dataclass(frozen=True, slots=True)
+class _Marks:
+    """What a row is cut by. `quote`: a line end where nothing is quoted; no row has one inside. `ends`: what ends a cell."""
+
+    delimiter: bytes
+    quote: bytes
+    ends: re.Pattern[bytes]
+
+
+def cut_csv(data: bytes, delimiter: str, how: Dialect = USUAL) -> Cut | None:
+    """The rows of a CSV file; None if its header cannot be read. Empty lines are none, unless there is a single column.
+
+    Args:
+        data: the file's bytes, in UTF-8.
+        delimiter: what stands between its values.
+        how: how it is written.
+    """
     data = data if b"\n" in data else data.replace(b"\r", b"\n")
-    mark, ends = delimiter.encode(), re.compile(b"[" + re.escape(delimiter.encode()) + b"\n]")
+    marks = _Marks(delimiter.encode(), how.quote.encode() or b"\n", re.compile(b"[" + re.escape(delimiter.encode()) + b"\n]"))
     at, plain = len(MARK) if data.startswith(MARK) else 0, is_text(data)
-    head = _row(data, at, mark, quote.encode(), ends)
+    head = _Row(at, at, len(how.header)) if how.header else _row(data, at, marks)
     if head.fault or not_text(data[at : head.end]):
         return None
-    cut = Cut(data, data[at : head.end] + b"\n")
+    cut = Cut(data, b"" if how.header else data[at : head.end] + b"\n")
     line = 1 + data.count(b"\n", at, head.next)
     at = head.next
+    usual = _usual(marks, head.cells)
     while at < len(data):
-        row = _row(data, at, mark, quote.encode(), ends)
-        end = row.end - (row.cells == head.cells + 1 and row.end > at and data[row.end - 1 : row.end] == mark)
+        row = _usual_row(data, at, usual, head.cells) or _row(data, at, marks)
+        end = row.end - (row.cells == head.cells + 1 and row.end > at and data[row.end - 1 : row.end] == marks.delimiter)
         if end > at or head.cells == 1:
             fault = row.fault or _miscounted(row.cells - (end < row.end), head.cells)
             cut.add(at, end, line, fault or ("" if plain else not_text(data[at:end])))
@@ -49,12 +66,27 @@ def cut_csv(data: bytes, delimiter: str, quote: str) -> Cut | None:
     return cut
 
 
+def _usual(marks: _Marks, cells: int) -> re.Pattern[bytes]:
+    """What fits a row with so many cells that lies in one line and has no quote inside of a value."""
+    mark, quote = re.escape(marks.delimiter), re.escape(marks.quote)
+    quoted = b"" if marks.quote == b"\n" else quote + b"[^\\r\\n" + quote + b"]*" + quote + b"|"
+    cell = b"(?:" + quoted + b"[^\\r\\n" + mark + quote + b"]*)"
+    return re.compile(cell + b"(?:" + mark + cell + b"){" + str(cells - 1).encode() + b"}\\r?\\n")
+
+
+def _usual_row(data: bytes, at: int, usual: re.Pattern[bytes], cells: int) -> _Row | None:
+    """Faster than `_row`, which can do any row."""
+    found = usual.match(data, at)
+    return _Row(_without_return(data, at, found.end() - 1), found.end(), cells) if found else None
+
+
 def _miscounted(found: int, wanted: int) -> str:
     return "" if found == wanted else f"{many(found, 'cell')} instead of {wanted}"
 
 
-def _row(data: bytes, at: int, mark: bytes, quote: bytes, ends: re.Pattern[bytes]) -> _Row:
+def _row(data: bytes, at: int, marks: _Marks) -> _Row:
     """The row that begins at a byte."""
+    mark, quote, ends = marks.delimiter, marks.quote, marks.ends
     stop = data.find(b"\n", at)
     stop = len(data) if stop < 0 else stop
     if data.find(quote, at, stop) < 0:

@@ -56,10 +56,16 @@ class Cut:
         return self.header + b"".join([self.data[self.begin[row] : self.end[row]] + b"\n" for row in rows])
 
 
-def content(path: str) -> bytes:
-    """The bytes of a file; of a compressed one those that were compressed."""
+def content(path: str, encoding: str = "utf-8") -> bytes:
+    """The bytes of a file, in UTF-8; of a compressed one those that were compressed.
+
+    Raises:
+        OSError: it cannot be read, or unpacked to its end.
+        UnicodeError: it is not of another encoding that it should be of. UTF-8 is not looked at.
+    """
     with pa.input_stream(path, compression="detect") as stream:
-        return stream.read()  # type: ignore[no-any-return]
+        data: bytes = stream.read()
+    return data if encoding == "utf-8" else data.decode(encoding).encode()
 
 
 def lines(data: bytes, *, header: bool, quote: str = "") -> np.ndarray:

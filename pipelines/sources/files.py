@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import string
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -13,26 +12,18 @@ from pipelines.definition.instants import from_us
 from pipelines.definition.relative_paths import local
 from pipelines.definition.schedule import Interval
 from pipelines.errors import DefinitionError
+from pipelines.sources.dialect import USUAL, Dialect, dialect
+from pipelines.sources.path_templates import Format, check_template, format_of, stem
 from pipelines.windows.clock.zones import zone
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from pipelines.definition.schedule import Schedule
 
 Unit = Literal["s", "ms", "us", "ns"]
 Missing = Literal["error", "empty"]
-Format = Literal["parquet", "csv", "json"]
-FORMATS: dict[str, Format] = {
-    "parquet": "parquet",
-    "pq": "parquet",
-    "csv": "csv",
-    "tsv": "csv",
-    "json": "json",
-    "jsonl": "json",
-    "ndjson": "json",
-}
-COMPRESSED = (".gz", ".zst")
+OnBadFile = Literal["error", "quarantine"]
 _NEIGHBOURS = 3
 
 
@@ -53,6 +44,9 @@ class FileSource:
     checksum: bool = False
     time_format: str | None = None
     delimiter: str | None = None
+    dialect: Dialect = USUAL
+    on_bad_file: OnBadFile = "error"
+    ready: str | None = None
 
     upstream = None
     section = order = ()
@@ -60,7 +54,7 @@ class FileSource:
     @property
     def separator(self) -> str:
         """What stands between the values of a CSV file. Where the file's ending says it, it is no part of what states are made by."""
-        return self.delimiter or ("\t" if _stem(self.path).lower().endswith(".tsv") else ",")
+        return self.delimiter or ("\t" if stem(self.path).lower().endswith(".tsv") else ",")
 
     def below(self, home: str | Path) -> FileSource:
         """The same files, a relative path below a folder, no character of whose name means anything in the template."""
@@ -103,6 +97,13 @@ def files(
     checksum: bool = False,
     time_format: str | None = None,
     delimiter: str | None = None,
+    quote: str | None = None,
+    null: str | Sequence[str] | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    header: Sequence[str] | None = None,
+    on_bad_file: OnBadFile = "error",
+    ready: str | None = None,
 ) -> FileSource:
     """Files of Parquet, CSV (with a header) or JSON lines, plain or compressed (.gz, .zst).
 
@@ -126,6 +127,15 @@ def files(
             is read, and when `outdated` looks. Without, by its size and the time when it was last written.
         time_format: how event times are written where they are text, as strptime takes it: "%d.%m.%Y %H:%M"; ISO 8601 unless said.
         delimiter: what stands between the values of a CSV file: a comma, in a file `.tsv` a tab, unless said.
+        quote: what stands around a value of CSV that holds a delimiter or a line end: `"` unless said; "" where nothing does.
+        null: the texts of CSV that are null, as ["", "NA"]; the empty text unless said.
+        encoding: of CSV files: "utf-8" unless said, "latin-1" or "utf-16".
+        decimal: what stands before the decimals of a number in CSV: "." unless said, or ",".
+        header: the names of the columns of CSV files without a header.
+        on_bad_file: what a file is that is empty (0 bytes), cut off, damaged, a folder, or lacks a column: an "error", or a
+            row of the "quarantine", which counts as one row of its batch.
+        ready: the name of a file that says that the other files of its folder are whole, as "_SUCCESS". A batch without it is
+            an error.
 
     Every file of a batch needs the columns that the definition uses. Others may come and go.
 
@@ -138,15 +148,21 @@ def files(
     for what, choice, choices in (
         ("unit", unit, (None, *get_args(Unit))),
         ("missing", missing, get_args(Missing)),
+        ("on_bad_file", on_bad_file, get_args(OnBadFile)),
         ("format", format, (None, *get_args(Format))),
     ):
         if choice not in choices:
             raise DefinitionError(f"{what}: {choice!r} is not possible; choose from {', '.join(repr(c) for c in choices if c)}")
     if timezone is not None:
         zone(timezone)
-    form = format or _format_of(str(path))
+    form = format or format_of(str(path))
     _check_text(time_format, unit, delimiter, form)
-    _check_template(local(path, "path"), all_files=all_files)
+    written = dialect(quote, null, encoding, decimal, header)
+    if written.facts and form != "csv":
+        raise DefinitionError(f"{next(iter(written.facts))}=... is for CSV; the files here are {form}")
+    if ready is not None and (not isinstance(ready, str) or not ready or "/" in ready):
+        raise DefinitionError(f'ready: {ready!r} is not possible; give the name of a file in the folder of the others, as "_SUCCESS"')
+    check_template(local(path, "path"), all_files=all_files)
     return FileSource(
         str(path),
         event_time,
@@ -161,6 +177,9 @@ def files(
         checksum,
         time_format,
         delimiter,
+        written,
+        on_bad_file,
+        ready,
     )
 
 
@@ -173,38 +192,3 @@ def _check_text(time_format: str | None, unit: Unit | None, delimiter: str | Non
         raise DefinitionError(f"delimiter={delimiter!r} is for CSV; the files here are {form}")
     if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '"\r\n'):
         raise DefinitionError(f'delimiter: {delimiter!r} is not possible; give one character, as ";"')
-
-
-def _check_template(path: object, *, all_files: bool) -> None:
-    try:
-        names = {name for _, name, _, _ in string.Formatter().parse(str(path)) if name is not None}
-        str(path).format(start=from_us(0), end=from_us(0))
-    except (ValueError, KeyError, IndexError, AttributeError) as wrong:
-        raise DefinitionError(_template_help(path, str(wrong))) from None
-    if names - {"start", "end"}:
-        raise DefinitionError(_template_help(path, f"unknown {sorted(names - {'start', 'end'})}"))
-    if not names and not all_files:
-        raise DefinitionError(
-            _template_help(path, "it names no interval, so every batch would read every file") + "; or say all_files=True if that is meant"
-        )
-
-
-def _template_help(path: object, wrong: str) -> str:
-    return (
-        f"path: {str(path)!r} is not a template over the data interval ({wrong}); "
-        f'write "data/{{start:%Y-%m-%d}}.parquet", with {{start:...}}, {{end:...}} and globs'
-    )
-
-
-def _format_of(path: str) -> Format:
-    ending = _stem(path).rsplit("/", 1)[-1].rsplit(".", 1)[-1].lower()
-    if ending not in FORMATS:
-        raise DefinitionError(f'path: cannot tell the format of {path!r} from its ending; say format="parquet", "csv" or "json"')
-    return FORMATS[ending]
-
-
-def _stem(path: str) -> str:
-    """The path without an ending that says how it is compressed."""
-    for ending in COMPRESSED:
-        path = path.removesuffix(ending)
-    return path

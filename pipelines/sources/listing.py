@@ -6,13 +6,15 @@ import os
 from dataclasses import dataclass
 from errno import ELOOP, ENOENT, ENOTDIR
 from functools import partial
+from glob import glob
 from hashlib import blake2b, file_digest
 from pathlib import Path
-from stat import S_ISREG
+from stat import S_ISDIR, S_ISREG
 from typing import TYPE_CHECKING
 
 from pipelines.errors import SourceError
 from pipelines.sources.folders import Folders
+from pipelines.sources.path_templates import tells_format
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -43,7 +45,7 @@ class SourceFile:
 
 
 def source_files(source: FileSource, intervals: Iterable[Interval]) -> dict[Interval, list[SourceFile]]:
-    """The files of each interval, by path; folders are none."""
+    """The files of each interval, by path. A folder is a bad file if it has the name of a file, as `part.parquet`; else it is none."""
     folders = Folders()
     return {interval: _files(folders.matches(source.patterns(interval))) for interval in intervals}
 
@@ -51,7 +53,9 @@ def source_files(source: FileSource, intervals: Iterable[Interval]) -> dict[Inte
 def _files(paths: Iterable[str]) -> list[SourceFile]:
     stats = [(path, _stat(path)) for path in paths]
     return [
-        SourceFile(str(Path(path).absolute()), stat.st_size, stat.st_mtime_ns) for path, stat in stats if stat and S_ISREG(stat.st_mode)
+        SourceFile(str(Path(path).absolute()), stat.st_size, stat.st_mtime_ns)
+        for path, stat in stats
+        if stat and (S_ISREG(stat.st_mode) or (S_ISDIR(stat.st_mode) and tells_format(path)))
     ]
 
 
@@ -76,6 +80,23 @@ def check_found(source: FileSource, interval: Interval, files: Sequence[SourceFi
             f"no file at {source.patterns(interval)} for the interval {interval}; bring it, "
             f'or say missing="empty" in sources.files(...) if an interval without files is an empty batch'
         )
+
+
+def check_ready(source: FileSource, interval: Interval) -> None:
+    """Refuse an interval whose files may not be whole: of each of their folders `source.ready` has to be there, if it is asked for.
+
+    Raises:
+        SourceError: names the path that is not there.
+    """
+    if source.ready is None:
+        return
+    folder = source.patterns(interval).rpartition("/")[0]
+    for each in sorted(glob(folder, recursive=True)) or [folder]:  # noqa: PTH207 - Path.glob takes no absolute pattern
+        if not Path(each, source.ready).exists():
+            raise SourceError(
+                f"{each}/{source.ready} is not there yet, which says that the files of the interval {interval} are whole "
+                f"(ready={source.ready!r}); run again when their writer is done"
+            )
 
 
 def source_file(source: Source, path: str) -> SourceFile:

@@ -6,9 +6,8 @@ definition says; a bad line is no JSON object. All are told with their place and
 
 from __future__ import annotations
 
-from collections import Counter
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -16,130 +15,89 @@ from typing import TYPE_CHECKING
 import duckdb
 import numpy as np
 
+from pipelines.errors import SourceError
+from pipelines.sources.bad_files import file_problem
 from pipelines.sources.cut_csv import cut_csv
 from pipelines.sources.cut_json import cut_json
-from pipelines.sources.cut_rows import MARK, content, lines
+from pipelines.sources.cut_rows import MARK, Cut, content, lines
+from pipelines.sources.dialect import USUAL
+from pipelines.sources.files import FileSource
+from pipelines.sources.mended import BadRow, Mended
 from pipelines.sources.scan import said_types, uncast
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from pipelines.sources import Source
-    from pipelines.sources.cut_rows import Cut
 
 _REJECTS = "muntin_rejects"
 Fault = tuple[str, str | None]  # a reason, and the column that it is about
 
 
-@dataclass(frozen=True, slots=True)
-class BadRow:
-    """A row that cannot be read.
-
-    Attributes:
-        file: its path.
-        position: its number in the file, from 0.
-        line: where it begins, from 1.
-        column: the column that cannot be read; None: the whole row.
-        reason: why.
-        text: the row as it is written.
-    """
-
-    file: str
-    position: int
-    line: int
-    column: str | None
-    reason: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Mended:
-    """Files of text, taken apart.
-
-    Attributes:
-        paths: of what is to be read instead of the files, in their order.
-        files: path of a copy -> path of its file.
-        bad: the rows that the copies lack.
-        places: path of a copy -> of each of its rows the number in the file, from 0, and the line, from 1.
-        changed: the paths of the copies that are not what their files are.
-    """
-
-    paths: list[str] = field(default_factory=list)
-    files: dict[str, str] = field(default_factory=dict)
-    bad: list[BadRow] = field(default_factory=list)
-    places: dict[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
-    changed: list[str] = field(default_factory=list)
-
-    @property
-    def differ(self) -> bool:
-        """Whether the files are to be read otherwise than they are."""
-        return bool(self.changed)
-
-    @property
-    def unread(self) -> list[int]:
-        """Of each file how many rows its copy lacks."""
-        counts = Counter(row.file for row in self.bad)
-        return [counts[self.files.get(path, path)] for path in self.paths]
-
-    @property
-    def has_no_row_left(self) -> bool:
-        """Whether all rows of the files are bad, and there are any."""
-        return bool(self.bad) and not any(len(position) for position, _ in self.places.values())
-
-    def named(self, text: str) -> str:
-        """A text with the names of files instead of those of their copies."""
-        for copy, path in self.files.items():
-            text = text.replace(copy, path)
-        return text
-
-
 @contextmanager
 def taken_apart(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str]) -> Iterator[Mended]:
-    """Files as `mended` gives them. The copies are there for as long as the context is."""
-    if source.format not in ("csv", "json"):
-        yield Mended([*paths])
-        return
+    """Files without what cannot be read of them. The copies are there for as long as the context is.
+
+    Raises:
+        SourceError: a file is bad as a whole, and the source says that is an error.
+    """
     with TemporaryDirectory(prefix="muntin-") as folder:
-        yield mended(session, source, paths, folder)
+        out = Mended(_in_utf_8(source), paths)
+        for number, path in enumerate(paths):
+            if problem := file_problem(session, source, path):
+                _refuse(source, path, problem)
+                out.bad.append(BadRow(path, f"the file {problem}"))
+            elif source.format in ("csv", "json"):
+                _add_copy(session, source, path, f"{folder}/{number}.{source.format}", out)
+            else:
+                out.paths.append(path)
+        yield out
 
 
-def mended(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], folder: str) -> Mended:
-    """Copy files of CSV or JSON to a folder, without their bad rows. Other files stay where they are."""
-    out = Mended()
-    for number, path in enumerate(paths):
-        copy = f"{folder}/{number}.{source.format}"
-        cut = _cut(session, source, path)
-        if cut is None:
-            out.paths.append(path)
-            continue
-        faults = _written(session, source, cut, copy)
-        out.bad.extend(BadRow(path, row, cut.line[row], column, why, cut.text(row)) for row, (why, column) in sorted(faults.items()))
-        if faults or not _same(Path(copy).read_bytes(), cut.data):
-            out.changed.append(copy)
-        good = [row for row in range(len(cut)) if row not in faults]
-        out.places[copy] = np.array(good, np.int64), np.array(cut.line, np.int64)[good]
-        out.files[copy] = path
-        out.paths.append(copy)
-    return out
+def _in_utf_8(source: Source) -> Source:
+    if not isinstance(source, FileSource) or source.dialect.encoding == USUAL.encoding:
+        return source
+    return replace(source, dialect=replace(source.dialect, encoding=USUAL.encoding))
+
+
+def _refuse(source: Source, path: str, problem: str) -> None:
+    if source.on_bad_file == "error":
+        raise SourceError(f'{path} {problem}. Mend or remove it, or say on_bad_file="quarantine" in sources.files(...)')
+
+
+def _add_copy(session: duckdb.DuckDBPyConnection, source: Source, path: str, copy: str, out: Mended) -> None:
+    """Copy a file of CSV or JSON, without its bad rows."""
+    cut = _cut(session, source, path)
+    faults = _written(session, out.source, cut, copy)
+    out.bad.extend(BadRow(path, why, row, cut.line[row], column, cut.text(row)) for row, (why, column) in sorted(faults.items()))
+    if faults or not _same(Path(copy).read_bytes(), cut.data):
+        out.changed.append(copy)
+    good = [row for row in range(len(cut)) if row not in faults]
+    out.places[copy] = np.array(good, np.int64), np.array(cut.line, np.int64)[good]
+    out.files[copy] = path
+    out.paths.append(copy)
 
 
 def lines_of(session: duckdb.DuckDBPyConnection, source: Source, path: str, rows: int) -> np.ndarray | None:
     """The line of each row of a file of text that has so many rows, from 1; None where it cannot be told."""
     if source.format not in ("csv", "json"):
         return None
-    quick = lines(content(path), header=source.format == "csv", quote='"' if source.format == "csv" else "")
+    how = source.dialect
+    is_csv = source.format == "csv"
+    quick = lines(content(path, how.encoding), header=is_csv and not how.header, quote=how.quote if is_csv else "")
     if len(quick) == rows:
         return quick
     cut = _cut(session, source, path)
-    return np.array(cut.line, np.int64) if cut and len(cut) == rows else None
+    return np.array(cut.line, np.int64) if len(cut) == rows else None
 
 
-def _cut(session: duckdb.DuckDBPyConnection, source: Source, path: str) -> Cut | None:
-    """A file of text in rows; None for other files, and for one without a header that can be read."""
-    data = content(path) if source.format in ("csv", "json") else b""
-    if source.format == "json" and data:
+def _cut(session: duckdb.DuckDBPyConnection, source: Source, path: str) -> Cut:
+    """A file of text in rows; of a file without a header that can be read none."""
+    data = content(path, source.dialect.encoding)
+    if source.format == "json":
         return cut_json(session, data)
-    return cut_csv(data, source.separator, '"') if data else None
+    cut = cut_csv(data, source.separator, source.dialect)
+    return Cut(data) if cut is None else cut
 
 
 def _written(session: duckdb.DuckDBPyConnection, source: Source, cut: Cut, copy: str) -> Mapping[int, Fault]:

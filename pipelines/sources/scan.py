@@ -30,8 +30,7 @@ def literal(text: str) -> str:
 # What DuckDB would otherwise guess of a file's folder or content, and drop or replace rows and columns by.
 _IN_FILE = "hive_partitioning = false, hive_types_autocast = false"
 _AS_IT_STANDS = f"union_by_name = true, {_IN_FILE}"
-_FIRST_LINE_IS_THE_HEADER = "header = true, skip = 0, comment = '', sample_size = -1"
-_QUOTES = """quote = '"', escape = '"'"""
+_ALL_LINES = "skip = 0, comment = '', sample_size = -1"
 _YEAR_FIRST = "dateformat = '%Y-%m-%d'"
 
 
@@ -92,7 +91,13 @@ def _by_name(types: Mapping[str, str]) -> str:
 
 def _dialect(source: Source) -> str:
     """How a CSV file is to be taken apart. Types are told from the whole file; nothing else is left to DuckDB's judgement."""
-    return f"delim = {literal(source.separator)}, {_QUOTES}, {_YEAR_FIRST}, {_FIRST_LINE_IS_THE_HEADER}"
+    how, said = source.dialect, source.dialect.facts
+    quote, names = literal(how.quote), ", ".join(map(literal, how.header))
+    parts = [f"delim = {literal(source.separator)}, quote = {quote}, escape = {quote}", _YEAR_FIRST]
+    parts += [f"header = false, names = [{names}]" if how.header else "header = true", _ALL_LINES]
+    parts += [f"nullstr = [{', '.join(map(literal, how.null))}]"] if "null" in said else []
+    parts += [f"encoding = {literal(how.encoding)}"] if "encoding" in said else []
+    return ", ".join([*parts, *([f"decimal_separator = {literal(how.decimal)}"] if "decimal" in said else [])])
 
 
 def typed(source: Source, table: str) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from pipelines.definition.kinds import Bounded
 from pipelines.errors import DefinitionError
+from pipelines.sources.dialect import USUAL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,6 +32,8 @@ class WindowSource:
     time_format = None
     delimiter = None
     separator = ","
+    dialect = USUAL
+    on_bad_file = "error"
     missing = "error"
     format = "parquet"
     types: Mapping[str, str] = field(default_factory=dict)

@@ -54,3 +54,12 @@ def test_what_was_read_and_not_published_is_published(muntin: Muntin, project: P
     assert json.loads(muntin(*project.arguments("show", "quarter", "--json")).out)["total"] == 0
     assert backfill(muntin, project) == {}
     assert json.loads(muntin(*project.arguments("show", "quarter", "--json")).out)["total"] == 3
+
+
+def test_a_retry_reads_the_batches_of_refused_rows(muntin: Muntin, project: Project):
+    backfill(muntin, project)
+    project.bring("2020-01-02", DAYS["2020-01-02"].replace(",ö,4", "2020-01-02T05:00:00Z,ö,4"))
+    told = json.loads(muntin(*project.arguments("quarantine", "--retry", "--json")).out)
+    assert [batch["interval_start"][:10] for batch in told["batches"]] == ["2020-01-02"]
+    assert [batch["rows_quarantined"] for batch in told["report"]["batches"]] == [0]
+    assert "there is no row in the quarantine" in muntin(*project.arguments("quarantine", "--retry")).out

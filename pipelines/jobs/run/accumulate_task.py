@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -15,15 +17,16 @@ from pipelines.jobs.run.bundle_states import encoding
 from pipelines.jobs.run.bundles import Bundle, bundles
 from pipelines.jobs.run.columns_of_files import check_files
 from pipelines.jobs.run.empty_batches import NOTHING
+from pipelines.jobs.run.fitting_files import fitting
 from pipelines.jobs.run.footers import may_bundle, seen
 from pipelines.jobs.run.odd_cells import with_odd_cells
 from pipelines.jobs.run.refused_places import KEPT, bad_rows
 from pipelines.jobs.run.shares import Written, manifest
 from pipelines.jobs.run.split_rows import carefully, plainly
 from pipelines.jobs.run.steady_reading import as_they_are, steady
+from pipelines.sources.bad_files import check_not_empty
 from pipelines.sources.duckdb_session import careful_session, described, explained, kept_session
 from pipelines.sources.lift import states, tally
-from pipelines.sources.mended_files import taken_apart
 from pipelines.sources.sql_types import stored, targets_of
 from pipelines.states.checkpoint import arranged, frame_range, numbered
 from pipelines.states.columns import INSTANT
@@ -37,7 +40,7 @@ if TYPE_CHECKING:
     from pipelines.jobs.run.bundles import Seen
     from pipelines.jobs.run.shares import Share, Split
     from pipelines.jobs.run.split_rows import SplitRows
-    from pipelines.sources.mended_files import Mended
+    from pipelines.sources.mended import Mended
 
 
 def accumulate_share(share: Share) -> dict[str, Any]:
@@ -83,11 +86,15 @@ def _alone(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> Wr
 def _guarded(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> dict[str, Any]:
     """Read a split; if that fails, read it without the rows that cannot be read or computed."""
     try:
+        check_not_empty(share.bound.source, split.paths)
         return _accumulate(session, share, split, plainly(session, share.bound, split))
     except (duckdb.Error, SourceError, DefinitionError) as wrong:
         session.execute(f"DROP TABLE IF EXISTS {KEPT}")
         told = explained(wrong, split.paths) if isinstance(wrong, duckdb.Error) else wrong
-        if isinstance(wrong, duckdb.OutOfMemoryException) or not (done := _without_bad_rows(share, split)):
+        done = None
+        with suppress(FileNotFoundError):  # which who looks at the files behind a reading tells
+            done = None if isinstance(wrong, duckdb.OutOfMemoryException) else _without_bad_rows(share, split)
+        if done is None:
             raise with_odd_cells(session, share.bound, split.paths, told) from wrong
         return done
 
@@ -98,13 +105,13 @@ def _without_bad_rows(share: Share, split: Split) -> dict[str, Any] | None:
     Raises:
         MuntinError: what is wrong with the rest.
     """
-    source, rows = share.bound.source, None
-    with careful_session(source.timezone) as session, taken_apart(session, source, split.paths) as files:
+    rows = None
+    with careful_session(share.bound.source.timezone) as session, fitting(session, share.bound, split.paths) as (bound, files):
         if files.has_no_row_left:
             return _of_bad_rows(share, split, files)
         try:
-            rows = carefully(session, share.bound, split, files)
-            return _accumulate(session, share, split, rows) if rows.bad or files.differ else None
+            rows = carefully(session, bound, split, files)
+            return _accumulate(session, replace(share, bound=bound), split, rows) if rows.bad or files.differ else None
         except (duckdb.Error, SourceError, DefinitionError) as wrong:
             if not (files.differ or (rows and rows.bad)):
                 return None
@@ -117,7 +124,11 @@ def _of_bad_rows(share: Share, split: Split, files: Mended) -> dict[str, Any]:
     name, count = StatesPath(split.batch_us, split.number, split.mark_us).named, len(files.bad)
     written = {each.table: write_named(NOTHING, f"{share.bound.folder}/{each.table}", name) for each in share.bound.frame_sets}
     done = {"batch": split.batch_us, "split": split.number, "read": count, "taken": 0, "newest": split.mark_us, "states": written}
-    return done | {"rows": files.unread, "refused_rows": count, "refused": _write_refused(share, split, bad_rows(files))}
+    return done | {
+        "rows": files.rows([0] * len(files.paths)),
+        "refused_rows": count,
+        "refused": _write_refused(share, split, bad_rows(files)) if count else None,
+    }
 
 
 def _accumulate(session: duckdb.DuckDBPyConnection, share: Share, split: Split, found: SplitRows) -> dict[str, Any]:
@@ -131,7 +142,7 @@ def _accumulate(session: duckdb.DuckDBPyConnection, share: Share, split: Split, 
     for frames in share.bound.frame_sets:
         states[frames.table] = written = _write_states(session, share, split, frames, found, latest, newest, by_file)
         done["taken"] = written.pop("taken")
-    done["rows"] = [count + unread for count, unread in zip(by_file, found.unread, strict=True)]
+    done["rows"] = found.in_files(by_file)
     done["refused_rows"] = read - accepted + found.bad
     done["refused"] = _write_refused(share, split, found.refused()) if done["refused_rows"] else None
     return done

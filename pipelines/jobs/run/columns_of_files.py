@@ -6,6 +6,7 @@ A column that a file lacks would be null in all of its rows. That is an error, a
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from pipelines.jobs.bound import Bound
     from pipelines.sources import Source
 
+_UNKNOWN = re.compile(r'column "(.+?)" not found')
 Columns = dict[str, str]  # name -> SQL type
 
 
@@ -73,13 +75,33 @@ def _lacking(together: Mapping[str, str], own: Columns) -> Iterator[tuple[str, C
             yield f"{name}.{member}", {**together, name: rest}
 
 
+def missing_column(session: duckdb.DuckDBPyConnection, bound: Bound, columns: Columns) -> str | None:
+    """The name of a column that the definition uses and that is not there; None if there is none."""
+    named = (bound.source.event_time, *bound.pipeline.keys, bound.source.arrival_order, bound.source.arrival_time, *bound.source.types)
+    for name in named:
+        if name and name not in columns:
+            return name
+    try:
+        _bind(session, bound, columns)
+    except duckdb.BinderException as wrong:
+        found = _UNKNOWN.search(str(wrong))
+        return found[1] if found else None
+    except SourceError:
+        return None
+    return None
+
+
 def _binds(session: duckdb.DuckDBPyConnection, bound: Bound, columns: Columns) -> bool:
     """Whether the definition can do with these columns."""
-    none = ", ".join(["NULL AS muntin_none", *(f"NULL::{kind} AS {quoted(name)}" for name, kind in columns.items())])
     try:
-        rows = f"({staged(bound.source, f'(SELECT {none})', columns, ordinal=True)})"
-        for frames in bound.frame_sets:
-            described(session, states(bound.pipeline, bound.fields, frames, rows, 0, columns))
+        _bind(session, bound, columns)
     except (duckdb.BinderException, SourceError):
         return False
     return True
+
+
+def _bind(session: duckdb.DuckDBPyConnection, bound: Bound, columns: Columns) -> None:
+    none = ", ".join(["NULL AS muntin_none", *(f"NULL::{kind} AS {quoted(name)}" for name, kind in columns.items())])
+    rows = f"({staged(bound.source, f'(SELECT {none})', columns, ordinal=True)})"
+    for frames in bound.frame_sets:
+        described(session, states(bound.pipeline, bound.fields, frames, rows, 0, columns))

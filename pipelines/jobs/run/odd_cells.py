@@ -37,7 +37,7 @@ def with_odd_cells(session: duckdb.DuckDBPyConnection, bound: Bound, paths: Sequ
     if source.format not in ("csv", "json") or not any(kind in text for kind in _TEXTS):
         return wrong
     named = {word for sql in (text, *(field.of for field in bound.fields)) for word in re.findall(r"\w+", sql)}
-    with suppress(duckdb.Error, SourceError):  # then the error is about something else
+    with suppress(duckdb.Error, SourceError, OSError):  # then the error is about something else
         columns = described(session, f"FROM {scan(source, paths, read_as(session, source, paths))}")
         odd = [name for name, kind in columns.items() if kind in _TEXTS and name in named and name not in source.types]
         return type(wrong)(str(wrong) + "".join(_of_column(session, source, paths, name) for name in odd))

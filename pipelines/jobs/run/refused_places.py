@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pipelines.jobs.run.row_faults import Fault
     from pipelines.sources import Source
-    from pipelines.sources.mended_files import Mended
+    from pipelines.sources.mended import Mended
 
 KEPT, BAD = "muntin_rows", "muntin_bad"
 """The tables of a split's rows: those that can be computed, and the others."""
@@ -69,8 +69,8 @@ def placed(session: duckdb.DuckDBPyConnection, table: pa.Table, files: Mended, f
     """
     begins = dict(session.execute(_BEGINS).fetchall())
     rows = [*_in_files(table, begins, files, faults), *_of_bad_rows(files)]
-    order = {files.files.get(path, path): number for number, path in enumerate(files.paths)}
-    return pa.Table.from_pylist(sorted(rows, key=lambda row: (order[row["file"]], row["position"])), _SCHEMA)
+    order = {path: number for number, path in enumerate(files.whole)}
+    return pa.Table.from_pylist(sorted(rows, key=lambda row: (order[row["file"]], row["position"] or 0)), _SCHEMA)
 
 
 def bad_rows(files: Mended) -> pa.Table:
@@ -85,7 +85,7 @@ def _in_files(table: pa.Table, begins: dict[str, int], files: Mended, faults: Se
         position, line = (int(each[at]) for each in files.places[path]) if path in files.places else (at, None)
         fault = None if row[FAULT] is None else faults[row[FAULT]]
         told = {"reason": fault.reason, "column": fault.column} if fault else {}
-        yield {**row, "file": files.files.get(path, path), "position": position, "line": line, **told}
+        yield {**row, "file": files.of(path), "position": position, "line": line, **told}
 
 
 def _of_bad_rows(files: Mended) -> Iterator[dict[str, Any]]:

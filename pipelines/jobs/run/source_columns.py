@@ -17,13 +17,13 @@ from pipelines.definition.kinds import RowStates
 from pipelines.definition.spelling import did_you_mean
 from pipelines.errors import DefinitionError, MuntinError, SourceError
 from pipelines.jobs.run.definition_sql import check_sql
+from pipelines.jobs.run.fitting_files import fitting
 from pipelines.jobs.run.odd_cells import with_odd_cells
 from pipelines.jobs.run.times_of_files import check_times
 from pipelines.sources.duckdb_session import described, explained, kept_session, said
 from pipelines.sources.json_columns import read_as
 from pipelines.sources.lift import states
 from pipelines.sources.lift_sql import expression_sql, lifts_sql
-from pipelines.sources.mended_files import taken_apart
 from pipelines.sources.scan import event_time, quoted, scan, staged
 from pipelines.sources.sql_types import NEEDS, is_nested, meets, stored, stored_type
 from pipelines.states.columns import FIRST_EVENT, FRAME, LAST_EVENT, ORDINAL, SOURCE_ROWS
@@ -48,31 +48,32 @@ def bound_types(bound: Bound, known: Mapping[str, pa.Schema | None], pieces: Seq
         return _bound_types(session, bound, known, pieces)
     except (duckdb.Error, SourceError, DefinitionError) as wrong:
         told = explained(wrong, pieces[0]) if isinstance(wrong, duckdb.Error) else wrong
-        if types := _of_good_rows(session, bound, known, pieces):
-            return types
+        with suppress(FileNotFoundError):  # gone since it was listed
+            if types := _of_good_rows(session, bound, known, pieces):
+                return types
         raise with_odd_cells(session, bound, _first_with_rows(session, bound, pieces), told) from wrong
 
 
 def _of_good_rows(
     session: duckdb.DuckDBPyConnection, bound: Bound, known: Mapping[str, pa.Schema | None], pieces: Sequence[Sequence[str]]
 ) -> dict[str, dict[str, str]] | None:
-    """As `bound_types`, of the first files of text that have rows when bad rows are left out; None if they have no bad rows.
+    """As `bound_types`, of the first files that have rows when bad rows and files are left out; None if they have none of these.
 
-    Where no file has a row left, no state has a type.
+    Where no file has a row left, no state has a type. A definition that no file fits is wrong, and not the files.
     """
-    bad = False
-    for piece in pieces if bound.source.format in ("csv", "json") else ():
-        with taken_apart(session, bound.source, piece) as files:
-            bad |= files.differ
+    bad = misfit = False
+    for piece in pieces:
+        with fitting(session, bound, piece) as (of_copies, files):
+            bad, misfit = bad or files.differ or files.has_no_row_left, misfit or bool(files.misfits)
             if files.has_no_row_left:
                 continue
             if not bad:
                 return None
             try:
-                return _bound_types(session, bound, known, [files.paths])
+                return _bound_types(session, of_copies, known, [files.paths])
             except MuntinError as wrong:
                 raise type(wrong)(files.named(str(wrong))) from wrong
-    return {frames.table: {} for frames in bound.frame_sets} if bad else None
+    return {frames.table: {} for frames in bound.frame_sets} if bad and not misfit else None
 
 
 def _bound_types(

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pipelines.jobs.bound import Bound
     from pipelines.jobs.run.shares import Split
     from pipelines.sources import Source
-    from pipelines.sources.mended_files import Mended
+    from pipelines.sources.mended import Mended
 
 REFUSED = ["reason", "file", "position", "event_time", "row", "line", "column"]
 
@@ -41,24 +41,19 @@ class SplitRows:
         paths: of the files that are read: those of the split, or copies of them.
         columns: name -> SQL type.
         rows: SQL for the rows, as `staged` gives them.
-        left_out: how many rows of the files that are read are not among them.
-        unread: of each file, how many rows its copy lacks.
-        by_file: gives the number of rows of each file that is read, from the number of `rows`.
+        bad: how many rows of the split cannot be read or computed.
+        by_file: gives the number of rows of each of `paths`, from the number of `rows`.
+        in_files: gives the number of rows of each file of the split, bad rows too, from those.
         refused: gives the rows that are not accepted or not among them, with the columns `REFUSED`.
     """
 
     paths: Sequence[str]
     columns: Mapping[str, str]
     rows: str
-    left_out: int
-    unread: Sequence[int]
+    bad: int
     by_file: Callable[[int], list[int]]
+    in_files: Callable[[list[int]], list[int]]
     refused: Callable[[], pa.Table]
-
-    @property
-    def bad(self) -> int:
-        """How many rows of the split cannot be read or computed."""
-        return self.left_out + sum(self.unread)
 
 
 def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> SplitRows:
@@ -86,7 +81,7 @@ def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> S
             return [read]
         return rows_by_file(session, split.paths, KEPT) if kept else [pq.read_metadata(path).num_rows for path in split.paths]
 
-    return SplitRows(split.paths, columns, KEPT if kept else rows, 0, [0] * len(split.paths), by_file, lost)
+    return SplitRows(split.paths, columns, KEPT if kept else rows, 0, by_file, list, lost)
 
 
 def carefully(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, files: Mended) -> SplitRows:
@@ -118,7 +113,7 @@ def carefully(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, fi
         return placed(session, session.sql(query).to_arrow_table(), files, faults).select(REFUSED)
 
     counts = rows_by_file(session, paths, KEPT, BAD)
-    return SplitRows(paths, columns, KEPT, left_out, files.unread, lambda _: counts, lost)
+    return SplitRows(paths, columns, KEPT, left_out + len(files.bad), lambda _: counts, files.rows, lost)
 
 
 def _keep(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, timed: str, faults: Sequence[Fault], casts: int) -> None:
