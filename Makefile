@@ -1,6 +1,6 @@
 # Everything one types in this checkout. `make` alone lists it.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test lint up bench soak clean
+.PHONY: help setup demo check test lint up docs bench soak clean
 
 ARGS :=
 
@@ -31,6 +31,9 @@ lint: setup ## style, types and the direction of imports
 
 up: setup ## Airflow with its web page on 127.0.0.1, to look around; the password is printed
 	@$(python) -m examples.up $(ARGS)
+
+docs: setup ## the docs as a site, served on 127.0.0.1:8000; ARGS=build writes it to build/site
+	@NO_MKDOCS_2_WARNING=1 $(python) -m mkdocs $(or $(ARGS),serve)
 
 bench: setup ## the benchmarks, written to benchmarks/results.md
 	@$(python) -m benchmarks $(ARGS)

@@ -7,6 +7,7 @@ from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from pipelines.definition.amounts import many
 from pipelines.definition.instants import instant_us, spell_instant
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ def change_lines(window: str, parts: Sequence[Changes], *, limit: int = SHOWN) -
         yield f"{window}: {uncompared:,} windows were replaced; which of them changed is not known: they are too many, or a file is gone"
     if not total:
         return
-    yield f"{window}: {total:,} published windows changed ({', '.join(f'{count:,} {kind}' for kind, count in sorted(counts.items()))})"
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(counts.items()))
+    yield f"{window}: {many(total, 'published window')} changed ({kinds})"
     yield from (f"  {_line(row)}" for row in islice((row for part in parts for row in part.rows(limit)), limit))
     if total > limit:
         yield f"  ... {total - limit:,} more"

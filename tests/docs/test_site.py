@@ -1,0 +1,50 @@
+"""The site of the docs builds without a broken link, and the tutorial is true, word for word."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BLOCK = re.compile(r'```(?:(?:csv|python) title="(?P<file>[^"]+)"|console)\n(?P<text>.*?)```', re.DOTALL)
+
+
+def test_the_site_builds_strictly(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", tmp_path / "site"],
+        cwd=ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    pages = {path.relative_to(tmp_path / "site").with_suffix(".md") for path in (tmp_path / "site").rglob("*.html")}
+    documents = {path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md")}
+    assert {each.with_name("index.md") if each.name == "README.md" else each for each in documents} <= pages
+    assert "https://fonts" not in (tmp_path / "site/index.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.spark
+def test_the_tutorial_is_true(tmp_path: Path) -> None:
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT), "COLUMNS": "200"}
+    for block in BLOCK.finditer((ROOT / "docs/tutorial.md").read_text(encoding="utf-8")):
+        if block["file"]:
+            path = tmp_path / block["file"]
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(block["text"], encoding="utf-8")
+            continue
+        command, _, wanted = block["text"].partition("\n")
+        done = subprocess.run(shlex.split(command[2:]), cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        told = done.stdout.replace(str(tmp_path), "/project")
+        assert words(told) == words(wanted), command
+
+
+def words(text: str) -> list[list[str]]:
+    """Lines by their words: a longer path makes a wider column."""
+    return [line.split() for line in text.splitlines() if line.strip()]
