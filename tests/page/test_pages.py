@@ -2,12 +2,15 @@
 
 import html
 import re
+from datetime import datetime
 from hashlib import sha256
 
 import pytest
 from starlette.testclient import TestClient
 
-from tests.page.conftest import Get
+from pipelines.definition.instants import spell_instant
+from pipelines.page.views.explained import Run
+from tests.page.conftest import Get, client_of
 from tests.page.sensors import SCRIPT, Sensors
 
 EVERY_PAGE = (
@@ -79,6 +82,14 @@ def test_the_windows_newest_first_by_key_and_time(get: Get) -> None:
     ]
     assert [row[0] for row in table(get("windows?f0=a&to=2024-01-01T01:00"))] == ["a"]
     assert [row[1] for row in table(get("windows?from=2024-01-01T01:00"))] == ["2024-01-01 01:00 - 2024-01-01 02:00"] * 2
+
+
+def test_the_run_that_published_is_named(made: Sensors) -> None:
+    def runs(pipeline: str, window: str, batch_us: int, published: datetime) -> list[Run]:
+        return [Run(f"{pipeline} {window} {spell_instant(batch_us)} <b>", "publish", "success")]
+
+    page = client_of(made, runs=runs).get("/pipeline/sensors/window?window=hour&k0=a&at=2024-01-01T00:10").text
+    assert "By task publish of run sensors hour 2024-01-01 <b> (success)" in words(page)
 
 
 def test_why_a_window_is_not_there(get: Get) -> None:

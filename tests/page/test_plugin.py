@@ -7,6 +7,9 @@ import sys
 import pytest
 
 from pipelines.airflow import page
+from pipelines.airflow.page_facts import tells_of
+from pipelines.definition.instants import instant_us
+from tests.end_to_end.hourly import hour
 
 HEAVY = ("fastapi", "starlette", "jinja2", "matplotlib", "pyarrow", "numpy", "duckdb", "numba", "airflow", "pyspark")
 
@@ -20,6 +23,26 @@ print(len(apps), len(views), *[name for name in {HEAVY} if name in sys.modules])
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["1", "2"]
+
+
+HOURS = {"hour": ["2024-01-01T00:00:00+00:00", "2024-01-01T01:00:00+00:00"]}
+
+
+@pytest.mark.parametrize(
+    ("value", "window", "at", "tells"),
+    [
+        ({"published": HOURS}, "hour", 1, True),
+        ({"published": HOURS}, "hour", 2, False),
+        ({"published": HOURS}, "day", 1, False),
+        ({"published": {}}, "hour", 1, False),
+        ({"published": "2024-01-01T01:00:00+00:00"}, "hour", 1, False),
+        ({}, "hour", 1, False),
+        (None, "hour", 1, False),
+        ("text", "hour", 1, False),
+    ],
+)
+def test_a_task_tells_what_it_published(value: object, window: str, at: int, tells: bool) -> None:
+    assert tells_of(value, window, instant_us(hour(at), "")) == tells
 
 
 def test_a_package_that_lacks_is_a_line_in_the_log(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:

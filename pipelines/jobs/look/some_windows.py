@@ -49,6 +49,12 @@ def some_windows(bound: Bound, window: str, asked: Asked, *, limit: int, begin: 
     )
 
 
+def newest_states(bound: Bound, window: str, *, limit: int) -> Page:
+    """A page of the states that a window is made of: by batch, the newest first."""
+    table = bound.frames_of(window).table
+    return newest_rows(f"{bound.folder}/{table}", bound.store.snapshot(table), _batches_of_rows, limit=limit, order=bound.pipeline.keys)
+
+
 def refused_rows(bound: Bound, *, limit: int, begin: Place | None = None) -> Page:
     """A page of the quarantine: batch, reason, file, position, event_time and the whole row as text."""
     snapshot = bound.store.snapshot(QUARANTINE)

@@ -35,12 +35,12 @@ class Run:
 class Runs(Protocol):
     """Who published what, as far as somebody knows."""
 
-    def __call__(self, pipeline: str, published: datetime) -> Sequence[Run]:
-        """The tasks that were publishing at an instant."""
+    def __call__(self, pipeline: str, window: str, batch_us: int, published: datetime) -> Sequence[Run]:
+        """The tasks that published the windows of a batch, whose report was written at an instant."""
         ...
 
 
-def no_runs(pipeline: str, published: datetime) -> Sequence[Run]:  # noqa: ARG001 - without Airflow nobody knows
+def no_runs(pipeline: str, window: str, batch_us: int, published: datetime) -> Sequence[Run]:  # noqa: ARG001 - nobody knows
     """Without Airflow."""
     return ()
 
@@ -95,11 +95,11 @@ def told(at: Seen, window: str, key: Key, moment: datetime, runs: Runs, *, ends:
     values = [value_of(name, text, schema.field(name).type).as_py() for name, text in zip(names, key, strict=False) if schema]
     found = explain(at.pipeline, window, root=at.known.root, key=values or key, at=moment)
     this = [one for one in found.windows if ends and one.window["window_start"] == moment and one.window["window_end"] == ends]
-    windows = tuple(_told(at, one, runs) for one in this or found.windows)
+    windows = tuple(_told(at, window, one, runs) for one in this or found.windows)
     return Told(window, key, moment, windows, found.why_none)
 
 
-def _told(at: Seen, one: Explained, runs: Runs) -> WindowTold:
+def _told(at: Seen, window: str, one: Explained, runs: Runs) -> WindowTold:
     closed = None if one.closed_by is None else _us(one.closed_by)
     published = None if closed is None else published_at(at.bound.store, closed)
     return WindowTold(
@@ -108,7 +108,7 @@ def _told(at: Seen, one: Explained, runs: Runs) -> WindowTold:
         _us(one.window["window_end"]),
         closed,
         published,
-        tuple(runs(at.name, published)) if published else (),
+        tuple(runs(at.name, window, closed, published)) if published and closed is not None else (),
         one.parts[:PARTS],
         one.missed[:PARTS],
         len(one.parts),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pipelines.errors import StateError
-from pipelines.jobs.look.some_windows import Asked, some_windows
+from pipelines.jobs.look.some_windows import Asked, newest_states, some_windows
 from pipelines.jobs.look.unknown import no_window
 from pipelines.jobs.state_folders import bind_existing
 from pipelines.page.address import key_of, key_texts
@@ -59,11 +59,12 @@ def seen(known: Known) -> Seen:
 
 
 def chosen_key(at: Seen, window: str, asked: Mapping[str, str]) -> Key | None:
-    """The key that a query names, as texts; else that of the newest window. None: there is no window yet."""
+    """The key that a query names, as texts; else that of the newest window, or of the newest state. None: there is no state yet."""
     named = key_of(asked, len(at.pipeline.keys))
     if named is not None:
         return tuple(named)
-    newest = some_windows(at.bound, window, Asked(), limit=1).rows
+    published = some_windows(at.bound, window, Asked(), limit=1).rows
+    newest = published if len(published) else newest_states(at.bound, window, limit=1).rows
     return keys_of(at, newest)[0] if len(newest) else None
 
 

@@ -1,0 +1,65 @@
+"""Every page over every kind of windows, and over the windows of another pipeline: nothing falls over, and each window is explained."""
+
+import html
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl
+
+import pytest
+
+from pipelines import aggregates as agg
+from pipelines import sources, windows
+from pipelines.definition.instants import instant_us
+from pipelines.page.answers import TABS, answer
+from pipelines.page.installation import Known
+from pipelines.page.views.explained import no_runs
+from tests.catalogue.kinds import KINDS
+from tests.end_to_end.hourly import Hourly, hour, times
+
+NOW_US = instant_us(hour(9), "now")
+
+
+def made(folder: Path, window: Any) -> Hourly:
+    """Three hours of two keys; events come every few minutes, some of them late."""
+    aggregates = {"n": agg.count(), "list": agg.collect_sorted("v")}
+    hourly = Hourly(folder, source={"arrival_time": "came"}, other={"keys": ["k"], "windows": {"w": window}, "aggregates": aggregates})
+    for at in range(3):
+        minutes = [at * 60 + minute for minute in (1, 3, 4, 9, 20, 21, 22, 40, 59)]
+        events = [minute - (70 if minute % 60 == 20 else 0) for minute in minutes]
+        columns = {"at": times(*(max(0, minute) for minute in events)), "came": times(*minutes), "v": minutes, "n": minutes}
+        hourly.write(f"{at:02d}.parquet", {**columns, "k": ["a", "b", None] * 3})
+    hourly.run(0, 2)
+    return hourly
+
+
+def pages(known: Known) -> dict[str, str]:
+    """The tabs, and the explanations of the windows that the timeline leads to."""
+    found = {tab: answer(known, tab, {}, NOW_US, no_runs) for tab, _ in TABS}
+    links = [html.unescape(link) for link in re.findall(r'href="window(\?[^"]*)"', found["timeline"])]
+    return found | {link: answer(known, "window", dict(parse_qsl(link[1:], keep_blank_values=True)), NOW_US, no_runs) for link in links}
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_every_page_of_every_kind(kind: Any, tmp_path: Path) -> None:
+    hourly = made(tmp_path, kind.window)
+    found = pages(Known("hourly", hourly.root, hourly.pipeline, tmp_path / "hourly.py"))
+    explained = {link: page for link, page in found.items() if link.startswith("?")}
+    assert explained
+    assert all("Made of " in page for page in explained.values()), [link for link, page in explained.items() if "Made of " not in page]
+
+
+def test_windows_over_windows(tmp_path: Path) -> None:
+    below = made(tmp_path, windows.tumbling("30m"))
+    over = replace(
+        below.pipeline,
+        name="over",
+        source=sources.windows(below.pipeline, "w", at="start"),
+        windows={"w": windows.tumbling("1h")},
+        aggregates={"n": agg.sum("n")},
+    )
+    Hourly(tmp_path, other={name: getattr(over, name) for name in ("name", "source", "keys", "windows", "aggregates")}).run(0, 1)
+    found = pages(Known("over", below.root, over, tmp_path / "over.py"))
+    assert "airflow backfill" not in "".join(found.values())
+    assert "muntin run" in "".join(page for link, page in found.items() if link.startswith("?"))
