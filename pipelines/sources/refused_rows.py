@@ -68,11 +68,11 @@ def faulty(source: Source, columns: Mapping[str, str], *, good: str, bad: str, l
         latest_us: as for `accepted`.
         max_ahead_us: as the definition says.
     """
-    places = f"{FAULT}, {FILE_PATH}, {ROW_IN_SPLIT}"
+    places, whole = f"{FAULT}, {FILE_PATH}, {ROW_IN_SPLIT}", f"coalesce({WRITTEN}, {whole_row(columns)})"
     return (
         f"SELECT {places}, {reason(source, latest_us, max_ahead_us)} AS reason, {_as_text(source, columns)} FROM {good} "
         f"WHERE NOT coalesce({accepted(latest_us)}, false) UNION ALL "
-        f"SELECT {places}, NULL, {_as_text(source, columns, WRITTEN)} FROM {bad} ORDER BY {ROW_IN_SPLIT}"
+        f"SELECT {places}, NULL, {_as_text(source, columns, whole)} FROM {bad} ORDER BY {ROW_IN_SPLIT}"
     )
 
 

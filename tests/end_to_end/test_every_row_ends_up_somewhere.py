@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pipelines import aggregates as agg
-from pipelines import windows
+from pipelines import sources, windows
 from pipelines.errors import DefinitionError, MuntinError, SourceError
 from pipelines.jobs.bound import fingerprint
 from pipelines.jobs.look.quarantine import quarantined, to_retry
@@ -133,6 +133,21 @@ def test_windows_by_arrival_count_the_rows_that_are_left(tmp_path: Path) -> None
     (batch,) = case.run().batches
     assert (batch.rows_read, batch.rows_accepted, batch.rows_quarantined) == (7, 4, 3)
     assert case.rows("all") == [([1, 2],), ([3, 4],)]
+
+
+# hour     0      1      2      3        windows of an upstream are rows, too
+# n        1      2      1      1        the last is still open
+def test_a_window_of_an_upstream_that_cannot_be_computed(tmp_path: Path) -> None:
+    hours = Hourly(tmp_path, other={"name": "hours"})
+    for at in range(4):
+        hours.write(f"{at:02d}.parquet", {"at": times(*(60 * at + minute for minute in range(1 + (at == 1))))})
+    hours.run(0, 3)
+    case = Hourly(
+        tmp_path, other={"source": sources.windows(hours.pipeline, "hour", at="start"), "aggregates": {"s": agg.sum(f"n * {2**62}")}}
+    )
+    batches = case.run(0, 3).batches
+    assert [(batch.rows_read, batch.rows_quarantined) for batch in batches] == [(1, 0), (1, 1), (1, 0), (1, 0)]
+    assert case.rows("s") == [(2**62,), (2**62,)]
 
 
 def test_a_sum_that_no_row_is_to_blame_for_is_an_error(tmp_path: Path) -> None:

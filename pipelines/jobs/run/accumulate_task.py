@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +29,7 @@ from pipelines.sources.lift import states, tally
 from pipelines.sources.sql_types import stored, targets_of
 from pipelines.states.checkpoint import arranged, frame_range, numbered
 from pipelines.states.columns import INSTANT
+from pipelines.store.disk import refused
 from pipelines.store.parquet import write_named
 from pipelines.store.paths import StatesPath
 
@@ -92,8 +92,12 @@ def _guarded(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> 
         session.execute(f"DROP TABLE IF EXISTS {KEPT}")
         told = explained(wrong, split.paths) if isinstance(wrong, duckdb.Error) else wrong
         done = None
-        with suppress(FileNotFoundError):  # which who looks at the files behind a reading tells
+        try:
             done = None if isinstance(wrong, duckdb.OutOfMemoryException) else _without_bad_rows(share, split)
+        except FileNotFoundError:  # `steady` tells that the file is gone
+            pass
+        except OSError as full:
+            raise refused("a copy of the files without their bad rows", full) from full
         if done is None:
             raise with_odd_cells(session, share.bound, split.paths, told) from wrong
         return done

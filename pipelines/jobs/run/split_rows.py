@@ -96,13 +96,8 @@ def carefully(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, fi
     told = read_as(session, source, paths)
     columns = described(session, f"FROM {scan(source, paths, told)}")
     check_times(session, source, columns, paths)
-    casts, only = _casts(source), _of_batch(source, split)
-    plain = source if source.format == "csv" else replace(source, types={})
-    rows = f"FROM {scan(plain, paths, told, named=True)}" + (f" WHERE {only}" if only else "")
-    changed = ", ".join(f"TRY({quoted(name)}::{kind}) AS {quoted(name)}" for name, kind in source.types.items()) if casts else ""
-    chosen = f"* REPLACE ({changed})" if changed else "*"
-    cast = f"(SELECT {chosen}, {first_fault(casts)} AS {FAULT}, {whole_row(columns)} AS {WRITTEN} FROM ({rows}))"
-    timed = f"({staged(source, cast, columns, ordinal=True)})"
+    casts = _casts(source)
+    timed = f"({staged(source, _cast(source, split, files, told, columns, casts), columns, ordinal=True)})"
     faults = [*casts, *row_faults(session, bound, timed)]
     _keep(session, bound, split, timed, faults, len(casts))
     left_out = session.execute(f"SELECT count(*) FROM {BAD}").fetchall()[0][0]
@@ -114,6 +109,16 @@ def carefully(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, fi
 
     counts = rows_by_file(session, paths, KEPT, BAD)
     return SplitRows(paths, columns, KEPT, left_out + len(files.bad), lambda _: counts, files.rows, lost)
+
+
+def _cast(source: Source, split: Split, files: Mended, told: Mapping[str, str], columns: Mapping[str, str], casts: Sequence[Fault]) -> str:
+    """SQL for the rows of files with the types of the definition, and with `FAULT` and `WRITTEN` where a cell is of another."""
+    only, plain = _of_batch(source, split), source if source.format == "csv" else replace(source, types={})
+    read = f"FROM {scan(plain, files.paths, told, named=True)}" + (f" WHERE {only}" if only else "")
+    told_apart = f"SELECT *, {first_fault(casts)} AS {FAULT} {read}"
+    changed = ", ".join(f"TRY({quoted(name)}::{kind}) AS {quoted(name)}" for name, kind in source.types.items()) if casts else ""
+    chosen = f"* REPLACE ({changed})" if changed else "*"
+    return f"(SELECT {chosen}, CASE WHEN {FAULT} IS NOT NULL THEN {whole_row(columns)} END AS {WRITTEN} FROM ({told_apart}))"
 
 
 def _keep(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, timed: str, faults: Sequence[Fault], casts: int) -> None:

@@ -12,7 +12,7 @@ import pytest
 from tests.end_to_end.judge import user_files as face
 from tests.end_to_end.judge.arrivals import ARRIVALS, ArrivalBench, arrival_bench, coming
 from tests.end_to_end.judge.test_random_batches import one_by_one, reversed_
-from tests.end_to_end.judge.verdict import bits, same
+from tests.end_to_end.judge.verdict import accounted, bits, same
 
 SEEDS = range(int(os.environ.get("MUNTIN_JUDGE", "3")))
 
@@ -49,7 +49,7 @@ def test_every_way_publishes_what_the_oracle_says(seed: int, tmp_path: Path, spa
     made = arrival_bench(seed, tmp_path, spark)
     way = WAYS[seed % len(WAYS)]
     way(made)
-    made.run("clean")
+    assert accounted(made.case, made.run("clean").batches) == []
     clean, other = made.tables("clean"), made.tables("state")
     for name in ARRIVALS:
         rows: list[dict[str, Any]] = face.published(made.pipeline, name, tmp_path / "clean", made.case.batches)

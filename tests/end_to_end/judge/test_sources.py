@@ -19,7 +19,7 @@ from pipelines import Pipeline, run, sources
 from tests.catalogue.kinds import JUDGED, called
 from tests.end_to_end.judge import user_files as face
 from tests.end_to_end.judge.scenarios import AHEAD, MEASURES, TYPES, Scenario, scenario
-from tests.end_to_end.judge.verdict import differences, truth
+from tests.end_to_end.judge.verdict import accounted, differences, truth
 
 Lines = Sequence[Mapping[str, Any]]
 NAMED = "{start:" + face.NAME + "}"
@@ -101,7 +101,8 @@ def test_the_format_makes_no_difference(clothes: str, tmp_path: Path, spark: obj
             dress(tmp_path, f"{face.instant(batch.start):{face.NAME}}", batch.rows)
     pipeline = dressed(case, sources.files(str(tmp_path / file), event_time="t", missing="empty", **more))
     first, last = case.batches[0].start, case.batches[-1].end
-    run(pipeline, root=str(root), start=face.instant(first), end=face.instant(last), spark=spark)
+    report = run(pipeline, root=str(root), start=face.instant(first), end=face.instant(last), spark=spark)
+    assert accounted(case, report.batches) == []
     for name in case.windows:
         rows = face.published(pipeline, name, root, case.batches)
         assert differences(case, rows, truth(case, name).published) == [], name

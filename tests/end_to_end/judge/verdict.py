@@ -27,6 +27,18 @@ def truth(case: Scenario, window: str) -> Judgement:
     )
 
 
+def accounted(case: Scenario, reports: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """The batches whose report does not say where each row went: read, in states, left out by the filter, in the quarantine."""
+    wrong = list[tuple[Any, ...]]()
+    for batch, said in zip(case.batches, reports, strict=True):
+        credible = [row for row in batch.rows if row["t"] is not None and row["t"] <= batch.end + AHEAD]
+        kept = sum(bool(case.kept(row)) for row in credible)
+        wanted = (len(batch.rows), kept, len(credible) - kept, len(batch.rows) - len(credible))
+        found = (said.rows_read, said.rows_accepted, said.rows_left_out, said.rows_quarantined)
+        wrong += [(said.interval_start, found, wanted)] if found != wanted else []
+    return wrong
+
+
 def differences(case: Scenario, found: Rows, wanted: Rows) -> list[str]:
     """One line for each window that is missing, too many, or has other values."""
     ours, theirs = by_window(case, found), by_window(case, wanted)
