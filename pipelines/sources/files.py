@@ -47,6 +47,7 @@ class FileSource:
     dialect: Dialect = USUAL
     on_bad_file: OnBadFile = "error"
     ready: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
 
     upstream = None
     section = order = ()
@@ -104,6 +105,7 @@ def files(
     header: Sequence[str] | None = None,
     on_bad_file: OnBadFile = "error",
     ready: str | None = None,
+    columns: Mapping[str, str] | None = None,
 ) -> FileSource:
     """Files of Parquet, CSV (with a header) or JSON lines, plain or compressed (.gz, .zst).
 
@@ -136,8 +138,9 @@ def files(
             row of the "quarantine", which counts as one row of its batch.
         ready: the name of a file that says that the other files of its folder are whole, as "_SUCCESS". A batch without it is
             an error.
+        columns: column -> SQL type of columns that some files lack, as those from before the column was there: null in these.
 
-    Every file of a batch needs the columns that the definition uses. Others may come and go.
+    Every file of a batch needs the columns that the definition uses, but for those in `columns`. Others may come and go.
 
     Raises:
         DefinitionError: a template without `{start}` and `{end}` or with other fields, an address as `s3://...`, an unknown
@@ -170,7 +173,7 @@ def files(
         timezone,
         missing,
         form,
-        dict(types or {}),
+        {**(columns or {}), **(types or {})},
         arrival_order or arrival_time,
         arrival_time,
         all_files,
@@ -180,6 +183,7 @@ def files(
         written,
         on_bad_file,
         ready,
+        dict(columns or {}),
     )
 
 

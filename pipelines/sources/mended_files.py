@@ -23,7 +23,7 @@ from pipelines.sources.cut_rows import MARK, Cut, content, lines
 from pipelines.sources.dialect import USUAL
 from pipelines.sources.files import FileSource
 from pipelines.sources.mended import BadRow, Mended
-from pipelines.sources.scan import said_types, uncast
+from pipelines.sources.scan import in_every_file, uncast
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -125,7 +125,7 @@ def _same(copy: bytes, data: bytes) -> bool:
 
 def _miscast(session: duckdb.DuckDBPyConnection, source: Source, cut: Cut, rows: Sequence[int], copy: str) -> dict[int, Fault]:
     """The rows of a copy with a cell that is not of the type that the definition says."""
-    types = said_types(source)
+    types = in_every_file(source)
     if not types:
         return {}
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pipelines.errors import SourceError
@@ -46,11 +47,18 @@ def scan(source: Source, paths: Sequence[str], read_as: Mapping[str, str] | None
     files = "[" + ", ".join(map(literal, paths)) + "]"
     how = f"{_AS_IT_STANDS}, filename = {literal(FILE_PATH) if named else 'false'}"
     if source.format == "parquet":
-        return typed(source, f"read_parquet({files}, {how})")
+        return typed(source, with_columns(source, f"read_parquet({files}, {how})"))
     if source.format == "csv":
-        return f"read_csv({files}, {_dialect(source)}, {how}{_typed_csv(source)})"
+        own = with_columns(source, f"read_csv({files}, {_dialect(source)}, {how}{_typed_csv(source)})")
+        return typed(replace(source, types=source.columns), own)
     known = f"columns = {_by_name(read_as)}" if read_as else f"sample_size = -1, {_YEAR_FIRST}"
-    return typed(source, f"read_json({files}, format = 'newline_delimited', {known}, {how})")
+    return typed(source, with_columns(source, f"read_json({files}, format = 'newline_delimited', {known}, {how})"))
+
+
+def with_columns(source: Source, table: str) -> str:
+    """The table with the columns that files may lack, null where it lacks them."""
+    none = ", ".join(f"NULL::{kind} AS {quoted(column)}" for column, kind in source.columns.items())
+    return f"(FROM {table} UNION ALL BY NAME SELECT {none} WHERE false)" if none else table
 
 
 def texts(source: Source, path: str, columns: Mapping[str, str]) -> str:
@@ -70,7 +78,7 @@ def uncast(source: Source, path: str, rejects: str) -> str:
 
     `rejects`: the name of the table. DuckDB's documentation says which columns it has.
     """
-    columns = ", ".join(f"count({quoted(column)})" for column in said_types(source))
+    columns = ", ".join(f"count({quoted(column)})" for column in in_every_file(source))
     notes = f"store_rejects = true, rejects_table = {literal(rejects)}, rejects_scan = {literal(rejects + '_scans')}, rejects_limit = 0"
     return f"SELECT {columns} FROM read_csv({literal(path)}, {_dialect(source)}, {notes}, {_IN_FILE}{_typed_csv(source)})"
 
@@ -80,8 +88,13 @@ def said_types(source: Source) -> dict[str, str]:
     return ({source.event_time: "VARCHAR"} if source.time_format else {}) | dict(source.types)
 
 
+def in_every_file(source: Source) -> dict[str, str]:
+    """`said_types` of the columns that no file may lack."""
+    return {column: kind for column, kind in said_types(source).items() if column not in source.columns}
+
+
 def _typed_csv(source: Source) -> str:
-    types = said_types(source)
+    types = in_every_file(source)
     return f", types = {_by_name(types)}" if types else ""
 
 

@@ -37,6 +37,7 @@ class WindowSource:
     missing = "error"
     format = "parquet"
     types: Mapping[str, str] = field(default_factory=dict)
+    columns: Mapping[str, str] = field(default_factory=dict)
     arrival_time = None
     checksum = False
 

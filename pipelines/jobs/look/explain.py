@@ -133,7 +133,7 @@ def _why(pipeline: Pipeline, todo: Pending, found: Sequence[tuple[Combined, np.n
         return "no batch was accumulated yet; run the pipeline first"
     last = int(batches.end_us[-1])
     if not found:
-        return "there is no event of this key in any window: check the key, the filter, and `muntin status` for quarantined rows"
+        return "there is no event of this key in any window: check the key, the filter, and `muntin quarantine` for rows that were refused"
     bounds = [(int(one.assignment.start[row]), int(one.assignment.end[row])) for one, rows in found for row in rows]
     if at_us >= last:
         return f"the history ends at {from_us(last):%Y-%m-%dT%H:%M}; later batches were not run, or wait for missing ones"

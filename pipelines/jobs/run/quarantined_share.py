@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipelines.definition.amounts import many
@@ -58,8 +59,6 @@ def _over(interval: Interval, done: Read, most: float) -> tuple[Interval, str] |
 
 def _rows(bound: Bound, done: Read, interval: Interval) -> Iterator[Mapping[str, Any]]:
     """The first refused rows of a batch."""
-    import pyarrow as pa
-
     start, left = pa.scalar(interval.start_us, pa.int64()).cast(INSTANT), _SHOWN
     for file in done.refused:
         table = pq.read_table(f"{bound.folder}/{QUARANTINE}/{file.path}", filters=[(BATCH, "=", start)])
