@@ -13,6 +13,7 @@ from pipelines.jobs.inputs import inputs
 from pipelines.jobs.reports import Accumulated, ReadFile
 from pipelines.jobs.run.quarantined_share import check_share
 from pipelines.jobs.run.read_batches import read_batches
+from pipelines.jobs.run.refused_places import REFUSED
 from pipelines.states.columns import INSTANT
 from pipelines.states.keys import scattered
 from pipelines.store.batch_facts import batches_of
@@ -37,20 +38,7 @@ _TRIES = 5
 
 LOCKS = 64
 """How many names lock the batches of a table."""
-_REFUSED = pa.schema(
-    [
-        ("batch", INSTANT),
-        ("reason", pa.string()),
-        ("file", pa.string()),
-        ("position", pa.int64()),
-        ("event_time", pa.string()),
-        ("row", pa.string()),
-        ("line", pa.int64()),
-        ("column", pa.string()),
-    ]
-)
-
-
+_REFUSED = pa.schema([pa.field("batch", INSTANT), *REFUSED])
 _TEXTS = Texts(
     "quarantine",
     "Rows of the source that were refused",

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 KEPT, BAD = "muntin_rows", "muntin_bad"
 """The tables of a split's rows: those that can be computed, and the others."""
 _BEGINS = f"SELECT {FILE_PATH}, min({ROW_IN_SPLIT}) FROM (FROM {KEPT} UNION ALL FROM {BAD}) GROUP BY ALL"
-_SCHEMA = pa.schema(
+REFUSED = pa.schema(
     [
         ("reason", pa.string()),
         ("file", pa.string()),
@@ -70,12 +70,12 @@ def placed(session: duckdb.DuckDBPyConnection, table: pa.Table, files: Mended, f
     begins = dict(session.execute(_BEGINS).fetchall())
     rows = [*_in_files(table, begins, files, faults), *_of_bad_rows(files)]
     order = {path: number for number, path in enumerate(files.whole)}
-    return pa.Table.from_pylist(sorted(rows, key=lambda row: (order[row["file"]], row["position"] or 0)), _SCHEMA)
+    return pa.Table.from_pylist(sorted(rows, key=lambda row: (order[row["file"]], row["position"] or 0)), REFUSED)
 
 
 def bad_rows(files: Mended) -> pa.Table:
     """The bad rows of files, as `placed` gives them."""
-    return pa.Table.from_pylist([*_of_bad_rows(files)], _SCHEMA)
+    return pa.Table.from_pylist([*_of_bad_rows(files)], REFUSED)
 
 
 def _in_files(table: pa.Table, begins: dict[str, int], files: Mended, faults: Sequence[Fault]) -> Iterator[dict[str, Any]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 
-from pipelines.jobs.run.refused_places import BAD, KEPT, placed, rows_by_file, with_lines
+from pipelines.jobs.run.refused_places import BAD, KEPT, REFUSED, placed, rows_by_file, with_lines
 from pipelines.jobs.run.row_faults import Fault, first_fault, row_faults
 from pipelines.jobs.run.shares import keeps_order
 from pipelines.jobs.run.times_of_files import check_times
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from pipelines.jobs.run.shares import Split
     from pipelines.sources import Source
     from pipelines.sources.mended import Mended
-
-REFUSED = ["reason", "file", "position", "event_time", "row", "line", "column"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +72,7 @@ def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> S
     def lost() -> pa.Table:
         ahead = bound.pipeline.max_ahead_us
         query = refused(source, split.paths, columns, split.end_us + ahead, ahead, read_as=told, only=only)
-        return with_lines(session, source, session.sql(query).to_arrow_table().select(REFUSED))
+        return with_lines(session, source, session.sql(query).to_arrow_table().select(REFUSED.names))
 
     def by_file(read: int) -> list[int]:
         if len(split.paths) == 1:
@@ -105,7 +103,7 @@ def carefully(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, fi
     def lost() -> pa.Table:
         ahead = bound.pipeline.max_ahead_us
         query = faulty(source, columns, good=KEPT, bad=BAD, latest_us=split.end_us + ahead, max_ahead_us=ahead)
-        return placed(session, session.sql(query).to_arrow_table(), files, faults).select(REFUSED)
+        return placed(session, session.sql(query).to_arrow_table(), files, faults).select(REFUSED.names)
 
     counts = rows_by_file(session, paths, KEPT, BAD)
     return SplitRows(paths, columns, KEPT, left_out + len(files.bad), lambda _: counts, files.rows, lost)
