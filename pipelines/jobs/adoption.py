@@ -7,9 +7,11 @@ new state       the same                     fields  n  sum(x)           frames/
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pipelines.errors import ConflictError
 from pipelines.jobs import definition_note
 from pipelines.jobs.bound import facts_text
 from pipelines.jobs.reports_table import TABLE, last_read_at
@@ -46,9 +48,16 @@ def adoptable(bound: Bound) -> Path | None:
         return None
     wanted = json.loads(facts_text(bound.pipeline))
     others = (other for other in states_of(Path(bound.folder).parent) if other.name != bound.state)
-    enough = [other for other in others if (has := _facts(other)) and suffices(has, wanted)]
+    enough = [other for other in others if (has := _facts(other)) and suffices(has, wanted) and _is_whole(bound, other)]
     ages = [(read_at, other) for other in enough if (read_at := last_read_at(DeltaStore(str(other))))]
     return max(ages)[1] if ages else None
+
+
+def _is_whole(bound: Bound, earlier: Path) -> bool:
+    """Whether all files to take over are there: else the source is read."""
+    store = DeltaStore(str(earlier))
+    tables = (QUARANTINE, TABLE, *_tables(bound))
+    return all((earlier / table / file.path).exists() for table in tables for file in store.snapshot(table).files)
 
 
 def _tables(bound: Bound) -> list[str]:
@@ -85,4 +94,5 @@ def _take(bound: Bound, earlier: Path, table: str) -> None:
         return
     for file in theirs.files:
         link(earlier / table / file.path, Path(bound.folder, table, file.path))
-    bound.store.commit(table, now, Change(theirs.schema, theirs.files, [], [f"adopt {table}"]))
+    with suppress(ConflictError):  # another run took the table over, or began it
+        bound.store.commit(table, now, Change(theirs.schema, theirs.files, [], [f"adopt {table}"]))

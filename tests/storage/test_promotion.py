@@ -2,8 +2,10 @@
 
 import shutil
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from threading import Barrier
 
 import pyarrow as pa
 import pytest
@@ -12,9 +14,11 @@ from deltalake import DeltaTable
 from pipelines import Pipeline, plan, read, run, windows
 from pipelines import aggregates as agg
 from pipelines.errors import DefinitionError, StateError
-from pipelines.jobs.bound import bind
+from pipelines.jobs.adoption import adopt
+from pipelines.jobs.bound import Bound, bind
 from pipelines.jobs.look.diff import diff
 from pipelines.jobs.look.status import states_below
+from pipelines.jobs.upkeep.outdated import versions
 from pipelines.jobs.upkeep.promote import promote, rollback
 from pipelines.store.delta import DeltaStore
 from tests.storage.crashing import Crash, Crashing
@@ -284,3 +288,23 @@ def test_tables_say_what_they_are(small: Small) -> None:
 def test_a_unit_that_is_none(wrong: dict[str, object], text: str) -> None:
     with pytest.raises(DefinitionError, match=text):
         agg.sum("x", **wrong)
+
+
+def test_a_damaged_earlier_state_is_not_taken_over(small: Small) -> None:
+    next(Path(bind(small.pipeline, small.folder / "state").folder).glob("frames/*/*/*.parquet")).unlink()
+    fewer = replace(small.pipeline, aggregates={"n": agg.count(), "total": agg.sum("x")})
+    ran(fewer, small)
+    assert known(small, "hours") == clean(fewer, small, "hours")
+
+
+def test_two_runs_that_take_over_an_earlier_state_at_once(small: Small) -> None:
+    fewer = bind(replace(small.pipeline, aggregates={"n": agg.count()}), small.folder / "state", claim=True)
+    barrier = Barrier(2)
+
+    def take(bound: Bound) -> str | None:
+        barrier.wait()
+        return adopt(bound)
+
+    with ThreadPoolExecutor(2) as both:
+        assert {*both.map(take, (fewer, replace(fewer)))} <= {Path(bind(small.pipeline, small.folder / "state").folder).name, None}
+    assert len(versions(fewer)) == 3

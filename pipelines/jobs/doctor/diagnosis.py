@@ -54,10 +54,10 @@ def _of_state(bound: Bound, *, deep: bool) -> Iterator[Finding]:
     if damage.states:
         batches = f"{many(len(damage.states), 'batch')}, the first of {label(damage.states[0])}"
         yield Finding(bound.folder, f"states are lost or not reported: {batches}", f"{_REPAIR}: reads the source of these again")
-    for window, starts in (damage.windows or {}).items():
+    for window, starts in damage.windows.items():
         folder = place(bound.folder, published(bound.store, window).table)
         yield Finding(folder, f"windows of {many(len(starts), 'batch')} are lost", f"{_REPAIR}: derives them from states")
-    for window, notes in (damage.notes or {}).items():
+    for window, notes in damage.notes.items():
         paths = f"{many(len(notes), 'note')} of {window}, {notes[0][0]} first"
         yield Finding(f"{bound.folder}/carry", f"lost or damaged: {paths}", f"none needed: made again from states; {_REPAIR} forgets them")
     if left := stagings(Path(bound.folder)):

@@ -53,7 +53,7 @@ def examine(bound: Bound, *, deep: bool) -> Damage:
             windows[name] = tuple(sorted(starts))
         if lost_notes := _of_notes(bound, name, deep=deep):
             notes[name] = lost_notes
-    return Damage((), tuple(sorted(states)), windows, tuple(sorted(files)), notes)
+    return Damage(tuple(sorted(states)), windows, tuple(sorted(files)), notes)
 
 
 def problem_of_file(folder: str, file: File, *, deep: bool) -> str | None:

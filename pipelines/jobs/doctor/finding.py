@@ -29,15 +29,13 @@ class Damage:
     """What is lost or damaged of a state, for a repair.
 
     Attributes:
-        logs: tables whose log cannot be read, or is not whole.
         states: starts of batches whose states or refused rows are lost, microseconds.
         windows: window -> starts of batches whose published windows are lost.
         files: damaged files, which a repair takes out of the way.
         notes: window -> the paths of the files of its lost or damaged notes.
     """
 
-    logs: tuple[Path, ...] = ()
-    states: tuple[int, ...] = ()
-    windows: dict[str, tuple[int, ...]] | None = None
-    files: tuple[Path, ...] = ()
-    notes: dict[str, tuple[tuple[str, ...], ...]] | None = None
+    states: tuple[int, ...]
+    windows: dict[str, tuple[int, ...]]
+    files: tuple[Path, ...]
+    notes: dict[str, tuple[tuple[str, ...], ...]]

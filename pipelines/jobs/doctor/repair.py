@@ -67,6 +67,7 @@ def repair(
     Raises:
         StateError: there is no state, or damage is left.
         SourceError: the source of a lost batch is gone.
+        ExpectationsError: what was derived again fails its suite; nothing was published.
     """
     bound = bind_existing(pipeline, root)
     progress("logs")
@@ -76,7 +77,7 @@ def repair(
     for path in damage.files:
         if path.exists():
             path.rename(path.with_name(f"{path.name}{_ASIDE}"))
-    forgotten = sum(_forget(bound, window, notes) for window, notes in (damage.notes or {}).items())
+    forgotten = sum(_forget(bound, window, notes) for window, notes in damage.notes.items())
     derived = _derived(bound, damage, spark, progress)
     left = examine(bound, deep=True)
     if left.files or left.states:
@@ -119,7 +120,7 @@ def _derived(bound: Bound, damage: Damage, spark: SparkSession | None, progress:
     """Read the lost batches again, and derive what is lost of windows."""
     after = bound.pipeline.intervals.after
     read = [Interval(start, after(start)) for start in damage.states]
-    lost = {start for starts in (damage.windows or {}).values() for start in starts}
+    lost = {start for starts in damage.windows.values() for start in starts}
     asked = sorted({*read, *(Interval(start, after(start)) for start in lost)})
     if not asked and not any(pending.work for pending in pending_windows(bound, [])):
         return {}
@@ -128,9 +129,9 @@ def _derived(bound: Bound, damage: Damage, spark: SparkSession | None, progress:
         if read:
             progress(f"read {many(len(read), 'batch')} again")
             record_accumulated(bound.store, accumulate(bound, active, read), utc_now())
-        finished = finish(bound, active, asked, validate=False, tell=progress)
+        finished = finish(bound, active, asked, validate=True, tell=progress)
     published_starts = sorted({start for starts in finished.published.values() for start in starts})
     intervals = [Interval(start, after(start)) for start in published_starts]
     record_published(bound.store, batch_reports(bound, intervals), utc_now())
-    both = ((window, {*finished.published.get(window, ()), *(damage.windows or {}).get(window, ())}) for window in bound.windows)
+    both = ((window, {*finished.published.get(window, ()), *damage.windows.get(window, ())}) for window in bound.windows)
     return {window: tuple(sorted(starts)) for window, starts in both if starts}
