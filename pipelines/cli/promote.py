@@ -64,6 +64,7 @@ def _lines(one: "Difference", rows: int) -> list[str]:
         lines.append(f"  {many(one.lacking, 'batch')} not read yet under this definition")
     lines += [f"  {name}: new" for name in one.new_columns]
     lines += [f"  {name}: not in this definition" for name in one.gone_columns]
+    lines += [f"  {name}: of another type, not compared" for name in one.retyped_columns]
     lines += [f"  {name}: changes by {by:g} at most, in {_spelled(where)}" for name, (by, where) in one.largest.items()]
     shown = [*one.changes.rows(rows)]
     lines += [f"  {row['change']}: {_spelled({key: row[key] for key in one.changes.identity})}" for row in shown]

@@ -308,3 +308,13 @@ def test_two_runs_that_take_over_an_earlier_state_at_once(small: Small) -> None:
     with ThreadPoolExecutor(2) as both:
         assert {*both.map(take, (fewer, replace(fewer)))} <= {Path(bind(small.pipeline, small.folder / "state").folder).name, None}
     assert len(versions(fewer)) == 3
+
+
+def test_a_diff_says_what_it_cannot_compare(small: Small) -> None:
+    retyped = replace(small.pipeline, aggregates={"n": agg.mean("x"), "total": agg.sum("x"), "spread": agg.stddev("x")})
+    [told] = diff(retyped, root=small.folder / "state", window="hours")
+    assert told.retyped_columns == ("n",)
+    keyless = replace(small.pipeline, keys=[])
+    ran(keyless, small, promoting=False)
+    with pytest.raises(DefinitionError, match="keys were k, and are none"):
+        diff(keyless, root=small.folder / "state")

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL
-from pipelines.errors import StateError
+from pipelines.errors import DefinitionError, StateError
 from pipelines.jobs.bound import bind
 from pipelines.jobs.changes import Changes, compared
 from pipelines.jobs.look.unknown import no_window
@@ -37,6 +37,7 @@ class Difference:
         before, after: how many windows there are.
         lacking: how many batches the second definition has not read yet, of those that the first has.
         new_columns, gone_columns: the results that only one definition has.
+        retyped_columns: the results that have another type, and are not compared.
         changes: the windows that differ in what both have.
         largest: result -> the largest change of a number, and the window in which it is.
     """
@@ -47,6 +48,7 @@ class Difference:
     lacking: int
     new_columns: tuple[str, ...]
     gone_columns: tuple[str, ...]
+    retyped_columns: tuple[str, ...]
     changes: Changes
     largest: Mapping[str, tuple[float, Mapping[str, Any]]]
 
@@ -58,7 +60,7 @@ class Difference:
         """As JSON has it, without the windows themselves."""
         largest = {name: {"change": change, "window": dict(where)} for name, (change, where) in self.largest.items()}
         plain = {"window": self.window, "before": self.before, "after": self.after, "lacking": self.lacking}
-        columns = {"new_columns": [*self.new_columns], "gone_columns": [*self.gone_columns]}
+        columns = {"new_columns": [*self.new_columns], "gone_columns": [*self.gone_columns], "retyped_columns": [*self.retyped_columns]}
         return plain | self.counted() | columns | {"largest": largest}
 
 
@@ -74,7 +76,7 @@ def diff(pipeline: Pipeline, *, root: str | Path, window: str | None = None, aga
         against: another definition in place of what readers know.
 
     Raises:
-        DefinitionError: the pipeline has no such window.
+        DefinitionError: the pipeline has no such window, or other keys than before.
         StateError: nothing was read under the definition, or nothing is published.
     """
     if window is not None and window not in pipeline.windows:
@@ -99,12 +101,19 @@ def _difference(bound: Bound, window: str, other: Bound | None) -> Difference | 
     if known.ledger is None:
         return None
     after, kind = windows_of(bound, window), bound.windows[window]
+    had = before.column_names[: before.column_names.index("window_start")]
+    if {*had} != {*bound.pipeline.keys}:
+        raise DefinitionError(
+            f"{window}: keys were {', '.join(had) or 'none'}, and are {', '.join(bound.pipeline.keys) or 'none'}: no window is another's "
+            f"successor, so that they cannot be compared; there were {len(before):,}, and are {len(after):,}"
+        )
     pending = pending_window(bound, window)
     lacking = len(np.setdiff1d(known.starts, pending.history.batches.start_us))
     changes = compared(before, after, identity=tuple(dict.fromkeys((*bound.pipeline.keys, *kind.order))))
     names = [name for name in after.column_names if name != BATCH], [name for name in before.column_names if name != BATCH]
     new, gone = (tuple(name for name in one if name not in two) for one, two in (names, names[::-1]))
-    return Difference(window, len(before), len(after), lacking, new, gone, changes, dict(_largest(changes)))
+    retyped = tuple(name for name in names[0] if name in names[1] and before[name].type != after[name].type)
+    return Difference(window, len(before), len(after), lacking, new, gone, retyped, changes, dict(_largest(changes)))
 
 
 def windows_of(bound: Bound, window: str) -> pa.Table:
