@@ -86,6 +86,15 @@ def _lines(one: "PipelineStatus") -> list[str]:
     if one.waiting:
         lines.append(f"waiting beyond it: {many(len(one.waiting), 'batch')}, from {moment(one.waiting[0])} to {moment(one.waiting[-1])}")
     lines += [f"staged, not published: {each.folder}, {size(each.bytes)}, written {moment(each.written_at)}" for each in one.staged]
+    lines += _gone(one)
     if one.unsent:
         lines.append(f"alerts: {many(one.unsent, 'message')} not sent yet: the next run tries again")
     return lines
+
+
+def _gone(one: "PipelineStatus") -> list[str]:
+    """What is removed of old batches."""
+    windows = [(f"windows of {window.window}", window.gone_before) for window in one.windows]
+    tables = [("states", one.states_gone_before), *windows, ("refused rows", one.refused_gone_before), ("reports", one.reports_gone_before)]
+    told = [f"{what} before {moment(before)}" for what, before in tables if before]
+    return [f"gone, as retain says: {', '.join(told)}"] if told else []

@@ -25,6 +25,7 @@ from pipelines.definition.checks import (
 from pipelines.definition.durations import Duration, not_negative
 from pipelines.definition.instants import instant_us
 from pipelines.definition.kinds import as_window
+from pipelines.definition.retention import Retain, Retention, check_retention, retention_of
 from pipelines.definition.schedule import Schedule, schedule_of
 
 if TYPE_CHECKING:
@@ -68,6 +69,9 @@ class Pipeline:
         renamed_from: the pipeline's name before; its state is taken over by the first run.
         renamed_windows: name of a window -> its name before, as {"day": "daily"}; its table is taken over by the first run.
         description: a sentence for people; published tables carry it.
+        retain: how long what is old is kept, counted back from the end of the newest batch: a duration for all tables, or one for some, as
+            {"states": "400d", "windows": "2000d", "quarantine": "90d", "reports": "400d"}. A batch without states cannot be replaced.
+            None: for ever.
         alerts: who is told when a run fails or its data looks wrong, as `alerts.to("alerts")`; no part of states and results.
 
     Raises:
@@ -94,6 +98,7 @@ class Pipeline:
     description: str = ""
     alerts: Alerts | None = None
     max_quarantined: float | None = None
+    retain: Retain = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keys", listed("keys", self.keys))
@@ -118,6 +123,7 @@ class Pipeline:
         check_renamed(self.name, self.renamed_from, self.windows, self.renamed_windows)
         check_share("max_quarantined", self.max_quarantined)
         schedule_of(self.schedule, instant_us(self.start, "start"))
+        check_retention(self.retain, self.windows)
 
     @property
     def intervals(self) -> Schedule:
@@ -128,6 +134,11 @@ class Pipeline:
     def marks_by(self) -> Watermark:
         """The policy of the watermark; windows of another pipeline bring theirs."""
         return self.watermark if self.source.upstream is None else "events"
+
+    @property
+    def retention(self) -> Retention:
+        """How long each kind of table keeps what is old."""
+        return retention_of(self.retain)
 
     @property
     def max_ahead_us(self) -> int:

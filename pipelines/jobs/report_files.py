@@ -38,13 +38,19 @@ def telling_of(files: Iterable[File], low_us: int, high_us: int) -> tuple[File, 
     return tuple(file for file in files if not (found := _NAME.fullmatch(file.path)) or _meet(found, low_us, high_us))
 
 
+def bounds_of(file: File) -> tuple[int, int] | None:
+    """Starts of the first and the last batch that a file tells of; None if its name does not say."""
+    found = _NAME.fullmatch(file.path)
+    return (of_label(found["low"]), of_label(found["high"])) if found else None
+
+
 def _meet(found: re.Match[str], low_us: int, high_us: int) -> bool:
     return of_label(found["low"]) <= high_us and of_label(found["high"]) >= low_us
 
 
 def crowd(files: Iterable[File]) -> Sequence[File]:
     """Files to put together: as soon as there are `MANY` of a size, all of it; else none."""
-    for _, alike in groupby(sorted((file for file in files if file.rows < LARGE), key=_size), _size):
+    for _, alike in groupby(sorted((file for file in files if 0 < file.rows < LARGE), key=_size), _size):
         if len(found := list(alike)) >= MANY:
             return found
     return ()

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pipelines.definition.instants import BEFORE_ALL
+from pipelines.definition.instants import BEFORE_ALL, label, spell_instant
 from pipelines.definition.schedule import Interval
+from pipelines.errors import StateError
 from pipelines.jobs.bound import Bound, bind
 from pipelines.jobs.ledger_segments import read_ledger
 from pipelines.jobs.pending import accumulated
@@ -19,6 +20,7 @@ from pipelines.jobs.window_tables import place, published
 from pipelines.sources.listing import SourceFile
 from pipelines.sources.upstream_windows import WindowSource
 from pipelines.store.disk import write_whole
+from pipelines.store.expired_marks import expired_before
 from pipelines.store.paths import batches_of_windows
 from pipelines.timeline.batches import spelled
 from pipelines.timeline.ledger import Entries, no_entries
@@ -53,9 +55,14 @@ class Upstream:
         return self.now.ledger.entries if self.now.ledger else no_entries()
 
     def files(self, starts: Ints) -> dict[int, list[SourceFile]]:
-        """Start of each of some published batches -> the files with its windows, with the name of these windows as their checksum."""
+        """Start of each of some published batches -> the files with its windows, with the name of these windows as their checksum.
+
+        Raises:
+            StateError: windows of one of them are gone, as the upstream's `retain` says.
+        """
         at = self.entries.position(starts)
         closing = starts[self.entries.windows[at] > 0]
+        self._check_kept(closing)
         made = dict(zip(starts.tolist(), self.entries.made[at].tolist(), strict=True))
         found: dict[int, list[SourceFile]] = {start: [] for start in starts.tolist()}
         for file in self.now.snapshot.files:
@@ -63,6 +70,14 @@ class Upstream:
             for start in closing[(closing >= first) & (closing <= last)].tolist():
                 found[start].append(SourceFile(f"{self.table}/{file.path}", file.size, 0, spelled(made[start]) if made[start] else None))
         return found
+
+    def _check_kept(self, starts: Ints) -> None:
+        before_us = expired_before(self.now.snapshot.files)
+        if before_us is not None and len(starts) and starts.min() < before_us:
+            raise StateError(
+                f"{self.table}: windows of batches before {spell_instant(before_us)} are gone, as retain of that pipeline says, so "
+                f"{label(int(starts.min()))} cannot be read again; begin at {spell_instant(before_us)}"
+            )
 
     def marks(self, starts: Ints) -> dict[int, int | None]:
         """Start of each of some published batches -> how far time is known after it; None before any event."""

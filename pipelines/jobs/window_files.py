@@ -74,8 +74,30 @@ def replaced_windows(folder: str, files: Sequence[File], starts: Ints, known: In
         if kept is None or len(kept) < file.rows:
             old.append(file)
         if kept is not None and 0 < len(kept) < file.rows:
-            rest.append(write_windows(kept, folder, first, last, int(file.path.partition("/")[2].partition("_")[0]), keys))
+            rest.append(write_windows(kept, folder, first, last, _shard(file), keys))
     return old, rest
+
+
+def windows_from(folder: str, files: Sequence[File], first_us: int, keys: Sequence[str]) -> list[File]:
+    """New files with those windows of some files that batches from a start on closed.
+
+    Raises:
+        StateError: a file that must be written anew is gone or damaged.
+    """
+    rest = list[File]()
+    for file in files:
+        _, last = batches_of_windows(file.path) or (0, first_us - 1)
+        if last >= first_us:
+            check_whole(folder, [file])
+            table = pq.read_table(f"{folder}/{file.path}", partitioning=None)
+            kept = table.filter(pa.array(instants(table[BATCH]) >= first_us))
+            rest += [write_windows(kept, folder, first_us, last, _shard(file), keys)] if len(kept) else []
+    return rest
+
+
+def _shard(file: File) -> int:
+    """The number of a file's shard, as its path says."""
+    return int(file.path.partition("/")[2].partition("_")[0])
 
 
 def _within(ascending: Ints, first: int, last: int) -> Ints:

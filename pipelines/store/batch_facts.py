@@ -6,6 +6,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 
 from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL
@@ -20,11 +21,13 @@ if TYPE_CHECKING:
     from pipelines.store.store import File
 
 _KEY = "muntin.batches"
+_WITHOUT_EXPIRED = tuple(name for name in Batches.__slots__ if name != "expired")
 
 
 def facts_footer(batches: Batches) -> Mapping[str, str]:
-    """The text for the footer of a file that these batches share."""
-    return {_KEY: text_of(pa.table({name: getattr(batches, name) for name in Batches.__slots__}))}
+    """The text for the footer of a file that these batches share. While no batch is expired, nothing is said of it."""
+    named = Batches.__slots__ if batches.expired.any() else _WITHOUT_EXPIRED
+    return {_KEY: text_of(pa.table({name: getattr(batches, name) for name in named}))}
 
 
 def batches_of(folder: str, files: Sequence[File], after: Callable[[int], int]) -> Batches:
@@ -64,7 +67,7 @@ def _facts(start_us: int, files: list[tuple[StatesPath, File]], after: Callable[
     low = min((path.low_us for path in paths if path.low_us is not None), default=AFTER_ALL)
     high = max((path.high_us for path in paths if path.high_us is not None), default=BEFORE_ALL)
     version = int(version_of(file.path for _, file in files), 16)
-    return start_us, after(start_us), version, newest, low, high, sum(file.rows for _, file in files)
+    return start_us, after(start_us), version, newest, low, high, sum(file.rows for _, file in files), False
 
 
 @lru_cache(maxsize=1024)
@@ -80,4 +83,6 @@ def shared_batches(path: str) -> Batches:
         raise StateError(
             f"{path} is gone or damaged ({wrong}); run all batches from the first to the last that its path names again, at once"
         ) from wrong
-    return Batches(*(table[name].combine_chunks().to_numpy() for name in Batches.__slots__))
+    if "expired" not in table.column_names:
+        table = table.append_column("expired", pa.array(np.zeros(len(table), np.bool_)))
+    return Batches(*(table[name].combine_chunks().to_numpy(zero_copy_only=False) for name in Batches.__slots__))

@@ -40,7 +40,8 @@ def write_shared(table: pa.Table, folder: str, batches: Batches, keys: Sequence[
         batches: the facts of every batch that the file holds, also of those without rows.
         keys: the key columns, which have few distinct values.
     """
-    low, high = int(batches.low_us.min()), int(batches.high_us.max())
+    live = ~batches.expired
+    low, high = int(batches.low_us[live].min(initial=AFTER_ALL)), int(batches.high_us[live].max(initial=BEFORE_ALL))
     first, last = int(batches.start_us[0]), int(batches.start_us[-1])
     name = SharedPath(first, last, len(batches), None if low == AFTER_ALL else low, None if high == BEFORE_ALL else high).named
     dictionary = [column for column in (*keys, *_REPEATED) if column in table.column_names]

@@ -12,9 +12,10 @@ from pipelines.errors import StateError
 from pipelines.store.disk import refused, write_whole
 
 OWNER_FILE = "muntin.json"
-FORMAT = 3
+FORMAT = 4
 """Of the state: 1 has files of one batch each and a ledger in one piece; 2 files that batches share, and a ledger in segments; 3 has the
-windows that readers know beside the states, under a path that no change of the definition moves."""
+windows that readers know beside the states, under a path that no change of the definition moves; 4 may have batches
+without states, as `retain` says."""
 WINDOWS = "windows"
 """The folder of the tables that readers know, below that of the pipeline."""
 UMASK = "MUNTIN_UMASK"

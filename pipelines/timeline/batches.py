@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from pipelines.states.frames import Ints
 
 Versions = np.ndarray[tuple[int], np.dtype[np.uint64]]
+Flags = np.ndarray[tuple[int], np.dtype[np.bool_]]
+_KINDS = {"version": np.uint64, "expired": np.bool_}
 GAP = 0  # the version of a missing interval that is taken for an empty batch
 
 
@@ -28,6 +30,7 @@ class Batches:
         newest_us: the largest event time of the rows, also of rows that `where` leaves out; `BEFORE_ALL` without rows.
         low_us, high_us: starts of the first and of the last frame; `AFTER_ALL` and `BEFORE_ALL` without states.
         rows: the number of states.
+        expired: whether its states are removed, as the definition's `retain` says. All other facts stay.
     """
 
     start_us: Ints
@@ -37,6 +40,7 @@ class Batches:
     low_us: Ints
     high_us: Ints
     rows: Ints
+    expired: Flags
 
     def __len__(self) -> int:
         return len(self.start_us)
@@ -44,6 +48,10 @@ class Batches:
     def take(self, rows: Ints | slice | np.ndarray) -> Batches:
         """Some of the batches: by number, by mask, or a stretch."""
         return Batches(*(getattr(self, column.name)[rows] for column in fields(self)))
+
+    def expiring(self, these: Flags) -> Batches:
+        """The same batches; of these the states are removed, too."""
+        return replace(self, expired=self.expired | these)
 
     def position(self, starts: Ints) -> Ints:
         """The number of the batch that starts then; -1 where no batch does."""
@@ -53,7 +61,7 @@ class Batches:
     def of(rows: Iterable[Sequence[int]]) -> Batches:
         """From rows of values, in the order of the attributes."""
         table = list(rows)
-        kinds: list[Any] = [np.uint64 if column.name == "version" else np.int64 for column in fields(Batches)]
+        kinds: list[Any] = [_KINDS.get(column.name, np.int64) for column in fields(Batches)]
         return Batches(*(np.array([row[at] for row in table], kind) for at, kind in enumerate(kinds)))
 
     @staticmethod
@@ -67,7 +75,8 @@ class Batches:
 def empty_batches(start_us: Ints, end_us: Ints) -> Batches:
     """Batches without events, for missing intervals."""
     never, after = np.full(len(start_us), BEFORE_ALL), np.full(len(start_us), AFTER_ALL)
-    return Batches(start_us, end_us, np.full(len(start_us), GAP, np.uint64), never, after, never, np.zeros(len(start_us), np.int64))
+    nothing = np.zeros(len(start_us), np.int64)
+    return Batches(start_us, end_us, np.full(len(start_us), GAP, np.uint64), never, after, never, nothing, nothing.astype(np.bool_))
 
 
 def positions_of(values: Ints, ascending: Ints) -> Ints:

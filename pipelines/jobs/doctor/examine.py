@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pipelines.definition.instants import BEFORE_ALL
 from pipelines.jobs.doctor.finding import Damage
 from pipelines.jobs.pending import accumulated
-from pipelines.jobs.reports_table import last_accumulated
+from pipelines.jobs.reports_table import TABLE, last_accumulated
 from pipelines.jobs.window_tables import place, published
 from pipelines.store.contents import problem_of
+from pipelines.store.expired_marks import expired_before
 from pipelines.store.log_check import problems_of_log
 from pipelines.store.paths import NOTES, QUARANTINE, batches_of_windows, parse_states_path
 from pipelines.store.state import WINDOWS
@@ -110,7 +112,9 @@ def _disagreeing(bound: Bound) -> set[int]:
     held = [accumulated(bound, frames.table, bound.store.snapshot(frames.table)).start_us for frames in bound.frame_sets]
     refused = np.array([start for start, report in reports.items() if report["rows_quarantined"]], np.int64)
     kept = accumulated(bound, QUARANTINE, bound.store.snapshot(QUARANTINE)).start_us
-    lacking = [_but(read, there) for there in held] + [_but(there, read) for there in held] + [_but(refused, kept)]
+    reported_from = expired_before(bound.store.snapshot(TABLE).files) or BEFORE_ALL
+    unreported = [_but(there[there >= reported_from], read) for there in held]
+    lacking = [_but(read, there) for there in held] + unreported + [_but(refused, kept)]
     return {start for starts in lacking for start in starts}
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from pipelines.definition.instants import from_us, instant_us
 from pipelines.errors import DefinitionError
+from pipelines.jobs.kept_states import are_gone, expired_to, refusal
 from pipelines.jobs.look.one_key import ALL_US, around_us, combined_of_key, one_row_each, rows_of_key
 from pipelines.jobs.look.unknown import no_window
 from pipelines.jobs.pending import pending_window
@@ -82,6 +83,10 @@ def explain(pipeline: Pipeline, window: str, *, root: str | Path, key: Sequence[
     bound = one_row_each(bind_existing(pipeline, root), window)
     todo, at_us, kind = pending_window(bound, window), instant_us(at, "at"), bound.windows[window]
     around = around_us(kind, bound.frames_of(window).width_us, at_us)
+    if are_gone(todo.history.batches, *around):
+        return Explanation(
+            (), f"{refusal(bound, expired_to(bound))}: what the windows over that instant were made of is not known any more"
+        )
     found = _of_key(bound, todo, key, around)
     explained = [_explained(pipeline, todo, one, row) for one, rows in found for row in rows if _holds(kind, one, row, at_us)]
     if explained:

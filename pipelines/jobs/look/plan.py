@@ -9,6 +9,7 @@ from pipelines.definition.instants import from_us, instant_us
 from pipelines.errors import SourceError
 from pipelines.jobs.bound import Bound, bind
 from pipelines.jobs.inputs import Inputs, inputs
+from pipelines.jobs.kept_states import expired_to, refusal, without_states
 from pipelines.jobs.look.planned_windows import PlannedWindows, planned_windows
 from pipelines.jobs.look.redefined import Redefined, redefined
 from pipelines.jobs.reports_table import last_accumulated
@@ -35,7 +36,7 @@ class PlannedBatch:
         interval_start, interval_end: its interval.
         files, bytes: what it would be read from.
         reading: "new": it was never read; "changed": its files are not those it was read from; "unchanged"; "missing": it has no files,
-            so a run fails.
+            or its states are gone, as `retain` says: a run fails.
         why: what has changed, or what is missing; None else.
     """
 
@@ -127,11 +128,14 @@ def plan(pipeline: Pipeline, *, root: str | Path, start: datetime, end: datetime
 
 def _batches(bound: Bound, intervals: Sequence[Interval]) -> tuple[tuple[PlannedBatch, ...], dict[Interval, list[SourceFile]]]:
     """The batches, and the files of those that have any."""
-    known, reports = versions(bound), last_accumulated(bound.store, intervals)
+    known, reports, gone = versions(bound), last_accumulated(bound.store, intervals), set(without_states(bound, intervals))
     found: dict[Interval, list[SourceFile]] = {}
     batches = []
     for interval in intervals:
         start = interval.start_us
+        if interval in gone:
+            batches.append(_planned(interval, [], "missing", refusal(bound, expired_to(bound))))
+            continue
         try:
             found[interval] = files = inputs(bound, [interval]).files[interval]
         except SourceError as missing:

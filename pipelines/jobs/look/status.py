@@ -20,6 +20,7 @@ from pipelines.jobs.state_folders import Staging, bind_existing, stagings, state
 from pipelines.jobs.window_tables import current, place, published, windows_of
 from pipelines.store.batch_facts import batches_of
 from pipelines.store.delta import DeltaStore
+from pipelines.store.expired_marks import expired_before
 from pipelines.store.paths import QUARANTINE, batches_of_windows
 from pipelines.store.reading import read_files
 from pipelines.store.state import WINDOWS
@@ -50,6 +51,7 @@ class WindowStatus:
         open_since: the earliest start of an open window; None where the tables do not tell.
         rows_late, windows_missed: rows too late for at least one window; windows missed, summed over rows.
         unpublished: how many batches were read since: their windows wait for a finalize, or for missing intervals.
+        gone_before: windows of batches that start before it are gone, as the definition's `retain` says; None: none are.
     """
 
     window: str
@@ -63,6 +65,7 @@ class WindowStatus:
     rows_late: int
     windows_missed: int
     unpublished: int
+    gone_before: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,7 @@ class PipelineStatus:
     `bytes`: of all its files, without windows that readers know.
     `waiting` (starts of batches behind missing intervals) and `missing` (these intervals) are None where the definition is
     not known. `staged`: the staged folders, whose windows are not published. `unsent`: how many messages of alerts wait.
+    `..._gone_before`: states, refused rows and reports of batches before it are gone, as the definition's `retain` says; None: none are.
     """
 
     pipeline: str
@@ -87,6 +91,9 @@ class PipelineStatus:
     standing: Standing = "current"
     bytes: int = 0
     unsent: int = 0
+    states_gone_before: datetime | None = None
+    refused_gone_before: datetime | None = None
+    reports_gone_before: datetime | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As plain dicts; instants are datetimes."""
@@ -130,6 +137,9 @@ def _from_tables(folder: Path, opened: dict[str, int | None]) -> PipelineStatus:
         standing(folder),
         sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()),
         Outbox(below(folder, "unsent")).count(),
+        _expired_to(batches),
+        _expired_to(batches_of(f"{folder}/{QUARANTINE}", store.snapshot(QUARANTINE).files, int)),
+        _moment(expired_before(store.snapshot(TABLE).files)),
     )
 
 
@@ -166,7 +176,12 @@ def _window(store: Store, name: str, batches: Batches, opened: dict[str, int | N
         int(entries.late.sum()),
         int(entries.missed.sum()),
         _unpublished(entries, batches),
+        _moment(expired_before(now.snapshot.files)),
     )
+
+
+def _expired_to(batches: Batches) -> datetime | None:
+    return from_us(int(batches.end_us[batches.expired].max())) if batches.expired.any() else None
 
 
 def _unpublished(entries: Entries, batches: Batches) -> int:

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 
 from pipelines.errors import ConflictError
 from pipelines.jobs.inputs import inputs
+from pipelines.jobs.kept_states import check_kept
 from pipelines.jobs.reports import Accumulated, ReadFile
 from pipelines.jobs.run.quarantined_share import check_share
 from pipelines.jobs.run.read_batches import read_batches
@@ -73,8 +74,9 @@ def accumulate(
     Raises:
         SourceError: the source cannot be read as the definition says, a batch that was read before has no file any more, or
             more of a batch's rows are in the quarantine than `max_quarantined` allows.
-        StateError: states cannot be written.
+        StateError: states cannot be written, or an interval lies among batches whose states are gone, as `retain` says.
     """
+    check_kept(bound, intervals)
     sets = bound.frame_sets
     bases = {frames.table: bound.store.snapshot(frames.table) for frames in sets}
     refused_base = bound.store.snapshot(QUARANTINE)

@@ -73,7 +73,7 @@ def facts(table: pa.Table, starts: Ints, ends: Ints, newest: Ints, how: Encoding
     values = (column.tolist() for column in (starts, newest, low, high))
     paths = [StatesPath(start, 0, *map(_known, times)).named(digest) for start, *times, digest in zip(*values, digests, strict=True)]
     versions = [int(version_of([path]), 16) for path in paths]
-    return Batches(starts, ends, np.array(versions, np.uint64), newest, low, high, end - begin)
+    return Batches(starts, ends, np.array(versions, np.uint64), newest, low, high, end - begin, np.zeros(len(starts), np.bool_))
 
 
 def _frames(table: pa.Table, begin: Ints, end: Ints) -> tuple[Ints, Ints]:

@@ -10,6 +10,7 @@ from uuid import uuid4
 from pipelines.definition.amounts import many
 from pipelines.definition.instants import from_us, label
 from pipelines.errors import StateError
+from pipelines.jobs.kept_states import check_work
 from pipelines.jobs.pending import pending_windows
 from pipelines.jobs.promotion import check_not_superseded
 from pipelines.jobs.shards.shard import shards_together
@@ -38,7 +39,7 @@ def finalize(bound: Bound, spark: SparkSession, asked: Iterable[int], *, again: 
         again: whether a superseded definition is to be current again.
 
     Raises:
-        StateError: the definition is superseded.
+        StateError: the definition is superseded, or states are gone that windows to be derived are made of.
     """
     if not again:
         check_not_superseded(bound)
@@ -46,6 +47,7 @@ def finalize(bound: Bound, spark: SparkSession, asked: Iterable[int], *, again: 
     windows = pending_windows(bound, asked)
     for pending in windows:
         _check_states(bound, pending)
+        check_work(bound, pending)
     results = _results(spark, shards_together(bound, windows, folder))
     changed = [staged_window(bound, pending, results[pending.window]) for pending in windows if pending.work]
     staged = Staged(folder, changed, _missing(windows), [remark for pending in windows for remark in pending.remarks])

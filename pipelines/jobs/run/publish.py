@@ -16,10 +16,12 @@ from pipelines.jobs.run.verdicts import check_judged
 from pipelines.jobs.staged_windows import entries_of
 from pipelines.jobs.table_texts import describe, texts
 from pipelines.jobs.upkeep.compact import compact
+from pipelines.jobs.upkeep.expire import expire
 from pipelines.jobs.upkeep.tiers import make_tiers
 from pipelines.jobs.window_files import replaced_windows
 from pipelines.jobs.window_tables import Published, place, published
 from pipelines.store.contents import problems_of_notes
+from pipelines.store.expired_marks import marks
 from pipelines.store.store import Change, File
 from pipelines.timeline.ledger import Derivation, Ledger
 
@@ -49,8 +51,8 @@ def publish(
 
     Two conditions come first, for all windows: no other run has published a window since it was staged, and each window
     with a suite has a verdict on exactly the staged files. If a commit fails, the commits before it stay, and the next
-    finalize stages the windows that are left. Then windows beside that are complete are promoted, some small files are put together, and
-    some tiers are made; see `promote_complete`, `compact`, `make_tiers`.
+    finalize stages the windows that are left. Then windows beside that are complete are promoted, some small files are put together, some
+    old rows removed, and some tiers made; see `promote_complete`, `compact`, `expire`, `make_tiers`.
 
     Args:
         bound, staged: the pipeline, what finalize staged.
@@ -80,6 +82,7 @@ def publish(
     promoted = promote_complete(bound) if promoting else []
     describe(bound)
     compact(bound)
+    expire(bound)
     make_tiers(bound)
     return promoted
 
@@ -141,6 +144,7 @@ def _change(bound: Bound, staged: StagedWindow, entries: Entries, now: Published
     had, have = {file.path for file in old}, {file.path for file in new}
     adds = [*(file for file in new if file.path not in had), segment]
     removes = [*(file for file in old if file.path not in have), *(one.file for one in merged)]
+    removes += marks(now.snapshot.files) if staged.anew else []
     return Change(
         schema,
         adds,

@@ -15,6 +15,7 @@ from pipelines.jobs.look.status import standing
 from pipelines.jobs.reports_table import last_read_at, utc_now
 from pipelines.jobs.state_folders import bind_existing
 from pipelines.jobs.upkeep.compact import compact
+from pipelines.jobs.upkeep.expire import expire
 from pipelines.jobs.upkeep.tiers import make_tiers
 from pipelines.jobs.upkeep.vacuum import Removed, vacuum
 from pipelines.store.delta import DeltaStore
@@ -63,6 +64,8 @@ def maintain(
     bound, present = bind_existing(pipeline, root), now or utc_now()
     compacted = {} if dry_run else dict(Counter(_each(bound, tell)))
     if not dry_run:
+        while table := expire(bound, at_once=True):
+            tell(f"remove old rows of {table}")
         tell("tiers")
         while make_tiers(bound):
             pass

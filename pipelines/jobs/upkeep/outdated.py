@@ -11,6 +11,7 @@ import numpy as np
 from pipelines.definition.instants import from_us, instant_us
 from pipelines.jobs.bound import Bound, bind
 from pipelines.jobs.inputs import inputs, purged, without_files
+from pipelines.jobs.kept_states import readable
 from pipelines.jobs.pending import accumulated
 from pipelines.jobs.reports_table import last_accumulated, manifest
 from pipelines.jobs.upstream import other_windows
@@ -44,14 +45,14 @@ class Outdated:
 def outdated(pipeline: Pipeline, *, root: str | Path, start: datetime, end: datetime, everything: bool = False) -> list[Outdated]:
     """The batches of `[start, end)` to read and those that are purged, in order; all of them if `everything`.
 
-    A source has changed when its files are not those of the batch's manifest: by path, size and the time when they were
-    last written, or by content where `sources.files(..., checksum=True)` says so.
+    A batch whose states are gone, as `retain` says, is none of them. A source has changed when its files are not those of the batch's
+    manifest: by path, size and the time when they were last written, or by content where `sources.files(..., checksum=True)` says so.
 
     Raises:
         DefinitionError, SourceError, StateError: as `run`.
     """
     bound = bind(pipeline, root)
-    intervals = pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end"))
+    intervals = readable(bound, pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end")))
     known, reports = versions(bound), last_accumulated(bound.store, intervals)
     lost, found = set(purged(bound, without_files(bound, intervals))), []
     for interval in intervals:

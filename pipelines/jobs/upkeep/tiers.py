@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 
 from pipelines.definition.instants import BEFORE_ALL
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from pipelines.jobs.bound import Bound
     from pipelines.store.store import Snapshot
     from pipelines.timeline.batches import Batches
+    from pipelines.timeline.tiers import Tiles
 
 MOST_ROWS = 1_000_000
 """Files with so many states are read at the end of a run, and those of a tile at least."""
@@ -52,7 +54,7 @@ def _advanced(bound: Bound, found: Tiered, states: Snapshot, most: int) -> bool:
     batches, floors = _published(bound, found, states)
     if not len(batches) or min(floor for _, floor in floors) == BEFORE_ALL:
         return False
-    wanted, new = due(found.scale, floors, batches), NewTiles(bound, found, states, batches)
+    wanted, new = _from_states(due(found.scale, floors, batches), found, batches), NewTiles(bound, found, states, batches)
     missing = wanted.take(~wanted.among(new.kept))
     if not len(missing):
         return False
@@ -62,6 +64,13 @@ def _advanced(bound: Bound, found: Tiered, states: Snapshot, most: int) -> bool:
         new.make_from_tiles(missing.at(level))
     new.commit()
     return True
+
+
+def _from_states(tiles: Tiles, found: Tiered, batches: Batches) -> Tiles:
+    """The tiles all of whose states are there."""
+    gone_to = int(batches.high_us[batches.expired].max(initial=BEFORE_ALL))
+    spans = np.array([found.scale.span_us(level) for level in tiles.level.tolist()], np.int64)
+    return tiles.take(tiles.number * spans > gone_to)
 
 
 def _published(bound: Bound, found: Tiered, states: Snapshot) -> tuple[Batches, list[tuple[Even, int]]]:

@@ -1,0 +1,35 @@
+"""Marks of expiry: a file without rows whose name says before which batch a table has lost its rows, as the definition's `retain` says."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from pipelines.definition.instants import label, of_label
+from pipelines.store.parquet import write_named
+from pipelines.store.store import File
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import pyarrow as pa
+
+_NAME = re.compile(r"expired-(?P<before>[^/-]+)-[0-9a-f]{16}\.parquet")
+
+
+def write_mark(folder: str, schema: pa.Schema, before_us: int) -> File:
+    """Write the mark of a table with these columns: rows of batches that start before an instant are gone."""
+    no_rows = schema.remove_metadata().empty_table()
+    written = write_named(no_rows, folder, lambda digest: f"expired-{label(before_us)}-{digest}.parquet")
+    return File(written["path"], written["size"], written["rows"])
+
+
+def marks(files: Iterable[File]) -> Sequence[File]:
+    """The marks among the files of a table."""
+    return [file for file in files if _NAME.fullmatch(file.path)]
+
+
+def expired_before(files: Iterable[File]) -> int | None:
+    """The start of the first batch that has kept its rows, microseconds; None while all have."""
+    found = (_NAME.fullmatch(file.path) for file in marks(files))
+    return max((of_label(each["before"]) for each in found if each), default=None)
