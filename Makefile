@@ -21,6 +21,7 @@ check: setup lint ## style, types, arrows, and the tests that start neither Spar
 
 test: setup lint ## lint, then every test, two files at a time; ARGS="-k sliding" narrows the tests
 	@bash setup/browser.sh
+	@bash setup/object_store.sh
 	@export MUNTIN_CORE=$${MUNTIN_CORE:-600}; $(python) -m pytest -n 2 --dist loadfile $(ARGS)
 
 lint: setup ## style, types and the direction of imports

@@ -27,6 +27,10 @@ class StateError(MuntinError):
     """The state directory cannot be used: another pipeline's, of a newer format, damaged, or full."""
 
 
+class StorageError(MuntinError):
+    """An object store cannot be used: no such bucket, credentials that it refuses, or no answer."""
+
+
 class ConflictError(StateError):
     """Another run committed first what this one wanted to replace."""
 

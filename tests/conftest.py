@@ -8,11 +8,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.markers import _only_what_is_marked, pytest_collection_modifyitems, pytest_configure
+from tests.object_store import bucket, object_store, roots
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["_only_what_is_marked", "pytest_collection_modifyitems", "pytest_configure"]  # pytest looks for them here
+__all__ = [  # pytest looks for them here
+    "_only_what_is_marked",
+    "bucket",
+    "object_store",
+    "pytest_collection_modifyitems",
+    "pytest_configure",
+    "roots",
+]
 
 
 @pytest.fixture(scope="session")

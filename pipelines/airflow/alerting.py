@@ -11,17 +11,17 @@ from pipelines.definition.instants import instant_us
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from pipelines.alerts.facts import Run
     from pipelines.channels.addresses import Address
     from pipelines.definition.pipeline import Pipeline
+    from pipelines.files.paths import AnyPath
     from pipelines.jobs.alerting.alert import InBackfill
 
 log = logging.getLogger("muntin")
 
 
-def callbacks(pipeline: Pipeline, root: str | Path | None, own: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def callbacks(pipeline: Pipeline, root: str | AnyPath | None, own: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The arguments of every task, and those of the last task, that make Airflow send messages; {} without alerts.
 
     A callback that the user gives to all tasks (`own`, the DAG's `default_args`) is called too.
@@ -45,7 +45,7 @@ def _listed(callback: Any) -> list[Any]:  # noqa: ANN401 - a callback, several, 
     return list(callback) if isinstance(callback, list | tuple) else [callback] if callback else []
 
 
-def _tell(pipeline: Pipeline, root: str | Path | None, context: Mapping[str, Any], *, failed: bool) -> None:
+def _tell(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str, Any], *, failed: bool) -> None:
     """Send the message of a run; whatever goes wrong is a line of the task's log."""
     from pipelines.jobs.alerting.alert import tell
     from pipelines.jobs.alerting.delivery import Sender

@@ -11,21 +11,20 @@ from pipelines.airflow.place import END, START
 from pipelines.airflow.silence import deadline_of
 from pipelines.airflow.spark import CONNECTION
 from pipelines.definition.extras import need
-from pipelines.definition.relative_paths import local
+from pipelines.definition.relative_paths import known
 from pipelines.sources import WindowSource
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from airflow.sdk import DAG
 
     from pipelines.definition.pipeline import Pipeline
+    from pipelines.files.paths import AnyPath
 
 
 def airflow_dag(
     pipeline: Pipeline,
     *,
-    root: str | Path | None = None,
+    root: str | AnyPath | None = None,
     catchup: bool = True,
     max_active_runs: int = 16,
     conn_id: str = CONNECTION,
@@ -45,11 +44,11 @@ def airflow_dag(
         **options: further arguments of `airflow.sdk.DAG`: default_args, tags, end_date, on_failure_callback...
 
     Raises:
-        DefinitionError: a schedule whose intervals Airflow cannot have, a root that is an address, as `s3://...`, or alerts of a
+        DefinitionError: a schedule whose intervals Airflow cannot have, a root that is an address of no object store, or alerts of a
             silence to nobody with a name.
     """
     need("airflow")
-    local(root or "", "root")
+    known(str(root or ""), "root")
     from airflow.sdk import DAG
 
     from pipelines.airflow.tasks import add_tasks

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from pipelines.definition.pipeline import Pipeline
     from pipelines.definition.schedule import Interval
+    from pipelines.files.paths import AnyPath
     from pipelines.jobs.bound import Bound
 
 __all__ = ["END", "START", "Place", "home_of", "interval_of", "place_of", "root_of"]
@@ -31,7 +32,7 @@ class Place:
     interval: Interval
 
 
-def place_of(pipeline: Pipeline, context: Mapping[str, Any], root: str | Path | None) -> Place:
+def place_of(pipeline: Pipeline, context: Mapping[str, Any], root: str | AnyPath | None) -> Place:
     """The place of a run, from the context of its task.
 
     Raises:

@@ -12,15 +12,14 @@ from pipelines.airflow.place import place_of
 from pipelines.airflow.spark import locate_spark, spark_session
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from airflow.sdk import DAG, Context
     from pyspark.sql import SparkSession
 
     from pipelines.definition.pipeline import Pipeline
+    from pipelines.files.paths import AnyPath
 
 
-def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | Path | None, conn_id: str) -> None:
+def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | AnyPath | None, conn_id: str) -> None:
     """Add accumulate, finalize, validate and publish, in this order, to a DAG."""
     from airflow.sdk import task
 

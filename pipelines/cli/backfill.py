@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -18,6 +17,7 @@ from pipelines.definition.amounts import many
 
 if TYPE_CHECKING:
     from pipelines.definition.pipeline import Pipeline
+    from pipelines.files.paths import AnyPath
     from pipelines.jobs.reports import RunReport
     from pipelines.jobs.upkeep.outdated import Outdated
 
@@ -74,7 +74,7 @@ def ranges(todo: "Sequence[Outdated]") -> Iterator[tuple[datetime, datetime]]:
             first = at + 1
 
 
-def _left_over(pipeline: "Pipeline", root: Path, start: datetime) -> list[tuple[datetime, datetime]]:
+def _left_over(pipeline: "Pipeline", root: "AnyPath", start: datetime) -> list[tuple[datetime, datetime]]:
     """An empty range, if batches that were read before still have windows to publish: a run of it does that."""
     from pipelines.jobs.look.plan import plan
 
@@ -84,7 +84,7 @@ def _left_over(pipeline: "Pipeline", root: Path, start: datetime) -> list[tuple[
 
 def run_ranges(
     pipeline: "Pipeline",
-    root: Path,
+    root: "AnyPath",
     spans: Sequence[tuple[datetime, datetime]],
     url: str | None,
     tell: Tell,

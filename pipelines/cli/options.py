@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 from pipelines.definition.durations import not_negative
-from pipelines.definition.relative_paths import local
+from pipelines.definition.relative_paths import known
 from pipelines.errors import DefinitionError
+from pipelines.files.paths import AnyPath, path_of
 
 
 def instant(text: str) -> datetime:
@@ -36,14 +37,14 @@ def duration(text: str) -> int:
         raise typer.BadParameter(str(wrong)) from None
 
 
-def folder(text: str) -> Path:
-    """A folder of this machine.
+def folder(text: str) -> AnyPath:
+    """A folder of this machine or of an object store.
 
     >>> folder("state")
     PosixPath('state')
     """
     try:
-        return Path(local(text, "folder"))
+        return path_of(known(text, "folder"))
     except DefinitionError as wrong:
         raise typer.BadParameter(str(wrong)) from None
 
@@ -54,12 +55,12 @@ Window = Annotated[str, typer.Argument(metavar="WINDOW", help="The name of one o
 SomeWindow = Annotated[str | None, typer.Argument(metavar="WINDOW", help="The name of one of its windows; all if left out.")]
 Name = Annotated[str | None, typer.Option("--pipeline", metavar="NAME", help="Which pipeline, if the file holds several.")]
 Root = Annotated[
-    Path | None,
+    Path | None,  # or an `ObjectPath`: typer knows no unions
     typer.Option(
         "--root",
         parser=folder,
         metavar="FOLDER",
-        help="Folder that the state of all pipelines lives below. Default: MUNTIN_ROOT, or state.",
+        help="Folder that the state of all pipelines lives below, or s3://bucket/prefix. Default: MUNTIN_ROOT, or state.",
     ),
 ]
 Start = Annotated[

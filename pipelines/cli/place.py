@@ -10,9 +10,10 @@ from pipelines.jobs import home
 
 if TYPE_CHECKING:
     from pipelines.definition.pipeline import Pipeline
+    from pipelines.files.paths import AnyPath
 
 
-def placed(file: Path, name: str | None, root: Path | None) -> "tuple[Pipeline, Path]":
+def placed(file: Path, name: str | None, root: "AnyPath | None") -> "tuple[Pipeline, AnyPath]":
     """The pipeline of a file, its relative paths below the project's folder, and the root of its state.
 
     Raises:
@@ -21,7 +22,7 @@ def placed(file: Path, name: str | None, root: Path | None) -> "tuple[Pipeline, 
     return at_home(load_pipeline(file, name), home_of(file)), root_of(root, file)
 
 
-def looked_at(file: Path, name: str | None, root: Path | None) -> "tuple[Pipeline, Path]":
+def looked_at(file: Path, name: str | None, root: "AnyPath | None") -> "tuple[Pipeline, AnyPath]":
     """As `placed`, for commands that only look at tables."""
     found = placed(file, name, root)
     without_pandas()
@@ -33,6 +34,6 @@ def home_of(file: Path | None) -> Path:
     return home.named_home() or (home.dags_holder(file) if file else None) or Path.cwd()
 
 
-def root_of(root: Path | None, file: Path | None = None) -> Path:
+def root_of(root: "AnyPath | None", file: Path | None = None) -> "AnyPath":
     """As given, relative to where the command runs; else `MUNTIN_ROOT`, else `state`, relative to the project's folder."""
     return home.root_of(Path.cwd() if root else home_of(file), root)

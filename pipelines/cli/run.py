@@ -13,6 +13,7 @@ from pipelines.cli.working import working
 from pipelines.definition.amounts import many
 
 if TYPE_CHECKING:
+    from pipelines.files.paths import AnyPath
     from pipelines.jobs.reports import BatchReport, RunReport
 
 STEPS = ("start Spark", "accumulate", "finalize", "validate", "publish")
@@ -62,7 +63,7 @@ def say_report(report: "RunReport") -> None:
         say(line)
 
 
-def command_of(command: str, file: Path, name: str | None, root: Path, *span: datetime) -> str:
+def command_of(command: str, file: Path, name: str | None, root: "AnyPath", *span: datetime) -> str:
     """The command line that runs a range again, or all if no start and end are given; for a message."""
     words = ["muntin", command, str(file), *(["--pipeline", name] if name else []), "--root", str(root)]
     borders = zip(("--start", "--end"), span, strict=False)

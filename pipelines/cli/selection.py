@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipelines.definition.spelling import did_you_mean
@@ -12,12 +11,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from pipelines.definition.pipeline import Pipeline
+    from pipelines.files.paths import AnyPath
 
 
 def selected(
     pipeline: "Pipeline",
     window: str,
-    root: Path,
+    root: "AnyPath",
     *,
     keys: Sequence[str] | None = None,
     low: datetime | None = None,

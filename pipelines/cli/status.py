@@ -1,6 +1,5 @@
 """`muntin status`: what is there, how far it is, what it waits for."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipelines.cli import options as opt
@@ -8,6 +7,7 @@ from pipelines.cli.output import columns, moment, say, say_json, size, stretches
 from pipelines.cli.place import looked_at, root_of
 from pipelines.cli.working import working
 from pipelines.definition.amounts import many
+from pipelines.files.paths import AnyPath, path_of
 
 if TYPE_CHECKING:
     from pipelines.definition.pipeline import Pipeline
@@ -55,17 +55,17 @@ def status(file: opt.SomeFile = None, root: opt.Root = None, name: opt.Name = No
     return None
 
 
-def _found(pipeline: "Pipeline | None", root: Path) -> "list[PipelineStatus]":
+def _found(pipeline: "Pipeline | None", root: AnyPath) -> "list[PipelineStatus]":
     from pipelines.jobs.look.status import states_below, status
 
     if pipeline is None:
         return states_below(root) if root.is_dir() else []
     from pipelines.jobs.bound import bind
 
-    return [status(pipeline, root=root)] if Path(bind(pipeline, root).folder).is_dir() else []
+    return [status(pipeline, root=root)] if path_of(bind(pipeline, root).folder).is_dir() else []
 
 
-def _none(pipeline: "Pipeline | None", root: Path) -> str:
+def _none(pipeline: "Pipeline | None", root: AnyPath) -> str:
     """What to say before the first run."""
     if pipeline is None:
         return f"no state below {root}: nothing was run yet"

@@ -16,6 +16,8 @@ from pipelines.errors import DefinitionError
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
+    from pipelines.files.paths import AnyPath
+
 Files = Annotated[list[Path], typer.Argument(metavar="FILE...", help="The Python files that define pipelines.", show_default=False)]
 Port = Annotated[int, typer.Option("--port", min=0, max=65535, metavar="PORT", help="Where to listen on 127.0.0.1; 0: a free port.")]
 
@@ -55,7 +57,7 @@ def _bind(listening: socket.socket, port: int) -> None:
         raise DefinitionError(f"--port {port}: {wrong.strerror or wrong}; take another, or 0 for a free one") from wrong
 
 
-def local_page(files: list[Path], root: Path | None, token: str, port: int) -> "ASGIApp":
+def local_page(files: list[Path], root: "AnyPath | None", token: str, port: int) -> "ASGIApp":
     """The page behind its token.
 
     Raises:

@@ -15,6 +15,7 @@ EXTRAS = {
     "matplotlib": "plot",
     "fastapi": "page",
     "uvicorn": "page",
+    "obstore": "s3",
 }
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import ConflictError
+from pipelines.files.paths import path_of
 from pipelines.jobs import definition_note
 from pipelines.jobs.bound import facts_text
 from pipelines.jobs.reports_table import TABLE, last_read_at
@@ -24,6 +24,7 @@ from pipelines.store.store import Change
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pipelines.files.paths import AnyPath
     from pipelines.jobs.bound import Bound
 
 _PARTS = ("fields", "frames")
@@ -42,22 +43,22 @@ def adopt(bound: Bound) -> str | None:
     return earlier.name
 
 
-def adoptable(bound: Bound) -> Path | None:
+def adoptable(bound: Bound) -> AnyPath | None:
     """The earlier state whose files suffice for one that has no batches yet."""
     if all(bound.store.snapshot(table).version >= 0 for table in _tables(bound)):
         return None
     wanted = json.loads(facts_text(bound.pipeline))
-    others = (other for other in states_of(Path(bound.folder).parent) if other.name != bound.state)
+    others = (other for other in states_of(path_of(bound.folder).parent) if other.name != bound.state)
     enough = [other for other in others if (has := _facts(other)) and suffices(has, wanted) and _is_whole(bound, other)]
     ages = [(read_at, other) for other in enough if (read_at := last_read_at(DeltaStore(str(other))))]
     return max(ages)[1] if ages else None
 
 
-def _is_whole(bound: Bound, earlier: Path) -> bool:
+def _is_whole(bound: Bound, earlier: AnyPath) -> bool:
     """Whether all files to take over are there: else the source is read."""
     store = DeltaStore(str(earlier))
     tables = (QUARANTINE, TABLE, *_tables(bound))
-    return all((earlier / table / file.path).exists() for table in tables for file in store.snapshot(table).files)
+    return all((earlier / table / file.path).is_file() for table in tables for file in store.snapshot(table).files)
 
 
 def _tables(bound: Bound) -> list[str]:
@@ -79,7 +80,7 @@ def suffices(has: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     return all(each in has[part] for part in _PARTS for each in wanted[part])
 
 
-def _facts(state: Path) -> Mapping[str, Any] | None:
+def _facts(state: AnyPath) -> Mapping[str, Any] | None:
     """What determines a state; None where nobody noted it, as before format 3."""
     try:
         return json.loads((state / definition_note.FACTS).read_text(encoding="utf-8"))
@@ -87,12 +88,12 @@ def _facts(state: Path) -> Mapping[str, Any] | None:
         return None
 
 
-def _take(bound: Bound, earlier: Path, table: str) -> None:
+def _take(bound: Bound, earlier: AnyPath, table: str) -> None:
     """Give the files of a table a second name in the new state, and commit them there."""
     now, theirs = bound.store.snapshot(table), DeltaStore(str(earlier)).snapshot(table)
     if now.version >= 0 or theirs.version < 0 or theirs.schema is None:
         return
     for file in theirs.files:
-        link(earlier / table / file.path, Path(bound.folder, table, file.path))
+        link(earlier / table / file.path, path_of(bound.folder, table, file.path))
     with suppress(ConflictError):  # another run took the table over, or began it
         bound.store.commit(table, now, Change(theirs.schema, theirs.files, [], [f"adopt {table}"]))

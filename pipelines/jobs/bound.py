@@ -6,13 +6,13 @@ import json
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipelines.aggregates.shared_fields import shared_fields
 from pipelines.definition.frame_sets import FrameSet, frame_sets
 from pipelines.definition.function_marks import mark
-from pipelines.definition.relative_paths import local
+from pipelines.definition.relative_paths import known
+from pipelines.files.paths import path_of
 from pipelines.jobs import definition_note
 from pipelines.jobs.renaming import name_of_state, take_over
 from pipelines.sources.lift_sql import facts_of
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pipelines.aggregates.aggregate import Aggregate, Field
     from pipelines.alerts.declaration import Alerts
     from pipelines.definition.pipeline import Pipeline
+    from pipelines.files.paths import AnyPath
     from pipelines.sources import Source
     from pipelines.store.store import Store
     from pipelines.windows.kind import Window
@@ -51,9 +52,9 @@ class Bound:
         return self.given or DeltaStore(self.folder)
 
     @property
-    def root(self) -> Path:
+    def root(self) -> AnyPath:
         """The folder above the states of all pipelines."""
-        return Path(self.folder).parents[1]
+        return path_of(self.folder).parent.parent
 
     @property
     def source(self) -> Source:
@@ -101,10 +102,10 @@ class Bound:
     @property
     def state(self) -> str:
         """The name of the state: its fingerprint."""
-        return Path(self.folder).name
+        return path_of(self.folder).name
 
 
-def bind(pipeline: Pipeline, root: str | Path, *, store: Store | None = None, claim: bool = False) -> Bound:
+def bind(pipeline: Pipeline, root: str | AnyPath, *, store: Store | None = None, claim: bool = False) -> Bound:
     """Bind a pipeline to its state below a root.
 
     Args:
@@ -114,12 +115,12 @@ def bind(pipeline: Pipeline, root: str | Path, *, store: Store | None = None, cl
         claim: whether to make the folder and mark it as the pipeline's.
 
     Raises:
-        DefinitionError: the root is an address, as `s3://...`.
+        DefinitionError: the root is an address of something else than an object store, as `hdfs://...`.
         StateError: the folder belongs to another pipeline, a newer Muntin wrote it, or it cannot be made.
     """
     if store is not None:
         return Bound(pipeline, store.root, store)
-    place = Path(local(root, "root"))
+    place = path_of(known(str(root), "root"))
     if claim:
         take_over(pipeline, place)
     folder = state.state_folder(name_of_state(pipeline, place), fingerprint(pipeline), place)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipelines.definition.durations import spell
+from pipelines.files.paths import path_of
 from pipelines.store.disk import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pipelines.definition.pipeline import Pipeline
+    from pipelines.files.paths import AnyPath
 
 NAME = "definition.json"
 FACTS = "facts.json"
@@ -51,7 +52,7 @@ def write(state: str, pipeline: Pipeline) -> None:
     """
     now = described(pipeline)
     if read(state) != now:
-        write_whole(Path(state, NAME), (json.dumps(now, indent=2) + "\n").encode())
+        write_whole(path_of(state, NAME), (json.dumps(now, indent=2) + "\n").encode())
 
 
 def note_facts(state: str, facts: str) -> None:
@@ -60,15 +61,15 @@ def note_facts(state: str, facts: str) -> None:
     Raises:
         StateError: the disk refuses.
     """
-    path = Path(state, FACTS)
-    if not path.exists():
+    path = path_of(state, FACTS)
+    if not path.is_file():
         write_whole(path, facts.encode())
 
 
-def read(state: str | Path) -> Mapping[str, Any] | None:
+def read(state: str | AnyPath) -> Mapping[str, Any] | None:
     """The definition of a state's last run; None where nobody noted it, as before version 0.2."""
     try:
-        return json.loads(Path(state, NAME).read_text(encoding="utf-8"))
+        return json.loads(path_of(state, NAME).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
 

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pipelines.definition.relative_paths import local
+from pipelines.definition.relative_paths import is_object_store, known, local
+from pipelines.files.paths import path_of
+
+if TYPE_CHECKING:
+    from pipelines.files.paths import AnyPath
 
 HOME, ROOT = "MUNTIN_HOME", "MUNTIN_ROOT"
 
@@ -25,11 +30,12 @@ def dags_holder(definition: str | Path) -> Path | None:
     return next((folder.parent for folder in Path(definition).absolute().parents if folder.name == "dags"), None)
 
 
-def root_of(home: Path, root: str | Path | None) -> Path:
+def root_of(home: Path, root: str | AnyPath | None) -> AnyPath:
     """The root of the state: as given, else `MUNTIN_ROOT`, else `state`; a relative one is below the home folder.
 
     Raises:
-        DefinitionError: an address, as `s3://...`.
+        DefinitionError: an address of something else than an object store, as `hdfs://...`.
     """
     named = os.environ.get(ROOT)
-    return home / (local(root, "root") if root else local(named, ROOT) if named else "state")
+    given = known(str(root), "root") if root else known(named, ROOT) if named else "state"
+    return path_of(given) if is_object_store(str(given)) else home / given

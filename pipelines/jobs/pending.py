@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pipelines.definition.instants import label
+from pipelines.files.paths import path_of
 from pipelines.jobs.window_tables import Published, place, published
 from pipelines.store.batch_facts import batches_of
 from pipelines.store.contents import problems_of_notes
@@ -116,6 +116,6 @@ def _batches_with_lost_files(bound: Bound, now: Published, asked: Sequence[int])
     for file in now.snapshot.files:
         first, last = batches_of_windows(file.path) or (0, -1)
         within = starts[np.searchsorted(starts, first) : np.searchsorted(starts, last, side="right")] if first <= last else starts[:0]
-        if len(within) and not Path(folder, file.path).exists():
+        if len(within) and not path_of(folder, file.path).is_file():
             lost.update(now.starts[(now.starts >= first) & (now.starts <= last)].tolist(), within.tolist())
     return sorted(lost)

@@ -6,12 +6,12 @@ A table names the derivations that came before in it. Who runs one of these is t
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pipelines.errors import StateError
+from pipelines.files.paths import folders_in, path_of
 from pipelines.jobs.ledger_segments import write_segment
 from pipelines.jobs.table_texts import texts
 from pipelines.jobs.window_tables import Published, beside, current, place
@@ -95,7 +95,7 @@ def _lacks(readers: Published, own: Published) -> int:
 
 def _tidy(bound: Bound) -> None:
     """Remove the tables beside that were promoted."""
-    for table in Path(bound.folder, WINDOWS).glob("*/"):
+    for table in folders_in(path_of(bound.folder, WINDOWS)):
         ledger = current(bound.store, table.name).ledger
         if ledger and ledger.state == bound.state:
             bound.store.discard(f"{WINDOWS}/{table.name}")
@@ -121,7 +121,7 @@ def _promote(bound: Bound, window: str, readers: Published, own: Published) -> b
     files = [file for file in own.snapshot.files if file not in {segment.file for segment in own.segments}]
     source, target = place(bound.folder, own.table), place(bound.folder, readers.table)
     for file in files:
-        link(Path(source, file.path), Path(target, file.path))
+        link(path_of(source, file.path), path_of(target, file.path))
     derivation = Derivation(bound.state, own.ledger.definition)
     superseded = readers.ledger.superseded_by(derivation, readers.snapshot.version) if readers.ledger else ()
     ledger = Ledger(own.ledger.definition, own.ledger.entries, bound.state, superseded)

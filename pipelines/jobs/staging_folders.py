@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipelines.errors import ConflictError
+from pipelines.files.paths import path_of
 from pipelines.jobs.staged_windows import Staged, entries_of
 
 if TYPE_CHECKING:
+    from pipelines.files.paths import AnyPath
     from pipelines.store.store import Store
     from pipelines.timeline.ledger import Entries
 
@@ -23,12 +24,12 @@ def load_staged(store: Store, folder: str) -> Staged:
         ConflictError: the folder is gone: an earlier attempt published it, or somebody removed it.
     """
     try:
-        return Staged.loads(Path(store.root, folder, STAGED_FILE).read_text(encoding="utf-8"))
+        return Staged.loads(path_of(store.root, folder, STAGED_FILE).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ConflictError(f"{folder}: the staged files are gone, published or tidied up; finalize again") from None
 
 
-def staged_entries(state: Path) -> list[Entries]:
+def staged_entries(state: AnyPath) -> list[Entries]:
     """The new entries of every staged window of a state, but for those that nobody can publish."""
     found: list[Entries] = []
     for path in state.glob(f"staging/*/{STAGED_FILE}"):

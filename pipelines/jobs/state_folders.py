@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipelines.definition.relative_paths import local
+from pipelines.definition.relative_paths import known
 from pipelines.errors import StateError
+from pipelines.files.paths import folders_in, path_of, sizes_below
 from pipelines.jobs.bound import Bound, bind
 from pipelines.store.state import OWNER_FILE, states_of
 
 if TYPE_CHECKING:
     from pipelines.definition.pipeline import Pipeline
+    from pipelines.files.paths import AnyPath
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,40 +27,40 @@ class Staging:
     bytes: int
 
 
-def stagings(state: Path) -> list[Staging]:
+def stagings(state: AnyPath) -> list[Staging]:
     """The staged folders of a state."""
-    return [_staging(folder) for folder in sorted(state.glob("staging/*"))]
+    return [_staging(folder) for folder in folders_in(state / "staging")]
 
 
-def _staging(folder: Path) -> Staging:
-    files = [file.stat() for file in folder.rglob("*") if file.is_file()]
-    written = max([folder.stat().st_mtime, *(file.st_mtime for file in files)])
+def _staging(folder: AnyPath) -> Staging:
+    files = sizes_below(folder)
+    written = max([folder.stat().st_mtime, *(written for _, _, written in files)])
     place = f"{folder.parent.name}/{folder.name}"
-    return Staging(place, datetime.fromtimestamp(written, UTC), len(files), sum(file.st_size for file in files))
+    return Staging(place, datetime.fromtimestamp(written, UTC), len(files), sum(size for _, size, _ in files))
 
 
-def state_folders(root: str | Path) -> list[Path]:
+def state_folders(root: str | AnyPath) -> list[AnyPath]:
     """Every state below a root: `<root>/<pipeline>/<fingerprint>`.
 
     Raises:
-        DefinitionError: the root is an address, as `s3://...`.
+        DefinitionError: the root is an address of something else than an object store, as `hdfs://...`.
         StateError: there is no such root.
     """
-    root = local(root, "root")
-    if not Path(root).is_dir():
+    root = known(str(root), "root")
+    if not path_of(root).is_dir():
         raise StateError(f"there is no folder {root}; give the root that runs wrote to, as --root state")
-    homes = sorted(path.parent for path in Path(root).glob(f"*/{OWNER_FILE}"))
+    homes = sorted(path.parent for path in path_of(root).glob(f"*/{OWNER_FILE}"))
     return [folder for home in homes for folder in states_of(home)]
 
 
-def bind_existing(pipeline: Pipeline, root: str | Path) -> Bound:
+def bind_existing(pipeline: Pipeline, root: str | AnyPath) -> Bound:
     """Bind a pipeline to the state of its present definition.
 
     Raises:
         StateError: the pipeline was never run under this definition.
     """
     bound = bind(pipeline, root)
-    folder = Path(bound.folder)
+    folder = path_of(bound.folder)
     if folder.is_dir():
         return bound
     others = [other.name for other in states_of(folder.parent)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from pipelines.definition.instants import BEFORE_ALL, label, spell_instant
 from pipelines.definition.schedule import Interval
 from pipelines.errors import StateError
+from pipelines.files.paths import path_of
 from pipelines.jobs.bound import Bound, bind
 from pipelines.jobs.ledger_segments import read_ledger
 from pipelines.jobs.pending import accumulated
@@ -107,7 +107,7 @@ class News:
     def remember(self, bound: Bound) -> None:
         """Note that these batches are read, so that the next run looks at later segments alone. Only to be called when they are."""
         if self.table is not None and _seen(bound, self.table) != self.number:
-            write_whole(Path(bound.folder, _NOTE), json.dumps({"table": self.table, "number": self.number}).encode())
+            write_whole(path_of(bound.folder, _NOTE), json.dumps({"table": self.table, "number": self.number}).encode())
 
 
 def upstream(bound: Bound, source: WindowSource) -> Upstream:
@@ -152,7 +152,7 @@ def _published_anew(bound: Bound, theirs: Upstream, changed: Ints) -> Ints:
 def _seen(bound: Bound, table: str) -> int:
     """The number of the segment up to which all batches are read; 0 if nobody noted it, or of another table: one may be made again."""
     try:
-        noted = json.loads(Path(bound.folder, _NOTE).read_text(encoding="utf-8"))
+        noted = json.loads(path_of(bound.folder, _NOTE).read_text(encoding="utf-8"))
         return int(noted["number"]) if noted["table"] == table else 0
     except (OSError, ValueError, KeyError, TypeError):
         return 0

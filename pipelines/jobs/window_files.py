@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pipelines.files.readable import readable
 from pipelines.states.columns import BATCH
 from pipelines.states.sorted import instants
 from pipelines.store.contents import check_whole
@@ -89,7 +90,7 @@ def windows_from(folder: str, files: Sequence[File], first_us: int, keys: Sequen
         _, last = batches_of_windows(file.path) or (0, first_us - 1)
         if last >= first_us:
             check_whole(folder, [file])
-            table = pq.read_table(f"{folder}/{file.path}", partitioning=None)
+            table = pq.read_table(readable(f"{folder}/{file.path}"), partitioning=None)
             kept = table.filter(pa.array(instants(table[BATCH]) >= first_us))
             rest += [write_windows(kept, folder, first_us, last, _shard(file), keys)] if len(kept) else []
     return rest
@@ -107,5 +108,5 @@ def _within(ascending: Ints, first: int, last: int) -> Ints:
 def _others(folder: str, file: File, starts: Ints) -> pa.Table:
     """The windows of a file that other batches closed."""
     check_whole(folder, [file])
-    table = pq.read_table(f"{folder}/{file.path}", partitioning=None)
+    table = pq.read_table(readable(f"{folder}/{file.path}"), partitioning=None)
     return table.filter(pa.array(~np.isin(instants(table[BATCH]), starts)))

@@ -7,11 +7,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pipelines.files.paths import below, path_of
 from pipelines.jobs.ledger_segments import Segment, read_ledger, segments_of
 from pipelines.store.seen_tables import snapshot_at
 from pipelines.store.state import WINDOWS
@@ -60,7 +60,7 @@ class Published:
 def published(store: Store, window: str) -> Published:
     """What a state has published of a window: in the table that readers know, or beside it while that has the windows of another state."""
     readers = current(store, window)
-    if readers.ledger and readers.ledger.state == Path(store.root).name:
+    if readers.ledger and readers.ledger.state == path_of(store.root).name:
         return readers
     own = beside(store, window)
     return own if readers.ledger or own.ledger else readers
@@ -88,7 +88,7 @@ def is_of_windows(table: str) -> bool:
 
 def windows_of(store: Store) -> list[str]:
     """The names of the windows that a state has published, ascending."""
-    state = Path(store.root)
+    state = path_of(store.root)
     names = {log.parent.name for folder in (state.parent / WINDOWS, state / WINDOWS) for log in folder.glob("*/_delta_log")}
     return sorted(name for name in names if published(store, name).ledger)
 
@@ -119,5 +119,4 @@ def _of(store: Store, table: str, snapshot: Snapshot) -> Published:
 
 def place(state: str, table: str) -> str:
     """The path of a table of a state, without `..`."""
-    folder = Path(state).parent if table.startswith("../") else Path(state)
-    return str(folder / table.removeprefix("../"))
+    return below(state, table)

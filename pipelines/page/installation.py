@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.definition.pipeline import Pipeline
+    from pipelines.files.paths import AnyPath
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class Known:
     """
 
     name: str
-    root: Path
+    root: AnyPath
     pipeline: Pipeline | None = None
     file: Path | None = None
 
@@ -46,7 +47,7 @@ class Installation:
     """
 
     files: Callable[[], Mapping[str, Path]]
-    root: Path | None
+    root: AnyPath | None
     home: Path
 
     def known(self) -> dict[str, Known]:
@@ -69,11 +70,11 @@ class Installation:
     def _home(self, file: Path | None) -> Path:
         return named_home() or (dags_holder(file) if file else None) or self.home
 
-    def _root(self, file: Path | None, named: str | Path | None) -> Path:
+    def _root(self, file: Path | None, named: str | AnyPath | None) -> AnyPath:
         return self.root or root_of(self._home(file), named)
 
 
-def _definition(name: str, file: Path) -> tuple[Pipeline | None, str | Path | None]:
+def _definition(name: str, file: Path) -> tuple[Pipeline | None, str | AnyPath | None]:
     """The pipeline of this name in a file, and the root that the file names; None and None where there is none."""
     try:
         defined = run_file_once(file)
@@ -84,7 +85,7 @@ def _definition(name: str, file: Path) -> tuple[Pipeline | None, str | Path | No
     return {**by_name, **by_dag}.get(name, (None, None))
 
 
-def _states(root: Path) -> list[Path]:
+def _states(root: str | AnyPath) -> list[AnyPath]:
     try:
         return state_folders(root)
     except StateError:

@@ -5,6 +5,12 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pipelines.definition.relative_paths import is_object_store
+from pipelines.files.readable import readable, readable_footer
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
@@ -22,7 +28,7 @@ def staged_frame(spark: SparkSession, files: Sequence[str], *, rows: int) -> Ite
     Up to a million rows are put into one partition: an aggregate over them is then one Spark job instead of two. Without
     files, the frame has no rows, and the number is its only column.
     """
-    frame = spark.read.options(**NO_GLOB).parquet(*files) if files else spark.range(0).drop("id")
+    frame = _read(spark, files) if files else spark.range(0).drop("id")
     if rows <= ONE_PARTITION_ROWS:
         frame = frame.coalesce(1)
     frame = frame.selectExpr("*", f"monotonically_increasing_id() as {ROW_NUMBER}").persist()
@@ -30,6 +36,27 @@ def staged_frame(spark: SparkSession, files: Sequence[str], *, rows: int) -> Ite
         yield frame
     finally:
         frame.unpersist()
+
+
+def _read(spark: SparkSession, files: Sequence[str]) -> DataFrame:
+    """The rows of files: read by Spark itself, but from an object store by tasks of ours, which need no jar."""
+    if not any(map(is_object_store, files)):
+        return spark.read.options(**NO_GLOB).parquet(*files)
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    schema = _plain(pq.read_schema(readable_footer(files[0])).remove_metadata())
+
+    def rows(numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in numbers:
+            for number in batch["id"].to_pylist():
+                yield from pq.read_table(readable(files[number])).select(schema.names).cast(schema).to_batches()
+
+    return spark.range(0, len(files), 1, len(files)).mapInArrow(rows, from_arrow_schema(schema, prefer_timestamp_ntz=True))
+
+
+def _plain(schema: pa.Schema) -> pa.Schema:
+    """A schema without dictionaries, which Spark does not take."""
+    return pa.schema([field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field for field in schema])
 
 
 def fetch(frame: DataFrame, numbers: Collection[int]) -> dict[int, Mapping[str, object]]:

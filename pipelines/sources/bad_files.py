@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
 
 from pipelines.errors import SourceError
+from pipelines.files.paths import path_of
 from pipelines.sources.cut_csv import cut_csv
 from pipelines.sources.cut_rows import LONGEST, content
 from pipelines.sources.duckdb_session import said
@@ -18,6 +18,7 @@ from pipelines.sources.scan import literal
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from pipelines.files.paths import AnyPath
     from pipelines.sources import Source
 
 _EXPECTED = {"parquet": "a Parquet file", "csv": "a CSV file", "json": "a file of JSON lines"}
@@ -32,7 +33,7 @@ def file_problem(session: duckdb.DuckDBPyConnection, source: Source, path: str) 
         source: says how the file is written.
         path: of the file.
     """
-    found = _found(session, source, Path(path))
+    found = _found(session, source, path_of(path))
     return f"{found}; {_EXPECTED[source.format]} was expected" if found else ""
 
 
@@ -44,11 +45,11 @@ def check_not_empty(source: Source, paths: Iterable[str]) -> None:
     """
     for path in paths if source.format == "csv" else ():
         with suppress(FileNotFoundError):  # which reading tells
-            if not Path(path).stat().st_size:
+            if not path_of(path).stat().st_size:
                 raise SourceError(f"{path} is empty (0 bytes)")
 
 
-def _found(session: duckdb.DuckDBPyConnection, source: Source, path: Path) -> str:
+def _found(session: duckdb.DuckDBPyConnection, source: Source, path: AnyPath) -> str:
     if path.is_dir():
         return "is a folder"
     if not path.stat().st_size:
@@ -56,7 +57,7 @@ def _found(session: duckdb.DuckDBPyConnection, source: Source, path: Path) -> st
     return _of_parquet(session, path) if source.format == "parquet" else _of_text(source, path)
 
 
-def _of_parquet(session: duckdb.DuckDBPyConnection, path: Path) -> str:
+def _of_parquet(session: duckdb.DuckDBPyConnection, path: AnyPath) -> str:
     with path.open("rb") as file:
         first, size = file.read(len(_FRAME)), path.stat().st_size
         file.seek(max(0, size - len(_FRAME)))
@@ -72,7 +73,7 @@ def _of_parquet(session: duckdb.DuckDBPyConnection, path: Path) -> str:
     return ""
 
 
-def _of_text(source: Source, path: Path) -> str:
+def _of_text(source: Source, path: AnyPath) -> str:
     try:
         data = content(str(path), source.dialect.encoding)
     except UnicodeError as wrong:

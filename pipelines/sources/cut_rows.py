@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from pipelines.files.readable import readable
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_CODECS = {".gz": "gzip", ".zst": "zstd"}
 MARK = b"\xef\xbb\xbf"  # that a file is UTF-8, at its begin
 LONGEST = 2_000_000
 """Bytes of the longest row that DuckDB reads."""
@@ -63,9 +66,14 @@ def content(path: str, encoding: str = "utf-8") -> bytes:
         OSError: it cannot be read, or unpacked to its end.
         UnicodeError: it is not of another encoding that it should be of. UTF-8 is not looked at.
     """
-    with pa.input_stream(path, compression="detect") as stream:
+    with pa.input_stream(readable(path), compression=_compression(path)) as stream:
         data: bytes = stream.read()
     return data if encoding == "utf-8" else data.decode(encoding).encode()
+
+
+def _compression(path: str) -> str | None:
+    """How a file is compressed, by the end of its name."""
+    return next((codec for ending, codec in _CODECS.items() if path.endswith(ending)), None)
 
 
 def lines(data: bytes, *, header: bool, quote: str = "") -> np.ndarray:

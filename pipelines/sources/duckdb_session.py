@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from pipelines.errors import SourceError
+from pipelines.sources.object_files import let_read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -71,9 +72,10 @@ def kept_session(timezone: str | None) -> duckdb.DuckDBPyConnection:
 
 
 @contextmanager
-def careful_session(timezone: str | None) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A session that may read files, for SQL with TRY: seldom needed, and closed behind, with its tables."""
+def careful_session(timezone: str | None, paths: Sequence[str]) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A session that may read files, for SQL with TRY: seldom needed, and closed behind, with its tables. `paths`: of the files."""
     session = connect(timezone, files=True, in_place=True)
+    let_read(session, paths)
     try:
         yield session
     finally:
@@ -108,6 +110,8 @@ def described(session: duckdb.DuckDBPyConnection, query: str) -> dict[str, str]:
 
 def said(wrong: duckdb.Error) -> str:
     """DuckDB's error without its view of our SQL."""
+    if "Traceback (most recent call last)" in str(wrong):  # of the file layer below DuckDB
+        return str(wrong).partition("\n\nLINE")[0].strip().rpartition("\n")[2].partition(": ")[2]
     return " ".join(str(wrong).split("\n\nLINE")[0].split("Candidate")[0].split("Possible solutions")[0].split()).rstrip("!. ")
 
 

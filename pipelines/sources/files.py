@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 from pipelines.definition.instants import from_us
-from pipelines.definition.relative_paths import local
+from pipelines.definition.relative_paths import is_object_store, known
 from pipelines.definition.schedule import Interval
 from pipelines.errors import DefinitionError
 from pipelines.sources.dialect import USUAL, Dialect, dialect
@@ -59,7 +59,7 @@ class FileSource:
 
     def below(self, home: str | Path) -> FileSource:
         """The same files, a relative path below a folder, no character of whose name means anything in the template."""
-        if Path(self.path).is_absolute():
+        if is_object_store(self.path) or Path(self.path).is_absolute():
             return self
         folder = glob.escape(str(Path(home).absolute())).replace("{", "{{").replace("}", "}}")
         return replace(self, path=f"{folder}/{self.path}")
@@ -165,7 +165,7 @@ def files(
         raise DefinitionError(f"{next(iter(written.facts))}=... is for CSV; the files here are {form}")
     if ready is not None and (not isinstance(ready, str) or not ready or "/" in ready):
         raise DefinitionError(f'ready: {ready!r} is not possible; give the name of a file in the folder of the others, as "_SUCCESS"')
-    check_template(local(path, "path"), all_files=all_files)
+    check_template(known(path, "path"), all_files=all_files)
     return FileSource(
         str(path),
         event_time,

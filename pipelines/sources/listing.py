@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from errno import ELOOP, ENOENT, ENOTDIR
 from functools import partial
-from glob import glob
 from hashlib import blake2b, file_digest
-from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import TYPE_CHECKING
 
+from pipelines.definition.relative_paths import is_object_store
 from pipelines.errors import SourceError
+from pipelines.files.paths import etag, matching, path_of, stats_of
 from pipelines.sources.folders import Folders
 from pipelines.sources.path_templates import tells_format
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pipelines.definition.schedule import Interval
+    from pipelines.files.paths import Stat
     from pipelines.sources import Source
     from pipelines.sources.files import FileSource
 
 SPLIT_BYTES = 48 * 2**20
-_NOTHING = (ENOENT, ENOTDIR, ELOOP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +31,10 @@ class SourceFile:
     """One file of a batch as it is.
 
     Attributes:
-        path: absolute.
+        path: absolute, or an address.
         size: in bytes.
         written_ns: when it was last written, in nanoseconds since 1970; 0 of files that are never written anew.
-        checksum: of its content, where the source asks for it.
+        checksum: of its content, where the source asks for it; else the ETag of a file in an object store.
     """
 
     path: str
@@ -47,26 +46,19 @@ class SourceFile:
 def source_files(source: FileSource, intervals: Iterable[Interval]) -> dict[Interval, list[SourceFile]]:
     """The files of each interval, by path. A folder is a bad file if it has the name of a file, as `part.parquet`; else it is none."""
     folders = Folders()
-    return {interval: _files(folders.matches(source.patterns(interval))) for interval in intervals}
+    found = {interval: folders.matches(source.patterns(interval)) for interval in intervals}
+    untold = [path for paths in found.values() for path in paths if path not in folders.facts]
+    facts = {**folders.facts, **stats_of(untold)}
+    return {interval: _files(paths, facts) for interval, paths in found.items()}
 
 
-def _files(paths: Iterable[str]) -> list[SourceFile]:
-    stats = [(path, _stat(path)) for path in paths]
+def _files(paths: Iterable[str], facts: Mapping[str, Stat]) -> list[SourceFile]:
+    there = ((path, stat) for path in paths if (stat := facts.get(path)))
     return [
-        SourceFile(str(Path(path).absolute()), stat.st_size, stat.st_mtime_ns)
-        for path, stat in stats
-        if stat and (S_ISREG(stat.st_mode) or (S_ISDIR(stat.st_mode) and tells_format(path)))
+        SourceFile(str(path_of(path).absolute()), stat.st_size, stat.st_mtime_ns, etag(stat))
+        for path, stat in there
+        if S_ISREG(stat.st_mode) or (S_ISDIR(stat.st_mode) and tells_format(path))
     ]
-
-
-def _stat(path: str) -> os.stat_result | None:
-    """What the disk tells of a path; None if there is nothing. A run asks for each file of its batches."""
-    try:
-        return os.stat(path)  # noqa: PTH116 - a Path takes twice as long
-    except OSError as wrong:
-        if wrong.errno in _NOTHING:
-            return None
-        raise
 
 
 def check_found(source: FileSource, interval: Interval, files: Sequence[SourceFile]) -> None:
@@ -91,8 +83,8 @@ def check_ready(source: FileSource, interval: Interval) -> None:
     if source.ready is None:
         return
     folder = source.patterns(interval).rpartition("/")[0]
-    for each in sorted(glob(folder, recursive=True)) or [folder]:  # noqa: PTH207 - Path.glob takes no absolute pattern
-        if not Path(each, source.ready).exists():
+    for each in matching(folder) or [folder]:
+        if not path_of(each, source.ready).exists():
             raise SourceError(
                 f"{each}/{source.ready} is not there yet, which says that the files of the interval {interval} are whole "
                 f"(ready={source.ready!r}); run again when their writer is done"
@@ -105,14 +97,14 @@ def source_file(source: Source, path: str) -> SourceFile:
     Raises:
         FileNotFoundError: it is gone.
     """
-    stat = os.stat(path)  # noqa: PTH116 - as in `_stat`
+    stat = path_of(path).stat() if is_object_store(path) else os.stat(path)  # noqa: PTH116 - a Path takes twice as long
     if source.upstream is not None:
         return SourceFile(path, stat.st_size, 0)
-    return SourceFile(path, stat.st_size, stat.st_mtime_ns, _checksum(path) if source.checksum else None)
+    return SourceFile(path, stat.st_size, stat.st_mtime_ns, _checksum(path) if source.checksum else etag(stat))
 
 
 def _checksum(path: str) -> str:
-    with Path(path).open("rb") as content:
+    with path_of(path).open("rb") as content:
         return file_digest(content, partial(blake2b, digest_size=16)).hexdigest()
 
 

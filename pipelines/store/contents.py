@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from hashlib import blake2b, file_digest
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipelines.errors import StateError
+from pipelines.files.paths import path_of
 from pipelines.store.paths import DIGEST_BYTES, NOTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from pipelines.files.paths import AnyPath
     from pipelines.store.store import File
 
 
-def problem_of(path: Path) -> str | None:
+def problem_of(path: AnyPath) -> str | None:
     """What is wrong with a file that is named by its content; None: nothing is wrong.
 
     Parquet's checksums of pages are not enough: the footer decides which pages are read, and a damaged footer hides some.
@@ -37,7 +38,7 @@ def check_whole(folder: str, files: Iterable[File]) -> None:
         StateError: a file is gone or damaged.
     """
     for file in files:
-        if problem := problem_of(Path(folder, file.path)):
+        if problem := problem_of(path_of(folder, file.path)):
             raise StateError(f"{folder}/{file.path} {problem}; run all batches from the first to the last that its path names again")
 
 
@@ -46,5 +47,5 @@ def problems_of_notes(folder: str, paths: Iterable[str]) -> list[str]:
 
     `folder`: of the state.
     """
-    problems = ((path, problem_of(Path(folder, NOTES, path))) for path in paths)
+    problems = ((path, problem_of(path_of(folder, NOTES, path))) for path in paths)
     return [f"note {path} {problem}" for path, problem in problems if problem]

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import time
-from pathlib import Path
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -15,10 +13,12 @@ from deltalake.exceptions import CommitFailedError, DeltaError
 from deltalake.transaction import AddAction, RemoveAction, create_table_with_add_actions
 
 from pipelines.errors import ConflictError, StateError
+from pipelines.files.object_stores import refusal
+from pipelines.files.paths import below, options_of, path_of, remove_folder
 from pipelines.store.disk import refused
 from pipelines.store.log_end import LogEnd
 from pipelines.store.parquet import check_file
-from pipelines.store.seen_tables import Known, listed, newest, opened_at, remember, remember_committed, table_at, tables
+from pipelines.store.seen_tables import Known, listed, newest, open_table, opened_at, remember, remember_committed, table_at, tables
 from pipelines.store.store import File, Snapshot
 
 if TYPE_CHECKING:
@@ -52,16 +52,16 @@ class DeltaStore:
         if opened is None:
             return Snapshot(-1, ())
         found = listed(opened)
-        remember(path, Known(LogEnd.of(Path(path), found.version), found, opened))
+        remember(path, Known(LogEnd.of(path_of(path), found.version), found, opened))
         return found
 
     def _path(self, table: str) -> str:
         """The path of a table, the same for all states of a pipeline."""
-        return os.path.normpath(os.path.join(self.root, table))  # noqa: PTH118 - pathlib keeps `..`
+        return below(self.root, table)
 
     def commit(self, table: str, base: Snapshot, change: Change) -> None:
         for file in change.adds:
-            check_file(Path(self._path(table), file.path), file.size)
+            check_file(path_of(self._path(table), file.path), file.size)
         now = int(time.time() * 1000)
         # `data_change` is true of compaction, too: deltalake lets a commit remove what a commit without change of data has removed
         adds = [AddAction(file.path, file.size, {}, now, data_change=True, stats=_stats(file)) for file in change.adds]
@@ -71,10 +71,14 @@ class DeltaStore:
         try:
             self._commit(table, base, change, adds, removes)
         except (CommitFailedError, DeltaError) as wrong:
+            if unreached := refusal(self._path(table), str(wrong)):
+                raise unreached from None
             if any(word in str(wrong) for word in _CONFLICTS):
                 raise ConflictError(f"{self._path(table)}: another run committed first ({wrong})") from wrong
             raise StateError(f"{self._path(table)}: the commit failed ({wrong}); nothing was changed, run again") from wrong
         except OSError as wrong:
+            if unreached := refusal(self._path(table), str(wrong)):
+                raise unreached from None
             raise refused(f"the log of {self._path(table)}", wrong) from wrong
 
     def _commit(self, table: str, base: Snapshot, change: Change, adds: list[AddAction], removes: list[Any]) -> None:
@@ -85,7 +89,8 @@ class DeltaStore:
             # a second try would come behind the other table's first commit, unchecked: deltalake 1.6 lets both of two first writers win
             marks = CommitProperties(app_transactions=transactions, max_commit_retries=0)
             named = {"name": change.texts.name or None, "description": change.texts.description or None}
-            create_table_with_add_actions(path, schema, adds, mode="error", configuration=_SETTINGS, commit_properties=marks, **named)
+            how = {"configuration": _SETTINGS, "commit_properties": marks, "storage_options": options_of(path)}
+            create_table_with_add_actions(path, schema, adds, mode="error", **how, **named)  # type: ignore[arg-type]
             return
         opened, grown = table_at(path, base), False
         if change.whole and schema != opened.schema():
@@ -104,7 +109,7 @@ class DeltaStore:
         if not new and (base.name, base.description) == (texts.name, texts.description):
             return
         try:
-            alter = DeltaTable(self._path(table), version=base.version).alter
+            alter = open_table(self._path(table), base.version).alter
             for name, text in new.items():
                 alter.set_column_metadata(name, {"comment": text})
             if base.name != texts.name:
@@ -116,13 +121,13 @@ class DeltaStore:
 
     def promote(self, staged: Mapping[str, str], table: str) -> None:
         for source, target in staged.items():
-            place = Path(self._path(table), target)
+            place = path_of(self._path(table), target)
             place.parent.mkdir(parents=True, exist_ok=True)
-            if Path(self.root, source).exists():
-                Path(self.root, source).replace(place)
+            with suppress(FileNotFoundError):  # an earlier attempt has moved it
+                path_of(self.root, source).replace(place)  # type: ignore[arg-type]
 
     def discard(self, folder: str) -> None:
-        shutil.rmtree(Path(self.root, folder), ignore_errors=True)
+        remove_folder(path_of(self.root, folder))
 
 
 def _new_columns(opened: DeltaTable, schema: Schema) -> list[Field]:

@@ -5,19 +5,22 @@ from __future__ import annotations
 import errno
 import os
 from contextlib import suppress
+from functools import singledispatch
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from pipelines.errors import StateError
+from pipelines.files.object_path import ObjectPath
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from pipelines.files.paths import AnyPath
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
-def write_whole(target: Path, content: bytes | memoryview) -> None:
-    """Write to a file of another name, then rename it: `target` never holds half of the content.
+@singledispatch
+def write_whole(target: AnyPath, content: bytes | memoryview) -> None:
+    """Write a file whole: on a disk to a file of another name, which is then renamed. `target` never holds half of the content.
 
     Raises:
         StateError: no space, or no permission.
@@ -26,24 +29,51 @@ def write_whole(target: Path, content: bytes | memoryview) -> None:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         partial.write_bytes(content)
-        partial.replace(target)
+        partial.replace(target)  # type: ignore[arg-type]
     except OSError as wrong:
         with suppress(OSError):
             partial.unlink()
         raise refused(str(target), wrong) from wrong
 
 
-def link(source: Path, target: Path) -> None:
-    """Give a file a second name; where the disk knows no links, copy it. What is there already stays.
+@write_whole.register(ObjectPath)
+def _(target: ObjectPath, content: bytes | memoryview) -> None:
+    target.write_bytes(content)
+
+
+@singledispatch
+def write_new(target: AnyPath, content: bytes) -> None:
+    """Write a file whole unless it is there: of two writers at once one comes first.
+
+    Raises:
+        FileExistsError: it is there.
+        OSError, StateError: the disk refuses.
+    """
+    draft = target.with_name(f"{target.stem}.{uuid4().hex}.draft")
+    try:
+        write_whole(draft, content)
+        os.link(str(draft), str(target))  # unlike a rename, it fails where a rival came first
+    finally:
+        with suppress(OSError):
+            draft.unlink()
+
+
+@write_new.register(ObjectPath)
+def _(target: ObjectPath, content: bytes) -> None:
+    target.write_new(content)
+
+
+def link(source: AnyPath, target: AnyPath) -> None:
+    """Give a file a second name; where names cannot share a content, copy it. What is there already stays.
 
     Raises:
         StateError: no space, or no permission; or the file is gone.
     """
-    if target.exists():
+    if target.is_file():
         return
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        os.link(source, target)
+        target.hardlink_to(source)  # type: ignore[arg-type]
     except FileExistsError:
         return
     except OSError:

@@ -7,6 +7,8 @@ import base64
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pipelines.files.readable import readable_footer
+
 _WRITTEN = pa.ipc.IpcWriteOptions(compression="zstd", use_threads=False)  # to wait for threads takes longer than a small table
 _READ = pa.ipc.IpcReadOptions(use_threads=False)
 
@@ -30,5 +32,5 @@ def footer(path: str) -> dict[str, str]:
     Raises:
         OSError: the file is gone or damaged.
     """
-    texts = pq.read_metadata(path).metadata or {}
+    texts = pq.read_metadata(readable_footer(path)).metadata or {}
     return {key.decode(): value.decode(errors="replace") for key, value in texts.items()}

@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pipelines.files.readable import readable
+
 if TYPE_CHECKING:
-    from pathlib import Path
+    from pipelines.files.paths import AnyPath
 
 _COMMIT = re.compile(r"(\d{20})\.json")
 _CHECKPOINT = re.compile(r"(\d{20})\.checkpoint\.parquet")
 
 
-def problem_of_commit(path: Path) -> str | None:
+def problem_of_commit(path: AnyPath) -> str | None:
     """What is wrong with a commit (https://github.com/delta-io/delta/blob/master/PROTOCOL.md#delta-log-entries); None: nothing is."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -33,7 +35,7 @@ def problem_of_commit(path: Path) -> str | None:
     return None if any(action.keys() - {"commitInfo"} for action in actions) else "is empty: it says nothing"
 
 
-def problems_of_log(table: Path) -> dict[Path, str]:
+def problems_of_log(table: AnyPath) -> dict[AnyPath, str]:
     """The files of a log that are missing or not whole, each with what is wrong. Commits that a checkpoint covers do not count."""
     names = sorted(path.name for path in (table / "_delta_log").iterdir())
     commits = [int(found[1]) for name in names if (found := _COMMIT.fullmatch(name))]
@@ -48,14 +50,14 @@ def problems_of_log(table: Path) -> dict[Path, str]:
     return problems
 
 
-def commit_path(table: Path, version: int) -> Path:
+def commit_path(table: AnyPath, version: int) -> AnyPath:
     """The file of a commit."""
     return table / "_delta_log" / f"{version:020d}.json"
 
 
-def _of_checkpoint(path: Path) -> str | None:
+def _of_checkpoint(path: AnyPath) -> str | None:
     try:
-        pq.read_table(path, columns=["add"])
+        pq.read_table(readable(path), columns=["add"])
     except (OSError, pa.ArrowException) as wrong:
         return f"cannot be read ({str(wrong).splitlines()[0]})"
     return None

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
+from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipelines.errors import StateError
+from pipelines.files.object_path import ObjectPath
+from pipelines.files.paths import path_of
+from pipelines.files.readable import size_and_footer
 from pipelines.store.contents import problem_of
 from pipelines.store.disk import write_whole
 from pipelines.store.paths import digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from pipelines.files.paths import AnyPath
 
 ROW_GROUP = 2**17
 COMPRESSION = "snappy"
@@ -56,34 +61,42 @@ def write_named(
     """
     content = encoded(table, dictionary=dictionary, differences=differences, group=group)
     path = name(digest_of(memoryview(content)))
-    target = Path(folder) / path
+    target = path_of(folder, path)
     if not _exists(target, content.size):
         write_whole(target, memoryview(content))
     return {"path": path, "size": content.size, "rows": len(table)}
 
 
-def _exists(target: Path, size: int) -> bool:
+@singledispatch
+def _exists(target: AnyPath, size: int) -> bool:
     """Whether the file exists and is whole; if so, its time is set to now, so that vacuum does not remove it for its age."""
     try:
         same = target.stat().st_size == size and problem_of(target) is None
         if same:
-            os.utime(target)
+            os.utime(str(target))
     except OSError:
         return False
     return same
 
 
-def check_file(path: Path, size: int) -> None:
+@_exists.register(ObjectPath)
+def _(_target: ObjectPath, _size: int) -> bool:
+    """To write it again is one request, and makes it young."""
+    return False
+
+
+def check_file(path: AnyPath, size: int) -> None:
     """Check that a file is whole, by its size and its footer. deltalake would accept a truncated file.
 
     Raises:
         StateError: the file is gone, or not whole.
     """
     try:
-        if path.stat().st_size == size:
-            pq.read_metadata(path)
+        found, footer = size_and_footer(path)
+        if found == size:
+            pq.read_metadata(footer)
             return
-        problem = f"{path.stat().st_size} bytes instead of {size}"
+        problem = f"{found} bytes instead of {size}"
     except (OSError, pa.ArrowInvalid) as wrong:
         problem = str(wrong)
     raise StateError(f"{path} is not whole ({problem}); nothing was committed, run the batch again")

@@ -8,6 +8,8 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 from pyarrow import fs
 
+from pipelines.files.readable import readable_all
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -28,7 +30,16 @@ def read_files(folder: str, snapshot: Snapshot, columns: Sequence[str] | None = 
     Raises:
         OSError: a file is gone or damaged.
     """
-    form, disk = ds.ParquetFileFormat(), fs.LocalFileSystem()
-    fragments = [form.make_fragment(f"{folder}/{file.path}", disk) for file in snapshot.files]
-    dataset = ds.FileSystemDataset(fragments, snapshot.schema or pa.schema([]), form, disk)
+    dataset = dataset_of([f"{folder}/{file.path}" for file in snapshot.files], snapshot.schema or pa.schema([]))
     return dataset.to_table(columns=None if columns is None else list(columns), filter=condition)
+
+
+def dataset_of(places: Sequence[str], schema: pa.Schema) -> ds.FileSystemDataset:
+    """The rows of some Parquet files, in their order.
+
+    Raises:
+        OSError: a file of an object store is gone; of a local file, reading tells.
+    """
+    form, disk = ds.ParquetFileFormat(), fs.LocalFileSystem()
+    fragments = [form.make_fragment(file, disk if isinstance(file, str) else None) for file in readable_all(places)]
+    return ds.FileSystemDataset(fragments, schema, form, disk)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -13,6 +12,8 @@ from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from pipelines.errors import StateError
+from pipelines.files.object_stores import refusal
+from pipelines.files.paths import options_of, path_of
 from pipelines.store.log_check import commit_path, problem_of_commit
 from pipelines.store.log_end import LogEnd
 from pipelines.store.store import File, Snapshot
@@ -52,7 +53,7 @@ def remember(path: str, known: Known) -> None:
 
 def remember_committed(path: str, base: Snapshot, change: Change, opened: DeltaTable) -> None:
     """Remember the table behind a commit, if it is the next one after `base` and the last: then what it holds is known without reading."""
-    end = LogEnd.of(Path(path), base.version + 1)
+    end = LogEnd.of(path_of(path), base.version + 1)
     if end.is_still_the_end():
         gone = {file.path for file in change.removes}
         files = sorted([*(file for file in base.files if file.path not in gone), *change.adds], key=lambda file: file.path)
@@ -67,7 +68,22 @@ def table_at(path: str, base: Snapshot) -> DeltaTable:
             known.opened.update_incremental()
         if known.opened.version() == base.version:
             return known.opened
-    return DeltaTable(path, version=base.version)
+    return open_table(path, base.version)
+
+
+def open_table(path: str, version: int | None = None) -> DeltaTable:
+    """A table as deltalake has it. `version`: None: the newest.
+
+    Raises:
+        StorageError: the object store cannot be used.
+        DeltaError, OSError: the log cannot be read.
+    """
+    try:
+        return DeltaTable(path, version=version, storage_options=options_of(path))
+    except (DeltaError, OSError) as wrong:
+        if unreached := refusal(path, str(wrong)):
+            raise unreached from None
+        raise
 
 
 def newest(known: Known | None) -> DeltaTable | None:
@@ -88,13 +104,13 @@ def opened_at(path: str) -> DeltaTable | None:
         StateError: its log is torn, empty or has a gap.
     """
     try:
-        opened = DeltaTable(path)
+        opened = open_table(path)
     except TableNotFoundError:
         return None
     except (DeltaError, OSError) as wrong:
         raise _unreadable(path, str(wrong).partition("\n")[0]) from wrong
-    last = commit_path(Path(path), opened.version())
-    if last.exists() and (problem := problem_of_commit(last)):
+    last = commit_path(path_of(path), opened.version())
+    if last.is_file() and (problem := problem_of_commit(last)):
         raise _unreadable(path, f"{last.name} {problem}")
     return opened
 
@@ -123,10 +139,10 @@ def snapshot_at(path: str, version: int) -> Snapshot:
         StateError: the log does not know the version any more, or files of it are removed.
     """
     try:
-        found = listed(DeltaTable(path, version=version))
+        found = listed(open_table(path, version))
     except (DeltaError, OSError) as wrong:
         raise StateError(f"{path} has no version {version} any more ({wrong}); its log is kept for seven days") from wrong
-    gone = [file.path for file in found.files if not Path(path, file.path).exists()]
+    gone = [file.path for file in found.files if not path_of(path, file.path).exists()]
     if gone:
         raise StateError(f"{path}: {len(gone)} files of version {version} are removed, {gone[0]} first; vacuum takes what is replaced")
     return found

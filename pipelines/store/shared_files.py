@@ -6,7 +6,6 @@ other batches of its file anew.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +14,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL
+from pipelines.files.paths import path_of
+from pipelines.files.readable import readable
 from pipelines.states.columns import BATCH, BUCKET, FRAME
 from pipelines.store.batch_facts import facts_footer, shared_batches
 from pipelines.store.contents import check_whole, problem_of
@@ -79,7 +80,7 @@ def _is_lost(folder: str, file: File, starts: Ints) -> bool:
     """Whether a file that cannot be read is to go, as the batches from its first to its last are read again."""
     facts, found = parse_states_path(file.path), within(starts, file.path)
     all_again = found[0] == facts.first_us and found[-1] == facts.last_us and len(found) >= facts.batches
-    return bool(all_again) and problem_of(Path(folder, file.path)) is not None
+    return bool(all_again) and problem_of(path_of(folder, file.path)) is not None
 
 
 def within(starts: Ints, path: str) -> Ints:
@@ -101,6 +102,6 @@ def without(folder: str, file: File, starts: Ints, keys: Sequence[str] = ()) -> 
     if not kept.any():
         return None
     check_whole(folder, [file])
-    table = pq.read_table(f"{folder}/{file.path}", partitioning=None)
+    table = pq.read_table(readable(f"{folder}/{file.path}"), partitioning=None)
     gone = pc.is_in(table[BATCH].cast(pa.int64()), pa.array(starts))
     return write_shared(table.filter(pc.invert(gone)), folder, batches.take(kept), keys)

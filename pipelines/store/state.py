@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import os
 import re
-from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from pipelines.errors import StateError
+from pipelines.files.paths import folders_in, path_of
 from pipelines.store.disk import refused, write_whole
+
+if TYPE_CHECKING:
+    from pipelines.files.paths import AnyPath
 
 OWNER_FILE = "muntin.json"
 FORMAT = 4
@@ -22,20 +26,20 @@ UMASK = "MUNTIN_UMASK"
 _OWNER_ALONE = "077"
 
 
-def state_folder(pipeline: str, fingerprint: str, root: str | Path) -> str:
+def state_folder(pipeline: str, fingerprint: str, root: str | AnyPath) -> str:
     """The absolute path of the state of a pipeline under one definition.
 
     Raises:
         StateError: the folder belongs to another pipeline, or a newer Muntin wrote it.
     """
-    home = Path(root).absolute() / pipeline
+    home = path_of(root).absolute() / pipeline
     _check(home, pipeline)
     return str(home / fingerprint)
 
 
-def states_of(home: Path) -> list[Path]:
+def states_of(home: AnyPath) -> list[AnyPath]:
     """The states in the folder of a pipeline, one for each definition."""
-    return [folder for folder in sorted(home.iterdir()) if folder.is_dir() and folder.name != WINDOWS] if home.is_dir() else []
+    return [folder for folder in folders_in(home) if folder.name != WINDOWS]
 
 
 def claim(pipeline: str, state: str) -> None:
@@ -49,7 +53,7 @@ def claim(pipeline: str, state: str) -> None:
         StateError: the folder cannot be made, or `MUNTIN_UMASK` is not a number in octal digits.
     """
     mode = 0o777 & ~_umask()
-    folder = Path(state)
+    folder = path_of(state)
     owner_file = folder.parent / OWNER_FILE
     try:
         if _format(owner_file) < FORMAT:  # written whole, and before all else in the folder: two runs may begin at once
@@ -57,13 +61,13 @@ def claim(pipeline: str, state: str) -> None:
             draft = folder.parent.with_name(f".{pipeline}.{uuid4().hex}")
             write_whole(draft, (json.dumps({"format": FORMAT, "pipeline": pipeline}) + "\n").encode())
             _make(owner_file.parent, mode)
-            draft.replace(owner_file)
+            draft.replace(owner_file)  # type: ignore[arg-type]
         _make(folder, mode)
     except OSError as wrong:
         raise refused(str(folder), wrong) from wrong
 
 
-def give_to(home: Path, pipeline: str, before: str) -> None:
+def give_to(home: AnyPath, pipeline: str, before: str) -> None:
     """Mark the folder of a renamed pipeline as its own, if it is marked with the name before.
 
     Raises:
@@ -75,7 +79,7 @@ def give_to(home: Path, pipeline: str, before: str) -> None:
         write_whole(owner_file, (json.dumps(facts | {"pipeline": pipeline}) + "\n").encode())
 
 
-def _format(owner_file: Path) -> int:
+def _format(owner_file: AnyPath) -> int:
     """The format of a state, which `state_folder` has checked; 0 if there is none yet."""
     return int(json.loads(owner_file.read_text(encoding="utf-8"))["format"]) if owner_file.exists() else 0
 
@@ -88,7 +92,7 @@ def _umask() -> int:
     return int(text, 8) & 0o077
 
 
-def _make(folder: Path, mode: int) -> None:
+def _make(folder: AnyPath, mode: int) -> None:
     """Make a folder and those above it. Nobody else enters it before it has its mode."""
     try:
         folder.mkdir(mode=0o700, parents=True)
@@ -97,7 +101,7 @@ def _make(folder: Path, mode: int) -> None:
     folder.chmod(mode)
 
 
-def _check(home: Path, name: str) -> None:
+def _check(home: AnyPath, name: str) -> None:
     owner_file = home / OWNER_FILE
     if not owner_file.exists():
         foreign = [path.name for path in home.iterdir() if not path.name.startswith(".")] if home.is_dir() else []

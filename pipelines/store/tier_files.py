@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from pipelines.definition.instants import label, of_label
+from pipelines.files.paths import path_of
 from pipelines.store.contents import problem_of
 from pipelines.store.footers import footer, table_of, text_of
 from pipelines.store.parquet import write_named
@@ -71,7 +71,7 @@ def tiles_of(folder: str, files: Iterable[File]) -> Tiles:
 
 @lru_cache(maxsize=64)
 def _tiles(path: str) -> Tiles:
-    if problem_of(Path(path)):
+    if problem_of(path_of(path)):
         return NO_TILES
     facts = table_of(footer(path)[_KEY])
     return Tiles(*(facts[name].combine_chunks().to_numpy(zero_copy_only=False) for name in Tiles.__slots__))

@@ -16,8 +16,8 @@ from tests.storage.three_batches import OTHER, Small, facts
 
 
 @pytest.fixture
-def small(tmp_path: Path) -> Small:
-    made = Small(tmp_path)
+def small(tmp_path: Path, roots: str) -> Small:
+    made = Small(tmp_path, roots=roots)
     made.write_all()
     return made
 

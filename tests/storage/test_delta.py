@@ -1,7 +1,6 @@
 """The verbs of the store on real Delta tables, one promise a test."""
 
 import pickle
-import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
@@ -10,13 +9,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from deltalake import DeltaTable
 
 from pipelines.errors import ConflictError, StateError
+from pipelines.files.paths import path_of, remove_folder
+from pipelines.files.readable import readable
 from pipelines.store import delta, seen_tables
 from pipelines.store.delta import DeltaStore
 from pipelines.store.footers import footer
 from pipelines.store.parquet import write_named
+from pipelines.store.seen_tables import open_table
 from pipelines.store.store import Change, File, Snapshot
 
 INSTANT = pa.timestamp("us", tz="UTC")
@@ -24,8 +25,8 @@ SCHEMA = pa.schema([("frame", INSTANT), ("n", pa.int64())])
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> DeltaStore:
-    return DeltaStore(str(tmp_path))
+def store(roots: str) -> DeltaStore:
+    return DeltaStore(roots)
 
 
 def rows(*frames: int) -> pa.Table:
@@ -59,7 +60,7 @@ def test_files_that_no_commit_names_do_not_exist(store: DeltaStore) -> None:
     assert store.snapshot("t").version == -1
     commit(store, store.snapshot("t"), [new(store, "b", rows(2))], "x")
     new(store, "c", rows(3))
-    assert DeltaTable(f"{store.root}/t").to_pyarrow_table()["n"].to_pylist() == [0]
+    assert open_table(f"{store.root}/t").to_pyarrow_table()["n"].to_pylist() == [0]
 
 
 def test_a_replacement_is_one_step(store: DeltaStore) -> None:
@@ -123,7 +124,7 @@ def test_one_file_removed_twice_conflicts(store: DeltaStore) -> None:
 @pytest.mark.parametrize("cut", [1, 8, 200])
 def test_a_truncated_file_is_refused_before_the_commit(store: DeltaStore, cut: int) -> None:
     file = new(store, "a", rows(1))
-    path = Path(store.root, "t", file.path)
+    path = path_of(store.root, "t", file.path)
     path.write_bytes(path.read_bytes()[:-cut])
     for size in (file.size, path.stat().st_size):
         with pytest.raises(StateError, match="not whole"):
@@ -140,7 +141,7 @@ def test_columns_may_come_with_a_later_batch(store: DeltaStore) -> None:
     commit(store, store.snapshot("t"), [new(store, "a", rows(1))], "x")
     wider = rows(2).append_column("word", pa.array(["ü"]))
     store.commit("t", store.snapshot("t"), Change(wider.schema, [new(store, "b", wider)], [], ["x"]))
-    assert DeltaTable(f"{store.root}/t").to_pyarrow_table().sort_by("word")["word"].to_pylist() == ["ü", None]
+    assert open_table(f"{store.root}/t").to_pyarrow_table().sort_by("word")["word"].to_pylist() == ["ü", None]
 
 
 def test_two_that_bring_new_columns_conflict_too(store: DeltaStore) -> None:
@@ -156,10 +157,10 @@ def test_promote_moves_and_may_be_repeated(store: DeltaStore) -> None:
     file = new(store, "a", rows(1), "staging/w")
     for _ in range(2):
         store.promote({f"staging/w/{file.path}": f"deep/{file.path}"}, "t")
-    assert pq.read_table(Path(store.root, "t/deep", file.path)).num_rows == 1
+    assert pq.read_table(readable(path_of(store.root, "t/deep", file.path))).num_rows == 1
     store.discard("staging")
     store.discard("staging")
-    assert not Path(store.root, "staging").exists()
+    assert not path_of(store.root, "staging").exists()
 
 
 def test_a_footer_has_texts(store: DeltaStore) -> None:
@@ -208,7 +209,7 @@ class TestTheNewestSnapshot:
     def test_is_listed_again_when_the_table_is_another_one(self, store: DeltaStore) -> None:
         commit(store, store.snapshot("t"), [new(store, "a", rows(1))], "x")
         store.snapshot("t")
-        shutil.rmtree(Path(store.root, "t"))
+        remove_folder(path_of(store.root, "t"))
         assert store.snapshot("t") == Snapshot(-1, ())
         commit(store, Snapshot(-1, ()), [new(store, "b", rows(2))], "x")
         assert [file.path[0] for file in store.snapshot("t").files] == ["b"]
@@ -216,8 +217,8 @@ class TestTheNewestSnapshot:
     def test_is_listed_always_where_its_commit_was_tidied_away(self, store: DeltaStore, opened: list[str]) -> None:
         commit(store, store.snapshot("t"), [new(store, "a", rows(1))], "x")
         commit(store, store.snapshot("t"), [new(store, "b", rows(2))], "x")
-        DeltaTable(f"{store.root}/t").create_checkpoint()
-        for entry in Path(store.root, "t/_delta_log").glob("0*.json"):
+        open_table(f"{store.root}/t").create_checkpoint()
+        for entry in path_of(store.root, "t/_delta_log").glob("0*.json"):
             entry.unlink()
         opened.clear()
         assert store.snapshot("t") == store.snapshot("t")
@@ -238,6 +239,6 @@ def test_a_table_that_is_made_again_is_another_one(store: DeltaStore) -> None:
     first = store.snapshot("t")
     commit(store, first, [new(store, "b", rows(1))], "x")
     assert store.snapshot("t").identity == first.identity != ""
-    shutil.rmtree(Path(store.root, "t"))
+    remove_folder(path_of(store.root, "t"))
     commit(store, store.snapshot("t"), [new(store, "a", rows(1))], "x")
     assert store.snapshot("t").identity not in ("", first.identity)

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 
 from pipelines import Pipeline, RunReport, read, run, sources, windows
 from pipelines import aggregates as agg
+from pipelines.files.paths import AnyPath, path_of
 from pipelines.jobs.bound import bind
 from pipelines.store.delta import DeltaStore
 from tests.storage.spark_in_process import Here
@@ -29,10 +30,14 @@ OTHER: Minutes = (75, 62, 62, 15)
 
 @dataclass(frozen=True)
 class Small:
-    """Its data and its roots below one folder."""
+    """Its data below a folder; its roots, too, or where `roots` says."""
 
     folder: Path
     spark: Any = HERE
+    roots: str = ""
+
+    def root(self, name: str) -> AnyPath:
+        return path_of(self.roots or self.folder, name)
 
     @property
     def pipeline(self) -> Pipeline:
@@ -59,14 +64,14 @@ class Small:
     def run(self, root: str, first: int = 0, last: int = 2, **more: Any) -> RunReport:
         """Batches first..last, last included."""
         start, end = START + first * HOUR, START + (last + 1) * HOUR
-        return run(self.pipeline, root=self.folder / root, start=start, end=end, spark=self.spark, **more)
+        return run(self.pipeline, root=self.root(root), start=start, end=end, spark=self.spark, **more)
 
     def store(self, root: str) -> DeltaStore:
-        return DeltaStore(bind(self.pipeline, self.folder / root, claim=True).folder)
+        return DeltaStore(bind(self.pipeline, self.root(root), claim=True).folder)
 
     def tables(self, root: str) -> dict[str, pa.Table]:
         """All that is published."""
-        return {name: read(self.pipeline, name, root=self.folder / root) for name in self.pipeline.windows}
+        return {name: read(self.pipeline, name, root=self.root(root)) for name in self.pipeline.windows}
 
 
 def row(place: int, minute: float | None) -> Mapping[str, Any]:

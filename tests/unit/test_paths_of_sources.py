@@ -16,7 +16,8 @@ from pipelines.errors import DefinitionError
 from pipelines.jobs.state_folders import state_folders
 
 START = datetime(2024, 1, 1, 23, tzinfo=UTC)
-ADDRESSES = ("s3://bucket/data", "gs://bucket", "abfss://c@account.dfs.core.windows.net/x", "file:///data", "hdfs://x", "S3://b")
+STORES = ("s3://bucket/data", "gs://bucket", "abfss://c@account.dfs.core.windows.net/x")
+ADDRESSES = ("file:///data", "hdfs://x", "S3://b", "https://host/data", "s3:/bucket")
 
 
 def pipeline(path: str, schedule: str, start: datetime = START, **more: Any) -> Pipeline:
@@ -70,7 +71,7 @@ def test_a_template_as_fine_as_the_schedule_is_taken(path: str, schedule: str) -
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
-def test_an_address_is_no_path(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_address_of_no_object_store_is_no_path(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     flow = pipeline("{start:%H}.csv", "1h")
     said = {"match": "is an address.*mount"}
     with pytest.raises(DefinitionError, **said):
@@ -85,10 +86,31 @@ def test_an_address_is_no_path(address: str, monkeypatch: pytest.MonkeyPatch) ->
         folder(address)
     with pytest.raises(DefinitionError, **said):
         root_of(Path("/home"), address)
-    for variable, place in (("MUNTIN_ROOT", lambda: root_of(Path("/home"), None)), ("MUNTIN_HOME", lambda: home_of("/dags/x.py"))):
-        monkeypatch.setenv(variable, address)
-        with pytest.raises(DefinitionError, **said):
-            place()
+    monkeypatch.setenv("MUNTIN_ROOT", address)
+    with pytest.raises(DefinitionError, **said):
+        root_of(Path("/home"), None)
+
+
+@pytest.mark.parametrize("address", [*ADDRESSES, *STORES])
+def test_the_project_lies_on_this_machine(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MUNTIN_HOME", address)
+    with pytest.raises(DefinitionError, match=r"is an address.*mount"):
+        home_of("/dags/x.py")
+
+
+@pytest.mark.parametrize("address", STORES)
+def test_an_address_of_an_object_store_is_a_root_and_a_source(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert str(root_of(Path("/home"), address)) == str(folder(address)) == address
+    monkeypatch.setenv("MUNTIN_ROOT", address)
+    assert str(root_of(Path("/home"), None)) == address
+    assert sources.files(f"{address}/{{start}}.parquet", event_time="at").below("/home").path == f"{address}/{{start}}.parquet"
+
+
+@pytest.mark.parametrize("address", ["s3://key:secret@bucket/data", "s3://key:secret@bucket"])
+def test_an_address_with_a_password_is_refused_and_not_told(address: str) -> None:
+    with pytest.raises(DefinitionError, match="password") as told:
+        root_of(Path("/home"), address)
+    assert "secret" not in str(told.value)
 
 
 @pytest.mark.parametrize("path", ["state", "/data/state", "./a:b", "C:/data", "a b", "12:30/x", ""])

@@ -18,12 +18,12 @@ from pipelines.jobs.alerting.problems import Problems
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
 
     from pipelines.alerts.declaration import Alerts
     from pipelines.alerts.facts import Run
     from pipelines.alerts.findings import Finding
     from pipelines.alerts.message import Message
+    from pipelines.files.paths import AnyPath
 
 IDLE_S = 600
 """After so many seconds without another run of a backfill, any run sends its summary."""
@@ -50,7 +50,7 @@ class InBackfill:
 
 
 def tell(
-    alerts: Alerts, state: str | Path, gathered: Callable[[], Run], sender: Sender | None = None, backfill: InBackfill | None = None
+    alerts: Alerts, state: str | AnyPath, gathered: Callable[[], Run], sender: Sender | None = None, backfill: InBackfill | None = None
 ) -> tuple[str, ...]:
     """Send the message of a run, if it needs one, and what waits of earlier runs.
 
@@ -75,7 +75,7 @@ def tell(
         return (line,)
 
 
-def _messages(alerts: Alerts, state: str | Path, run: Run, backfill: InBackfill | None) -> Iterator[Message]:
+def _messages(alerts: Alerts, state: str | AnyPath, run: Run, backfill: InBackfill | None) -> Iterator[Message]:
     """The message of the run unless it is of a backfill, and the summary of a backfill if the run is the last."""
     found, over = _looked(alerts, state, run)
     folder = below(state, "backfill") if backfill else None
@@ -87,7 +87,7 @@ def _messages(alerts: Alerts, state: str | Path, run: Run, backfill: InBackfill 
         yield from _summary(run.pipeline, runs, backfill)
 
 
-def _looked(alerts: Alerts, state: str | Path, run: Run) -> tuple[list[Finding], list[Finding]]:
+def _looked(alerts: Alerts, state: str | AnyPath, run: Run) -> tuple[list[Finding], list[Finding]]:
     """What is to be told of a run, and what is over. A missing interval is told once."""
     problems = Problems(below(state, "problems"))
     found = findings(alerts, run)

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
-import shutil
 import time
 from dataclasses import dataclass
 from hashlib import sha256
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from pipelines.alerts.findings import Finding
 from pipelines.errors import StateError
+from pipelines.files.paths import ascending, remove_folder, rename
 from pipelines.store.disk import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+    from pipelines.files.paths import AnyPath
 
 ROWS = 10
 """Failing rows that are kept of a run."""
@@ -43,7 +44,7 @@ class Ended:
 class Backfills:
     """The ended runs of the backfill of a state. Airflow has one backfill of a DAG at a time."""
 
-    folder: Path
+    folder: AnyPath
 
     def add(self, ended: Ended) -> bool:
         """Remember a run; a second time takes the place of the first, as after a retry. Whether the disk took it."""
@@ -68,11 +69,11 @@ class Backfills:
         """Forget all runs and return them. Of runs at the same time one gets them."""
         taken = self.folder.with_name(f"{self.folder.name}.{uuid4().hex}")
         try:
-            self.folder.rename(taken)
+            rename(self.folder, taken)
         except OSError:
             return []
-        ended = [_read(path) for path in sorted(taken.glob("*.json"))]
-        shutil.rmtree(taken, ignore_errors=True)
+        ended = [_read(path) for path in ascending(taken.glob("*.json"))]
+        remove_folder(taken)
         return [one for one in ended if one]
 
 
@@ -85,7 +86,7 @@ def _findings(facts: Iterable[Mapping[str, Any]]) -> tuple[Finding, ...]:
     return tuple(Finding.of_dict(each) for each in facts)
 
 
-def _read(path: Path) -> Ended | None:
+def _read(path: AnyPath) -> Ended | None:
     try:
         facts = json.loads(path.read_text(encoding="utf-8"))
         return Ended(facts["run"], facts["failed"], _findings(facts["found"]), _findings(facts["over"]))
@@ -93,7 +94,7 @@ def _read(path: Path) -> Ended | None:
         return None
 
 
-def _written(path: Path) -> float:
+def _written(path: AnyPath) -> float:
     try:
         return path.stat().st_mtime
     except OSError:

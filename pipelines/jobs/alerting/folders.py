@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipelines.files.paths import path_of
+
+if TYPE_CHECKING:
+    from pipelines.files.paths import AnyPath
 
 
-def below(state: str | Path, name: str) -> Path | None:
+def below(state: str | AnyPath, name: str) -> AnyPath | None:
     """A folder of the alerts in a state; None if there is no state yet, as before the first run."""
-    return Path(state, "alerts", name) if Path(state).is_dir() else None
+    return path_of(state, "alerts", name) if path_of(state).is_dir() else None

@@ -7,16 +7,18 @@ import logging
 import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from pipelines.alerts.message import Message
 from pipelines.errors import StateError
+from pipelines.files.paths import ascending, rename
 from pipelines.store.disk import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from pipelines.files.paths import AnyPath
 
 MOST = 50
 """Messages that wait at most; an older message makes room for a newer."""
@@ -44,14 +46,14 @@ class Letter:
     message: Message
     tries: int = 0
     sent: tuple[int, ...] = ()
-    path: Path | None = None
+    path: AnyPath | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Outbox:
     """The messages of a state that wait; without a folder, before the first run, none waits."""
 
-    folder: Path | None
+    folder: AnyPath | None
 
     def put(self, letter: Letter) -> bool:
         """Keep a message until it is sent; whether it is kept: a disk that is full is a reason to send it all the same."""
@@ -75,7 +77,7 @@ class Outbox:
             if letter is None or letter.channel != channel:
                 continue
             with suppress(OSError):  # another run took it
-                path.rename(taken)
+                rename(path, taken)
                 taken.touch()
                 yield replace(letter, path=taken)
 
@@ -91,7 +93,7 @@ class Outbox:
             return False
         with suppress(StateError):
             _write(letter.path, replace(letter, tries=letter.tries + 1, sent=tuple(sent)))
-        letter.path.rename(letter.path.with_name(letter.path.name.removesuffix(_SENDING)))
+        rename(letter.path, letter.path.with_name(letter.path.name.removesuffix(_SENDING)))
         return True
 
     def forget_others(self, channels: Sequence[str]) -> None:
@@ -105,23 +107,23 @@ class Outbox:
         """How many messages wait, or are on their way. Changes nothing."""
         return sum(1 for path in self.folder.glob("[!.]*.json*")) if self.folder else 0
 
-    def _files(self) -> list[Path]:
+    def _files(self) -> list[AnyPath]:
         """The files of the messages that wait, oldest first; also of those that a killed run was sending."""
         if self.folder is None:
             return []
         for path in self.folder.glob(f"*{_SENDING}"):
             with suppress(OSError):
                 if time.time() - path.stat().st_mtime > _STALE_S:
-                    path.rename(path.with_name(path.name.removesuffix(_SENDING)))
-        return sorted(self.folder.glob("*.json"))
+                    rename(path, path.with_name(path.name.removesuffix(_SENDING)))
+        return ascending(self.folder.glob("*.json"))
 
 
-def _write(path: Path, letter: Letter) -> None:
+def _write(path: AnyPath, letter: Letter) -> None:
     facts = {"channel": letter.channel, "tries": letter.tries, "sent": letter.sent, "message": asdict(letter.message)}
     write_whole(path, json.dumps(facts).encode())
 
 
-def _read(path: Path) -> Letter | None:
+def _read(path: AnyPath) -> Letter | None:
     try:
         facts = json.loads(path.read_text(encoding="utf-8"))
         return Letter(facts["channel"], Message(**facts["message"]), facts["tries"], tuple(facts["sent"]))

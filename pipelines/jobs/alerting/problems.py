@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
-from pathlib import Path
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
 from pipelines.alerts.findings import Finding
 from pipelines.errors import StateError
-from pipelines.store.disk import write_whole
+from pipelines.files.paths import ascending, path_of
+from pipelines.store.disk import write_new
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from pipelines.files.paths import AnyPath
 
 _MOST = 200
 
@@ -25,7 +25,7 @@ _MOST = 200
 class Problems:
     """The told problems of a state; without a folder, before the first run, nothing is remembered."""
 
-    folder: Path | None
+    folder: AnyPath | None
 
     def all(self) -> list[Finding]:
         """The problems that are not over."""
@@ -37,18 +37,13 @@ class Problems:
         if self.folder is None:
             return True
         target = self._path(finding)
-        draft = target.with_name(f"{target.stem}.{uuid4().hex}.draft")
         bare = {**finding.to_dict(), "rows": [], "found": ""}
         try:
-            write_whole(draft, json.dumps(bare).encode())
-            os.link(draft, target)  # unlike a rename, it fails where a rival came first
+            write_new(target, json.dumps(bare).encode())
         except FileExistsError:
             return False
         except (StateError, OSError):
             return True
-        finally:
-            with suppress(OSError):
-                draft.unlink()
         self._forget_oldest()
         return True
 
@@ -60,11 +55,11 @@ class Problems:
             return False
         return True
 
-    def _path(self, finding: Finding) -> Path:
-        return Path(self.folder or "", f"{sha256(finding.key.encode()).hexdigest()[:24]}.json")
+    def _path(self, finding: Finding) -> AnyPath:
+        return path_of(self.folder or "", f"{sha256(finding.key.encode()).hexdigest()[:24]}.json")
 
-    def _files(self) -> Iterable[Path]:
-        return sorted(self.folder.glob("*.json")) if self.folder else ()
+    def _files(self) -> Iterable[AnyPath]:
+        return ascending(self.folder.glob("*.json")) if self.folder else ()
 
     def _forget_oldest(self) -> None:
         files = list(self._files())
@@ -73,14 +68,14 @@ class Problems:
                 path.unlink()
 
 
-def _written(path: Path) -> float:
+def _written(path: AnyPath) -> float:
     try:
         return path.stat().st_mtime
     except OSError:
         return 0.0
 
 
-def _read(path: Path) -> Finding | None:
+def _read(path: AnyPath) -> Finding | None:
     try:
         return Finding.of_dict(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError, KeyError):

@@ -15,18 +15,18 @@ from pipelines.jobs.bound import Bound, bind
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from datetime import datetime
-    from pathlib import Path
 
     from pipelines.alerts.facts import Run
     from pipelines.definition.pipeline import Pipeline
     from pipelines.definition.schedule import Interval
+    from pipelines.files.paths import AnyPath
     from pipelines.jobs.reports import RunReport
 
 
 def run_and_tell(
     pipeline: Pipeline,
     *,
-    root: str | Path,
+    root: str | AnyPath,
     start: datetime,
     end: datetime,
     link: str,
@@ -50,7 +50,7 @@ def run_and_tell(
 
 
 @contextmanager
-def failure_told(pipeline: Pipeline, root: str | Path, start: datetime, end: datetime, *, link: str) -> Iterator[None]:
+def failure_told(pipeline: Pipeline, root: str | AnyPath, start: datetime, end: datetime, *, link: str) -> Iterator[None]:
     """Tell of a run that fails inside, and raise what it raised."""
     try:
         yield
@@ -61,14 +61,14 @@ def failure_told(pipeline: Pipeline, root: str | Path, start: datetime, end: dat
         raise
 
 
-def told(pipeline: Pipeline, root: str | Path, start: datetime, end: datetime, report: RunReport, *, link: str) -> RunReport:
+def told(pipeline: Pipeline, root: str | AnyPath, start: datetime, end: datetime, report: RunReport, *, link: str) -> RunReport:
     """The report of a run that went well, with what became of its message."""
     lines = _tell_of(pipeline, root, start, end, lambda bound, intervals: _well(bound, intervals, report, link))
     return replace(report, alerts=lines)
 
 
 def _tell_of(
-    pipeline: Pipeline, root: str | Path, start: datetime, end: datetime, gathered: Callable[[Bound, list[Interval]], Run]
+    pipeline: Pipeline, root: str | AnyPath, start: datetime, end: datetime, gathered: Callable[[Bound, list[Interval]], Run]
 ) -> tuple[str, ...]:
     """Tell of a run of a range; nothing if the definition declares no alerts or the range is empty."""
     if pipeline.alerts is None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipelines.definition.amounts import many
 from pipelines.definition.instants import label
+from pipelines.files.paths import path_of
 from pipelines.jobs.doctor.disk import examine_disk
 from pipelines.jobs.doctor.examine import damaged_logs, examine
 from pipelines.jobs.doctor.finding import Finding
@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from pipelines.definition.pipeline import Pipeline
+    from pipelines.files.paths import AnyPath
     from pipelines.jobs.bound import Bound
 
 _REPAIR = "muntin repair FILE"
 
 
-def diagnose(pipeline: Pipeline, *, root: str | Path, deep: bool = False, now: datetime | None = None) -> list[Finding]:
+def diagnose(pipeline: Pipeline, *, root: str | AnyPath, deep: bool = False, now: datetime | None = None) -> list[Finding]:
     """Everything that is wrong with the state of a pipeline, and with the disk below it. Nothing is changed.
 
     Args:
@@ -38,7 +39,7 @@ def diagnose(pipeline: Pipeline, *, root: str | Path, deep: bool = False, now: d
         StateError: there is no state.
     """
     bound = bind_existing(pipeline, root)
-    found = examine_disk(Path(root), now or utc_now())
+    found = examine_disk(path_of(root), now or utc_now())
     logs = [
         Finding(str(path), problem, f"{_REPAIR}: derives again what the table lost with it")
         for problems in damaged_logs(bound).values()
@@ -60,6 +61,6 @@ def _of_state(bound: Bound, *, deep: bool) -> Iterator[Finding]:
     for window, notes in damage.notes.items():
         paths = f"{many(len(notes), 'note')} of {window}, {notes[0][0]} first"
         yield Finding(f"{bound.folder}/carry", f"lost or damaged: {paths}", f"none needed: made again from states; {_REPAIR} forgets them")
-    if left := stagings(Path(bound.folder)):
+    if left := stagings(path_of(bound.folder)):
         problem = f"{many(len(left), 'staged folder')} of runs at work, of failed suites, or of killed runs"
         yield Finding(f"{bound.folder}/staging", problem, "none needed; muntin vacuum removes old ones")

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import pyarrow as pa
 
 from pipelines.errors import ConflictError
+from pipelines.files.paths import path_of, remove_folder
 from pipelines.jobs.doctor.finding import Finding
 from pipelines.store.delta import DeltaStore
 from pipelines.store.parquet import write_named
@@ -19,11 +18,13 @@ from pipelines.store.store import Change, File
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from pipelines.files.paths import AnyPath
+
 _ROUNDS = 8
 _APART_S = 30
 
 
-def examine_disk(root: Path, now: datetime) -> list[Finding]:
+def examine_disk(root: AnyPath, now: datetime) -> list[Finding]:
     """What is wrong with the disk below a root, found by writing to a folder of its own, which is removed again."""
     trial = root / f".doctor-{uuid4().hex}"
     try:
@@ -33,10 +34,10 @@ def examine_disk(root: Path, now: datetime) -> list[Finding]:
     try:
         return [*_clock(trial, now), *_races(trial)]
     finally:
-        shutil.rmtree(trial, ignore_errors=True)
+        remove_folder(trial)
 
 
-def _clock(trial: Path, now: datetime) -> list[Finding]:
+def _clock(trial: AnyPath, now: datetime) -> list[Finding]:
     """The time of a file that is written now."""
     path = trial / "now"
     path.write_bytes(b"")
@@ -46,7 +47,7 @@ def _clock(trial: Path, now: datetime) -> list[Finding]:
     return [Finding(str(trial.parent), f"its clock is {apart:+.0f} s from this machine's", "let both follow a time server")]
 
 
-def _races(trial: Path) -> list[Finding]:
+def _races(trial: AnyPath) -> list[Finding]:
     """Two writers of the same version, a few times: one must win, and what it wrote must be there."""
     for number in range(_ROUNDS):
         with ThreadPoolExecutor(2) as both:
@@ -58,7 +59,7 @@ def _races(trial: Path) -> list[Finding]:
     return []
 
 
-def _wins(trial: Path, number: int, writer: int) -> bool:
+def _wins(trial: AnyPath, number: int, writer: int) -> bool:
     store, table = DeltaStore(str(trial)), f"race{number}"
     written = write_named(pa.table({"writer": [writer]}), str(trial / table), lambda digest: f"{writer}_{digest}.parquet")
     base = store.snapshot("none")
@@ -66,4 +67,4 @@ def _wins(trial: Path, number: int, writer: int) -> bool:
         store.commit(table, base, Change(pa.schema([("writer", pa.int64())]), [File(written["path"], written["size"], 1)], [], ["race"]))
     except ConflictError:
         return False
-    return Path(trial, table, written["path"]).exists()
+    return path_of(trial, table, written["path"]).exists()

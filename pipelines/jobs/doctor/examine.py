@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pipelines.definition.instants import BEFORE_ALL
+from pipelines.files.paths import AnyPath, path_of
 from pipelines.jobs.doctor.finding import Damage
 from pipelines.jobs.pending import accumulated
 from pipelines.jobs.reports_table import TABLE, last_accumulated
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from pipelines.store.store import File
 
 
-def damaged_logs(bound: Bound) -> dict[Path, dict[Path, str]]:
+def damaged_logs(bound: Bound) -> dict[AnyPath, dict[AnyPath, str]]:
     """Table -> the files of its log that are missing or not whole, of all tables of the state and those that readers know."""
-    home = Path(bound.folder).parent
-    logs = sorted({*Path(bound.folder).rglob("_delta_log"), *(home / WINDOWS).glob("*/_delta_log")})
+    home = path_of(bound.folder).parent
+    logs = sorted({*path_of(bound.folder).rglob("_delta_log"), *(home / WINDOWS).glob("*/_delta_log")})
     return {log.parent: problems for log in logs if (problems := problems_of_log(log.parent))}
 
 
@@ -40,7 +40,7 @@ def examine(bound: Bound, *, deep: bool) -> Damage:
         bound: the pipeline.
         deep: whether files are read and compared with the digest in their names; else only whether they are there, and how large.
     """
-    files, states = set[Path](), set[int]()
+    files, states = set[AnyPath](), set[int]()
     states |= _disagreeing(bound)
     for table in (*(frames.table for frames in bound.frame_sets), QUARANTINE):
         bad, lost = _of_batches(bound, table, deep=deep)
@@ -60,7 +60,7 @@ def examine(bound: Bound, *, deep: bool) -> Damage:
 
 def problem_of_file(folder: str, file: File, *, deep: bool) -> str | None:
     """What is wrong with a file that a commit names; None: nothing is."""
-    path = Path(folder, file.path)
+    path = path_of(folder, file.path)
     try:
         size = path.stat().st_size
     except OSError:
@@ -70,14 +70,14 @@ def problem_of_file(folder: str, file: File, *, deep: bool) -> str | None:
     return problem_of(path) if deep else None
 
 
-def _of_batches(bound: Bound, table: str, *, deep: bool) -> tuple[set[Path], set[int]]:
+def _of_batches(bound: Bound, table: str, *, deep: bool) -> tuple[set[AnyPath], set[int]]:
     """The bad files of a table of states or of refused rows, and the starts of the batches in them."""
     snapshot, folder = bound.store.snapshot(table), f"{bound.folder}/{table}"
     bad = [file for file in snapshot.files if problem_of_file(folder, file, deep=deep)]
     starts = set[int]()
     for file in bad:
         starts |= _starts_of(bound, file)
-    return {Path(folder, file.path) for file in bad}, starts
+    return {path_of(folder, file.path) for file in bad}, starts
 
 
 def _starts_of(bound: Bound, file: File) -> set[int]:
@@ -86,13 +86,13 @@ def _starts_of(bound: Bound, file: File) -> set[int]:
     return {facts.first_us, facts.last_us, *(start for start in _reported(bound) if facts.first_us <= start <= facts.last_us)}
 
 
-def _of_windows(bound: Bound, name: str, *, deep: bool) -> tuple[set[Path], set[int]]:
+def _of_windows(bound: Bound, name: str, *, deep: bool) -> tuple[set[AnyPath], set[int]]:
     """The bad files of a table of windows, and the starts of the batches that closed windows in them."""
-    now, bad, starts = published(bound.store, name), set[Path](), set[int]()
+    now, bad, starts = published(bound.store, name), set[AnyPath](), set[int]()
     folder = place(bound.folder, now.table)
     for file in now.snapshot.files:
         if problem_of_file(folder, file, deep=deep):
-            bad.add(Path(folder, file.path))
+            bad.add(path_of(folder, file.path))
             first, last = batches_of_windows(file.path) or (0, -1)
             starts |= {*now.starts[(now.starts >= first) & (now.starts <= last)].tolist()}
     return bad, starts
@@ -137,5 +137,5 @@ def _of_notes(bound: Bound, name: str, *, deep: bool) -> tuple[tuple[str, ...], 
 
 
 def _note_problem(bound: Bound, path: str, *, deep: bool) -> str | None:
-    place = Path(bound.folder, NOTES, path)
+    place = path_of(bound.folder, NOTES, path)
     return problem_of(place) if deep else None if place.exists() else "is gone"

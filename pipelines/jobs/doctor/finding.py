@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from pipelines.files.paths import AnyPath
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,5 +37,5 @@ class Damage:
 
     states: tuple[int, ...]
     windows: dict[str, tuple[int, ...]]
-    files: tuple[Path, ...]
+    files: tuple[AnyPath, ...]
     notes: dict[str, tuple[tuple[str, ...], ...]]

@@ -10,6 +10,7 @@ import numpy as np
 from pipelines.definition.amounts import many
 from pipelines.definition.schedule import Interval
 from pipelines.errors import StateError
+from pipelines.files.paths import rename
 from pipelines.jobs.doctor.examine import damaged_logs, examine
 from pipelines.jobs.ledger_segments import write_segment
 from pipelines.jobs.pending import pending_windows
@@ -24,11 +25,11 @@ from pipelines.store.store import Change
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from pyspark.sql import SparkSession
 
     from pipelines.definition.pipeline import Pipeline
+    from pipelines.files.paths import AnyPath
     from pipelines.jobs.bound import Bound
     from pipelines.jobs.doctor.finding import Damage
 
@@ -46,7 +47,7 @@ class Repaired:
         notes: how many notes are forgotten; they are made again when they are needed.
     """
 
-    logs: tuple[Path, ...]
+    logs: tuple[AnyPath, ...]
     read: tuple[int, ...]
     derived: dict[str, tuple[int, ...]]
     notes: int
@@ -57,7 +58,7 @@ class Repaired:
 
 
 def repair(
-    pipeline: Pipeline, *, root: str | Path, spark: SparkSession | None = None, progress: Callable[[str], None] = lambda _: None
+    pipeline: Pipeline, *, root: str | AnyPath, spark: SparkSession | None = None, progress: Callable[[str], None] = lambda _: None
 ) -> Repaired:
     """Mend a state. What is damaged stays beside under a name that ends with `.damaged`.
 
@@ -76,7 +77,7 @@ def repair(
     damage = examine(bound, deep=True)
     for path in damage.files:
         if path.exists():
-            path.rename(path.with_name(f"{path.name}{_ASIDE}"))
+            rename(path, path.with_name(f"{path.name}{_ASIDE}"))
     forgotten = sum(_forget(bound, window, notes) for window, notes in damage.notes.items())
     derived = _derived(bound, damage, spark, progress)
     left = examine(bound, deep=True)
@@ -86,17 +87,17 @@ def repair(
     return Repaired(logs, damage.states, derived, forgotten)
 
 
-def _set_aside(table: Path, bad: Sequence[Path]) -> Path:
+def _set_aside(table: AnyPath, bad: Sequence[AnyPath]) -> AnyPath:
     """Take the damaged end of a log away; of a log that is damaged elsewhere, the log."""
     commits = sorted(path for path in (table / "_delta_log").iterdir() if path.suffix == ".json" and path.name[0].isdigit())
     tail = commits[len(commits) - len(bad) :]
     if tail == sorted(bad) and len(tail) < len(commits):
         for path in tail:
-            path.rename(path.with_name(f"{path.name}{_ASIDE}"))
+            rename(path, path.with_name(f"{path.name}{_ASIDE}"))
         return tail[0]
     log = table / "_delta_log"
     aside = next(place for at in range(1000) if not (place := table / f"_delta_log{_ASIDE}{at or ''}").exists())
-    log.rename(aside)
+    rename(log, aside)
     return log
 
 

@@ -22,9 +22,9 @@ from pipelines.timeline.work import Work
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from pipelines.definition.pipeline import Pipeline
+    from pipelines.files.paths import AnyPath
     from pipelines.jobs.bound import Bound
 
 
@@ -64,7 +64,7 @@ class Difference:
         return plain | self.counted() | columns | {"largest": largest}
 
 
-def diff(pipeline: Pipeline, *, root: str | Path, window: str | None = None, against: Pipeline | None = None) -> list[Difference]:
+def diff(pipeline: Pipeline, *, root: str | AnyPath, window: str | None = None, against: Pipeline | None = None) -> list[Difference]:
     """Compare what readers know with what a definition gives, window by window. Nothing is changed.
 
     Windows of the definition that are not derived yet are derived from its states in this process.

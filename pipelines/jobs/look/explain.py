@@ -18,10 +18,10 @@ from pipelines.jobs.state_folders import bind_existing
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
-    from pathlib import Path
 
     from pipelines.definition.pipeline import Pipeline
     from pipelines.engine.windows import Combined
+    from pipelines.files.paths import AnyPath
     from pipelines.jobs.bound import Bound
     from pipelines.jobs.pending import Pending
     from pipelines.windows import Window
@@ -62,7 +62,7 @@ class Explanation:
     why_none: str | None = None
 
 
-def explain(pipeline: Pipeline, window: str, *, root: str | Path, key: Sequence[Any] = (), at: datetime) -> Explanation:
+def explain(pipeline: Pipeline, window: str, *, root: str | AnyPath, key: Sequence[Any] = (), at: datetime) -> Explanation:
     """What the windows of a key are made of that hold an instant, from the checkpoint as it is.
 
     Args:

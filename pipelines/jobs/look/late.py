@@ -22,9 +22,9 @@ from pipelines.timeline.work import Work
 
 if TYPE_CHECKING:
     from datetime import datetime
-    from pathlib import Path
 
     from pipelines.definition.pipeline import Pipeline
+    from pipelines.files.paths import AnyPath
     from pipelines.jobs.pending import Pending
     from pipelines.jobs.shards.shard import Shard
 
@@ -39,7 +39,7 @@ class LateBatch:
     windows: int
 
 
-def late(pipeline: Pipeline, window: str | None = None, *, root: str | Path) -> list[LateBatch]:
+def late(pipeline: Pipeline, window: str | None = None, *, root: str | AnyPath) -> list[LateBatch]:
     """The batches with late rows for one window of the pipeline, or for each of them, as the ledgers say.
 
     Raises:
@@ -56,7 +56,7 @@ def late(pipeline: Pipeline, window: str | None = None, *, root: str | Path) -> 
     ]
 
 
-def late_states(pipeline: Pipeline, window: str, *, root: str | Path) -> pa.Table:
+def late_states(pipeline: Pipeline, window: str, *, root: str | AnyPath) -> pa.Table:
     """The states that came too late for some of a window's windows, from the checkpoint as it is.
 
     Returns:

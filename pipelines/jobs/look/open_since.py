@@ -11,6 +11,7 @@ from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL
 from pipelines.definition.kinds import Bounded, Unending
 from pipelines.states.columns import FRAME, INSTANT
 from pipelines.store.paths import parse_states_path
+from pipelines.store.reading import dataset_of
 from pipelines.timeline.closing import closing
 
 if TYPE_CHECKING:
@@ -41,5 +42,5 @@ def _frames(paths: list[str], low_us: int) -> list[int]:
     if not paths:
         return []
     low = pa.scalar(low_us, pa.int64()).cast(INSTANT)
-    frames = ds.dataset(paths, format="parquet").to_table(columns=[FRAME], filter=ds.field(FRAME) >= low)[FRAME]
+    frames = dataset_of(paths, pa.schema([(FRAME, INSTANT)])).to_table(columns=[FRAME], filter=ds.field(FRAME) >= low)[FRAME]
     return sorted(frames.cast(pa.int64()).unique().to_pylist())

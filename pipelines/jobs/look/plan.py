@@ -19,10 +19,10 @@ from pipelines.jobs.upkeep.outdated import difference, versions
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
-    from pathlib import Path
 
     from pipelines.definition.pipeline import Pipeline
     from pipelines.definition.schedule import Interval
+    from pipelines.files.paths import AnyPath
     from pipelines.sources.listing import SourceFile
 
 Reading = Literal["new", "changed", "unchanged", "missing"]
@@ -100,7 +100,7 @@ def _document(batch: PlannedBatch) -> dict[str, Any]:
     }
 
 
-def plan(pipeline: Pipeline, *, root: str | Path, start: datetime, end: datetime, validate: bool = True) -> Plan:
+def plan(pipeline: Pipeline, *, root: str | AnyPath, start: datetime, end: datetime, validate: bool = True) -> Plan:
     """Which batches a run of `[start, end)` would read, which windows it would touch, which intervals are missing.
 
     The definition is checked against the files and the suites, as a run does before it starts Spark.

@@ -21,14 +21,14 @@ from pipelines.store.reading import read_files
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
-    from pathlib import Path
 
     from pipelines.definition.pipeline import Pipeline
+    from pipelines.files.paths import AnyPath
 
 COLUMNS = (BATCH, "file", "line", "position", "column", "reason", "event_time", "row")
 
 
-def quarantined(pipeline: Pipeline, *, root: str | Path, start: datetime | None = None, end: datetime | None = None) -> pa.Table:
+def quarantined(pipeline: Pipeline, *, root: str | AnyPath, start: datetime | None = None, end: datetime | None = None) -> pa.Table:
     """The rows of the quarantine, of the batches whose intervals begin in `[start, end)`.
 
     Returns:
@@ -57,7 +57,7 @@ def _instant(moment: datetime, what: str) -> pa.Scalar:
     return pa.scalar(instant_us(moment, what), pa.int64()).cast(INSTANT)
 
 
-def to_retry(pipeline: Pipeline, rows: pa.Table, *, root: str | Path) -> list[Outdated]:
+def to_retry(pipeline: Pipeline, rows: pa.Table, *, root: str | AnyPath) -> list[Outdated]:
     """The batches that rows of the quarantine belong to, in order.
 
     `rows`: as `quarantined` gives them.

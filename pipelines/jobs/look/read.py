@@ -27,9 +27,9 @@ from pipelines.timeline.work import Work
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
-    from pathlib import Path
 
     from pipelines.definition.pipeline import Pipeline
+    from pipelines.files.paths import AnyPath
     from pipelines.jobs.pending import Pending
 
 
@@ -37,7 +37,7 @@ def read(
     pipeline: Pipeline,
     window: str,
     *,
-    root: str | Path,
+    root: str | AnyPath,
     provisional: bool = False,
     dense: bool | None = None,
     columns: Sequence[str] | None = None,

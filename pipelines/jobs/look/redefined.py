@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipelines.jobs.adoption import adoptable
@@ -69,5 +68,5 @@ def _to_read_again(bound: Bound) -> dict[int, int]:
     earlier = newest_earlier(bound)
     if earlier is None or adoptable(bound):
         return {}
-    there, reports = versions(bound), last_accumulated(DeltaStore(str(Path(earlier))))
+    there, reports = versions(bound), last_accumulated(DeltaStore(str(earlier)))
     return {start: sum(entry[1] for entry in json.loads(said["files"])) for start, said in reports.items() if start not in there}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -11,6 +10,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL, from_us, instant_us
+from pipelines.files.paths import folders_in, path_of, sizes_below
+from pipelines.files.readable import readable_footer
 from pipelines.jobs.alerting.folders import below
 from pipelines.jobs.alerting.outbox import Outbox
 from pipelines.jobs.look.open_since import open_since
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from pipelines.definition.pipeline import Pipeline
+    from pipelines.files.paths import AnyPath
     from pipelines.store.store import Snapshot, Store
     from pipelines.timeline.ledger import Entries
 
@@ -100,12 +102,12 @@ class PipelineStatus:
         return asdict(self)
 
 
-def states_below(root: str | Path) -> list[PipelineStatus]:
+def states_below(root: str | AnyPath) -> list[PipelineStatus]:
     """The status of every state below a root, without definitions."""
     return [_from_tables(folder, {}) for folder in state_folders(root)]
 
 
-def status(pipeline: Pipeline, *, root: str | Path) -> PipelineStatus:
+def status(pipeline: Pipeline, *, root: str | AnyPath) -> PipelineStatus:
     """The status of a pipeline under its present definition.
 
     Raises:
@@ -113,13 +115,13 @@ def status(pipeline: Pipeline, *, root: str | Path) -> PipelineStatus:
     """
     bound = bind_existing(pipeline, root)
     windows = pending_windows(bound, [])
-    from_tables = _from_tables(Path(bound.folder), {pending.window: open_since(bound, pending) for pending in windows})
+    from_tables = _from_tables(path_of(bound.folder), {pending.window: open_since(bound, pending) for pending in windows})
     waiting = sorted({start for pending in windows for start in pending.history.waiting.start_us.tolist()})
     holes = sorted({(hole.start_us, hole.end_us) for pending in windows for hole in pending.history.missing})
     return replace(from_tables, waiting=tuple(map(from_us, waiting)), missing=tuple((from_us(a), from_us(b)) for a, b in holes))
 
 
-def _from_tables(folder: Path, opened: dict[str, int | None]) -> PipelineStatus:
+def _from_tables(folder: AnyPath, opened: dict[str, int | None]) -> PipelineStatus:
     """The status as the tables tell. `opened`: window -> the earliest start of an open window, where the definition tells."""
     store = DeltaStore(str(folder))
     batches = _versions(store, folder)
@@ -135,7 +137,7 @@ def _from_tables(folder: Path, opened: dict[str, int | None]) -> PipelineStatus:
         tuple(stagings(folder)),
         _last_run(store),
         standing(folder),
-        sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()),
+        sum(size for _, size, _ in sizes_below(folder)),
         Outbox(below(folder, "unsent")).count(),
         _expired_to(batches),
         _expired_to(batches_of(f"{folder}/{QUARANTINE}", store.snapshot(QUARANTINE).files, int)),
@@ -143,7 +145,7 @@ def _from_tables(folder: Path, opened: dict[str, int | None]) -> PipelineStatus:
     )
 
 
-def standing(state: Path) -> Standing:
+def standing(state: AnyPath) -> Standing:
     """How a state stands to the windows that readers know."""
     store, tables = DeltaStore(str(state)), sorted(log.parent.name for log in (state.parent / WINDOWS).glob("*/_delta_log"))
     ledgers = [ledger for name in tables if (ledger := current(store, name).ledger)]
@@ -153,9 +155,9 @@ def standing(state: Path) -> Standing:
     return "superseded" if state.name in before else "beside"
 
 
-def _versions(store: Store, folder: Path) -> Batches:
+def _versions(store: Store, folder: AnyPath) -> Batches:
     """The batches of all frame sets: of several sets, a batch for each."""
-    tables = [f"frames/{table.name}" for table in sorted(folder.glob("frames/*"))]
+    tables = [f"frames/{table.name}" for table in folders_in(folder / "frames")]
     return Batches.joined([batches_of(f"{folder}/{table}", store.snapshot(table).files, int) for table in tables])
 
 
@@ -199,7 +201,7 @@ def _latest_end(folder: str, snapshot: Snapshot) -> datetime | None:
     """The latest end, from the footers of the files of the last batch: a later batch closes later windows."""
     last = max((found[1] for file in snapshot.files if (found := batches_of_windows(file.path))), default=None)
     files = [file.path for file in snapshot.files if (found := batches_of_windows(file.path)) and found[1] == last]
-    return max((_maximum(pq.read_metadata(f"{folder}/{path}"), "window_end") for path in files), default=None)
+    return max((_maximum(pq.read_metadata(readable_footer(f"{folder}/{path}")), "window_end") for path in files), default=None)
 
 
 def _maximum(footer: pq.FileMetaData, column: str) -> datetime:

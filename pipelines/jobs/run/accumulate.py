@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipelines.errors import ConflictError
+from pipelines.files.readable import readable_footer
 from pipelines.jobs.inputs import inputs
 from pipelines.jobs.kept_states import check_kept
 from pipelines.jobs.reports import Accumulated, ReadFile
@@ -148,7 +149,7 @@ def _schema(folder: str, new: Sequence[File], base: Snapshot) -> pa.Schema:
     fullest = next((file for file in new if file.rows), max(new, key=lambda file: file.size, default=None))
     if fullest is None:
         return base.schema or pa.schema([])
-    return pq.read_schema(f"{folder}/{fullest.path}").remove_metadata()
+    return pq.read_schema(readable_footer(f"{folder}/{fullest.path}")).remove_metadata()
 
 
 def _summaries(bound: Bound, intervals: Sequence[Interval], done: Read) -> list[Accumulated]:

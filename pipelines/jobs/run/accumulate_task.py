@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -26,6 +27,7 @@ from pipelines.jobs.run.steady_reading import as_they_are, steady
 from pipelines.sources.bad_files import check_not_empty
 from pipelines.sources.duckdb_session import careful_session, described, explained, kept_session
 from pipelines.sources.lift import states, tally
+from pipelines.sources.object_files import let_read
 from pipelines.sources.sql_types import stored, targets_of
 from pipelines.states.checkpoint import arranged, frame_range, numbered
 from pipelines.states.columns import INSTANT
@@ -50,6 +52,7 @@ def accumulate_share(share: Share) -> dict[str, Any]:
         `Written` as a dict.
     """
     session = kept_session(share.bound.source.timezone)
+    let_read(session, chain.from_iterable(split.paths for split in share.splits))
     looked = seen(share.bound, share.splits) if len(share.splits) > 1 and may_bundle(share.bound) else [None] * len(share.splits)
     done = list[Written]()
     for stretch in bundles(looked):
@@ -110,7 +113,10 @@ def _without_bad_rows(share: Share, split: Split) -> dict[str, Any] | None:
         MuntinError: what is wrong with the rest.
     """
     rows = None
-    with careful_session(share.bound.source.timezone) as session, fitting(session, share.bound, split.paths) as (bound, files):
+    with (
+        careful_session(share.bound.source.timezone, split.paths) as session,
+        fitting(session, share.bound, split.paths) as (bound, files),
+    ):
         if files.has_no_row_left:
             return _of_bad_rows(share, split, files)
         try:

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pipelines.files.readable import readable
 from pipelines.jobs.changes import Changes, compared
 from pipelines.jobs.window_tables import place
 from pipelines.states.columns import BATCH
@@ -63,7 +64,7 @@ def _but(files: Sequence[File], others: Sequence[File]) -> list[File]:
 
 def _both(folder: str, went: Sequence[File], came: Sequence[File]) -> tuple[pa.Table, pa.Table]:
     """The windows of both, with the same columns where one has no file."""
-    found = [[pq.read_table(f"{folder}/{file.path}", partitioning=None) for file in files] for files in (went, came)]
+    found = [[pq.read_table(readable(f"{folder}/{file.path}"), partitioning=None) for file in files] for files in (went, came)]
     empty = next(table for tables in found for table in tables).schema.empty_table()
     before, after = (pa.concat_tables(tables or [empty], promote_options="permissive") for tables in found)
     return before, after

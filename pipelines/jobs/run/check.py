@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from pipelines.definition.pipeline import Pipeline
+    from pipelines.files.paths import AnyPath
     from pipelines.quality.suite import Expectation, Suite
     from pipelines.sources.listing import SourceFile
 
@@ -59,14 +60,14 @@ def check(bound: Bound, intervals: Sequence[Interval], *, validate: bool = True,
 
 
 def check_range(
-    pipeline: Pipeline, *, root: str | Path, start: datetime, end: datetime, validate: bool = True, forget: bool = False
+    pipeline: Pipeline, *, root: str | AnyPath, start: datetime, end: datetime, validate: bool = True, forget: bool = False
 ) -> None:
     """`check` of a run of `[start, end)`."""
     intervals = pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end"))
     check(bind(pipeline, root), intervals, validate=validate, forget=forget)
 
 
-def check_definition(pipeline: Pipeline, *, root: str | Path) -> tuple[str, ...]:
+def check_definition(pipeline: Pipeline, *, root: str | AnyPath) -> tuple[str, ...]:
     """`check` on the files of the first interval that has any; these files, or () where none of the first intervals has.
 
     Raises:

@@ -14,6 +14,7 @@ import duckdb
 import pyarrow.parquet as pq
 
 from pipelines.errors import SourceError
+from pipelines.files.readable import readable_footer
 from pipelines.sources.duckdb_session import described
 from pipelines.sources.lift import states
 from pipelines.sources.scan import quoted, scan, staged
@@ -57,7 +58,7 @@ def _distinct(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequenc
     plain, seen = replace(source, types={}), set()
     for path in paths:
         if source.format == "parquet":
-            schema = str(pq.read_schema(path).remove_metadata())
+            schema = str(pq.read_schema(readable_footer(path)).remove_metadata())
             if schema in seen:
                 continue
             seen.add(schema)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from pipelines.definition.amounts import many
 from pipelines.definition.instants import from_us, label
 from pipelines.errors import StateError
+from pipelines.files.paths import path_of
 from pipelines.jobs.kept_states import check_work
 from pipelines.jobs.pending import pending_windows
 from pipelines.jobs.promotion import check_not_superseded
@@ -52,7 +52,7 @@ def finalize(bound: Bound, spark: SparkSession, asked: Iterable[int], *, again: 
     changed = [staged_window(bound, pending, results[pending.window]) for pending in windows if pending.work]
     staged = Staged(folder, changed, _missing(windows), [remark for pending in windows for remark in pending.remarks])
     if changed:
-        write_whole(Path(bound.folder, folder, STAGED_FILE), staged.dumps().encode())
+        write_whole(path_of(bound.folder, folder, STAGED_FILE), staged.dumps().encode())
     return staged
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pipelines.files.readable import readable_footer
 from pipelines.jobs.run.bundles import MOST_ROWS, SMALL, Seen
 from pipelines.sources.listing import source_file
 
@@ -32,7 +33,9 @@ def seen(bound: Bound, splits: Sequence[Split]) -> list[Seen | None]:
     for split in splits:
         try:
             files = [source_file(bound.source, path) for path in split.paths]
-            footers = [pq.read_metadata(path) for path in split.paths] if _is_small(split, [file.size for file in files]) else []
+            footers = (
+                [pq.read_metadata(readable_footer(path)) for path in split.paths] if _is_small(split, [file.size for file in files]) else []
+            )
         except (OSError, pa.ArrowException):
             footers = []
         if footers and (last is None or not footers[0].schema.equals(last)):

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 
 from pipelines.definition.amounts import many
 from pipelines.errors import SourceError
+from pipelines.files.readable import readable
 from pipelines.states.columns import BATCH, INSTANT
 from pipelines.store.paths import QUARANTINE
 
@@ -61,6 +62,6 @@ def _rows(bound: Bound, done: Read, interval: Interval) -> Iterator[Mapping[str,
     """The first refused rows of a batch."""
     start, left = pa.scalar(interval.start_us, pa.int64()).cast(INSTANT), _SHOWN
     for file in done.refused:
-        table = pq.read_table(f"{bound.folder}/{QUARANTINE}/{file.path}", filters=[(BATCH, "=", start)])
+        table = pq.read_table(readable(f"{bound.folder}/{QUARANTINE}/{file.path}"), filters=[(BATCH, "=", start)])
         yield from table.slice(0, left).to_pylist()
         left -= min(left, len(table))

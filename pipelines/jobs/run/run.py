@@ -26,12 +26,12 @@ from pipelines.store.retries import after_conflicts
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
-    from pathlib import Path
 
     from pyspark.sql import SparkSession
 
     from pipelines.definition.pipeline import Pipeline
     from pipelines.definition.schedule import Interval
+    from pipelines.files.paths import AnyPath
     from pipelines.jobs.changes import Changes
     from pipelines.store.store import Store
 
@@ -62,7 +62,7 @@ class Finished:
 def run(
     pipeline: Pipeline,
     *,
-    root: str | Path,
+    root: str | AnyPath,
     start: datetime,
     end: datetime,
     spark: SparkSession | None = None,

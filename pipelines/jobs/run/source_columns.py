@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -16,6 +17,7 @@ from pipelines.aggregates.grouping import asked_of
 from pipelines.definition.kinds import RowStates
 from pipelines.definition.spelling import did_you_mean
 from pipelines.errors import DefinitionError, MuntinError, SourceError
+from pipelines.files.readable import readable_footer
 from pipelines.jobs.run.definition_sql import check_sql
 from pipelines.jobs.run.fitting_files import fitting
 from pipelines.jobs.run.odd_cells import with_odd_cells
@@ -24,6 +26,7 @@ from pipelines.sources.duckdb_session import described, explained, kept_session,
 from pipelines.sources.json_columns import read_as
 from pipelines.sources.lift import states
 from pipelines.sources.lift_sql import expression_sql, lifts_sql
+from pipelines.sources.object_files import let_read
 from pipelines.sources.scan import event_time, quoted, scan, staged
 from pipelines.sources.sql_types import NEEDS, is_nested, meets, stored, stored_type
 from pipelines.states.columns import FIRST_EVENT, FRAME, LAST_EVENT, ORDINAL, SOURCE_ROWS
@@ -43,6 +46,7 @@ def bound_types(bound: Bound, known: Mapping[str, pa.Schema | None], pieces: Seq
         DefinitionError: an aggregate, the filter or a key does not fit the columns, or SQL is more than an expression.
     """
     session = kept_session(bound.source.timezone)
+    let_read(session, chain(*pieces))
     check_sql(bound)
     try:
         return _bound_types(session, bound, known, pieces)
@@ -100,7 +104,7 @@ def _first_with_rows(session: duckdb.DuckDBPyConnection, bound: Bound, pieces: S
 def _has_rows(session: duckdb.DuckDBPyConnection, bound: Bound, paths: Sequence[str]) -> bool:
     if bound.source.format == "parquet":
         with suppress(OSError, pa.ArrowException):  # which DuckDB explains
-            return any(pq.read_metadata(path).num_rows for path in paths)
+            return any(pq.read_metadata(readable_footer(path)).num_rows for path in paths)
     try:
         return bool(session.execute(f"SELECT 1 FROM {scan(replace(bound.source, types={}), paths)} LIMIT 1").fetchall())
     except duckdb.Error as wrong:

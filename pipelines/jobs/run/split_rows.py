@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 
+from pipelines.files.readable import readable_footer
 from pipelines.jobs.run.refused_places import BAD, KEPT, REFUSED, placed, rows_by_file, with_lines
 from pipelines.jobs.run.row_faults import Fault, first_fault, row_faults
 from pipelines.jobs.run.shares import keeps_order
@@ -77,7 +78,9 @@ def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> S
     def by_file(read: int) -> list[int]:
         if len(split.paths) == 1:
             return [read]
-        return rows_by_file(session, split.paths, KEPT) if kept else [pq.read_metadata(path).num_rows for path in split.paths]
+        return (
+            rows_by_file(session, split.paths, KEPT) if kept else [pq.read_metadata(readable_footer(path)).num_rows for path in split.paths]
+        )
 
     return SplitRows(split.paths, columns, KEPT if kept else rows, 0, by_file, list, lost)
 

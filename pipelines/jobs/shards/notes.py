@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -12,6 +11,8 @@ import pyarrow.parquet as pq
 from pipelines.definition.kinds import Chained
 from pipelines.engine.arrival.notes import note_after
 from pipelines.engine.windows import still_open
+from pipelines.files.paths import path_of
+from pipelines.files.readable import readable
 from pipelines.jobs.shards.states import own_buckets
 from pipelines.states.columns import BUCKET
 from pipelines.states.keys import buckets, contiguous
@@ -30,7 +31,7 @@ def read_note(shard: Shard) -> pa.Table | None:
     """The shard's part of the note that its work goes on from; None if it goes on from states alone."""
     if not shard.note:
         return None
-    note = pa.concat_tables(pq.read_table(Path(shard.bound.folder, NOTES, path)) for path in shard.note)
+    note = pa.concat_tables(pq.read_table(readable(path_of(shard.bound.folder, NOTES, path))) for path in shard.note)
     note = note if shard.only is None else note.filter(shard.only)
     return note.filter(own_buckets(shard)) if shard.count > 1 else note
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,12 +10,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipelines.engine.odd_floats import odd_floats
+from pipelines.files.paths import path_of
+from pipelines.files.readable import readable
 from pipelines.states.columns import BATCH_POSITION, BUCKET, FRAME
 from pipelines.states.keys import BUCKETS, contiguous
 from pipelines.states.sorted import instants
 from pipelines.store.contents import problem_of
 
 if TYPE_CHECKING:
+    from pipelines.files.paths import AnyPath
     from pipelines.jobs.shards.shard import Shard
     from pipelines.states.frames import Ints
 
@@ -33,7 +35,7 @@ def rows_of_tiers(shard: Shard, states: pa.Table) -> pa.Table | None:
     if not shard.tiers:
         return None
     fields = [column for field in shard.bound.fields for column in field.columns]
-    folder, tables = Path(shard.bound.folder, shard.tiers.folder), list[pa.Table]()
+    folder, tables = path_of(shard.bound.folder, shard.tiers.folder), list[pa.Table]()
     for path, starts in shard.tiers.files:
         if problem := problem_of(folder / path):
             _log.warning("%s %s; states are read instead", folder / path, problem)
@@ -45,9 +47,9 @@ def rows_of_tiers(shard: Shard, states: pa.Table) -> pa.Table | None:
     return pa.concat_tables([states.slice(0, 0), *(table.select(states.column_names).cast(states.schema) for table in tables)])
 
 
-def _of_file(shard: Shard, path: Path, starts: Ints) -> pa.Table:
+def _of_file(shard: Shard, path: AnyPath, starts: Ints) -> pa.Table:
     """The rows of some tiles and of the shard's buckets, with `BATCH_POSITION`."""
-    table = pq.read_table(path, partitioning=None, use_threads=False)
+    table = pq.read_table(readable(path), partitioning=None, use_threads=False)
     bucket = contiguous(table[BUCKET]).to_numpy()
     low, high = (number * BUCKETS // shard.count for number in (shard.number, shard.number + 1))
     mine = np.isin(instants(table[FRAME]), starts) & (bucket >= low) & (bucket < high)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import reduce
 from operator import or_
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,12 +14,14 @@ import pyarrow.dataset as ds
 
 from pipelines.definition.instants import from_us
 from pipelines.errors import StateError
+from pipelines.files.paths import path_of
 from pipelines.jobs.shards.rows_of_tiers import rows_of_tiers
 from pipelines.states.columns import BATCH, BATCH_POSITION, BUCKET, FRAME, INSTANT
 from pipelines.states.keys import BUCKETS
 from pipelines.states.sorted import instants
 from pipelines.store.contents import problem_of
 from pipelines.store.paths import parse_states_path
+from pipelines.store.reading import dataset_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,11 +58,9 @@ def _natural(shard: Shard, folder: str, keep: Sequence[str]) -> pa.Table:
     """The states of the shard's files that its work and its tiers ask for."""
     if shard.only is None:
         _check_files(shard, folder)
-    form, disk = ds.ParquetFileFormat(), pa.fs.LocalFileSystem()
-    fragments = [form.make_fragment(f"{folder}/{path}", disk) for path in shard.files]
     condition = _condition(shard)
     names = [name for name in shard.schema.names if name not in (BATCH, BUCKET) or name in keep]
-    dataset = ds.FileSystemDataset(fragments, shard.schema, form, disk)
+    dataset = dataset_of([f"{folder}/{path}" for path in shard.files], shard.schema)
     table = dataset.to_table(columns=list(dict.fromkeys((*names, BATCH))), filter=condition, use_threads=False)
     position = np.searchsorted(shard.starts, instants(table[BATCH]))
     return table.select(names).append_column(BATCH_POSITION, pa.array(position))
@@ -94,7 +93,7 @@ def own_buckets(shard: Shard) -> pc.Expression:
 def _check_files(shard: Shard, folder: str) -> None:
     """Check the shard's share of the files: each file is checked by one shard, and what a shard refuses is refused for all."""
     for name in shard.files[shard.number :: shard.count]:
-        if problem := problem_of(Path(folder, name)):
+        if problem := problem_of(path_of(folder, name)):
             path = parse_states_path(name)
             at = int(np.searchsorted(shard.starts, path.last_us))
             end_us = shard.starts[min(at + 1, len(shard.starts) - 1)]

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from collections import Counter
 from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deltalake import DeltaTable
-
+from pipelines.files.paths import path_of, relative, remove_folder, sizes_below
 from pipelines.jobs.look.status import standing
 from pipelines.jobs.reports_table import last_read_at, utc_now
 from pipelines.jobs.state_folders import bind_existing
@@ -19,6 +16,7 @@ from pipelines.jobs.upkeep.expire import expire
 from pipelines.jobs.upkeep.tiers import make_tiers
 from pipelines.jobs.upkeep.vacuum import Removed, vacuum
 from pipelines.store.delta import DeltaStore
+from pipelines.store.seen_tables import open_table
 from pipelines.store.state import WINDOWS, states_of
 
 if TYPE_CHECKING:
@@ -26,6 +24,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from pipelines.definition.pipeline import Pipeline
+    from pipelines.files.paths import AnyPath
     from pipelines.jobs.bound import Bound
 
 
@@ -40,7 +39,7 @@ class Maintained:
 def maintain(
     pipeline: Pipeline,
     *,
-    root: str | Path,
+    root: str | AnyPath,
     older_than_us: int,
     superseded: bool = False,
     dry_run: bool = False,
@@ -70,7 +69,7 @@ def maintain(
         while make_tiers(bound):
             pass
         tell("logs")
-        _shorten_logs(Path(bound.folder), Path(bound.folder).parent / WINDOWS)
+        _shorten_logs(path_of(bound.folder), path_of(bound.folder).parent / WINDOWS)
     tell("vacuum")
     oldest = present - timedelta(microseconds=older_than_us)
     gone = [*_superseded(bound, oldest, dry_run=dry_run)] if superseded else []
@@ -85,21 +84,21 @@ def _each(bound: Bound, tell: Callable[[str], None]) -> Iterator[str]:
         yield table
 
 
-def _shorten_logs(*folders: Path) -> None:
+def _shorten_logs(*folders: AnyPath) -> None:
     """A checkpoint for each table below the folders, and no entries that are older than its log is to be."""
     for log in sorted(log for folder in folders for log in folder.rglob("_delta_log")):
-        table = DeltaTable(str(log.parent))
+        table = open_table(str(log.parent))
         table.create_checkpoint()
         table.cleanup_metadata()
 
 
 def _superseded(bound: Bound, oldest: datetime, *, dry_run: bool) -> Iterator[Removed]:
     """Remove the states of other definitions that read their last batch before `oldest`."""
-    present = Path(bound.folder)
+    present = path_of(bound.folder)
     for folder in (other for other in states_of(present.parent) if other != present and standing(other) != "current"):
         read_at = last_read_at(DeltaStore(str(folder)))
         if read_at is None or read_at < oldest:
-            files = [file.stat().st_size for file in folder.rglob("*") if file.is_file()]
+            files = [size for _, size, _ in sizes_below(folder)]
             if not dry_run:
-                shutil.rmtree(folder)
-            yield Removed("superseded state", str(folder.relative_to(bound.root)), len(files), sum(files))
+                remove_folder(folder)
+            yield Removed("superseded state", relative(folder, bound.root), len(files), sum(files))

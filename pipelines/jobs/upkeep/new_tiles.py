@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipelines.errors import StateError
+from pipelines.files.paths import path_of
+from pipelines.files.readable import readable
 from pipelines.jobs.upkeep.rows_of_tiles import rows_of_tiles, schema_of_tiles, states_in
 from pipelines.states.columns import FRAME
 from pipelines.states.sorted import instants
@@ -57,7 +58,7 @@ class NewTiles:
         self.base = self.bound.store.snapshot(self.found.table)
         self.files = files_of_rows(self.base.files)
         known = tiles_of(self.folder, self.base.files).valid(self.found.scale, self.batches)
-        whole = {place for place, file in self.files.items() if Path(self.folder, file.path).exists()}
+        whole = {place for place, file in self.files.items() if path_of(self.folder, file.path).exists()}
         self.kept = known.take(np.array([place in whole for place in self._places(known)], np.bool_))
 
     @property
@@ -125,11 +126,11 @@ class NewTiles:
         """
         if place in self.tables or place not in self.files:
             return self.tables.get(place, self.schema.empty_table())
-        path = Path(self.folder, self.files[place].path)
+        path = path_of(self.folder, self.files[place].path)
         if problem := problem_of(path):
             path.unlink(missing_ok=True)
             raise StateError(f"{path} {problem}")
-        rows = pq.read_table(path, partitioning=None).cast(self.schema)
+        rows = pq.read_table(readable(path), partitioning=None).cast(self.schema)
         kept = self.kept.at(place[0]).number * self.found.scale.span_us(place[0])
         return rows.filter(pa.array(np.isin(instants(rows[FRAME]), kept)))
 

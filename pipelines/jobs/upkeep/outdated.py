@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from pipelines.definition.pipeline import Pipeline
     from pipelines.definition.schedule import Interval
+    from pipelines.files.paths import AnyPath
     from pipelines.jobs.reports import ReadFile
     from pipelines.sources.listing import SourceFile
 
@@ -42,7 +43,7 @@ class Outdated:
     purged: bool = False
 
 
-def outdated(pipeline: Pipeline, *, root: str | Path, start: datetime, end: datetime, everything: bool = False) -> list[Outdated]:
+def outdated(pipeline: Pipeline, *, root: str | AnyPath, start: datetime, end: datetime, everything: bool = False) -> list[Outdated]:
     """The batches of `[start, end)` to read and those that are purged, in order; all of them if `everything`.
 
     A batch whose states are gone, as `retain` says, is none of them. A source has changed when its files are not those of the batch's
@@ -100,6 +101,8 @@ def _written(bound: Bound, before: ReadFile, now: SourceFile, recorded_ns: int) 
     """Whether a file of the same size has another content, as far as its checksum, else its time, tells."""
     if before.checksum and bound.source.checksum:
         return before.checksum != source_file(bound.source, now.path).checksum
+    if before.checksum and now.checksum:  # ETags
+        return before.checksum != now.checksum
     if before.written_ns is None:  # of version 0.1
         return now.written_ns > recorded_ns
     return before.written_ns != now.written_ns

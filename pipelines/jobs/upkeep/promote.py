@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipelines.definition.amounts import many
 from pipelines.errors import DefinitionError, StateError
+from pipelines.files.paths import path_of
 from pipelines.jobs.adoption import adopt, adoptable
 from pipelines.jobs.bound import bind
 from pipelines.jobs.ledger_segments import write_segment
@@ -25,13 +25,14 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from pipelines.definition.pipeline import Pipeline
+    from pipelines.files.paths import AnyPath
     from pipelines.jobs.bound import Bound
 
 
 def promote(
     pipeline: Pipeline,
     *,
-    root: str | Path,
+    root: str | AnyPath,
     spark: SparkSession | None = None,
     incomplete: bool = False,
     validate: bool = True,
@@ -81,7 +82,7 @@ class RolledBack:
     files: int
 
 
-def rollback(pipeline: Pipeline, *, root: str | Path, window: str | None = None, version: int | None = None) -> list[RolledBack]:
+def rollback(pipeline: Pipeline, *, root: str | AnyPath, window: str | None = None, version: int | None = None) -> list[RolledBack]:
     """Give tables that readers know what they held before a definition was promoted. The definition that was current is superseded then.
 
     Args:
@@ -116,7 +117,7 @@ def _roll_back(bound: Bound, window: str, version: int | None) -> RolledBack:
     if not then.ledger or then.snapshot.schema is None:
         raise StateError(f"{place(bound.folder, now.table)} has no windows at version {version}")
     state, table = then.ledger.state, place(bound.folder, now.table)
-    if not (Path(bound.folder).parent / state).is_dir():
+    if not (path_of(bound.folder).parent / state).is_dir():
         raise StateError(
             f"the states that version {version} of {table} was derived from, {state}, are removed: its windows could not go on"
         )

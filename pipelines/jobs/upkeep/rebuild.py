@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import reduce
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +11,7 @@ from pipelines.definition.amounts import size_of
 from pipelines.definition.instants import from_us, instant_us
 from pipelines.definition.schedule import Interval
 from pipelines.errors import DefinitionError, StateError
+from pipelines.files.paths import folders_in, path_of
 from pipelines.jobs import definition_note
 from pipelines.jobs.bound import Bound, bind
 from pipelines.jobs.inputs import inputs, without_files
@@ -28,13 +28,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pipelines.definition.pipeline import Pipeline
+    from pipelines.files.paths import AnyPath
     from pipelines.states.frames import Ints
     from pipelines.timeline.batches import Batches
 
 _LOOKED = 100  # batches of another definition, to tell whether its schedule is the present one
 
 
-def to_rebuild(pipeline: Pipeline, *, root: str | Path) -> list[Outdated]:
+def to_rebuild(pipeline: Pipeline, *, root: str | AnyPath) -> list[Outdated]:
     """The batches to read and those that are purged, in order: none if there is no earlier state, or the present one has all.
 
     Raises:
@@ -60,7 +61,7 @@ def to_rebuild(pipeline: Pipeline, *, root: str | Path) -> list[Outdated]:
     return [_outdated(interval, f"in the state {earlier.name}", purged=interval in gone) for interval in lacking]
 
 
-def by_itself(pipeline: Pipeline, root: str | Path) -> list[Interval]:
+def by_itself(pipeline: Pipeline, root: str | AnyPath) -> list[Interval]:
     """The batches of `to_rebuild` that a run reads beside its own, as their files are not more than `auto_rebuild`; () where they are."""
     most = size_of(pipeline.auto_rebuild, "auto_rebuild")
     if not most or not left_behind(pipeline, root):
@@ -76,7 +77,7 @@ def _outdated(interval: Interval, why: str, *, purged: bool) -> Outdated:
     return Outdated(from_us(interval.start_us), from_us(interval.end_us), reason, purged)
 
 
-def left_behind(pipeline: Pipeline, root: str | Path) -> int:
+def left_behind(pipeline: Pipeline, root: str | AnyPath) -> int:
     """The number of batches in `to_rebuild`; 0 where the earlier state is of another schedule."""
     bound = bind(pipeline, root)
     earlier = newest_earlier(bound)
@@ -85,21 +86,21 @@ def left_behind(pipeline: Pipeline, root: str | Path) -> int:
     return len(lost) if earlier and len(lost) and _is_of(pipeline, earlier, there) else 0
 
 
-def _batches_of(state: Path) -> Ints:
+def _batches_of(state: AnyPath) -> Ints:
     """Starts of the batches that any frame set of a state has, ascending."""
-    tables = [_of_table(state, table.name).start_us for table in sorted(state.glob("frames/*"))]
+    tables = [_of_table(state, table.name).start_us for table in folders_in(state / "frames")]
     return np.unique(np.concatenate([*tables, np.empty(0, np.int64)]))
 
 
-def _of_table(state: Path, frames: str) -> Batches:
+def _of_table(state: AnyPath, frames: str) -> Batches:
     """The batches of a frame set of any state."""
     snapshot = DeltaStore(str(state)).snapshot(f"frames/{frames}")
     return batches_of(f"{state}/frames/{frames}", snapshot.files, int)
 
 
-def newest_earlier(bound: Bound) -> Path | None:
+def newest_earlier(bound: Bound) -> AnyPath | None:
     """The state of the earlier definition that read a batch last; None if no earlier definition did."""
-    present = Path(bound.folder)
+    present = path_of(bound.folder)
     others = [folder for folder in states_of(present.parent) if folder != present]
     ages = [(read_at, folder) for folder in others if (read_at := last_read_at(DeltaStore(str(folder))))]
     return max(ages)[1] if ages else None
@@ -113,7 +114,7 @@ def check_rebuilt(bound: Bound, window: str) -> None:
     """
     if published(bound.store, window).ledger:
         return
-    readers, home = current(bound.store, window), Path(bound.folder).parent
+    readers, home = current(bound.store, window), path_of(bound.folder).parent
     earlier = [folder for folder in states_of(home) if (folder / WINDOWS / window / "_delta_log").exists()]
     if window in superseded(bound):
         raise StateError(
@@ -134,7 +135,7 @@ def _batches(bound: Bound) -> Ints:
     return reduce(np.intersect1d, known)
 
 
-def _is_of(pipeline: Pipeline, earlier: Path, starts: Ints) -> bool:
+def _is_of(pipeline: Pipeline, earlier: AnyPath, starts: Ints) -> bool:
     """Whether an earlier state is of the present schedule: as it is noted there, else as its batches tell."""
     noted = definition_note.read(earlier)
     return noted["schedule"] == str(pipeline.intervals) if noted else _fits(pipeline, starts[:_LOOKED].tolist())

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +14,7 @@ import pyarrow.dataset as ds
 from pipelines.engine.merged_states import merged
 from pipelines.engine.odd_floats import odd_floats
 from pipelines.errors import SourceError, StateError
+from pipelines.files.paths import path_of
 from pipelines.states.columns import BATCH, BUCKET, FRAME, INSTANT
 from pipelines.states.keys import buckets, contiguous
 from pipelines.states.sorted import instants
@@ -52,7 +52,7 @@ def states_in(folder: str, snapshot: Snapshot, within: Sequence[Stretch], batche
     """
     files = [file for file in snapshot.files if _touches(file.path, within)]
     for file in files:
-        if problem := problem_of(Path(folder, file.path)):
+        if problem := problem_of(path_of(folder, file.path)):
             raise StateError(f"{folder}/{file.path} {problem}")
     inside = [(ds.field(FRAME) >= _instant(low)) & (ds.field(FRAME) < _instant(high)) for low, high in within]
     of_batches = (ds.field(BATCH) >= _instant(batches[0])) & (ds.field(BATCH) <= _instant(batches[1]))

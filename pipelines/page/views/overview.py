@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ from pipelines.definition.amounts import many
 from pipelines.definition.instants import instant_us, spell_instant
 from pipelines.definition.schedule import Interval
 from pipelines.errors import MuntinError
+from pipelines.files.paths import path_of
 from pipelines.jobs.bound import bind
 from pipelines.jobs.look.batch_list import published_at
 from pipelines.jobs.look.status import PipelineStatus, status
@@ -87,7 +87,7 @@ def line(known: Known, now_us: int) -> Line:
         return Line(known.name, calls=(Call(what, "see what is wrong, and mend it", f"muntin check {known.file or 'FILE'}"),))
     try:
         bound = bind(known.pipeline, known.root)
-        if not Path(bound.folder).is_dir():
+        if not path_of(bound.folder).is_dir():
             return _unborn(known, bound)
         return _line(known, known.pipeline, bound, status(known.pipeline, root=known.root), now_us)
     except MuntinError as wrong:

@@ -1,0 +1,301 @@
+"""A path in an object store, with the verbs of `pathlib.Path` that Muntin needs.
+
+A folder is what lies below a path: it is there while a file is. A file is written whole. A link is a copy.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import posixpath
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from stat import S_IFDIR, S_IFREG
+from typing import TYPE_CHECKING
+
+from pipelines.files.object_stores import to_ask, to_move, told
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectStat:
+    """What a store tells of a file, named as `os.stat_result` has it. `st_ino` is the ETag: another content, another one."""
+
+    st_size: int
+    st_mtime_ns: int
+    st_ino: str
+    st_mode: int = S_IFREG
+
+    @property
+    def st_mtime(self) -> float:
+        """When it was written, in seconds since 1970."""
+        return self.st_mtime_ns / 1e9
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ObjectPath:
+    """An address without a slash at its end, as `s3://bucket/prefix`."""
+
+    address: str
+
+    def __str__(self) -> str:
+        return self.address
+
+    def __truediv__(self, more: str) -> ObjectPath:
+        return ObjectPath(f"{self.address}/{more.strip('/')}") if more.strip("/") else self
+
+    @property
+    def bucket(self) -> str:
+        """The address of the bucket."""
+        scheme, _, rest = self.address.partition("://")
+        return f"{scheme}://{rest.partition('/')[0]}"
+
+    @property
+    def key(self) -> str:
+        """What follows the bucket."""
+        return self.address[len(self.bucket) + 1 :]
+
+    @property
+    def name(self) -> str:
+        """The last part."""
+        return posixpath.basename(self.key)
+
+    @property
+    def stem(self) -> str:
+        """The name without its suffix."""
+        return posixpath.splitext(self.name)[0]
+
+    @property
+    def suffix(self) -> str:
+        """The end of the name, from its last dot."""
+        return posixpath.splitext(self.name)[1]
+
+    @property
+    def parent(self) -> ObjectPath:
+        """The folder above; of a bucket, the bucket."""
+        return ObjectPath(self.address.rpartition("/")[0]) if self.key else self
+
+    def with_name(self, name: str) -> ObjectPath:
+        """A neighbour."""
+        return self.parent / name
+
+    def absolute(self) -> ObjectPath:
+        """Itself: an address is absolute."""
+        return self
+
+    def exists(self) -> bool:
+        """Whether there is a file or a folder."""
+        return self.is_file() or self.is_dir()
+
+    def is_file(self) -> bool:
+        """Whether there is a file."""
+        try:
+            self._head()
+        except FileNotFoundError:
+            return False
+        return True
+
+    def is_dir(self) -> bool:
+        """Whether there is a file below."""
+        return next(self._below(chunk=1), None) is not None
+
+    def stat(self) -> ObjectStat:
+        """Facts of the file, else of the folder.
+
+        Raises:
+            FileNotFoundError: there is neither.
+        """
+        try:
+            return self._head()
+        except FileNotFoundError:
+            if self.is_dir():
+                return ObjectStat(0, 0, "", S_IFDIR)
+            raise
+
+    def read_bytes(self) -> bytes:
+        """The content."""
+        import obstore
+
+        with told(self.address):
+            return bytes(obstore.get(to_move(self.bucket), self.key).bytes())
+
+    def read_text(self, encoding: str = "utf-8") -> str:
+        """The content as text."""
+        return self.read_bytes().decode(encoding)
+
+    def open(self, _mode: str = "rb") -> io.BytesIO:
+        """The content as a file that is open for reading."""
+        return io.BytesIO(self.read_bytes())
+
+    def end(self, size: int) -> tuple[bytes, int]:
+        """At most so many bytes from the end, and the size of the whole."""
+        import obstore
+
+        with told(self.address):
+            found = obstore.get(to_move(self.bucket), self.key, options={"range": {"suffix": size}})
+            return bytes(found.bytes()), found.meta["size"]
+
+    def write_bytes(self, content: bytes | memoryview) -> int:
+        """Write the file: whole, or not at all."""
+        import obstore
+
+        with told(self.address):
+            obstore.put(to_move(self.bucket), self.key, bytes(content))
+        return len(content)
+
+    def write_new(self, content: bytes | memoryview) -> None:
+        """Write the file unless it is there.
+
+        Raises:
+            FileExistsError: it is there.
+        """
+        import obstore
+        from obstore.exceptions import AlreadyExistsError
+
+        with told(self.address):
+            try:
+                obstore.put(to_move(self.bucket), self.key, bytes(content), mode="create")
+            except AlreadyExistsError:
+                raise FileExistsError(errno.EEXIST, "there is a file", self.address) from None
+
+    def chmod(self, mode: int) -> None:
+        """Nothing: the store's own rules say who may read."""
+
+    def touch(self) -> None:
+        """Nothing: a file that was copied is of now."""
+
+    def hardlink_to(self, source: ObjectPath) -> None:
+        """Copy a file to here: names in a store cannot share a content.
+
+        Raises:
+            FileNotFoundError: there is no such file.
+        """
+        import obstore
+
+        with told(source.address):
+            obstore.copy(to_move(self.bucket), source.key, self.key)
+
+    def rename(self, target: ObjectPath) -> None:
+        """Move a file, or all files of a folder, one after the other."""
+        here = [path for path, _ in self.files()]
+        if not here:
+            return self.replace(target)
+        for path in here:
+            ObjectPath(target.address + path.address[len(self.address) :]).hardlink_to(path)
+        return self.remove_all()
+
+    def replace(self, target: ObjectPath) -> None:
+        """Move a file: a copy, and then the file is removed.
+
+        Raises:
+            FileNotFoundError: there is no such file.
+        """
+        target.hardlink_to(self)
+        self.unlink()
+
+    def unlink(self, missing_ok: bool = True) -> None:  # noqa: FBT001, FBT002, ARG002 - as `Path.unlink`; a store does not tell
+        """Remove the file."""
+        import obstore
+
+        with told(self.address):
+            obstore.delete(to_ask(self.bucket), self.key)
+
+    def remove_all(self) -> None:
+        """Remove all files of the folder."""
+        import obstore
+
+        if keys := [path.key for path, _ in self.files()]:
+            with told(self.address):
+                obstore.delete(to_move(self.bucket), keys)
+
+    def mkdir(self, mode: int = 0o777, parents: bool = False, exist_ok: bool = False) -> None:  # noqa: FBT001, FBT002 - as `Path.mkdir`
+        """Nothing: a folder is there while a file is."""
+
+    def files(self) -> list[tuple[ObjectPath, ObjectStat]]:
+        """All files below, each with its facts, ascending."""
+        return sorted(self._below(), key=lambda found: found[0])
+
+    def entries(self) -> dict[str, ObjectStat]:
+        """The names in the folder, each with its facts, ascending."""
+        import obstore
+
+        with told(self.address):
+            found = obstore.list_with_delimiter(to_ask(self.bucket), self.key or None)
+        names = {posixpath.basename(path.rstrip("/")): ObjectStat(0, 0, "", S_IFDIR) for path in found["common_prefixes"]}
+        names |= {posixpath.basename(meta["path"]): _stat(meta) for meta in found["objects"]}
+        return dict(sorted(names.items()))
+
+    def iterdir(self) -> Iterator[ObjectPath]:
+        """What lies in the folder."""
+        return iter([self / name for name in self.entries()])
+
+    def glob(self, pattern: str) -> Iterator[ObjectPath]:
+        """The files and folders that a pattern with `*`, `?`, `[...]` and `**` names. Hidden names count, as in `Path.glob`."""
+        head, _, rest = pattern.partition("/")
+        if head == "**":
+            return iter(sorted({path for path in self._all() if _fits(path.address[len(self.address) + 1 :], pattern)}))
+        found = [self / head] if not set(head) & set("*?[") else [path for path in self.iterdir() if fnmatchcase(path.name, head)]
+        if not rest:
+            return iter([path for path in found if (path.is_dir() if pattern.endswith("/") else path.exists())])
+        return iter([deeper for path in found for deeper in path.glob(rest)])
+
+    def rglob(self, name: str) -> Iterator[ObjectPath]:
+        """All files and folders below with a name that a pattern names."""
+        return iter([path for path in self._all() if fnmatchcase(path.name, name)])
+
+    def relative_to(self, folder: ObjectPath) -> str:
+        """The path below a folder."""
+        if not self.address.startswith(f"{folder.address}/"):
+            raise ValueError(f"{self} is not below {folder}")
+        return self.address[len(folder.address) + 1 :]
+
+    def _all(self) -> list[ObjectPath]:
+        """All files below, and the folders that they lie in."""
+        files = [path for path, _ in self.files()]
+        folders: set[ObjectPath] = set()
+        for path in files:
+            above = path.parent
+            while above != self and above not in folders:
+                folders.add(above)
+                above = above.parent
+        return sorted({*files, *folders})
+
+    def _head(self) -> ObjectStat:
+        import obstore
+
+        if not self.key:
+            raise FileNotFoundError(errno.ENOENT, "a bucket is no file", self.address)
+        with told(self.address):
+            return _stat(obstore.head(to_ask(self.bucket), self.key))
+
+    def _below(self, chunk: int = 1000) -> Iterator[tuple[ObjectPath, ObjectStat]]:
+        import obstore
+
+        with told(self.address):
+            for found in obstore.list(to_ask(self.bucket), self.key or None, chunk_size=chunk):
+                for meta in found:
+                    yield ObjectPath(f"{self.bucket}/{meta['path']}"), _stat(meta)
+
+
+def _stat(meta: object) -> ObjectStat:
+    """The facts that a store tells of a file."""
+    written: datetime = meta["last_modified"]  # type: ignore[index]
+    whole = int(written.timestamp()) * 10**9 + written.microsecond * 1000
+    return ObjectStat(meta["size"], whole, meta["e_tag"] or "")  # type: ignore[index]
+
+
+def _fits(path: str, pattern: str) -> bool:
+    """Whether a path fits a pattern whose `**` stands for any number of folders."""
+    parts, wanted = path.split("/"), pattern.split("/")
+    return _fit(parts, wanted)
+
+
+def _fit(parts: list[str], wanted: list[str]) -> bool:
+    if not wanted:
+        return not parts
+    if wanted[0] == "**":
+        return any(_fit(parts[at:], wanted[1:]) for at in range(len(parts) + 1))
+    return bool(parts) and fnmatchcase(parts[0], wanted[0]) and _fit(parts[1:], wanted[1:])

@@ -1,0 +1,73 @@
+"""What Arrow reads a file from: a local file by its path, as fast as ever; a file of an object store by its content."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from pipelines.definition.relative_paths import is_object_store
+from pipelines.files.object_path import ObjectPath
+from pipelines.files.paths import path_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+_TAIL = 2**16  # bytes; the footers of nearly all files are shorter
+_AT_ONCE = 8  # files
+_LENGTH = 8  # bytes at the end of a Parquet file: the length of its footer, and `PAR1`
+
+
+def readable(place: str | Path | ObjectPath) -> str | pa.BufferReader:
+    """A file for Arrow to read, all of it or much of it.
+
+    Raises:
+        FileNotFoundError: there is no such file in the object store. Of a local file, Arrow tells.
+    """
+    return pa.BufferReader(_content(str(place))) if is_object_store(str(place)) else str(place)
+
+
+def readable_footer(place: str | Path | ObjectPath) -> str | pa.BufferReader:
+    """A Parquet file for Arrow to read its footer alone.
+
+    Raises:
+        FileNotFoundError: as `readable`.
+    """
+    return pa.BufferReader(footer_end(str(place))[0]) if is_object_store(str(place)) else str(place)
+
+
+def size_and_footer(place: Path | ObjectPath) -> tuple[int, str | pa.BufferReader]:
+    """The size of a file in bytes, and what Arrow reads its footer from.
+
+    Raises:
+        OSError: there is no such file.
+    """
+    if not isinstance(place, ObjectPath):
+        return place.stat().st_size, str(place)
+    tail, size = footer_end(place.address)
+    return size, pa.BufferReader(tail)
+
+
+def readable_all(places: Sequence[str]) -> list[str | pa.BufferReader]:
+    """As `readable`, of several files; those of an object store are fetched side by side."""
+    if not any(map(is_object_store, places)):
+        return list(places)
+    with ThreadPoolExecutor(_AT_ONCE) as threads:
+        return list(threads.map(readable, places))
+
+
+def footer_end(address: str) -> tuple[bytes, int]:
+    """The end of a Parquet file in an object store that holds its footer, and the size of the file.
+
+    https://parquet.apache.org/docs/file-format/
+    """
+    path = ObjectPath(address)
+    tail, size = path.end(_TAIL)
+    footer = int.from_bytes(tail[-_LENGTH:-4], "little") + _LENGTH if len(tail) >= _LENGTH else 0
+    return path.end(footer) if len(tail) < footer <= size else (tail, size)
+
+
+def _content(address: str) -> bytes:
+    return path_of(address).read_bytes()

@@ -1,0 +1,81 @@
+"""An object store for tests: versitygw, a server of S3 with a folder behind it, that `setup/object_store.sh` builds."""
+
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+BINARY = Path(__file__).parents[1] / "build/bin/versitygw"
+KEY, SECRET = "muntin-tests", "not-a-secret-of-anybody"
+
+
+@dataclass(frozen=True)
+class Server:
+    """Its address, and the folder in which each bucket is a folder."""
+
+    port: int
+    folder: Path
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What a process needs to reach it."""
+        return {
+            "AWS_ENDPOINT_URL": f"http://127.0.0.1:{self.port}",
+            "AWS_ACCESS_KEY_ID": KEY,
+            "AWS_SECRET_ACCESS_KEY": SECRET,
+            "AWS_REGION": "us-east-1",
+        }
+
+    def new_bucket(self) -> str:
+        """The address of a bucket without anything in it."""
+        name = f"bucket-{uuid4().hex[:12]}"
+        (self.folder / name).mkdir()
+        return f"s3://{name}"
+
+
+@pytest.fixture(scope="session")
+def object_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """The server, started once."""
+    if not BINARY.exists():
+        pytest.skip("no object store: bash setup/object_store.sh builds one where Go is")
+    server = Server(_free_port(), tmp_path_factory.mktemp("buckets"))
+    command = [BINARY, "--port", f"127.0.0.1:{server.port}", "--quiet", "posix", server.folder]
+    secrets = {"ROOT_ACCESS_KEY": KEY, "ROOT_SECRET_KEY": SECRET}
+    with subprocess.Popen(list(map(str, command)), env=secrets, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
+        _wait(server.port)
+        yield server
+        running.terminate()
+
+
+@pytest.fixture
+def bucket(object_store: Server, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The address of an empty bucket that this process may use."""
+    for name, value in object_store.environment.items():
+        monkeypatch.setenv(name, value)
+    return object_store.new_bucket()
+
+
+@pytest.fixture(params=["disk", "object store"])
+def roots(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where states may lie: a test that takes it runs on both."""
+    return str(tmp_path) if request.param == "disk" else request.getfixturevalue("bucket")
+
+
+def _free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def _wait(port: int) -> None:
+    for _ in range(100):
+        with socket.socket() as one:
+            if one.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.05)
+    raise RuntimeError("the object store does not start")

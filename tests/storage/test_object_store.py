@@ -1,0 +1,303 @@
+"""States and sources in an object store: the same windows, the same verbs, and one sentence where it cannot be used."""
+
+import gzip
+import io
+import json
+import os
+import pickle
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv as pc
+import pyarrow.parquet as pq
+import pytest
+
+from pipelines import Pipeline, read, run, sources, windows
+from pipelines import aggregates as agg
+from pipelines.errors import MuntinError, SourceError, StateError, StorageError
+from pipelines.files.paths import AnyPath, path_of, sizes_below
+from pipelines.jobs.bound import bind, fingerprint
+from pipelines.jobs.doctor.diagnosis import diagnose
+from pipelines.jobs.doctor.repair import repair
+from pipelines.jobs.look.status import states_below, status
+from pipelines.jobs.reports_table import last_accumulated
+from pipelines.jobs.upkeep.maintain import maintain
+from pipelines.jobs.upkeep.outdated import outdated
+from pipelines.jobs.upkeep.vacuum import vacuum
+from tests.object_store import KEY, SECRET, Server
+from tests.storage.three_batches import HERE, HOUR, OTHER, START, Small
+
+END = START + 3 * HOUR
+
+
+@pytest.fixture
+def small(tmp_path: Path, bucket: str) -> Small:
+    made = Small(tmp_path, roots=f"{bucket}/some/prefix")
+    made.write_all()
+    return made
+
+
+def files_below(place: AnyPath) -> dict[str, int]:
+    """The data files of a state, but for reports, which tell the time."""
+    found = {str(path).partition("/small/")[2]: size for path, size, _ in sizes_below(place) if path.suffix == ".parquet"}
+    return {path: size for path, size in found.items() if "/reports/" not in path}
+
+
+class TestAState:
+    """Of a pipeline whose root is an address."""
+
+    def test_is_the_same_as_on_a_disk_file_by_file(self, small: Small) -> None:
+        on_disk = replace(small, roots="")
+        small.run("state")
+        on_disk.run("state")
+        ours, theirs = small.tables("state"), on_disk.tables("state")
+        assert all(ours[name].equals(theirs[name]) and len(ours[name]) for name in theirs)
+        assert files_below(small.root("state")) == files_below(on_disk.root("state"))
+        assert not Path("s3:").exists(), "an address is no folder"
+
+    def test_is_looked_at_and_kept_small(self, small: Small) -> None:
+        small.run("state")
+        small.write(1, OTHER)
+        [batch] = outdated(small.pipeline, root=small.root("state"), start=START, end=END)
+        assert batch.reason.startswith(("written", "a file"))
+        small.run("state")
+        assert status(small.pipeline, root=small.root("state")).batches == 3
+        [state] = states_below(small.root("state"))
+        assert state.pipeline == "small"
+        assert state.bytes > 10_000
+        assert diagnose(small.pipeline, root=small.root("state"), deep=True) == []
+        before = small.tables("state")
+        later = datetime.now(UTC) + timedelta(days=2)
+        gone = vacuum(small.root("state"), older_than_us=3_600_000_000, now=later)
+        assert "files of no commit" not in {removed.what for removed in gone}
+        maintain(small.pipeline, root=small.root("state"), older_than_us=3_600_000_000, now=later)
+        assert diagnose(small.pipeline, root=small.root("state"), deep=True) == []
+        assert small.tables("state") == before
+
+    def test_of_no_commit_is_swept(self, small: Small) -> None:
+        small.run("state")
+        stray = path_of(bind(small.pipeline, small.root("state")).folder, "frames/20m", "20240101T000000Z", "stray.parquet")
+        stray.write_bytes(b"x" * 9)
+        later = datetime.now(UTC) + timedelta(days=2)
+        [told] = vacuum(small.root("state"), older_than_us=0, now=later, dry_run=True)
+        assert (told.what, told.files, told.bytes, stray.exists()) == ("files of no commit", 1, 9, True)
+        vacuum(small.root("state"), older_than_us=0, now=later)
+        assert not stray.exists()
+
+    def test_that_is_damaged_is_mended(self, small: Small) -> None:
+        small.run("state")
+        before = small.tables("state")
+        folder = path_of(bind(small.pipeline, small.root("state")).folder, "frames/20m")
+        victim = next(path for path, *_ in sizes_below(folder) if path.suffix == ".parquet")
+        victim.write_bytes(victim.read_bytes()[:-1] + b"?")
+        assert any(str(victim) in found.place for found in diagnose(small.pipeline, root=small.root("state"), deep=True))
+        assert repair(small.pipeline, root=small.root("state"), spark=HERE).read
+        assert small.tables("state") == before
+
+    def test_of_a_changed_definition_takes_over_by_copies(self, small: Small) -> None:
+        small.run("state")
+        fewer = replace(small.pipeline, aggregates={"n": agg.count(), "total": agg.sum("x")})
+        graced = replace(fewer, windows={**fewer.windows, "hours": windows.sliding("2h", step="1h", grace="1h")})
+        for root in (small.root("state"), small.root("clean")):
+            run(graced, root=root, start=START, end=END, spark=HERE)
+        ours, theirs = (read(graced, "hours", root=small.root(name)) for name in ("state", "clean"))
+        assert ours.equals(theirs)
+        assert len(ours)
+
+    def test_of_a_renamed_pipeline_is_not_copied_file_by_file(self, small: Small) -> None:
+        small.run("state")
+        renamed = replace(small.pipeline, name="tiny", renamed_from="small")
+        with pytest.raises(StateError, match="cannot rename a folder in one step"):
+            run(renamed, root=small.root("state"), start=START, end=END, spark=HERE)
+        assert small.tables("state")
+
+    def test_knows_nothing_of_credentials(self, small: Small, caplog: pytest.LogCaptureFixture) -> None:
+        report = small.run("state")
+        bound = bind(small.pipeline, small.root("state"))
+        told = [repr(report.to_dict()), caplog.text, fingerprint(small.pipeline), pickle.dumps(bound).decode("latin-1")]
+        told += [path.read_bytes().decode("latin-1") for path, *_ in sizes_below(small.root("state"))]
+        assert not any(secret in text for secret in (KEY, SECRET) for text in told)
+
+    def test_runs_on_spark_whose_workers_have_the_environment(self, small: Small, object_store: Server) -> None:
+        code = (
+            "import sys; from pathlib import Path; from tests.storage.three_batches import Small;"
+            "from pipelines.spark.spark_session import session_or_local\n"
+            "with session_or_local(None) as spark: Small(Path(sys.argv[1]), spark, sys.argv[2]).run('spark')"
+        )
+        environment = {**os.environ, **object_store.environment, "PYTHONPATH": str(Path(__file__).parents[2])}
+        subprocess.run([sys.executable, "-c", code, str(small.folder), small.roots], env=environment, check=True, timeout=120)
+        small.run("here")
+        assert small.tables("spark") == small.tables("here")
+
+
+def clicks(path: str, **more: Any) -> Pipeline:
+    return Pipeline(
+        name="clicks",
+        source=sources.files(path, event_time="t", **more),
+        schedule="1h",
+        start=START,
+        keys=["k"],
+        windows={"hours": windows.tumbling("1h")},
+        aggregates={"n": agg.count(), "total": agg.sum("x")},
+    )
+
+
+ROWS = pa.table({"t": [f"2024-01-01T0{hour}:10:00Z" for hour in (0, 0, 1, 2)], "k": ["a", "b", "a", "a"], "x": [1, 2, 3, 4]})
+
+
+def written(rows: pa.Table, form: str) -> bytes:
+    out = io.BytesIO()
+    if form == "parquet":
+        pq.write_table(rows, out)
+    elif form.startswith("csv"):
+        pc.write_csv(rows, out)
+    else:
+        out.write("".join(json.dumps(row) + "\n" for row in rows.to_pylist()).encode())
+    return gzip.compress(out.getvalue()) if form.endswith(".gz") else out.getvalue()
+
+
+def put(bucket: str, form: str, rows: pa.Table = ROWS) -> None:
+    """The rows of each hour, each row a file."""
+    for at in range(len(rows)):
+        hour = rows["t"][at].as_py()[11:13]
+        path_of(bucket, f"2024/01/01/{hour}/{at}.{form}").write_bytes(written(rows.slice(at, 1), form))
+
+
+def found(pipeline: Pipeline, root: Path) -> list[tuple[Any, ...]]:
+    table = read(pipeline, "hours", root=root).sort_by([("window_start", "ascending"), ("k", "ascending")])
+    return [(row["window_start"].hour, row["k"], row["n"], int(row["total"])) for row in table.to_pylist()]
+
+
+ALL = [(0, "a", 1, 1), (0, "b", 1, 2), (1, "a", 1, 3), (2, "a", 1, 4)]
+HOURLY = "{start:%Y/%m/%d/%H}"
+
+
+class TestASource:
+    """Whose files lie in an object store."""
+
+    @pytest.mark.parametrize("form", ["parquet", "csv", "csv.gz", "jsonl", "jsonl.gz"])
+    def test_is_read_as_from_a_disk(self, bucket: str, tmp_path: Path, form: str) -> None:
+        put(bucket, form)
+        pipeline = clicks(f"{bucket}/{HOURLY}/*.{form}")
+        run(pipeline, root=tmp_path, start=START, end=END, spark=HERE)
+        assert found(pipeline, tmp_path) == ALL
+
+    @pytest.mark.parametrize("pattern", ["*/{start:%m/%d/%H}/*.csv", "**/{start:%H}/?.csv", "2024/01/01/{start:%H}/[0-9].csv"])
+    def test_is_found_by_patterns(self, bucket: str, tmp_path: Path, pattern: str) -> None:
+        put(bucket, "csv")
+        pipeline = clicks(f"{bucket}/{pattern}")
+        run(pipeline, root=tmp_path, start=START, end=END, spark=HERE)
+        assert found(pipeline, tmp_path) == ALL
+
+    def test_says_which_object_was_rewritten_by_its_etag(self, bucket: str, tmp_path: Path) -> None:
+        put(bucket, "csv")
+        pipeline = clicks(f"{bucket}/{HOURLY}/*.csv")
+        run(pipeline, root=tmp_path, start=START, end=END, spark=HERE)
+        assert outdated(pipeline, root=tmp_path, start=START, end=END) == []
+        put(bucket, "csv", ROWS.slice(2, 1).set_column(2, "x", pa.array([7])))  # 2024/01/01/01/0.csv, a new file
+        path_of(bucket, "2024/01/01/02/3.csv").write_bytes(written(ROWS.slice(3, 1).set_column(2, "x", pa.array([9])), "csv"))
+        assert [batch.interval_start.hour for batch in outdated(pipeline, root=tmp_path, start=START, end=END)] == [1, 2]
+        run(pipeline, root=tmp_path, start=START, end=END, spark=HERE)
+        assert found(pipeline, tmp_path) == [*ALL[:2], (1, "a", 2, 10), (2, "a", 1, 9)]
+
+    def test_notes_size_and_etag_of_each_object(self, bucket: str, tmp_path: Path) -> None:
+        put(bucket, "csv")
+        pipeline = clicks(f"{bucket}/{HOURLY}/*.csv")
+        run(pipeline, root=tmp_path, start=START, end=END, spark=HERE)
+        reports = last_accumulated(bind(pipeline, tmp_path).store)
+        entries = [entry for report in reports.values() for entry in json.loads(report["files"])]
+        stats = {str(path): path.stat() for path, *_ in sizes_below(path_of(bucket))}
+        assert {entry[0]: (entry[1], entry[4]) for entry in entries} == {path: (s.st_size, s.st_ino) for path, s in stats.items()}
+
+    def test_keeps_bad_rows_with_their_address(self, bucket: str, tmp_path: Path) -> None:
+        put(bucket, "csv")
+        path_of(bucket, "2024/01/01/01/bad.csv").write_bytes(b't,k,x\n"2024-01-01T01:20:00Z","c",1\nnot,a,row,at,all\n')
+        pipeline = clicks(f"{bucket}/{HOURLY}/*.csv")
+        report = run(pipeline, root=tmp_path, start=START, end=END, spark=HERE)
+        assert [batch.rows_quarantined for batch in report.batches] == [0, 1, 0]
+        assert (1, "c", 1, 1) in found(pipeline, tmp_path)
+
+    def test_and_its_state_may_lie_in_one_bucket(self, bucket: str) -> None:
+        put(bucket, "parquet")
+        pipeline = clicks(f"{bucket}/{HOURLY}/*.parquet")
+        run(pipeline, root=f"{bucket}/state", start=START, end=END, spark=HERE)
+        assert found(pipeline, f"{bucket}/state") == ALL  # type: ignore[arg-type]
+
+
+# --- what cannot be used
+
+
+@pytest.fixture
+def silent() -> Iterator[int]:
+    """The port of a server that takes calls and never answers."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        one.listen(50)
+        yield one.getsockname()[1]
+
+
+WRONG: dict[str, tuple[dict[str, str], str]] = {
+    "bucket": ({}, r"there is no bucket 'no-such-bucket'; make it"),
+    "key": ({"AWS_ACCESS_KEY_ID": "WRONGKEYWRONGKEY"}, r"the credentials are refused"),
+    "secret": ({"AWS_SECRET_ACCESS_KEY": "wrong-secret"}, r"the credentials are refused"),
+    "no key": ({"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": ""}, r"no credentials were found; set AWS_ACCESS_KEY_ID"),
+    "port": (
+        {"AWS_ENDPOINT_URL": "http://127.0.0.1:1"},
+        r"http://127.0.0.1:1 does not answer; see to the network, or set AWS_ENDPOINT_URL",
+    ),
+    "silence": ({"AWS_ENDPOINT_URL": "http://127.0.0.1:{silent}"}, r"http://127.0.0.1:\d+ does not answer"),
+}
+
+
+@pytest.mark.parametrize("what", ["root", "source"])
+@pytest.mark.parametrize("name", WRONG)
+def test_what_cannot_be_used_is_told_in_one_sentence(
+    bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, silent: int, name: str, what: str
+) -> None:
+    put(bucket, "csv")
+    surroundings, text = WRONG[name]
+    place = "s3://no-such-bucket" if name == "bucket" else bucket
+    for variable, value in surroundings.items():
+        monkeypatch.setenv(variable, value.format(silent=silent)) if value else monkeypatch.delenv(variable)
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
+    if what == "root":
+        Small(tmp_path).write_all()
+    pipeline, root = (Small(tmp_path).pipeline, f"{place}/state") if what == "root" else (clicks(f"{place}/{HOURLY}/*.csv"), tmp_path / "s")
+    began = time.monotonic()
+    with pytest.raises(StorageError, match=text) as told:
+        run(pipeline, root=root, start=START, end=END, spark=HERE)
+    assert time.monotonic() - began < 10
+    assert str(told.value).startswith(place)
+    assert told.value.exit_status == 3
+    assert not any(secret in str(told.value) for secret in (KEY, SECRET, "WRONGKEYWRONGKEY", "wrong-secret"))
+    assert not (tmp_path / "s").exists() or not [*(tmp_path / "s").rglob("*.parquet")]
+
+
+def test_a_prefix_without_files_is_told(bucket: str, tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=rf"no file at {bucket}/elsewhere/2024/01/01/00/\*\.csv for the interval"):
+        run(clicks(f"{bucket}/elsewhere/{HOURLY}/*.csv"), root=tmp_path, start=START, end=END, spark=HERE)
+
+
+def test_a_root_without_states_is_told(bucket: str) -> None:
+    with pytest.raises(MuntinError, match=f"there is no folder {bucket}/nothing"):
+        states_below(f"{bucket}/nothing")
+
+
+def test_credentials_may_come_from_a_profile(bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(variable)
+    (tmp_path / "credentials").write_text(f"[other]\naws_access_key_id = {KEY}\naws_secret_access_key = {SECRET}\n")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "credentials"))
+    monkeypatch.setenv("AWS_PROFILE", "other")
+    small = Small(tmp_path, roots=bucket)
+    small.write_all()
+    small.run("state")
+    assert all(map(len, small.tables("state").values()))
