@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from pipelines.airflow import log_lines
-from pipelines.definition.instants import from_us
+from pipelines.definition.instants import from_us, instant_us
 from pipelines.errors import ConflictError
 
 if TYPE_CHECKING:
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from pipelines.airflow.place import Place
     from pipelines.jobs.changes import Changes
-    from pipelines.jobs.reports import BatchReport
+    from pipelines.jobs.metrics import Metric
+    from pipelines.jobs.reports import Accumulated, BatchReport
 
     Session = Callable[[], AbstractContextManager[SparkSession]]
     Published = Mapping[str, Sequence[int]]
@@ -34,8 +35,13 @@ def check(place: Place) -> None:
     try_out(place.bound, [place.interval])
 
 
-def accumulate(place: Place, spark: SparkSession) -> dict[str, Any]:
+def accumulate(place: Place, spark: SparkSession, told: Callable[[Sequence[Accumulated]], None] = lambda _: None) -> dict[str, Any]:
     """Read the interval's events into states; from an upstream every batch published since the last run.
+
+    Args:
+        place: of the run.
+        spark: the session.
+        told: called with the batches that were read.
 
     Returns:
         JSON-able: the interval, its counts of rows, and whether its source has changed.
@@ -52,6 +58,7 @@ def accumulate(place: Place, spark: SparkSession) -> dict[str, Any]:
     batches = read(place.bound, spark, sorted({place.interval, *news.intervals, *again}))
     changed = record_accumulated(place.bound.store, batches, utc_now())
     news.remember(place.bound)
+    told(batches)
     batch = next(batch for batch in batches if batch.interval == place.interval)
     for line in log_lines.accumulated(batch, changed=changed[batch.interval.start_us]):
         log.info(line)
@@ -105,18 +112,35 @@ def validate(place: Place, spark: SparkSession, staged: Mapping[str, Any]) -> li
     return reports
 
 
-def publish(place: Place, staged: Mapping[str, Any], accumulated: Mapping[str, Any], quality: Quality, session: Session) -> dict[str, Any]:
+def publish(
+    place: Place,
+    staged: Mapping[str, Any],
+    accumulated: Mapping[str, Any],
+    quality: Quality,
+    session: Session,
+    record: Callable[[Callable[[], Sequence[Metric]]], None] = lambda _: None,
+) -> dict[str, Any]:
     """Publish the staged windows. If another run published since, finalize and validate again, in a session of its own.
+
+    Args:
+        place: of the run.
+        staged, accumulated, quality: what the earlier tasks returned.
+        session: opens a session of Spark.
+        record: called with what works out the metrics of the publication.
 
     Returns:
         JSON-able: `report` of the run's own batch, `published`: window -> starts of the published batches, `waiting_for`: missing
         intervals, `quality`: window -> its verdict, `reports`: those of validation, if the definition declares alerts.
     """
+    from pipelines.jobs.metrics import of_publishing
+    from pipelines.jobs.reports_table import utc_now
     from pipelines.jobs.upkeep.rebuild import left_behind
 
     done, missing, quality = _publish(place, staged, quality, session)
     batches = {place.interval.start_us, *(start for starts in done.values() for start in starts)}
-    report = _record(place, sorted(batches), changed=accumulated["source_changed"])
+    reports = _record(place, sorted(batches), changed=accumulated["source_changed"])
+    record(lambda: of_publishing(place.bound, reports, [place.interval.start_us], done, instant_us(utc_now(), "now")))
+    report = next(report for report in reports if report.interval_start == from_us(place.interval.start_us))
     for line in log_lines.published(place.interval, report, done, missing):
         log.info(line)
     if left := left_behind(place.bound.pipeline, place.bound.root):
@@ -177,8 +201,8 @@ def _again(place: Place, folder: str, done: Published, session: Session) -> tupl
     return both, [list(hole) for hole in again.missing], again.quality
 
 
-def _record(place: Place, starts: Sequence[int], *, changed: bool) -> BatchReport:
-    """Record the reports of these batches; return that of the run's own batch."""
+def _record(place: Place, starts: Sequence[int], *, changed: bool) -> list[BatchReport]:
+    """Record the reports of these batches, and return them."""
     from pipelines.definition.schedule import Interval
     from pipelines.jobs.reports_table import record_published, utc_now
     from pipelines.jobs.run.batch_reports import batch_reports
@@ -187,7 +211,7 @@ def _record(place: Place, starts: Sequence[int], *, changed: bool) -> BatchRepor
     intervals = [Interval(start, place.bound.pipeline.intervals.after(start)) for start in starts]
     reports = batch_reports(place.bound, intervals, {own.start_us: changed})
     record_published(place.bound.store, reports, utc_now())
-    return next(report for report in reports if report.interval_start == from_us(own.start_us))
+    return reports
 
 
 def extras(place: Place, result: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

@@ -5,18 +5,21 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pipelines.airflow import steps
+from pipelines.airflow import lineage, metrics, steps
 from pipelines.airflow.alerting import callbacks
 from pipelines.airflow.assets import emit, published_alias
 from pipelines.airflow.place import place_of
 from pipelines.airflow.spark import locate_spark, spark_session
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from airflow.sdk import DAG, Context
     from pyspark.sql import SparkSession
 
     from pipelines.definition.pipeline import Pipeline
     from pipelines.files.paths import AnyPath
+    from pipelines.jobs.reports import Accumulated
 
 
 def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | AnyPath | None, conn_id: str) -> None:
@@ -36,7 +39,16 @@ def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | AnyPath | None, conn_
 
     def accumulate(spark: SparkSession, **context: Any) -> dict[str, Any]:  # noqa: ANN401 - Airflow's
         """Read the interval's events into states."""
-        return steps.accumulate(place(context), spark)
+        from pipelines.jobs.metrics import of_reading
+
+        at = place(context)
+
+        def told(batches: Sequence[Accumulated]) -> None:
+            """Let Airflow know what was read."""
+            metrics.record(lambda: of_reading(pipeline.name, batches))
+            lineage.accumulated(at.bound, batches, context["task"])
+
+        return steps.accumulate(at, spark, told)
 
     def finalize(spark: SparkSession, **context: Any) -> dict[str, Any]:  # noqa: ANN401 - Airflow's
         """Stage the windows of all batches that changed."""
@@ -49,7 +61,9 @@ def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | AnyPath | None, conn_
     def publish(accumulated: dict[str, Any], staged: dict[str, Any], quality: list[dict[str, Any]], **context: Any) -> dict[str, Any]:  # noqa: ANN401 - Airflow's
         """Commit the staged windows for readers, and emit an asset event per window."""
         at = place(context)
-        result = steps.publish(at, staged, accumulated, quality, partial(spark_session, conn_id, context["dag"].fileloc))
+        session = partial(spark_session, conn_id, context["dag"].fileloc)
+        result = steps.publish(at, staged, accumulated, quality, session, metrics.record)
+        lineage.published(at.bound, result["published"], context["task"])
         emit(pipeline, context["outlet_events"], steps.extras(at, result))
         return result
 

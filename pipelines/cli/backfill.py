@@ -10,6 +10,7 @@ import typer
 from pipelines.cli import options as opt
 from pipelines.cli.output import columns, say, say_json, stretches
 from pipelines.cli.place import placed
+from pipelines.cli.quiet import say_what_was_done
 from pipelines.cli.run import command_of, say_report
 from pipelines.cli.sessions import spark_session
 from pipelines.cli.working import Tell, working
@@ -145,14 +146,15 @@ def say_done(
     if as_json:
         document = {"batches": [_plain(one) for one in todo], "purged": [_plain(one) for one in kept]}
         return say_json(document | {"report": report.to_dict() if report else None})
+    tell = say if dry_run else say_what_was_done
     if todo:
-        say(columns(["batch (UTC)", "why"], [[one.interval_start, one.reason] for one in todo]))
-        say(f"would read {many(len(todo), 'batch')}" if dry_run else f"{many(len(todo), 'batch')} read\n")
+        tell(columns(["batch (UTC)", "why"], [[one.interval_start, one.reason] for one in todo]))
+        tell(f"would read {many(len(todo), 'batch')}" if dry_run else f"{many(len(todo), 'batch')} read\n")
     if kept:
         holes = stretches([(one.interval_start, one.interval_end) for one in kept])
-        say(f"purged: {holes}: {many(len(kept), 'batch')} that rows were read of and that have no file any more; {_KEPT}\n")
+        tell(f"purged: {holes}: {many(len(kept), 'batch')} that rows were read of and that have no file any more; {_KEPT}\n")
     if not todo and not kept:
-        say(none)
+        tell(none)
     return say_report(report) if report else None
 
 

@@ -8,6 +8,7 @@ import typer
 from pipelines.cli import options as opt
 from pipelines.cli.output import say, say_json, stretches
 from pipelines.cli.place import placed
+from pipelines.cli.quiet import say_what_was_done
 from pipelines.cli.sessions import spark_session
 from pipelines.cli.working import working
 from pipelines.definition.amounts import many
@@ -75,14 +76,16 @@ def repair(file: opt.File, root: opt.Root = None, name: opt.Name = None, spark: 
         document = {"logs": [str(path) for path in done.logs], "read": list(done.read), "notes": done.notes}
         return say_json(document | {"derived": {window: list(starts) for window, starts in done.derived.items()}})
     for path in done.logs:
-        say(f"set aside: {path}")
+        say_what_was_done(f"set aside: {path}")
     if done.read:
         from pipelines.definition.instants import from_us
 
         after = pipeline.intervals.after
-        say(f"read again: {many(len(done.read), 'batch')}: {stretches([(from_us(at), from_us(after(at))) for at in done.read])}")
+        say_what_was_done(
+            f"read again: {many(len(done.read), 'batch')}: {stretches([(from_us(at), from_us(after(at))) for at in done.read])}"
+        )
     for window, starts in done.derived.items():
-        say(f"{window}: windows of {many(len(starts), 'batch')} derived again")
+        say_what_was_done(f"{window}: windows of {many(len(starts), 'batch')} derived again")
     if done.notes:
-        say(f"forgotten: {many(done.notes, 'note')}; they are made again when they are needed")
-    return say("mended" if done else "nothing was to mend")
+        say_what_was_done(f"forgotten: {many(done.notes, 'note')}; they are made again when they are needed")
+    return say_what_was_done("mended" if done else "nothing was to mend")

@@ -4,6 +4,7 @@ import sys
 import traceback as tracebacks
 from textwrap import indent
 
+from pipelines.cli.colours import coloured
 from pipelines.cli.output import say_json
 from pipelines.errors import DefinitionError, ExpectationsError, MissingPackageError, MuntinError, SourceError, StateError
 
@@ -31,11 +32,12 @@ def tell(wrong: Exception, *, as_json: bool, traceback: bool) -> None:
     text = explained(wrong)
     if traceback:
         tracebacks.print_exception(wrong)
-    print(_block(f"error ({_kind(wrong)}): ", text), file=sys.stderr)
+    error = coloured("error", "red", stream=sys.stderr)
+    print(_block(f"{error} ({_kind(wrong)}): ", text), file=sys.stderr)
     if as_json:
-        error = {"type": type(wrong).__name__, "message": text, "exit_status": exit_status(wrong)}
+        document = {"type": type(wrong).__name__, "message": text, "exit_status": exit_status(wrong)}
         report = getattr(wrong, "report", None)
-        say_json({"error": error | ({"report": report.to_dict()} if report else {})})
+        say_json({"error": document | ({"report": report.to_dict()} if report else {})})
 
 
 def explained(wrong: Exception) -> str:

@@ -16,6 +16,7 @@ from pipelines.cli import (
     explain,
     late,
     maintain,
+    new,
     plan,
     plot,
     promote,
@@ -24,6 +25,7 @@ from pipelines.cli import (
     run,
     show,
     status,
+    timeline,
     ui,
     vacuum,
     where,
@@ -31,10 +33,12 @@ from pipelines.cli import (
 from pipelines.cli.failure import exit_status, tell
 from pipelines.cli.interrupt import Interrupted, caught, end, listening
 from pipelines.cli.output import say
+from pipelines.cli.quiet import quietly
 
-DEBUG = "--debug"
+DEBUG, QUIET = "--debug", "--quiet"
 INTERRUPTED = 130  # what Typer makes of an interrupt
 COMMANDS = (
+    new.new,
     run.run,
     plan.plan,
     check.check,
@@ -47,6 +51,7 @@ COMMANDS = (
     where.where,
     show.show,
     plot.plot,
+    timeline.timeline,
     explain.explain,
     late.late,
     quarantine.quarantine,
@@ -72,6 +77,7 @@ for each in COMMANDS:
 def muntin(
     context: typer.Context,
     debug: Annotated[bool, typer.Option(DEBUG, help="Show the traceback of an error; may stand anywhere.")] = False,  # noqa: ARG001 - taken by main
+    quiet: Annotated[bool, typer.Option(QUIET, help="Results and errors alone, no progress; may stand anywhere.")] = False,  # noqa: ARG001 - as above
     version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
 ) -> None:
     """Windowed aggregation on micro-batches.
@@ -105,7 +111,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _status(given: Sequence[str]) -> int:
     try:
-        outcome = app([word for word in given if word != DEBUG], standalone_mode=False, prog_name="muntin")
+        with quietly(QUIET in given):
+            outcome = app([word for word in given if word not in (DEBUG, QUIET)], standalone_mode=False, prog_name="muntin")
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

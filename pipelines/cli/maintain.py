@@ -7,6 +7,7 @@ import typer
 from pipelines.cli import options as opt
 from pipelines.cli.output import columns, say, say_json, size
 from pipelines.cli.place import placed
+from pipelines.cli.quiet import say_what_was_done
 from pipelines.cli.vacuum import OlderThan
 from pipelines.cli.working import working
 from pipelines.definition.amounts import many
@@ -42,9 +43,10 @@ def maintain(
     if as_json:
         places = [{"what": one.what, "place": one.place, "files": one.files, "bytes": one.bytes} for one in done.removed]
         return say_json({"dry_run": dry_run, "compacted": done.compacted, "bytes": total, "removed": places})
+    tell = say if dry_run else say_what_was_done
     for table, times in done.compacted.items():
-        say(f"{table}: files put together {many(times, 'time')}")
+        tell(f"{table}: files put together {many(times, 'time')}")
     if done.removed:
-        say(columns(["what", "place", "files", "bytes"], [[one.what, one.place, one.files, size(one.bytes)] for one in done.removed]))
+        tell(columns(["what", "place", "files", "bytes"], [[one.what, one.place, one.files, size(one.bytes)] for one in done.removed]))
     verb = "would remove" if dry_run else "removed"
-    return say(f"{verb} {many(sum(one.files for one in done.removed), 'file')}, {size(total)}")
+    return tell(f"{verb} {many(sum(one.files for one in done.removed), 'file')}, {size(total)}")

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pipelines.cli import options as opt
-from pipelines.cli.output import say, say_json
+from pipelines.cli.output import say_json
 from pipelines.cli.place import looked_at
+from pipelines.cli.quiet import say_what_was_done
 from pipelines.cli.selection import selected
 from pipelines.cli.working import working
 from pipelines.definition.amounts import many
@@ -17,13 +18,16 @@ from pipelines.definition.spelling import did_you_mean
 from pipelines.errors import DefinitionError, StateError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pyarrow as pa
 
     from pipelines.definition.pipeline import Pipeline
+    from pipelines.page.pictures.drawing import Drawing, Mark
 
 LINES = 20  # more of them nobody can tell apart
 Aggregates = Annotated[list[str], typer.Argument(metavar="AGGREGATE...", help="The aggregates to draw.", show_default=False)]
-Out = Annotated[Path, typer.Option("--out", metavar="FILE", help="Where to; .png, .svg or .pdf.")]
+Out = Annotated[Path, typer.Option("--out", metavar="FILE", help="Where to; .png, .svg, .pdf or .html.")]
 
 
 def plot(
@@ -54,12 +58,14 @@ def plot(
         lines = _lines(table, pipeline, aggregate)
         if not lines:
             raise StateError(f"no window of {window!r} to draw; see which there are with: muntin show {file} {window} --root {folder}")
-        _draw(lines[:LINES], aggregate, f"{pipeline.name}: {window}", out)
+        from pipelines.page.pictures.files import write_picture
+
+        write_picture(_drawing(lines[:LINES], aggregate, f"{pipeline.name}: {window}"), out)
     drawn = min(len(lines), LINES)
     if as_json:
         return say_json({"out": str(out.absolute()), "windows": len(table), "lines": drawn, "left_out": len(lines) - drawn})
     left = f"; {many(len(lines) - drawn, 'key')} left out, choose with --key" if len(lines) > drawn else ""
-    return say(f"{out.absolute()}: {many(drawn, 'line')} over {many(len(table), 'window')}{left}")
+    return say_what_was_done(f"{out.absolute()}: {many(drawn, 'line')} over {many(len(table), 'window')}{left}")
 
 
 def _check(pipeline: "Pipeline", names: list[str]) -> None:
@@ -90,28 +96,27 @@ def _runs(table: "pa.Table", pipeline: "Pipeline") -> Iterator[tuple[str, int, i
             first = at + 1
 
 
-def _draw(lines: list[tuple[str, "pa.Table"]], names: list[str], title: str, out: Path) -> None:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+def _drawing(lines: list[tuple[str, "pa.Table"]], names: list[str], title: str) -> "Drawing":
+    from pipelines.page.pictures.drawing import Drawing, Mark
 
-    figure = Figure(figsize=(11, 1.2 + 2.8 * len(names)), layout="constrained")
-    FigureCanvasAgg(figure)
-    pictures: list[Any] = figure.subplots(len(names), sharex=True, squeeze=False)[:, 0].tolist()
-    for picture, name in zip(pictures, names, strict=True):
-        for label, rows in lines:
-            values = [float("nan") if value is None else float(value) for value in rows[name].to_pylist()]
-            picture.plot(rows["window_end"].to_pylist(), values, label=label, linewidth=1.2, marker="." if len(rows) < LINES else None)
-        picture.set_ylabel(name)
-        picture.grid(visible=True, alpha=0.3)
-    pictures[0].set_title(title)
-    pictures[-1].set_xlabel("window_end (UTC)")
-    if lines[0][0]:
-        pictures[0].legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
-    _save(figure, out)
+    def draw(figure: Any, colours: "Mapping[str, str]") -> "dict[str, Mark]":  # noqa: ANN401 - matplotlib's
+        pictures = figure.subplots(len(names), sharex=True, squeeze=False)[:, 0].tolist()
+        for row, (picture, name) in enumerate(zip(pictures, names, strict=True)):
+            for at, (label, rows) in enumerate(lines):
+                values = [float("nan") if value is None else float(value) for value in rows[name].to_pylist()]
+                look = {"color": _colour(at, colours), "linewidth": 1.2, "marker": "." if len(rows) < LINES else None}
+                picture.plot(rows["window_end"].to_pylist(), values, label=label, gid=f"l{row}-{at}", **look)
+            picture.set_ylabel(name)
+            picture.grid(visible=True, linewidth=0.6)
+        pictures[0].set_title(title)
+        pictures[-1].set_xlabel("window_end (UTC)")
+        if lines[0][0]:
+            pictures[0].legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
+        return {f"l{row}-{at}": Mark(label or name) for row, name in enumerate(names) for at, (label, _) in enumerate(lines)}
+
+    return Drawing(11, 1.2 + 2.8 * len(names), draw, title)
 
 
-def _save(figure: Any, out: Path) -> None:  # noqa: ANN401 - matplotlib's figure
-    try:
-        figure.savefig(out, dpi=120)
-    except (OSError, ValueError) as wrong:
-        raise DefinitionError(f"--out {out}: {wrong}") from wrong
+def _colour(at: int, colours: "Mapping[str, str]") -> str:
+    """Those of the page; beyond them matplotlib's, which know neither light nor dark."""
+    return colours.get(f"s{at}", f"C{at % 10}")

@@ -8,6 +8,7 @@ import typer
 from pipelines.cli import options as opt
 from pipelines.cli.output import columns, say, say_json
 from pipelines.cli.place import looked_at, placed
+from pipelines.cli.quiet import say_what_was_done
 from pipelines.cli.sessions import spark_session
 from pipelines.cli.working import working
 from pipelines.definition.amounts import many
@@ -100,7 +101,7 @@ def promote(
             done = do(pipeline, root=folder, spark=given, incomplete=incomplete, validate=validate, progress=tell)
     if as_json:
         return say_json({"promoted": done})
-    return say(f"promoted: {', '.join(done)}" if done else f"{pipeline.name}: this definition is current already")
+    return say_what_was_done(f"promoted: {', '.join(done)}" if done else f"{pipeline.name}: this definition is current already")
 
 
 def rollback(
@@ -126,4 +127,4 @@ def rollback(
         done = do(pipeline, root=folder, window=window, version=version)
     if as_json:
         return say_json([{"window": one.window, "version": one.version, "files": one.files} for one in done])
-    return say(columns(["window", "as of version", "files"], [[one.window, one.version, one.files] for one in done]))
+    return say_what_was_done(columns(["window", "as of version", "files"], [[one.window, one.version, one.files] for one in done]))

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipelines.cli import options as opt
-from pipelines.cli.output import columns, moment, say, say_json, stretches
+from pipelines.cli.output import columns, moment, say_json, stretches
 from pipelines.cli.place import placed
+from pipelines.cli.quiet import say_what_was_done
 from pipelines.cli.sessions import spark_session
 from pipelines.cli.working import working
 from pipelines.definition.amounts import many
@@ -51,16 +52,16 @@ def run(
     if as_json:
         return say_json(report.to_dict())
     say_report(report)
-    return say(f"state: {folder / pipeline.name}")
+    return say_what_was_done(f"state: {folder / pipeline.name}")
 
 
 def say_report(report: "RunReport") -> None:
     """A run's report for people: a line a batch, what was published, what is missing."""
     if report.batches:
-        say(_table(report.batches))
-        say()
+        say_what_was_done(_table(report.batches))
+        say_what_was_done()
     for line in summary(report):
-        say(line)
+        say_what_was_done(line)
 
 
 def command_of(command: str, file: Path, name: str | None, root: "AnyPath", *span: datetime) -> str:

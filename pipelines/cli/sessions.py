@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from pipelines.cli.exported import exported
 from pipelines.definition.extras import need
 from pipelines.errors import DefinitionError, StateError
 
@@ -20,12 +21,15 @@ _PATIENCE_S = 10
 def spark_session(url: str | None) -> "Iterator[SparkSession | None]":
     """A session on a Spark Connect server, released at the end; None without a URL: a run then starts its own.
 
+    The metrics of what runs inside are sent when it ends, if the environment names a receiver.
+
     Raises:
         DefinitionError: not a URL of Spark Connect.
         StateError: nobody answers there.
     """
     if url is None:
-        yield None
+        with exported():
+            yield None
         return
     need("pyspark")
     _reach(url)
@@ -33,7 +37,8 @@ def spark_session(url: str | None) -> "Iterator[SparkSession | None]":
 
     session = SparkSession.builder.remote(url).getOrCreate()
     try:
-        yield session
+        with exported():
+            yield session
     finally:
         session.stop()
 

@@ -1,32 +1,43 @@
 """`muntin show`: published windows as a table."""
 
-import csv
-import io
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pipelines.cli import options as opt
-from pipelines.cli.output import columns, plain, say, say_json
+from pipelines.cli.output import columns, say, say_json
 from pipelines.cli.place import looked_at
+from pipelines.cli.quiet import say_what_was_done
 from pipelines.cli.selection import selected
+from pipelines.cli.table_formats import FORMATS, Format, check_place, print_table, write_table
 from pipelines.cli.working import working
 from pipelines.definition.amounts import many
-from pipelines.errors import DefinitionError
+from pipelines.definition.spelling import did_you_mean
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _LIMIT = 20
-_ENDINGS = (".parquet", ".csv", ".json")
-Out = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write all windows to a file; .parquet, .csv or .json.")]
+_ENDINGS = {f".{form}": form for form in FORMATS}
+
+
+def _format(text: str) -> Format:
+    if text not in FORMATS:
+        raise typer.BadParameter(f"there is no format {text!r}; there are {', '.join(FORMATS)}{did_you_mean(text, FORMATS)}")
+    return text
+
+
+Out = Annotated[Path | None, typer.Option("--out", metavar="FILE", help=f"Write all windows to a file; {', '.join(_ENDINGS)}.")]
 Limit = Annotated[
     int | None,
-    typer.Option("--limit", min=0, metavar="ROWS", help="At most so many; 0 is all. 20, or all with --json, --csv."),
+    typer.Option("--limit", min=0, metavar="ROWS", help="At most so many; 0 is all. 20, or all with a format or a file."),
 ]
-Csv = Annotated[bool, typer.Option("--csv", help="Print the windows as CSV.")]
+Last = Annotated[int | None, typer.Option("--last", min=1, metavar="ROWS", help="Only so many, those that end last.")]
+Form = Annotated[
+    str | None, typer.Option("--format", parser=_format, metavar="FORMAT", help=f"How the windows are written; {', '.join(FORMATS)}.")
+]
+Csv = Annotated[bool, typer.Option("--csv", help="As --format csv.")]
 
 
 def show(
@@ -37,8 +48,10 @@ def show(
     key: opt.Key = None,
     low: opt.From = None,
     high: opt.To = None,
+    last: Last = None,
     limit: Limit = None,
     provisional: opt.Provisional = False,
+    form: Form = None,
     as_json: opt.Json = False,
     as_csv: Csv = False,
     out: Out = None,
@@ -49,47 +62,45 @@ def show(
 
     Example:
       muntin show dags/flights.py last_6_hours --root state --key JFK --from 2013-01-05 --to 2013-01-06
+      muntin show dags/flights.py last_6_hours --root state --last 100 --format parquet > newest.parquet
     """
-    if as_json and as_csv:
-        raise typer.BadParameter("--json and --csv exclude each other")
-    if out and out.suffix not in _ENDINGS:
-        raise typer.BadParameter(f"--out {out}: end it in {', '.join(_ENDINGS)}")
+    written = _written(form, out, as_csv=as_csv, as_json=as_json)
     with working():
         pipeline, folder = looked_at(file, name, root)
         table = selected(pipeline, window, folder, keys=key, low=low, high=high, provisional=provisional)
-    limit = limit if limit is not None else 0 if as_json or as_csv or out else _LIMIT
+    table = newest(table, last) if last else table
+    limit = limit if limit is not None else 0 if written or as_json or last else _LIMIT
     shown = table.slice(0, limit) if limit else table
-    if out:
-        _write(shown, out)
-        return say(f"{out.absolute()}: {many(len(shown), 'window')}")
+    if out and written:
+        write_table(shown, written, out)
+        return say_what_was_done(f"{out.absolute()}: {many(len(shown), 'window')}")
     if as_json:
         return say_json({"pipeline": pipeline.name, "window": window, "total": len(table), "rows": shown.to_pylist()})
-    return say(_csv(shown)) if as_csv else _say_table(shown, len(table))
+    return print_table(shown, written) if written else _say_table(shown, len(table))
 
 
-def _write(table: "pa.Table", out: Path) -> None:
-    """The windows as a file, in the format that its name ends in.
-
-    Raises:
-        DefinitionError: it cannot be written.
-    """
-    try:
-        if out.suffix == ".parquet":
-            import pyarrow.parquet as pq
-
-            return pq.write_table(table, out)
-        text = _csv(table) if out.suffix == ".csv" else json.dumps(plain(table.to_pylist()), indent=2, ensure_ascii=False)
-        out.write_text(f"{text}\n", encoding="utf-8")
-    except OSError as wrong:
-        raise DefinitionError(f"--out {out}: {wrong.strerror or wrong}") from wrong
+def _written(form: str | None, out: Path | None, *, as_csv: bool, as_json: bool) -> Format | None:
+    """The format to write; None: a table for people, or the command's document."""
+    if as_json + as_csv + (form is not None) > 1:
+        raise typer.BadParameter("--format, --json and --csv exclude each other")
+    if out is None:
+        found = _format(form) if form else "csv" if as_csv else None
+        check_place(found)
+        return found
+    if out.suffix not in _ENDINGS and not form:
+        raise typer.BadParameter(f"--out {out}: end it in {', '.join(_ENDINGS)}, or name a --format")
+    return _format(form) if form else _ENDINGS[out.suffix]
 
 
-def _csv(table: "pa.Table") -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(table.column_names)
-    writer.writerows([plain(value) for value in row.values()] for row in table.to_pylist())
-    return text.getvalue().rstrip("\n")
+def newest(table: "pa.Table", count: int) -> "pa.Table":
+    """The rows that end last, in the order of the table; of windows that end together the later rows."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    numbered = table.select(["window_end", "window_start"]).append_column("at", pa.array(range(len(table)), pa.int64()))
+    order = pc.sort_indices(numbered, [("window_end", "descending"), ("window_start", "descending"), ("at", "descending")])
+    chosen = order[:count]
+    return table.take(chosen.take(pc.sort_indices(chosen)))
 
 
 def _say_table(shown: "pa.Table", total: int) -> None:

@@ -7,6 +7,7 @@ import typer
 from pipelines.cli import options as opt
 from pipelines.cli.output import columns, say, say_json, size
 from pipelines.cli.place import looked_at, root_of
+from pipelines.cli.quiet import say_what_was_done
 from pipelines.cli.working import working
 from pipelines.definition.amounts import many
 from pipelines.definition.durations import UNITS
@@ -43,7 +44,8 @@ def vacuum(
     if as_json:
         places = [{"what": one.what, "place": one.place, "files": one.files, "bytes": one.bytes} for one in removed]
         return say_json({"dry_run": dry_run, "bytes": total, "removed": places})
+    tell = say if dry_run else say_what_was_done
     if removed:
-        say(columns(["what", "place", "files", "bytes"], [[one.what, one.place, one.files, size(one.bytes)] for one in removed]))
+        tell(columns(["what", "place", "files", "bytes"], [[one.what, one.place, one.files, size(one.bytes)] for one in removed]))
     verb = "would remove" if dry_run else "removed"
-    return say(f"{verb} {many(sum(one.files for one in removed), 'file')}, {size(total)}")
+    return tell(f"{verb} {many(sum(one.files for one in removed), 'file')}, {size(total)}")

@@ -4,10 +4,12 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, nullcontext, redirect_stdout
+from pathlib import Path
 from threading import Timer
 
 from pipelines.cli.interrupt import reached
+from pipelines.cli.quiet import is_quiet
 
 DELAY_S = 1.0
 Tell = Callable[[str], None]
@@ -17,9 +19,9 @@ Tell = Callable[[str], None]
 def working(*steps: str) -> Iterator[Tell]:
     """Work that may take a while; yields the function to call with each step's name as it begins.
 
-    A person gets a progress bar after a second, anything else a line a step, both on stderr.
+    A person gets a progress bar after a second, anything else a line a step, both on stderr; nobody gets any in quiet.
     """
-    with _stdout_kept(), (_bar if _watched() else _lines)(steps) as show:
+    with _stdout_kept(), (_nothing if is_quiet() else _bar if _watched() else _lines)(steps) as show:
 
         def tell(step: str) -> None:
             reached(step)
@@ -32,13 +34,14 @@ def working(*steps: str) -> Iterator[Tell]:
 
 @contextmanager
 def _stdout_kept() -> Iterator[None]:
-    """Whatever prints meanwhile (a definition, Spark's Java, Great Expectations) prints to stderr."""
+    """Whatever prints meanwhile (a definition, Spark's Java, Great Expectations) prints to stderr; in quiet, nowhere."""
     sys.stdout.flush()
     kept = os.dup(1)
-    os.dup2(2, 1)
     try:
-        with redirect_stdout(sys.stderr):
-            yield
+        with Path(os.devnull).open("w", encoding="utf-8") if is_quiet() else nullcontext(sys.stderr) as elsewhere:
+            os.dup2(elsewhere.fileno() if is_quiet() else 2, 1)
+            with redirect_stdout(elsewhere):
+                yield
     finally:
         os.dup2(kept, 1)
         os.close(kept)
@@ -49,7 +52,12 @@ def _watched() -> bool:
 
 
 @contextmanager
-def _lines(steps: Sequence[str]) -> Iterator[Tell]:  # noqa: ARG001 - one face for both
+def _nothing(steps: Sequence[str]) -> Iterator[Tell]:  # noqa: ARG001 - one face for all
+    yield lambda _: None
+
+
+@contextmanager
+def _lines(steps: Sequence[str]) -> Iterator[Tell]:  # noqa: ARG001 - as above
     began = time.monotonic()
     yield lambda step: print(f"{time.monotonic() - began:7.1f} s  {step}", file=sys.stderr, flush=True)
 

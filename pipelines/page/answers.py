@@ -10,7 +10,8 @@ from pipelines.jobs.look.some_windows import Asked
 from pipelines.page.address import instant_of, key_of, key_query, number, place_of, query
 from pipelines.page.html import instant, page
 from pipelines.page.pictures.results import results_picture
-from pipelines.page.pictures.timeline import timeline_picture
+from pipelines.page.pictures.svg import drawn
+from pipelines.page.pictures.timeline import timelines
 from pipelines.page.views import results as of_results
 from pipelines.page.views.explained import told
 from pipelines.page.views.overview import line
@@ -84,7 +85,7 @@ def _timeline(at: Seen, asked: Mapping[str, str], now_us: int) -> dict[str, Any]
     end = number(asked["end"], "end") if asked.get("end") else None
     shown = timeline(at, window, chosen_key(at, window, asked), count=count, end=end)
     same = {"window": window, "count": count, **(key_query(shown.key) if shown.key is not None else {})}
-    picture = timeline_picture(shown, lambda bar: f"window{_address(window, bar, shown.key or ())}") if shown.batches else ""
+    picture = drawn(timelines([shown], lambda bar: f"window{_address(window, bar, shown.key or ())}")) if shown.batches else ""
     about = line(at.known, now_us)
     windows = tuple(at.pipeline.windows)
     return {"shown": shown, "picture": picture, "line": about, "windows": windows, "same": same, "chosen_count": count}

@@ -19,6 +19,7 @@
 [{'city': 'Graz', 'orders': 2, 'spent': 11}]
 """
 
+from pipelines.testing.of_files import pipeline_of, run_here
 from pipelines.testing.trial import report_of, windows_of
 
-__all__ = ["report_of", "windows_of"]
+__all__ = ["pipeline_of", "report_of", "run_here", "windows_of"]

@@ -59,8 +59,8 @@ class Batches:
 
     @staticmethod
     def of(rows: Iterable[Sequence[int]]) -> Batches:
-        """From rows of values, in the order of the attributes."""
-        table = list(rows)
+        """From rows of values, in the order of the attributes; of rows without the last states are there."""
+        table = [(*row, False)[: len(fields(Batches))] for row in rows]
         kinds: list[Any] = [_KINDS.get(column.name, np.int64) for column in fields(Batches)]
         return Batches(*(np.array([row[at] for row in table], kind) for at, kind in enumerate(kinds)))
 

@@ -110,6 +110,18 @@ def done(tmp_path_factory: pytest.TempPathFactory, spark: object) -> Project:
     return project
 
 
+@pytest.fixture(scope="package")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """As `done`, made without Spark."""
+    from tests.cli.test_before_spark import here
+
+    project = made(tmp_path_factory.mktemp("ran"))
+    with pytest.MonkeyPatch.context() as patch:
+        here.__wrapped__(patch)  # type: ignore[attr-defined]
+        assert main(project.arguments("run", *RANGE)) == 0
+    return project
+
+
 @pytest.fixture
 def muntin(capfd: pytest.CaptureFixture[str]) -> Muntin:
     """The command; what Java or a child prints is captured too."""

@@ -21,6 +21,11 @@ def test_the_code_of_the_page_runs() -> None:
             assert doctest.DocTestRunner().run(shown).failed == 0
 
 
+def test_the_test_of_a_project_stands_as_it_is() -> None:
+    (shown,) = re.findall(r'```python title="(.*?)"\n(.*?)```', PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    assert shown[1] in (DOCS.parent / "pipelines/templates/files" / shown[0]).read_text(encoding="utf-8")  # tests/cli/test_new.py runs it
+
+
 def test_the_code_of_the_page_on_sources_runs() -> None:
     names: dict[str, Any] = {}
     blocks = re.findall(r"```python\n(.*?)```", (DOCS / "sources.md").read_text(encoding="utf-8"), re.DOTALL)

@@ -1,6 +1,7 @@
 """Every page over every kind of windows, and over the windows of another pipeline: nothing falls over, and each window is explained."""
 
 import html
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -11,10 +12,15 @@ import pytest
 
 from pipelines import aggregates as agg
 from pipelines import sources, windows
+from pipelines.cli.output import plain
+from pipelines.cli.text_timeline import text_timeline
+from pipelines.cli.timeline import plain_timeline
 from pipelines.definition.instants import instant_us
 from pipelines.page.answers import TABS, answer
 from pipelines.page.installation import Known
 from pipelines.page.views.explained import no_runs
+from pipelines.page.views.seen import chosen_key, seen
+from pipelines.page.views.timeline import timeline
 from tests.catalogue.kinds import KINDS
 from tests.end_to_end.hourly import Hourly, hour, times
 
@@ -44,10 +50,15 @@ def pages(known: Known) -> dict[str, str]:
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_every_page_of_every_kind(kind: Any, tmp_path: Path) -> None:
     hourly = made(tmp_path, kind.window)
-    found = pages(Known("hourly", hourly.root, hourly.pipeline, tmp_path / "hourly.py"))
+    known = Known("hourly", hourly.root, hourly.pipeline, tmp_path / "hourly.py")
+    found = pages(known)
     explained = {link: page for link, page in found.items() if link.startswith("?")}
     assert explained
     assert all("Made of " in page for page in explained.values()), [link for link, page in explained.items() if "Made of " not in page]
+    at = seen(known)
+    shown = timeline(at, "w", chosen_key(at, "w", {}))
+    assert re.fullmatch("batches  .*[-!].*", text_timeline(shown, 100)[-2])
+    assert len(json.dumps(plain(plain_timeline(at, shown)))) > 100
 
 
 def test_windows_over_windows(tmp_path: Path) -> None:

@@ -68,5 +68,5 @@ def _reread(batches: Batches, anew: Sequence[Interval]) -> Batches:
     version = batches.version.copy()
     version[at[at >= 0]] = PLANNED
     new = [interval for interval, known in zip(anew, (at >= 0).tolist(), strict=True) if not known]
-    rows = ((each.start_us, each.end_us, PLANNED, each.end_us - 1, each.start_us, each.end_us - 1, 0) for each in new)
+    rows = ((each.start_us, each.end_us, PLANNED, each.end_us - 1, each.start_us, each.end_us - 1, 0, False) for each in new)
     return Batches.joined([replace(batches, version=version), Batches.of(rows)])

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pipelines.definition.instants import from_us, instant_us
+from pipelines.definition.schedule import Interval
 from pipelines.errors import ConflictError
+from pipelines.jobs import metrics, telemetry
 from pipelines.jobs.adoption import adopt
 from pipelines.jobs.bound import Bound, bind
 from pipelines.jobs.promotion import lacking
@@ -30,9 +32,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from pipelines.definition.pipeline import Pipeline
-    from pipelines.definition.schedule import Interval
     from pipelines.files.paths import AnyPath
     from pipelines.jobs.changes import Changes
+    from pipelines.jobs.reports import BatchReport
     from pipelines.store.store import Store
 
 _TRIES = 8
@@ -107,9 +109,11 @@ def run(
         done = accumulate(bound, active, intervals, forget=forget)
         changed = record_accumulated(bound.store, done, utc_now())
         news.remember(bound)
+        telemetry.record(lambda: metrics.of_reading(pipeline.name, done))
         finished = finish(bound, active, intervals, validate=validate, tell=tell, promoting=promoting)
     batches = batch_reports(bound, intervals, changed)
     record_published(bound.store, batches, utc_now())
+    telemetry.record(lambda: _published_metrics(bound, batches, finished))
     return RunReport(
         tuple(batches),
         tuple((from_us(a), from_us(b)) for a, b in finished.missing),
@@ -121,6 +125,15 @@ def run(
         finished.promoted,
         tuple(lacking(bound)),
     )
+
+
+def _published_metrics(bound: Bound, batches: Sequence[BatchReport], finished: Finished) -> list[metrics.Metric]:
+    """Those of the whole run; batches of earlier runs that waited for it count too."""
+    own = [instant_us(report.interval_start, "start") for report in batches]
+    waited = sorted({start for starts in finished.published.values() for start in starts} - {*own})
+    after = bound.pipeline.intervals.after
+    reports = [*batches, *batch_reports(bound, [Interval(start, after(start)) for start in waited])]
+    return metrics.of_publishing(bound, reports, own, finished.published, instant_us(utc_now(), "now"))
 
 
 def finish(

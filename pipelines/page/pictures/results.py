@@ -6,10 +6,11 @@ from math import nan
 from typing import TYPE_CHECKING, Any
 
 from pipelines.definition.instants import from_us
-from pipelines.page.pictures.svg import COLOURS, Mark, drawn
+from pipelines.page.pictures.drawing import Drawing, Mark
+from pipelines.page.pictures.svg import drawn
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pipelines.page.views.results import Series
 
@@ -20,17 +21,17 @@ _DOTS = 40  # windows up to which each has a dot
 def results_picture(name: str, lines: Sequence[Series]) -> str:
     """The values of an aggregate over the ends of windows, as SVG."""
 
-    def draw(figure: Any) -> dict[str, Mark]:  # noqa: ANN401 - matplotlib's
+    def draw(figure: Any, colours: Mapping[str, str]) -> dict[str, Mark]:  # noqa: ANN401 - matplotlib's
         axes = figure.add_subplot()
         for at, line in enumerate(lines):
             values = [nan if value is None else value for value in line.values]
             marker = "o" if len(values) <= _DOTS else None
             where = [from_us(us) for us in line.end_us]
-            axes.plot(where, values, color=COLOURS[f"s{at}"], linewidth=1.4, marker=marker, markersize=3, label=label(line), gid=f"l{at}")
+            axes.plot(where, values, color=colours[f"s{at}"], linewidth=1.4, marker=marker, markersize=3, label=label(line), gid=f"l{at}")
         _frame(axes, named=len(lines) > 1 or bool(lines and lines[0].key))
         return {f"l{at}": Mark(label(line)) for at, line in enumerate(lines)}
 
-    return drawn(_WIDE, _HIGH, draw, f"{name} by window")
+    return drawn(Drawing(_WIDE, _HIGH, draw, f"{name} by window"))
 
 
 def label(line: Series) -> str:

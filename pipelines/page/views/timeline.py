@@ -106,6 +106,11 @@ def timeline(at: Seen, window: str, key: Key | None, *, count: int = BATCHES, en
     return Timeline(window, key, tuple(some), tuple(bars), left_out, earlier, later)
 
 
+def number_at(at: Seen, window: str, until_us: int) -> int:
+    """How many batches end at or before an instant: the `end` of a timeline up to there."""
+    return sum(1 for _, end, _ in listed_batches(pending_window(at.bound, window)) if end <= until_us)
+
+
 def _spans(bound: Bound, todo: Pending, key: Key, some: Sequence[ListedBatch]) -> list[tuple[int, int, int | None]]:
     """(start, end, closing batch) of the windows that touch the batches."""
     low, high = some[0].start_us, some[-1].end_us

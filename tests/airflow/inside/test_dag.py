@@ -1,5 +1,6 @@
 """What a DAG file gives: ids, order, data intervals; and what reading it costs."""
 
+import re
 import subprocess
 import sys
 import time
@@ -133,3 +134,19 @@ def test_alerts_are_callbacks_beside_the_user_s_own():
     ]
     assert all(made.get_task(name).on_failure_callback[0] is print for name in TASKS)
     assert [list(task.on_failure_callback) for task in airflow_dag(pipeline(), default_args=mine).tasks] == [[print]] * 4
+
+
+def test_the_dag_of_docs_airflow_md_waits_for_the_windows() -> None:
+    from airflow.sdk import DAG, task
+
+    (code,) = re.findall(r"```python\n(from pipelines.airflow.*?)```", (PROJECT / "docs/airflow.md").read_text(encoding="utf-8"), re.DOTALL)
+    made = list[DAG]()
+
+    def noted(*words: Any, **options: Any) -> DAG:
+        made.append(DAG(*words, **options))  # noqa: AIR002 - the page says which
+        return made[-1]
+
+    exec(compile(f"{code}\n    rank()\n", "airflow.md", "exec"), {"DAG": noted, "task": task})  # noqa: S102 - our own page
+    (dag,) = made
+    assert dag.task_ids == ["rank"]
+    assert [asset.uri for asset in dag.timetable.asset_condition.objects] == ["muntin://flights/last_6_hours"]

@@ -1,0 +1,230 @@
+"""Every piece of code in the docs is run by a test, every command line is one, and the outputs of docs/command-line.md are real."""
+
+import re
+import shlex
+import shutil
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pyarrow.parquet as pq
+import pytest
+import typer
+
+from examples.flights_log import by_day, departures, read_source
+from pipelines import Pipeline, sources, windows
+from pipelines import aggregates as agg
+from pipelines.cli.main import app, main
+from pipelines.testing import pipeline_of
+from tests.cli.test_before_spark import here
+
+ROOT = Path(__file__).parents[2]
+PAGES = {path.relative_to(ROOT).as_posix(): path for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]}
+RUN_BY = {  # pages with Python -> the test that runs it
+    "README.md": ("test_snippets.py", "test_readme.py"),
+    "docs/aggregates.md": ("test_aggregates_page.py",),
+    "docs/airflow.md": ("test_snippets.py", "../airflow/inside/test_dag.py"),
+    "docs/alerts.md": ("test_alerts_page.py",),
+    "docs/expectations.md": ("test_snippets.py", "../quality/test_expectations_page.py"),
+    "docs/operating/definitions.md": ("test_snippets.py",),
+    "docs/operating/retention.md": ("test_snippets.py",),
+    "docs/own-aggregates.md": ("test_own_aggregates.py",),
+    "docs/sources.md": ("test_testing_page.py",),
+    "docs/testing.md": ("test_testing_page.py",),
+    "docs/tutorial.md": ("test_site.py",),
+    **{page: ("test_window_pages.py",) for page in PAGES if page.startswith("docs/windows/")},
+}
+
+
+def blocks(page: str, language: str = "python") -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", PAGES[page].read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+
+
+def test_every_page_with_code_has_a_test_that_runs_it() -> None:
+    code = re.compile(r"^ *```(?:python|pycon)", re.MULTILINE)
+    with_code = {page for page, path in PAGES.items() if code.search(path.read_text(encoding="utf-8"))}
+    assert with_code <= RUN_BY.keys()
+    for page in with_code:
+        texts = [(Path(__file__).parent / test).read_text(encoding="utf-8") for test in RUN_BY[page]]
+        assert all(Path(page).stem in text or (page.startswith("docs/windows") and "docs/windows" in text) for text in texts), page
+
+
+class TestDefinitions:
+    """Pieces of definitions, the rest of which is `...`."""
+
+    REST: ClassVar = {
+        "name": "flights",
+        "source": sources.files("data/{start:%Y-%m-%d}.parquet", event_time="scheduled"),
+        "schedule": "@daily",
+        "start": datetime.fromisoformat("2013-01-01T00:00Z"),
+        "aggregates": {"delay": agg.mean("dep_delay")},
+    }
+
+    def defined(self, code: str) -> Any:
+        """What the code makes of a pipeline whose other arguments are given."""
+        (window,) = re.findall(r'renamed_windows={"(\w+)"', code) or ["last_6_hours"]
+        rest = {**self.REST, "windows": {window: windows.sliding("6h", step="1h")}}
+        names: dict[str, Any] = {"Pipeline": lambda *_, **given: Pipeline(**{**rest, **given}), "agg": agg}
+        exec(compile(re.sub(r"(?<=[ (])\.\.\.(?=[,)\n])", "**{}", code), "page", "exec"), names)  # noqa: S102 - our own page
+        return names["flights"]
+
+    @pytest.mark.parametrize("page", ["docs/operating/definitions.md", "docs/operating/retention.md", "docs/expectations.md"])
+    def test_they_can_be_written(self, page: str) -> None:
+        pieces = [code for code in blocks(page) if "Pipeline(" in code]
+        assert pieces
+        assert all(isinstance(self.defined(code), Pipeline) for code in pieces)
+
+    def test_a_dag_is_one_line(self, tmp_path: Path) -> None:
+        line, *_ = blocks("docs/airflow.md")
+        text = (ROOT / "dags/flights.py").read_text(encoding="utf-8")
+        assert line in text
+        (tmp_path / "flights.py").write_text(text, encoding="utf-8")
+        assert pipeline_of(tmp_path / "flights.py").name == "flights"
+
+
+def commands() -> Iterator[tuple[str, str]]:
+    """Page and command line of every `muntin` in a block of code; and of each command of a page that is named in running text."""
+    for page, path in PAGES.items():
+        text = path.read_text(encoding="utf-8")
+        for line in re.findall(r"^(?:    )?(?:\$ )?(muntin [a-z-].*)$", text, re.MULTILINE):
+            yield page, line
+        for line in re.findall(r"`(muntin [a-z]+(?: [^`.]*)?)`", text):
+            yield page, line
+
+
+@pytest.mark.parametrize(("page", "line"), sorted(set(commands())))
+def test_every_command_line_is_one(page: str, line: str) -> None:
+    words = shlex.split(re.split(r" [|>] ", line.replace("...", ""))[0], comments=True)[1:]
+    group = typer.main.get_command(app)
+    with group.make_context("muntin", [word for word in words if word not in ("--debug", "--quiet")]) as context:
+        if words[0].startswith("--"):
+            return
+        name, command, rest = group.resolve_command(context, [*context._protected_args, *context.args])
+        whole = line.startswith("muntin") and len(rest) > 1
+        command.make_context(name, rest, parent=context, resilient_parsing=not whole)
+
+
+Muntin = Callable[..., list[str]]
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The flights pipeline with eight days of its log; nothing is run yet."""
+    folder = tmp_path_factory.mktemp("docs") / "project"
+    (folder / "data/flights").mkdir(parents=True)
+    for part in ("dags", "expectations"):
+        shutil.copytree(ROOT / part, folder / part)
+    for day, rows in by_day(departures(read_source()))[:8]:
+        pq.write_table(rows, folder / f"data/flights/{day}.parquet", compression="zstd")
+    return folder
+
+
+@pytest.fixture
+def muntin(project: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Muntin:
+    """A command line in the project's folder -> its lines on stdout, with /project for the folder."""
+    here.__wrapped__(monkeypatch)  # type: ignore[attr-defined]
+    monkeypatch.chdir(project)
+    monkeypatch.setenv("COLUMNS", "100")
+
+    def call(line: str) -> list[str]:
+        capfd.readouterr()
+        status = main([*shlex.split(line)[1:], "--debug"])
+        printed = capfd.readouterr()
+        assert status == 0, printed.err
+        return printed.out.replace(str(project), "/project").splitlines()
+
+    return call
+
+
+def shown(heading: str) -> list[tuple[str, list[str]]]:
+    """Command lines below a heading of docs/command-line.md, and the lines that they print."""
+    text = PAGES["docs/command-line.md"].read_text(encoding="utf-8").split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    found: list[tuple[str, list[str]]] = []
+    ours = False
+    for line in text.splitlines():
+        if line.startswith("    $ "):
+            found.append((line[6:], []))
+            ours = True
+        elif ours and line.startswith("    "):
+            found[-1][1].append(line[4:])
+        elif line:  # a sentence ends what was printed
+            ours = False
+    return found
+
+
+def worded(line: str) -> list[str]:
+    """A line by its words, without what differs from time to time: names of states, sizes, the present."""
+    words = re.sub(r"\([0-9a-f]{12}\)|[\d.]+ [kM]?B\b|last run: .*", "*", line).split()
+    return [word.removeprefix("/project/") if word.endswith(".png:") else word for word in words]
+
+
+def check_shown(muntin: Muntin, heading: str, *more: str, at: int = 0) -> None:
+    """See that a command prints the lines of the page, in their order."""
+    line, wanted = shown(heading)[at]
+    printed = [worded(each) for each in muntin(shlex.join([*shlex.split(line), *more]))]
+    rest = iter(printed)
+    assert wanted
+    for each in wanted:
+        assert worded(each) in rest, f"{each}\nis not what {line} prints:\n" + "\n".join(map(" ".join, printed))
+
+
+class TestOutputs:
+    """In the order of a first week. Suites need Spark, so they are left out; the lines about them are not on the page."""
+
+    def test_check(self, muntin: Muntin) -> None:
+        check_shown(muntin, "check")
+
+    def test_run(self, muntin: Muntin) -> None:
+        check_shown(muntin, "run", "--no-validate")
+
+    def test_plan(self, muntin: Muntin, project: Path) -> None:
+        muntin("muntin run dags/flights.py --root state --start 2013-01-04 --end 2013-01-05 --no-validate")
+        third = project / "data/flights/2013-01-03.parquet"
+        kept = third.read_bytes()
+        pq.write_table(pq.read_table(third), third, compression="none")
+        check_shown(muntin, "plan")
+        third.write_bytes(kept)
+
+    def test_backfill(self, muntin: Muntin) -> None:
+        days = "muntin run dags/flights.py --root other --no-validate --start 2013-01-{} --end 2013-01-{}"
+        muntin(days.format("01", "05"))
+        muntin(days.format("06", "08"))
+        muntin("muntin backfill dags/flights.py --root other --start 2013-01-01 --end 2013-01-08 --no-validate --dry-run")
+
+    def test_a_week(self, muntin: Muntin) -> None:
+        muntin("muntin backfill dags/flights.py --root state --start 2013-01-01 --end 2013-01-08 --no-validate")
+        for heading in ("where", "status", "show", "plot", "late"):
+            check_shown(muntin, heading)
+
+    def test_explain(self, muntin: Muntin) -> None:
+        line, _ = shown("explain")[0]
+        assert muntin(line.replace("2013-02-01", "2013-01-05"))
+
+    def test_templates(self, muntin: Muntin) -> None:
+        check_shown(muntin, "new")
+
+    def test_timeline(self, muntin: Muntin, project: Path) -> None:
+        """Of the tutorial's state; the tutorial is run by test_site.py, which brings the files."""
+        tutorial = PAGES["docs/tutorial.md"].read_text(encoding="utf-8")
+        for name, text in re.findall(r'```(?:csv|python) title="([^"]+)"\n(.*?)```', tutorial, re.DOTALL)[:3]:
+            path = project / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        muntin("muntin run dags/sales.py --root state --start 2024-05-01 --end 2024-05-03")
+        line, wanted = shown("timeline")[0]
+        assert [each.rstrip() for each in muntin(line) if each.strip()] == wanted
+
+
+def test_reading_in_python(muntin: Muntin, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second block of the README, over the days that there are and without suites."""
+    import pipelines
+    from pipelines.jobs.run import run as job
+
+    code = blocks("README.md")[1].replace("2013, 2, 1", "2013, 1, 9")
+    given = job.run
+    monkeypatch.setattr(pipelines, "run", lambda *words, **options: given(*words, **options, validate=False), raising=False)
+    names: dict[str, Any] = {"flights": pipeline_of(project / "dags/flights.py"), "datetime": datetime, "UTC": UTC}
+    exec(compile(code, "README.md", "exec"), names)  # noqa: S102 - our own page
+    assert len(names["report"].batches) == 8
+    assert len(names["table"]) > 400

@@ -1,0 +1,55 @@
+"""Which addresses tasks tell Airflow's lineage. That Airflow gets them is tried by tests/airflow/inside/test_runs_metrics.py."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipelines import aggregates as agg
+from pipelines import sources, windows
+from pipelines.airflow import lineage
+from pipelines.jobs.bound import bind
+from pipelines.jobs.reports import Accumulated, ReadFile
+from tests.end_to_end.hourly import Hourly
+
+SHAPE = {"keys": ["k"], "windows": {"w": windows.tumbling("30m")}, "aggregates": {"n": agg.count()}}
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], list[str]]]:
+    found = list[tuple[list[str], list[str]]]()
+    monkeypatch.setattr(lineage, "_collect", lambda _task, inputs, outputs: found.append(([*inputs], [*outputs])))
+    return found
+
+
+def read(*paths: str) -> Any:
+    return Accumulated(None, "v", 0, 0, 0, None, tuple(ReadFile(path, 1, 1) for path in paths))  # type: ignore[arg-type]
+
+
+def test_files_are_named_once(told: list[Any], tmp_path: Path) -> None:
+    bound = bind(Hourly(tmp_path, other=SHAPE).pipeline, tmp_path / "state")
+    lineage.accumulated(bound, [read("/data/b.csv", "/data/a.csv"), read("/data/a.csv")], None)
+    assert told == [(["/data/a.csv", "/data/b.csv"], [f"{bound.folder}/{bound.frame_sets[0].table}"])]
+
+
+def test_many_files_are_named_by_their_folders(told: list[Any], tmp_path: Path) -> None:
+    bound = bind(Hourly(tmp_path, other=SHAPE).pipeline, tmp_path / "state")
+    lineage.accumulated(bound, [read(*(f"/data/{at % 2}/{at}.csv" for at in range(lineage.MOST + 1)))], None)
+    assert told[0][0] == ["/data/0", "/data/1"]
+
+
+def test_windows_over_windows_read_the_table_of_the_upstream(told: list[Any], tmp_path: Path) -> None:
+    below = Hourly(tmp_path, other=SHAPE).pipeline
+    over = replace(below, name="over", source=sources.windows(below, "w", at="start"), aggregates={"n": agg.sum("n")})
+    lineage.accumulated(bind(over, tmp_path / "state"), [read("/state/hourly/windows/w/part.parquet")], None)
+    assert told[0][0] == [f"{tmp_path}/state/hourly/windows/w"]
+
+
+def test_nothing_published_is_nothing_told(told: list[Any], tmp_path: Path) -> None:
+    lineage.published(bind(Hourly(tmp_path, other=SHAPE).pipeline, tmp_path / "state"), [], None)
+    assert told == []
+
+
+def test_addresses_are_uris(tmp_path: Path) -> None:
+    assert lineage._address("/data/a b#1.csv") == "file:///data/a%20b%231.csv"
