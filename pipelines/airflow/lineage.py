@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from pipelines.definition.relative_paths import is_object_store
+from pipelines.files.paths import path_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -43,11 +46,11 @@ def _sources(bound: Bound, batches: Sequence[Accumulated]) -> list[str]:
     if isinstance(bound.source, WindowSource):
         return [upstream(bound, bound.source).table]
     paths = sorted({file.path for batch in batches for file in batch.manifest})
-    return paths if len(paths) <= MOST else sorted({str(Path(path).parent) for path in paths})
+    return paths if len(paths) <= MOST else sorted({str(path_of(path).parent) for path in paths})
 
 
 def _states(bound: Bound) -> list[str]:
-    return [str(Path(bound.folder, frames.table)) for frames in bound.frame_sets]
+    return [str(path_of(bound.folder, frames.table)) for frames in bound.frame_sets]
 
 
 def _collect(task: Any, inputs: Sequence[str], outputs: Sequence[str]) -> None:  # noqa: ANN401 - Airflow's operator
@@ -65,4 +68,4 @@ def _collect(task: Any, inputs: Sequence[str], outputs: Sequence[str]) -> None: 
 
 
 def _address(path: str) -> str:
-    return f"file://{quote(str(Path(path).absolute()))}"
+    return path if is_object_store(path) else f"file://{quote(str(Path(path).absolute()))}"

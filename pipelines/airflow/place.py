@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pipelines.airflow.storage import let_reach
 from pipelines.definition.instants import instant_us
 from pipelines.definition.relative_paths import at_home
 from pipelines.errors import DefinitionError
@@ -42,8 +43,10 @@ def place_of(pipeline: Pipeline, context: Mapping[str, Any], root: str | AnyPath
     from pipelines.jobs.bound import bind
 
     home = home_of(context["dag"].fileloc)
+    place = root_of(home, root)
+    let_reach([place, getattr(pipeline.source, "path", "")])
     interval = interval_of(pipeline, context)
-    return Place(bind(at_home(pipeline, home), root_of(home, root), claim=True), interval)
+    return Place(bind(at_home(pipeline, home), place, claim=True), interval)
 
 
 def home_of(dag_file: str | Path) -> Path:

@@ -29,13 +29,19 @@ def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | AnyPath | None, conn_
     place = partial(place_of, pipeline, root=root)
     failing, ending = callbacks(pipeline, root, dag.default_args)
     options = {"dag": dag, "multiple_outputs": False, "show_return_value_in_logs": False, **failing}
-    locate = locate_spark(conn_id)
+    locate_alone = locate_spark(conn_id)
+
+    def locate(context: Context) -> None:
+        """The credentials first: workers of a local Spark have the environment that it starts in."""
+        place(context)
+        locate_alone(context)
+
     on_spark = partial(task.pyspark, conn_id=conn_id, pre_execute=locate, **options)
 
     def checked(context: Context) -> None:
         """Refuse a definition that does not fit before Spark starts."""
         steps.check(place(context))
-        locate(context)
+        locate_alone(context)
 
     def accumulate(spark: SparkSession, **context: Any) -> dict[str, Any]:  # noqa: ANN401 - Airflow's
         """Read the interval's events into states."""

@@ -6,7 +6,7 @@ from textwrap import indent
 
 from pipelines.cli.colours import coloured
 from pipelines.cli.output import say_json
-from pipelines.errors import DefinitionError, ExpectationsError, MissingPackageError, MuntinError, SourceError, StateError
+from pipelines.errors import DefinitionError, ExpectationsError, MissingPackageError, MuntinError, SourceError, StateError, StorageError
 
 USAGE = 2
 UNEXPECTED = 3
@@ -16,6 +16,7 @@ _KINDS = {
     MissingPackageError: "installation",
     SourceError: "source",
     StateError: "state",
+    StorageError: "object store",
 }
 _JAVA = "Spark needs Java 17 or newer: install one and set JAVA_HOME to it, or run `make setup`"
 

@@ -4,13 +4,14 @@ from pipelines.cli import options as opt
 from pipelines.cli.output import say, say_json
 from pipelines.cli.place import placed
 from pipelines.cli.working import working
+from pipelines.definition.relative_paths import is_object_store
 
 _READERS = {
     "DuckDB": "SELECT * FROM delta_scan('{table}');",
     "Polars": "polars.read_delta('{table}')",
     "pandas": "deltalake.DeltaTable('{table}').to_pandas()",
     "Spark": "spark.read.format('delta').load('{table}')",
-    "Trino": "CALL delta.system.register_table('default', '{name}', 'file://{table}');",
+    "Trino": "CALL delta.system.register_table('default', '{name}', '{location}');",
     "Muntin": "muntin show {file} {window} --root {root}",
 }
 
@@ -36,7 +37,8 @@ def where(file: opt.File, window: opt.SomeWindow = None, root: opt.Root = None, 
         return say_json(tables)
     for each, table in tables.items():
         say(f"{each}: {table}")
-        facts = {"table": table, "name": f"{pipeline.name}_{each}", "file": file, "window": each, "root": folder}
+        location = table if is_object_store(table) else f"file://{table}"
+        facts = {"table": table, "location": location, "name": f"{pipeline.name}_{each}", "file": file, "window": each, "root": folder}
         for reader, line in _READERS.items():
             say(f"  {reader:<8}{line.format(**facts)}")
     return None

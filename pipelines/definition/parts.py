@@ -61,6 +61,11 @@ class Source(Protocol):
         ...
 
     @property
+    def hive(self) -> Mapping[str, str]:
+        """Column -> SQL type, where the names of folders give the column."""
+        ...
+
+    @property
     def arrival_order(self) -> str | None:
         """The column that orders the rows of a batch by arrival."""
         ...

@@ -138,6 +138,13 @@ class ObjectPath:
             found = obstore.get(to_move(self.bucket), self.key, options={"range": {"suffix": size}})
             return bytes(found.bytes()), found.meta["size"]
 
+    def part(self, start: int, length: int) -> bytes:
+        """Some bytes of the content."""
+        import obstore
+
+        with told(self.address):
+            return bytes(obstore.get_range(to_move(self.bucket), self.key, start=start, length=length))
+
     def write_bytes(self, content: bytes | memoryview) -> int:
         """Write the file: whole, or not at all."""
         import obstore

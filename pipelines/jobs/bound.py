@@ -151,6 +151,8 @@ def facts_text(pipeline: Pipeline) -> str:
     }
     if source.types:  # left out where none are given, so that states from before they counted keep their name
         facts["types"] = sorted(source.types.items())
+    if source.hive:
+        facts["hive"] = sorted(source.hive)
     if source.time_format or source.delimiter:
         facts["text"] = [source.time_format, source.delimiter]
     if source.dialect.facts:

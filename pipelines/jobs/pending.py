@@ -97,11 +97,11 @@ def _work_from_whole_notes(
 ) -> tuple[Work, Ledger | None, tuple[str, ...]]:
     """The work, from a note whose files are all whole; the ledger without the other notes; and what is wrong with those.
 
-    `lost`: starts of batches whose published files are lost; they count as new.
+    `lost`: starts of batches whose published files are lost; they count as changed.
     """
     problems: tuple[str, ...] = ()
     while True:
-        width_us, derived = bound.frames_of(name).width_us, ledger.without(lost) if ledger else None
+        width_us, derived = bound.frames_of(name).width_us, ledger.doubted(lost) if ledger else None
         work = reconcile(bound.windows[name], width_us, batches, marks, derived, bound.derivation(name))
         more = problems_of_notes(bound.folder, work.note)
         if not more or ledger is None:

@@ -13,6 +13,7 @@ from pipelines.definition.relative_paths import is_object_store, known
 from pipelines.definition.schedule import Interval
 from pipelines.errors import DefinitionError
 from pipelines.sources.dialect import USUAL, Dialect, dialect
+from pipelines.sources.hive import check_names
 from pipelines.sources.path_templates import Format, check_template, format_of, stem
 from pipelines.windows.clock.zones import zone
 
@@ -48,6 +49,7 @@ class FileSource:
     on_bad_file: OnBadFile = "error"
     ready: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
+    hive: Mapping[str, str] = field(default_factory=dict)
 
     upstream = None
     section = order = ()
@@ -106,13 +108,15 @@ def files(
     on_bad_file: OnBadFile = "error",
     ready: str | None = None,
     columns: Mapping[str, str] | None = None,
+    hive: Mapping[str, str] | None = None,
 ) -> FileSource:
     """Files of Parquet, CSV (with a header) or JSON lines, plain or compressed (.gz, .zst).
 
     Args:
         path: where a batch's files are: a template over the data interval, as "data/{start:%Y-%m-%d}/*.parquet";
             `{start}` and `{end}` take strftime formats, in UTC; `*`, `?`, `[...]` and `**` are globs. Files lie in this
-            machine's file system and are read as they stand: the names of their folders (`day=2024-01-01`) give no columns.
+            machine's file system or in an object store, as "s3://bucket/{start:%Y/%m/%d}/*.parquet", and are read as they
+            stand: the names of their folders (`day=2024-01-01`) give columns only if `hive` says so.
         event_time: the column that says when an event happened: a timestamp, text that reads as one, or an integer.
         unit: of an integer event time.
         timezone: the zone of event times that have none; UTC unless said.
@@ -139,11 +143,13 @@ def files(
         ready: the name of a file that says that the other files of its folder are whole, as "_SUCCESS". A batch without it is
             an error.
         columns: column -> SQL type of columns that some files lack, as those from before the column was there: null in these.
+        hive: column -> SQL type of columns that the names of folders give: {"dt": "DATE", "hour": "INTEGER"} for files below
+            `dt=2024-01-01/hour=03/`. They come before columns of the same name in the files.
 
     Every file of a batch needs the columns that the definition uses, but for those in `columns`. Others may come and go.
 
     Raises:
-        DefinitionError: a template without `{start}` and `{end}` or with other fields, an address as `s3://...`, an unknown
+        DefinitionError: a template without `{start}` and `{end}` or with other fields, an address of no object store, an unknown
             format, unit, zone or word for `missing`. When a pipeline is built: neighbouring batches have the same files.
     """
     if not isinstance(event_time, str) or not event_time:
@@ -166,6 +172,7 @@ def files(
     if ready is not None and (not isinstance(ready, str) or not ready or "/" in ready):
         raise DefinitionError(f'ready: {ready!r} is not possible; give the name of a file in the folder of the others, as "_SUCCESS"')
     check_template(known(path, "path"), all_files=all_files)
+    check_names(hive or {}, (*(columns or {}), *(types or {})))
     return FileSource(
         str(path),
         event_time,
@@ -173,7 +180,7 @@ def files(
         timezone,
         missing,
         form,
-        {**(columns or {}), **(types or {})},
+        {**(columns or {}), **(types or {}), **(hive or {})},
         arrival_order or arrival_time,
         arrival_time,
         all_files,
@@ -184,6 +191,7 @@ def files(
         on_bad_file,
         ready,
         dict(columns or {}),
+        dict(hive or {}),
     )
 
 

@@ -13,6 +13,7 @@ from pipelines.definition.relative_paths import is_object_store
 from pipelines.errors import SourceError
 from pipelines.files.paths import etag, matching, path_of, stats_of
 from pipelines.sources.folders import Folders
+from pipelines.sources.hive import check_folders
 from pipelines.sources.path_templates import tells_format
 
 if TYPE_CHECKING:
@@ -44,12 +45,18 @@ class SourceFile:
 
 
 def source_files(source: FileSource, intervals: Iterable[Interval]) -> dict[Interval, list[SourceFile]]:
-    """The files of each interval, by path. A folder is a bad file if it has the name of a file, as `part.parquet`; else it is none."""
+    """The files of each interval, by path. A folder is a bad file if it has the name of a file, as `part.parquet`; else it is none.
+
+    Raises:
+        SourceError: a file lies in no folder that `hive=` takes a column from.
+    """
     folders = Folders()
     found = {interval: folders.matches(source.patterns(interval)) for interval in intervals}
     untold = [path for paths in found.values() for path in paths if path not in folders.facts]
     facts = {**folders.facts, **stats_of(untold)}
-    return {interval: _files(paths, facts) for interval, paths in found.items()}
+    files = {interval: _files(paths, facts) for interval, paths in found.items()}
+    check_folders(source.hive, (file.path for each in files.values() for file in each))
+    return files
 
 
 def _files(paths: Iterable[str], facts: Mapping[str, Stat]) -> list[SourceFile]:

@@ -22,6 +22,7 @@ from pipelines.sources.cut_json import cut_json
 from pipelines.sources.cut_rows import MARK, Cut, content, lines
 from pipelines.sources.dialect import USUAL
 from pipelines.sources.files import FileSource
+from pipelines.sources.hive import folders_of
 from pipelines.sources.mended import BadRow, Mended
 from pipelines.sources.scan import in_every_file, uncast
 
@@ -48,7 +49,9 @@ def taken_apart(session: duckdb.DuckDBPyConnection, source: Source, paths: Seque
                 _refuse(source, path, problem)
                 out.bad.append(BadRow(path, f"the file {problem}"))
             elif source.format in ("csv", "json"):
-                _add_copy(session, source, path, f"{folder}/{number}.{source.format}", out)
+                copy = Path(folder, str(number), folders_of(source.hive, path), f"{number}.{source.format}")
+                copy.parent.mkdir(parents=True)
+                _add_copy(session, source, path, str(copy), out)
             else:
                 out.paths.append(path)
         yield out

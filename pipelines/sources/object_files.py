@@ -9,6 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from pipelines.definition.relative_paths import OBJECT_STORES, is_object_store
+from pipelines.files.object_path import ObjectPath
 from pipelines.files.paths import path_of
 
 if TYPE_CHECKING:
@@ -37,8 +38,9 @@ def _file_system() -> AbstractFileSystem:
         protocol = OBJECT_STORES
         cachable = False
 
-        def open(self, path: str, *_: object, **__: object) -> io.BytesIO:
-            return io.BytesIO(contents.of(path))
+        def open(self, path: str, *_: object, **__: object) -> io.BytesIO | InParts:
+            stat = path_of(path).stat()
+            return InParts(ObjectPath(path), stat.st_size) if stat.st_size > KEPT_BYTES else io.BytesIO(contents.of(path))
 
         def glob(self, path: str, **_: object) -> list[str]:
             """A path stands for itself: patterns are looked up before."""
@@ -58,6 +60,33 @@ def _file_system() -> AbstractFileSystem:
             return name
 
     return Stored()
+
+
+class InParts:
+    """A large file that is open for reading: each part is fetched when it is asked for, so that memory does not grow with files."""
+
+    def __init__(self, path: ObjectPath, size: int) -> None:
+        self.path, self.size, self.at = path, size, 0
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Go to a place; where that is."""
+        self.at = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self.at, io.SEEK_END: self.size}[whence]
+        return self.at
+
+    def tell(self) -> int:
+        """Where the file is read next."""
+        return self.at
+
+    def read(self, length: int = -1) -> bytes:
+        """The next bytes; fewer at the end."""
+        left = max(0, self.size - self.at)
+        length = left if length < 0 else min(length, left)
+        found = self.path.part(self.at, length) if length else b""
+        self.at += len(found)
+        return found
+
+    def close(self) -> None:
+        """Nothing is held."""
 
 
 class Contents:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pipelines.errors import SourceError
+from pipelines.sources.hive import with_folders
 from pipelines.states.columns import ARRIVAL_TIME, EVENT_TIME, FILE_NUMBER, FILE_PATH, ORDER, ORDINAL, ROW_BATCH, ROW_IN_SPLIT
 
 if TYPE_CHECKING:
@@ -45,18 +46,24 @@ def scan(source: Source, paths: Sequence[str], read_as: Mapping[str, str] | None
         named: whether to add the column `FILE_PATH`.
     """
     files = "[" + ", ".join(map(literal, paths)) + "]"
-    how = f"{_AS_IT_STANDS}, filename = {literal(FILE_PATH) if named else 'false'}"
+    how = f"{_AS_IT_STANDS}, filename = {literal(FILE_PATH) if named or source.hive else 'false'}"
     if source.format == "parquet":
-        return typed(source, with_columns(source, f"read_parquet({files}, {how})"))
+        return typed(source, with_columns(source, f"read_parquet({files}, {how})", named=named))
     if source.format == "csv":
-        own = with_columns(source, f"read_csv({files}, {_dialect(source)}, {how}{_typed_csv(source)})")
-        return typed(replace(source, types=source.columns), own)
+        own = with_columns(source, f"read_csv({files}, {_dialect(source)}, {how}{_typed_csv(source)})", named=named)
+        return typed(
+            replace(source, types={**source.columns, **{name: source.types[name] for name in source.hive if name in source.types}}), own
+        )
     known = f"columns = {_by_name(read_as)}" if read_as else f"sample_size = -1, {_YEAR_FIRST}"
-    return typed(source, with_columns(source, f"read_json({files}, format = 'newline_delimited', {known}, {how})"))
+    return typed(source, with_columns(source, f"read_json({files}, format = 'newline_delimited', {known}, {how})", named=named))
 
 
-def with_columns(source: Source, table: str) -> str:
-    """The table with the columns that files may lack, null where it lacks them."""
+def with_columns(source: Source, table: str, *, named: bool = False) -> str:
+    """The table with the columns that folders give, and those that files may lack, null where it lacks them.
+
+    `named`: whether the column `FILE_PATH` is wanted.
+    """
+    table = with_folders(source.hive, table, FILE_PATH, named=named) if source.hive else table
     none = ", ".join(f"NULL::{kind} AS {quoted(column)}" for column, kind in source.columns.items())
     return f"(FROM {table} UNION ALL BY NAME SELECT {none} WHERE false)" if none else table
 
@@ -90,7 +97,7 @@ def said_types(source: Source) -> dict[str, str]:
 
 def in_every_file(source: Source) -> dict[str, str]:
     """`said_types` of the columns that no file may lack."""
-    return {column: kind for column, kind in said_types(source).items() if column not in source.columns}
+    return {column: kind for column, kind in said_types(source).items() if column not in (*source.columns, *source.hive)}
 
 
 def _typed_csv(source: Source) -> str:

@@ -38,6 +38,7 @@ class WindowSource:
     format = "parquet"
     types: Mapping[str, str] = field(default_factory=dict)
     columns: Mapping[str, str] = field(default_factory=dict)
+    hive: Mapping[str, str] = field(default_factory=dict)
     arrival_time = None
     checksum = False
 

@@ -122,9 +122,12 @@ class DeltaStore:
     def promote(self, staged: Mapping[str, str], table: str) -> None:
         for source, target in staged.items():
             place = path_of(self._path(table), target)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            with suppress(FileNotFoundError):  # an earlier attempt has moved it
-                path_of(self.root, source).replace(place)  # type: ignore[arg-type]
+            try:
+                place.parent.mkdir(parents=True, exist_ok=True)
+                with suppress(FileNotFoundError):  # an earlier attempt has moved it
+                    path_of(self.root, source).replace(place)  # type: ignore[arg-type]
+            except OSError as wrong:
+                raise refused(str(place), wrong) from wrong
 
     def discard(self, folder: str) -> None:
         remove_folder(path_of(self.root, folder))

@@ -66,21 +66,37 @@ def _(target: ObjectPath, content: bytes) -> None:
 def link(source: AnyPath, target: AnyPath) -> None:
     """Give a file a second name; where names cannot share a content, copy it. What is there already stays.
 
+    The file is young then, however old it is: vacuum leaves it until a commit names it.
+
     Raises:
         StateError: no space, or no permission; or the file is gone.
     """
-    if target.is_file():
-        return
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.hardlink_to(source)  # type: ignore[arg-type]
-    except FileExistsError:
-        return
+        _link(target, source)
     except OSError:
         try:
             write_whole(target, source.read_bytes())
         except OSError as wrong:
             raise refused(str(source), wrong) from wrong
+
+
+@singledispatch
+def _link(target: AnyPath, source: AnyPath) -> None:
+    if not target.is_file():
+        with suppress(FileExistsError):
+            target.hardlink_to(source)  # type: ignore[arg-type]
+    os.utime(str(target))
+
+
+@_link.register(ObjectPath)
+def _(target: ObjectPath, source: ObjectPath) -> None:
+    """A copy is young, also one that takes the place of itself."""
+    try:
+        target.hardlink_to(source)
+    except FileNotFoundError:
+        if not target.is_file():
+            raise
 
 
 def refused(target: str, wrong: OSError) -> StateError:

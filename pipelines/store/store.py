@@ -88,7 +88,11 @@ class Store(Protocol):
         ...
 
     def promote(self, staged: Mapping[str, str], table: str) -> None:
-        """Move files (path below the root -> path below the table) into a table's folder. Readers do not see them before a commit."""
+        """Move files (path below the root -> path below the table) into a table's folder. Readers do not see them before a commit.
+
+        Raises:
+            StateError: no space, or no permission.
+        """
         ...
 
     def discard(self, folder: str) -> None:

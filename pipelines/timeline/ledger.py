@@ -179,9 +179,13 @@ class Ledger:
         """The last version of the table under a superseded derivation; None if it is not superseded."""
         return next((each.version for each in reversed(self.superseded) if each.derivation == derivation), None)
 
-    def without(self, starts: Sequence[int]) -> Ledger:
-        """The ledger without the entries of the batches that start then: they count as new."""
-        return replace(self, entries=self.entries.take(~np.isin(self.entries.start_us, np.array(starts, np.int64)))) if starts else self
+    def doubted(self, starts: Sequence[int]) -> Ledger:
+        """The ledger as if the batches that start then had had other states: they count as changed, and where their states lay is known."""
+        if not starts:
+            return self
+        other = np.isin(self.entries.start_us, np.array(starts, np.int64))
+        version = np.where(other, ~self.entries.version, self.entries.version)
+        return replace(self, entries=replace(self.entries, version=version))
 
     def without_note(self, paths: Sequence[str]) -> Ledger:
         """The ledger as if the note in these files had never been made."""

@@ -1,33 +1,87 @@
-"""`python -m tests.soak`: random histories with replaced batches, holes and compaction, each compared with a clean run to the last bit."""
+"""`python -m tests.soak`: what `make test` does in short, for an hour or a night. Each part is held against clean runs, to the last bit."""
 
 import argparse
+import logging
 import random
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+from tests.simulation.chance import Life
+from tests.simulation.real_world import RealWorld, small_and_quick
+from tests.simulation.seams import simulated
+from tests.soak.disks import full, read_only
+from tests.soak.kills import killed
+from tests.soak.races import raced, slowly
 from tests.soak.world import World
+
+Round = Callable[[Path, random.Random], str]
+
+
+def history(folder: Path, dice: random.Random) -> str:
+    """A hundred batches that come in any order, are replaced, and put together."""
+    world = World(folder, dice)
+    steps = len(list(world.live(100)))
+    assert not (wrong := world.wrong()), f"{', '.join(wrong)} differ from a clean run"
+    return f"{steps} steps"
+
+
+def world_in_memory(_folder: Path, dice: random.Random) -> str:
+    with simulated():
+        return _lived(Life(dice.randrange(2**60)))
+
+
+def world_on_disk(folder: Path, dice: random.Random) -> str:
+    make: Any = partial(RealWorld, folder)
+    with small_and_quick():
+        return _lived(Life(dice.randrange(2**60), make))
+
+
+def _lived(life: Life) -> str:
+    assert (wrong := life.live()) == [], f"Life({life.seed}): {life.world.told}: {wrong}"
+    return f"{len(life.world.told)} things happened"
+
+
+PARTS: Mapping[str, Round] = {
+    "histories": history,
+    "worlds": world_in_memory,
+    "real": world_on_disk,
+    "kills": killed,
+    "races": raced,
+    "slow": slowly,
+    "full": full,
+    "read-only": read_only,
+}
+OFTEN = 1000
+"""So many rounds of worlds in memory between two lines."""
 
 
 def main() -> int:
-    """Worlds until the time is up; the exit status is 1 as soon as a world differs from its clean run."""
+    """Rounds until the time is up or so many are done; the exit status is 1 as soon as a round is wrong."""
     parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__)
+    parser.add_argument("--part", choices=PARTS, default="histories")
     parser.add_argument("--minutes", type=float, default=60)
-    parser.add_argument("--seed", type=int, default=0, help="of the first world")
-    parser.add_argument("--batches", type=int, default=100, help="of a world")
+    parser.add_argument("--rounds", type=int, help="at most so many")
+    parser.add_argument("--seed", type=int, default=0, help="of the first round")
     asked = parser.parse_args()
-    until, seed, steps = time.monotonic() + 60 * asked.minutes, asked.seed, Counter[str]()
-    while time.monotonic() < until:
+    logging.disable(logging.CRITICAL)
+    begun, done = time.monotonic(), 0
+    while time.monotonic() < begun + 60 * asked.minutes and done != asked.rounds:
+        seed = asked.seed + done
         with tempfile.TemporaryDirectory() as folder:
-            world = World(Path(folder), random.Random(seed))
-            steps.update(world.live(asked.batches))
-            if wrong := world.wrong():
-                print(f"world {seed}: {', '.join(wrong)} differ from a clean run")
+            try:
+                said = PARTS[asked.part](Path(folder, "ground"), random.Random(seed))
+            except AssertionError as wrong:
+                print(f"{asked.part} --seed {seed} is wrong: {wrong}")
                 return 1
-        seed += 1
-        print(f"{seed - asked.seed} worlds are right; steps: {dict(steps)}", flush=True)
+        done += 1
+        if asked.part != "worlds" or done % OFTEN == 0:
+            print(f"{asked.part} {done}, {time.monotonic() - begun:.0f} s: {said}", flush=True)
+    print(f"{asked.part}: {done} rounds are right, {time.monotonic() - begun:.0f} s")
     return 0
 
 

@@ -81,6 +81,24 @@ def test_windows_that_were_deleted_come_back_when_their_batch_runs_again(small: 
     same(small)
 
 
+#            0h     1h     2h     3h
+# batch 0     5      65                 its windows are deleted, and then it says 5 alone
+# [1h, 3h)           65 ...             closed by batch 2, whose windows are all there; without 65 now
+def test_a_batch_that_lost_its_windows_and_changes_takes_its_old_rows_out_of_later_windows(small: Small) -> None:
+    for root in ("state", "whole"):
+        shutil.rmtree(small.folder / root)
+    small.write(0, (5, 65))
+    small.write(1, (70, 61))
+    for at in range(3):
+        for root in ("state", "whole"):
+            small.run(root, at, at)
+    next(path for path in files(small, "../windows/hours") if path.parent.name == "20240101T000000Z").unlink()
+    small.write(0, (5,))
+    for root in ("state", "whole"):
+        small.run(root, 0, 0)
+    same(small)
+
+
 @pytest.mark.parametrize("at", [0.0, 0.3, 0.6, 0.9, 1.0])
 def test_a_flipped_bit_in_a_state_is_never_silent(small: Small, at: float) -> None:
     batch = next(path for path in files(small, "frames") if "T000000Z/" in str(path))
@@ -110,6 +128,15 @@ def test_without_its_note_a_window_is_derived_from_the_batches(small: Small, dam
         assert bool(mended) == (root == "state")
     same(small)
     assert not again(small).remarks, "the lost note is not looked for once more"
+
+
+@pytest.mark.parametrize("damage", [Path.unlink, lambda path: flip(path, 0.5)])
+def test_without_its_note_what_is_open_is_read_from_the_batches(small: Small, damage: object) -> None:
+    for path in files(small, "carry/threes"):
+        damage(path)
+    ours, theirs = (read(small.pipeline, "threes", root=small.folder / root, provisional=True) for root in ("state", "whole"))
+    assert ours["provisional"].to_pylist()[-1]
+    assert ours.equals(theirs)
 
 
 def again(small: Small) -> RunReport:

@@ -22,6 +22,7 @@ import pytest
 
 from pipelines import Pipeline, read, run, sources, windows
 from pipelines import aggregates as agg
+from pipelines.cli.main import main
 from pipelines.errors import MuntinError, SourceError, StateError, StorageError
 from pipelines.files.paths import AnyPath, path_of, sizes_below
 from pipelines.jobs.bound import bind, fingerprint
@@ -32,6 +33,7 @@ from pipelines.jobs.reports_table import last_accumulated
 from pipelines.jobs.upkeep.maintain import maintain
 from pipelines.jobs.upkeep.outdated import outdated
 from pipelines.jobs.upkeep.vacuum import vacuum
+from pipelines.sources import object_files
 from tests.object_store import KEY, SECRET, Server
 from tests.storage.three_batches import HERE, HOUR, OTHER, START, Small
 
@@ -43,6 +45,30 @@ def small(tmp_path: Path, bucket: str) -> Small:
     made = Small(tmp_path, roots=f"{bucket}/some/prefix")
     made.write_all()
     return made
+
+
+ON_SPARK = """
+import sys
+from pathlib import Path
+import pyarrow.parquet as pq
+from pipelines.files.paths import sizes_below
+from pipelines.files.readable import readable
+from pipelines.quality.staged_frame import staged_frame
+from pipelines.spark.spark_session import session_or_local
+from tests.storage.three_batches import Small
+
+with session_or_local(None) as spark:
+    small = Small(Path(sys.argv[1]), spark, sys.argv[2])
+    small.run("spark")
+    # what Great Expectations is given: the files' rows, read by tasks
+    found = sizes_below(small.root("spark") / "small/windows/hours")
+    tables = {str(path): pq.read_table(readable(path)) for path, *_ in found if path.suffix == ".parquet" and "ledger" not in path.name}
+    with staged_frame(spark, [*tables], rows=1) as frame:
+        rows = frame.drop("__muntin_row").toArrow().to_pylist()
+    assert sorted(map(str, rows)) == sorted(str(row) for table in tables.values() for row in table.to_pylist()), rows
+    assert rows
+"""
+"""Spark's workers have the environment that Spark was started in: a process of its own."""
 
 
 def files_below(place: AnyPath) -> dict[str, int]:
@@ -127,13 +153,8 @@ class TestAState:
         assert not any(secret in text for secret in (KEY, SECRET) for text in told)
 
     def test_runs_on_spark_whose_workers_have_the_environment(self, small: Small, object_store: Server) -> None:
-        code = (
-            "import sys; from pathlib import Path; from tests.storage.three_batches import Small;"
-            "from pipelines.spark.spark_session import session_or_local\n"
-            "with session_or_local(None) as spark: Small(Path(sys.argv[1]), spark, sys.argv[2]).run('spark')"
-        )
         environment = {**os.environ, **object_store.environment, "PYTHONPATH": str(Path(__file__).parents[2])}
-        subprocess.run([sys.executable, "-c", code, str(small.folder), small.roots], env=environment, check=True, timeout=120)
+        subprocess.run([sys.executable, "-c", ON_SPARK, str(small.folder), small.roots], env=environment, check=True, timeout=180)
         small.run("here")
         assert small.tables("spark") == small.tables("here")
 
@@ -225,6 +246,14 @@ class TestASource:
         assert [batch.rows_quarantined for batch in report.batches] == [0, 1, 0]
         assert (1, "c", 1, 1) in found(pipeline, tmp_path)
 
+    @pytest.mark.parametrize("form", ["parquet", "csv", "jsonl.gz"])
+    def test_is_read_in_parts_where_it_is_large(self, bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str) -> None:
+        monkeypatch.setattr(object_files, "KEPT_BYTES", 10)
+        put(bucket, form)
+        pipeline = clicks(f"{bucket}/{HOURLY}/*.{form}")
+        run(pipeline, root=tmp_path, start=START, end=END, spark=HERE)
+        assert found(pipeline, tmp_path) == ALL
+
     def test_and_its_state_may_lie_in_one_bucket(self, bucket: str) -> None:
         put(bucket, "parquet")
         pipeline = clicks(f"{bucket}/{HOURLY}/*.parquet")
@@ -301,3 +330,16 @@ def test_credentials_may_come_from_a_profile(bucket: str, tmp_path: Path, monkey
     small.write_all()
     small.run("state")
     assert all(map(len, small.tables("state").values()))
+
+
+def test_the_command_line_says_so_too(bucket: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["status", "--root", "s3://no-such-bucket/state"]) == 3
+    assert capsys.readouterr().err.startswith(
+        "error (object store): s3://no-such-bucket/state: there is no bucket 'no-such-bucket'; make it"
+    )
+    small = Small(tmp_path, roots=bucket)
+    small.write_all()
+    small.run("state")
+    assert main(["status", "--root", f"{bucket}/state"]) == 0
+    assert "read: 3 batches" in capsys.readouterr().out
+    assert main(["vacuum", "--root", f"{bucket}/state", "--older-than", "1d"]) == 0

@@ -20,6 +20,7 @@ from pipelines.jobs.pending import pending_window
 from pipelines.jobs.upkeep.rebuild import check_rebuilt
 from pipelines.jobs.window_tables import place
 from pipelines.states.columns import INSTANT
+from pipelines.store.contents import problems_of_notes
 from pipelines.store.reading import read_files
 from pipelines.timeline.carried import from_note
 from pipelines.timeline.work import Work
@@ -143,14 +144,18 @@ def _open(bound: Bound, todo: Pending) -> pa.Table:
 
 
 def _unpublished(bound: Bound, todo: Pending) -> Work:
-    """Batches that windows were never derived from, and, one past the last, what is open."""
+    """Batches that windows were never derived from, and, one past the last, what is open; from the last note that is whole."""
     batches, ledger = todo.history.batches, todo.published.ledger
     known = todo.published.starts
     positions = np.append(np.flatnonzero(~np.isin(batches.start_us, known)), len(batches))
     if not isinstance(bound.windows[todo.window].follows, Carried):
         return Work(positions, BEFORE_ALL, AFTER_ALL)
-    stale = int(todo.work.positions[0]) if todo.work else len(batches)
-    return from_note(len(batches), ledger, positions, min(stale, int(positions[0])))
+    first = min(int(todo.work.positions[0]) if todo.work else len(batches), int(positions[0]))
+    while True:
+        work = from_note(len(batches), ledger, positions, first)
+        if ledger is None or not problems_of_notes(bound.folder, work.note):
+            return work
+        ledger = ledger.without_note(work.note)
 
 
 def _nothing() -> pa.Table:

@@ -72,7 +72,7 @@ def vacuum(
 def _swept(root: AnyPath, folder: AnyPath, older_than_us: int, oldest: datetime, *, dry_run: bool) -> Iterator[Removed]:
     """Sweep a state, or the folder of the tables that readers know."""
     for log in ascending(folder.rglob("_delta_log")):
-        yield _replaced(root, log.parent, older_than_us, dry_run=dry_run)
+        yield _replaced(root, log.parent, older_than_us, oldest, dry_run=dry_run)
         yield _unnamed(root, log.parent, oldest, dry_run=dry_run)
     if folder.name != WINDOWS:
         yield _outlived(root, folder, oldest, dry_run=dry_run)
@@ -80,16 +80,16 @@ def _swept(root: AnyPath, folder: AnyPath, older_than_us: int, oldest: datetime,
     yield _half_written(root, folder, oldest, dry_run=dry_run)
 
 
-def _replaced(root: AnyPath, table: AnyPath, older_than_us: int, *, dry_run: bool) -> Removed:
-    """Remove the files that a commit took out of the table, by Delta's own vacuum. Files that the log does not know stay."""
+def _replaced(root: AnyPath, table: AnyPath, older_than_us: int, oldest: datetime, *, dry_run: bool) -> Removed:
+    """Remove the files that a commit took out of the table. Files that the log does not know stay.
+
+    Delta's own vacuum only tells which: it goes by the time of that commit alone. A run that finds the same content again makes the file
+    young, and is about to commit it.
+    """
     hours = -(-older_than_us // UNITS["h"])
-    opened = open_table(str(table))
-    names = opened.vacuum(hours, dry_run=True, enforce_retention_duration=False)
-    there = {relative(path, table): size for path, size, _ in sizes_below(table)} if names else {}
-    sizes = [there[name] for name in names if name in there]
-    if sizes and not dry_run:
-        opened.vacuum(hours, dry_run=False, enforce_retention_duration=False)
-    return Removed("replaced files", relative(table, root), len(sizes), sum(sizes))
+    names = {*open_table(str(table)).vacuum(hours, dry_run=True, enforce_retention_duration=False)}
+    files = [file for file in sizes_below(table) if relative(file[0], table) in names] if names else []
+    return _old(root, table, "replaced files", files, oldest, dry_run=dry_run)
 
 
 def _unnamed(root: AnyPath, table: AnyPath, oldest: datetime, *, dry_run: bool) -> Removed:
@@ -109,10 +109,20 @@ def _of_table(path: str) -> bool:
 
 def _old(root: AnyPath, place: AnyPath, what: str, files: list[Found], oldest: datetime, *, dry_run: bool) -> Removed:
     """Remove those of some files that are older than an instant."""
-    old = [(path, size) for path, size, written in files if written < oldest.timestamp()]
-    for path, _ in [] if dry_run else old:
-        path.unlink(missing_ok=True)
+    before_s = oldest.timestamp()
+    old = [(path, size) for path, size, written in files if written < before_s and (dry_run or _removed(path, before_s))]
     return Removed(what, relative(place, root), len(old), sum(size for _, size in old))
+
+
+def _removed(path: AnyPath, before_s: float) -> bool:
+    """Remove a file, unless a run made it young since it was listed."""
+    try:
+        if path.stat().st_mtime >= before_s:
+            return False
+    except FileNotFoundError:
+        return False
+    path.unlink(missing_ok=True)
+    return True
 
 
 def _outlived(root: AnyPath, folder: AnyPath, oldest: datetime, *, dry_run: bool) -> Removed:

@@ -1,0 +1,99 @@
+"""Old bugs, put back on purpose: a simulator that does not find them finds nothing."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pipelines.errors import MuntinError
+from pipelines.jobs.run import accumulate, publish
+from pipelines.jobs.upkeep import vacuum
+from pipelines.timeline import carried
+from tests.simulation.tables import MemoryStore
+
+Mutation = Callable[[pytest.MonkeyPatch], None]
+
+
+def create_tries_again(patch: pytest.MonkeyPatch) -> None:
+    """Two first runs publish beside each other: the second creation of a table comes behind the first, unchecked."""
+    checked = MemoryStore.conflict
+
+    def unchecked(found: Any, base: Any, change: Any, *, strict: bool) -> str | None:
+        return None if base.version < 0 else checked(found, base, change, strict=strict)
+
+    patch.setattr(MemoryStore, "conflict", staticmethod(unchecked))
+
+
+def gate_stands_open(patch: pytest.MonkeyPatch) -> None:
+    """Publishing trusts the order of the tasks, and looks at no verdict."""
+    patch.setattr(publish, "check_judged", lambda _bound, _staged: None)
+
+
+def vacuum_forgets_what_is_staged(patch: pytest.MonkeyPatch) -> None:
+    """Vacuum between finalize and publish removes a note that only staged windows name."""
+    patch.setattr(vacuum, "staged_entries", lambda _folder: [])
+
+
+def note_of_another_batch(patch: pytest.MonkeyPatch) -> None:
+    """The work goes on from the note that was made after the changed batch."""
+    right = carried.from_note
+
+    def wrong(count: int, ledger: Any, positions: Any, before: int) -> Any:
+        work = right(count, ledger, positions, before + 1)
+        return replace(work, since=min(work.since, before))
+
+    patch.setattr(carried, "from_note", wrong)
+
+
+def tidies_up_after_any_error(patch: pytest.MonkeyPatch) -> None:
+    """A run that hears of an error removes its files, though its commit may have been done."""
+    whole = publish._publish
+
+    def tidying(bound: Any, folder: str, staged: Any, now: Any, changed: Any) -> bool:
+        try:
+            return whole(bound, folder, staged, now, changed)
+        except MuntinError:
+            for file in staged.files:
+                bound.store.store.disk.remove(f"{publish.place(bound.folder, now.table)}/{file['path']}")
+            raise
+
+    patch.setattr(publish, "_publish", tidying)
+
+
+def publishes_over_others(patch: pytest.MonkeyPatch) -> None:
+    """Publishing does not look whether another run published since the windows were staged."""
+    patch.setattr(publish, "_base", lambda bound, staged: publish.published(bound.store, staged.window))
+
+
+def batches_without_locks(patch: pytest.MonkeyPatch) -> None:
+    """Two runs of one new batch commit its states beside each other."""
+    patch.setattr(accumulate, "_locks", lambda _starts: [])
+
+
+def young_files_are_swept(patch: pytest.MonkeyPatch) -> None:
+    """Vacuum removes files of no commit whatever their age, also those of a run at work."""
+    old = vacuum._old
+
+    def any_age(root: Any, place: Any, what: str, files: Any, oldest: Any, **how: Any) -> Any:
+        later = SimpleNamespace(timestamp=lambda: np.inf) if what == "files of no commit" else oldest
+        return old(root, place, what, files, later, **how)
+
+    patch.setattr(vacuum, "_old", any_age)
+
+
+MUTATIONS: Mapping[str, Mutation] = {
+    mutation.__name__: mutation
+    for mutation in (
+        create_tries_again,
+        gate_stands_open,
+        vacuum_forgets_what_is_staged,
+        note_of_another_batch,
+        tidies_up_after_any_error,
+        publishes_over_others,
+        batches_without_locks,
+        young_files_are_swept,
+    )
+}

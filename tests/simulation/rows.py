@@ -1,0 +1,67 @@
+"""The rows of simulated sources, and the windows that they make, said naively.
+
+A row is (minute of its event, amount). An amount of `BAD` cannot be read. Others are multiples of `UNIT`: the suite refuses a window to
+which `POISON` was added.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+Row = tuple[int, int]
+Window = tuple[int, int, int, int, int]  # start, end, rows, sum of their amounts, minute of the batch
+BAD, UNIT, POISON = 0, 1_000, 666
+PRIME = 2**61 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How windows follow from batches. `size`: minutes of a sliding window; None: windows by arrival. `grace`: minutes, or rows."""
+
+    size: int | None
+    grace: int
+
+
+def good(rows: Sequence[Row]) -> list[Row]:
+    return [row for row in rows if row[1] != BAD]
+
+
+def is_poisoned(window: Window) -> bool:
+    """Whether the suite refuses a sliding window."""
+    return window[3] % UNIT != 0
+
+
+def expected(rule: Rule, batches: Sequence[tuple[int, Sequence[Row]]]) -> list[Window]:
+    """The windows of neighbouring batches (minute, readable rows), by the rule alone."""
+    return _carried(batches, rule.grace) if rule.size is None else _sliding(batches, rule.size, rule.grace)
+
+
+# batches   0   1   2        without grace batch n closes the windows that end with it,
+# windows  [-2,   1)         over the rows of all batches up to n;
+#              [-1,   2)     the first batch closes all that end before, too
+def _sliding(batches: Sequence[tuple[int, Sequence[Row]]], size: int, grace: int) -> list[Window]:
+    found = list[Window]()
+    for place, (minute, _) in enumerate(batches):
+        known = [row for _, rows in batches[: place + 1] for row in rows]
+        last = minute + 1 - grace
+        first = last if place else min([event for event, _ in known], default=last) + 1
+        for end in range(first, last + 1):
+            inside = [amount for event, amount in known if end - size <= event < end]
+            if inside:
+                found.append((end - size, end, len(inside), sum(inside), minute))
+    return found
+
+
+def _carried(batches: Sequence[tuple[int, Sequence[Row]]], salt: int) -> list[Window]:
+    found, before = list[Window](), salt
+    for minute, rows in batches:
+        before = chained(before, rows)
+        if rows:
+            found.append((minute, minute + 1, len(rows), before, minute))
+    return found
+
+
+def chained(before: int, rows: Sequence[Row]) -> int:
+    """A number that depends on all rows so far and on their order."""
+    for event, amount in rows:
+        before = (before * 1_000_003 + event * 7919 + amount) % PRIME
+    return before

@@ -1,0 +1,177 @@
+"""Where the jobs meet the disk, the clock, and what reads and computes rows: stand-ins take these places while worlds are lived.
+
+What is not listed here is the product's own: accumulate's commits, pending, reconcile, history, ledger and its segments, shards, staged
+windows, verdicts, publish, promotion, compaction, vacuum.
+"""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from types import SimpleNamespace
+from typing import Any
+
+import pyarrow as pa
+import pytest
+import tenacity.nap
+
+from pipelines.files import paths, readable
+from pipelines.jobs import bound, inputs, ledger_segments, promotion, staged_windows, state_folders, table_texts, window_files
+from pipelines.jobs.run import accumulate, finalize, publish, run
+from pipelines.jobs.upkeep import compact, vacuum
+from pipelines.store import batch_facts, footers, parquet, shared_files, state
+from pipelines.store import contents as store_contents
+from pipelines.store import disk as store_disk
+from pipelines.store.store import Texts
+from pipelines.timeline import ledger
+from tests.simulation import contents, stand_ins
+from tests.simulation.actors import pause
+from tests.simulation.definitions import HOME
+from tests.simulation.disk import at_hand
+from tests.simulation.place import Place
+from tests.simulation.tables import MemoryStore
+
+FEW = 3
+"""So many files are put together, so that small worlds come to it."""
+_ARROW = SimpleNamespace(read_table=contents.read_table, read_schema=contents.read_schema)
+_derivations: dict[tuple[int, str], str] = {}
+
+
+@store_disk.write_whole.register(Place)
+def _(target: Place, content: Any) -> None:
+    pause()
+    at_hand.disk.write(str(target), bytes(content))
+
+
+@store_disk._link.register(Place)
+def _(target: Place, source: Place) -> None:
+    """As a hard link, which is made young."""
+    at_hand.disk.files.setdefault(str(target), at_hand.disk.files[str(source)])
+    at_hand.disk.touch(str(target))
+
+
+@parquet._exists.register(Place)
+def _(target: Place, size: int) -> bool:
+    """As on a disk: a whole file is made young."""
+    same = target.is_file() and target.stat().st_size == size and store_contents.problem_of(target) is None  # type: ignore[arg-type]
+    if same:
+        at_hand.disk.touch(str(target))
+    return same
+
+
+@paths.sizes_below.register(Place)
+def _(path: Place) -> list[tuple[Place, int, float]]:
+    files = at_hand.disk.files
+    return [(Place(file), len(files[file].content), files[file].at_s) for file in at_hand.disk.below(str(path))]
+
+
+@paths.remove_folder.register(Place)
+def _(path: Place) -> None:
+    for file in at_hand.disk.below(str(path)):
+        at_hand.disk.remove(file)
+
+
+def states_of(home: Any) -> list[Place]:
+    names = sorted({path[len(f"{home}/") :].partition("/")[0] for path in at_hand.disk.below(str(home))})
+    return [Place(home, name) for name in names if name not in ("windows", state.OWNER_FILE)]
+
+
+class Log:
+    """As much of a `DeltaTable` as vacuum uses."""
+
+    def __init__(self, path: str) -> None:
+        self.path, self.table = path, at_hand.tables.at(path)
+
+    def vacuum(self, hours: int, *, dry_run: bool, enforce_retention_duration: bool) -> list[str]:
+        """The files that were taken out of the table so long ago."""
+        assert dry_run
+        assert not enforce_retention_duration
+        oldest, files = at_hand.disk.clock.now_s - hours * 3600, at_hand.disk.files
+        return [name for name, at in sorted(self.table.removed_s.items()) if at <= oldest and f"{self.path}/{name}" in files]
+
+    def get_add_actions(self, *, flatten: bool) -> pa.Table:
+        assert flatten
+        return pa.table({"path": pa.array([file.path for file in self.table.versions[-1].files], pa.string())})
+
+
+@lru_cache(maxsize=4096)
+def table_of(text: str | bytes) -> pa.Table:
+    """The product's; a text is read once."""
+    return footers.table_of(text)
+
+
+def _sleep(_seconds: float) -> None:
+    at_hand.disk.clock.now_s += 1
+    pause()
+
+
+def _derivation(pipeline: Any, window: str, real: Any = bound.derivation) -> str:
+    """The product's, worked out once for each definition: definitions of worlds live as long as the process."""
+    known = _derivations.get((id(pipeline), window))
+    if known is None:
+        known = _derivations[id(pipeline), window] = real(pipeline, window)
+    return known
+
+
+def _texts(_bound: Any, window: str) -> Texts:
+    return Texts(window)
+
+
+def _everywhere() -> Iterator[tuple[Any, str, Any]]:
+    """(module, name, stand-in) of what the jobs import to reach the disk."""
+    stand_ins_of = {"path_of": Place, "readable": str, "readable_footer": str}
+    originals = {"path_of": paths.path_of, "readable": readable.readable, "readable_footer": readable.readable_footer}
+    for module in [module for name, module in sorted(sys.modules.items()) if name.startswith("pipelines.")]:
+        for name, stand_in in stand_ins_of.items():
+            if getattr(module, name, None) is originals[name]:
+                yield module, name, stand_in
+
+
+def _others() -> tuple[tuple[Any, str, Any], ...]:
+    """The other stand-ins."""
+    return (
+        (parquet, "encoded", contents.encoded),
+        (accumulate, "pq", _ARROW),
+        (shared_files, "pq", _ARROW),
+        (window_files, "pq", _ARROW),
+        (batch_facts, "footer", contents.footer),
+        (ledger_segments, "footer", contents.footer),
+        (compact, "read_files", contents.read_files),
+        (state_folders, "states_of", states_of),
+        (vacuum, "bind_existing", lambda _pipeline, _root: SimpleNamespace(folder=f"{HOME}/any")),
+        (vacuum, "open_table", Log),
+        (vacuum, "DeltaStore", lambda folder: MemoryStore(folder, at_hand.tables)),
+        (finalize, "uuid4", lambda: SimpleNamespace(hex=f"{next(at_hand.numbers):032x}")),
+        (finalize, "_results", stand_ins.results),
+        (accumulate, "read_batches", stand_ins.read_batches),
+        (inputs, "source_files", stand_ins.source_files),
+        (run, "validate_staged", stand_ins.validate_staged),
+        (publish, "changed_windows", lambda *_: None),
+        (publish, "make_tiers", lambda _bound: False),
+        (publish, "texts", _texts),
+        (promotion, "texts", _texts),
+        (table_texts, "texts", _texts),
+        (bound, "derivation", _derivation),
+        (tenacity.nap, "time", SimpleNamespace(sleep=_sleep)),
+        (footers, "_WRITTEN", pa.ipc.IpcWriteOptions(use_threads=False)),
+        (ledger_segments, "table_of", table_of),
+        (staged_windows, "table_of", table_of),
+        (compact, "MANY", FEW),
+        (ledger_segments, "MANY", FEW),
+        (ledger, "RECENT", FEW),
+    )
+
+
+@contextmanager
+def simulated() -> Iterator[pytest.MonkeyPatch]:
+    """The jobs act on the disk that is at hand."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module, name, stand_in in (*_everywhere(), *_others()):
+            patch.setattr(module, name, stand_in)
+        yield patch
+
+
+def forget() -> None:
+    """Empty what a process keeps of immutable files: worlds use the same paths."""
+    for kept in (batch_facts.shared_batches, batch_facts._joined, ledger_segments.read_ledger, ledger_segments._read):
+        kept.cache_clear()

@@ -1,0 +1,169 @@
+"""Stand-ins for what reads and computes rows: a lift without DuckDB, windows without kernels. The jobs decide what is read, and when."""
+
+import base64
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+
+from pipelines.definition.instants import AFTER_ALL
+from pipelines.definition.kinds import Carried
+from pipelines.errors import ExpectationsError
+from pipelines.jobs.bound import Bound
+from pipelines.jobs.inputs import Inputs
+from pipelines.jobs.run.read_batches import Read
+from pipelines.jobs.run.verdicts import record_verdicts
+from pipelines.jobs.shards.shard import Shard
+from pipelines.jobs.staged_windows import Staged
+from pipelines.jobs.window_files import write_windows
+from pipelines.sources.listing import SourceFile
+from pipelines.store.parquet import write_named
+from pipelines.store.paths import NOTES, QUARANTINE, StatesPath, version_of, windows_path
+from pipelines.store.store import File
+from pipelines.timeline.closing import closing
+from tests.simulation import contents
+from tests.simulation.actors import pause
+from tests.simulation.definitions import MINUTE_US, SIZE, START_US, salt
+from tests.simulation.disk import at_hand
+from tests.simulation.rows import BAD, Row, Window, chained, good, is_poisoned
+from tests.simulation.source import rows_of_source
+
+
+def read_batches(bound: Bound, _spark: Any, given: Inputs, schemas: Mapping[str, Any]) -> Read:
+    """The rows of each file as states: readable rows to each set of frames, the others to the quarantine."""
+    done = Read({interval.start_us: [] for interval in given.files}, {table: [] for table in schemas}, [])
+    for interval, files in given.files.items():
+        rows = [row for file in files for row in rows_of_source(file.path)]
+        for table in schemas:
+            done.states[table].append(_written(f"{bound.folder}/{table}", interval.start_us, good(rows)))
+        if bad := [row for row in rows if row[1] == BAD]:
+            done.refused.append(_written(f"{bound.folder}/{QUARANTINE}", interval.start_us, bad))
+        counts = {"read": len(rows), "taken": len(good(rows)), "refused": len(bad), "newest": None, "split": 0, "files": []}
+        done.splits[interval.start_us].append(counts)
+        pause()
+    return done
+
+
+def _written(folder: str, batch_us: int, rows: Sequence[Row]) -> File:
+    frames = [START_US + event * MINUTE_US for event, _ in rows]
+    bounds = (max(frames), min(frames), max(frames)) if frames else (None, None, None)
+    file = File(**write_named(contents.states(batch_us, rows), folder, StatesPath(batch_us, 0, *bounds).named))
+    at_hand.contents[batch_us, int(version_of([file.path]), 16)] = list(rows)
+    return file
+
+
+def source_files(_source: Any, intervals: Sequence[Any]) -> dict[Any, list[SourceFile]]:
+    paths = {interval: f"/simulated/source/{(interval.start_us - START_US) // MINUTE_US}" for interval in intervals}
+    return {interval: [SourceFile(path, 1, 0)] if path in at_hand.disk.files else [] for interval, path in paths.items()}
+
+
+def results(_spark: Any, tasks: list[list[Shard]]) -> Mapping[str, list[dict[str, Any]]]:
+    """Window -> the results of its shards."""
+    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for shard in (shard for task in tasks for shard in task):
+        found[shard.window].append(_result(shard))
+        pause()
+    return found
+
+
+@cache
+def _schema() -> str:
+    return base64.b64encode(contents.WINDOWS.serialize()).decode()
+
+
+def _result(shard: Shard) -> dict[str, Any]:
+    carried = isinstance(shard.bound.windows[shard.window].follows, Carried)
+    states = _states(shard)
+    windows, notes = _carried(shard, states) if carried else (_sliding(shard, states), {})
+    counts = np.bincount(np.array([window[4] for window in windows], np.int64), minlength=len(shard.marks) + 1)
+    zeros = [0] * len(shard.wanted)
+    starts = (shard.starts - START_US) // MINUTE_US
+    rows = [(*window[:4], int(starts[window[4]])) for window in windows]
+    return {
+        "window": shard.window,
+        "schema": _schema(),
+        "files": [_staged(shard, rows)] if rows else [],
+        "notes": notes,
+        "tallies": {
+            "windows": counts[shard.wanted].tolist(),
+            "late": zeros,
+            "missed": zeros,
+            "late_any": zeros,
+            "open": [AFTER_ALL] * len(zeros) if carried else None,
+        },
+    }
+
+
+def _states(shard: Shard) -> list[tuple[int, int, int]]:
+    """(position of the batch, minute of the event, amount) of the states that the work admits, in order."""
+    folder, found = f"{shard.bound.folder}/{shard.bound.frames_of(shard.window).table}", []
+    position = {start: at for at, start in enumerate(shard.starts[:-1].tolist())}
+    for path in shard.files:
+        content = at_hand.disk.read(f"{folder}/{path}")
+        found += [(position[batch], frame, amount) for batch, frame, amount in contents.rows_of_states(content) if batch in position]
+    admitted = [
+        (at, (frame - START_US) // MINUTE_US, amount)
+        for at, frame, amount in found
+        if at <= shard.last and frame < shard.high_us and (frame >= shard.low_us or at >= shard.since)
+    ]
+    return sorted(admitted, key=lambda state: state[0])
+
+
+def _sliding(shard: Shard, states: Sequence[tuple[int, int, int]]) -> list[Window]:
+    """The windows that the wanted batches close; the last value is the position of the batch."""
+    found, floor = list[Window](), closing(shard.bound.windows[shard.window], shard.marks).floor
+    for at in shard.wanted.tolist():
+        known = [(event, amount) for place, event, amount in states if place <= at]
+        low, last = (int((us - START_US) // MINUTE_US) for us in (floor[at], floor[at + 1]))
+        for end in range(max(low, min([event for event, _ in known], default=last)) + 1, last + 1):
+            inside = [amount for event, amount in known if end - SIZE <= event < end]
+            if inside:
+                found.append((end - SIZE, end, len(inside), sum(inside), at))
+    return found
+
+
+def _carried(shard: Shard, states: Sequence[tuple[int, int, int]]) -> tuple[list[Window], dict[str, str]]:
+    """Windows, and the notes after some batches: a number that depends on all rows so far."""
+    before = salt(shard.bound, shard.window)
+    for path in shard.note:
+        before = contents.read_table(f"{shard.bound.folder}/{NOTES}/{path}")["before"][0].as_py()
+    wanted, windows, notes = set(shard.wanted.tolist()), list[Window](), {}
+    for at in range(shard.since, len(shard.marks)):
+        rows = [(event, amount) for place, event, amount in states if place == at]
+        before, minute = chained(before, rows), int((shard.starts[at] - START_US) // MINUTE_US)
+        if rows and at in wanted:
+            windows.append((minute, minute + 1, len(rows), before, at))
+        if at in shard.notes_after:
+            notes[str(at)] = _noted(shard, int(shard.starts[at]), before)
+    return windows, notes
+
+
+def _noted(shard: Shard, start_us: int, before: int) -> str:
+    table, folder = pa.table({"before": [before]}, contents.NOTE), f"{shard.bound.folder}/{NOTES}/{shard.window}"
+    return f"{shard.window}/{write_named(table, folder, partial(windows_path, start_us, start_us, shard.number))['path']}"
+
+
+def _staged(shard: Shard, rows: Sequence[Window]) -> dict[str, Any]:
+    first, last = int(shard.starts[shard.wanted[0]]), int(shard.starts[shard.wanted[-1]])
+    folder = f"{shard.bound.folder}/{shard.staging}/{shard.window}"
+    file = write_windows(contents.windows(rows), folder, first, last, shard.number, [])
+    return {"path": file.path, "size": file.size, "rows": file.rows, "first": first, "last": last}
+
+
+def validate_staged(bound: Bound, _spark: Any, staged: Staged) -> list[dict[str, Any]]:
+    """The verdict of a suite that refuses poison, written down by the jobs' own code."""
+    statuses = {}
+    for window in staged.windows:
+        if window.window in bound.pipeline.expectations:
+            paths = [f"{bound.folder}/{staged.folder}/{window.window}/{file['path']}" for file in window.files]
+            rows = [row for path in paths for row in contents.rows_of_windows(at_hand.disk.read(path))]
+            statuses[window.window] = "failed" if any(map(is_poisoned, rows)) else "passed"
+        pause()
+    record_verdicts(bound, staged, statuses)
+    if "failed" in statuses.values():
+        raise ExpectationsError("a window is poisoned; nothing was published")
+    return []

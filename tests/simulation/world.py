@@ -1,0 +1,194 @@
+"""A world in memory: a source, a state, and what is done to them. The jobs are the product's, the disk and the clock are not."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from random import Random
+from typing import Any
+
+from pipelines.definition.schedule import Interval
+from pipelines.errors import ConflictError
+from pipelines.jobs.bound import Bound
+from pipelines.jobs.run.accumulate import accumulate
+from pipelines.jobs.run.finalize import finalize
+from pipelines.jobs.run.publish import publish
+from pipelines.jobs.run.run import finish
+from pipelines.jobs.staging_folders import load_staged
+from pipelines.jobs.upkeep.compact import compact
+from pipelines.jobs.upkeep.vacuum import vacuum
+from tests.simulation import laws, source, stand_ins
+from tests.simulation.actors import Actor, Fault, interleave, pause, raw_errors
+from tests.simulation.definitions import HOME, ROOT, bound_before, start_us
+from tests.simulation.disk import DAY_S, Disk, at_hand
+from tests.simulation.rows import Row
+from tests.simulation.seams import forget
+from tests.simulation.tables import MemoryStore, Tables
+from tests.simulation.watched import Watched
+
+RETENTION_US = DAY_S * 1_000_000
+
+
+@dataclass
+class World:
+    """One world, over tables as strict as Delta's or as `Store` says.
+
+    `kind`: which windows; `variant`: the definition that is deployed; `told`: what happened; `wrong`: laws that did not hold; `contents`:
+    (start of a batch, version of its states) -> their rows.
+    """
+
+    kind: str
+    dice: Random
+    variant: str = "plain"
+    disk: Disk = field(default_factory=Disk)
+    tables: Tables = field(init=False)
+    wrong: list[str] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)
+    contents: dict[tuple[int, int], list[Row]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.tables = Tables(self.disk, strict=self.dice.random() < 0.5)
+        at_hand.disk, at_hand.tables, at_hand.contents = self.disk, self.tables, self.contents
+        at_hand.numbers = count()
+        forget()
+        self.disk.write(f"{HOME}/muntin.json", b"{}")
+
+    def bound(self, variant: str | None = None) -> Bound:
+        """The deployed definition with its state."""
+        before = bound_before(self.kind, variant or self.variant)
+        found = Bound(before.pipeline, before.folder, Watched(MemoryStore(before.folder, self.tables)))
+        found.__dict__.update(before.__dict__ | {"given": found.given})
+        return found
+
+    def deliver(self, minute: int, rows: list[Row]) -> None:
+        source.deliver(self.disk, minute, rows)
+
+    def vanish(self, minute: int) -> None:
+        source.vanish(self.disk, minute)
+
+    def delivered(self) -> dict[int, list[Row]]:
+        """Minute -> the rows of its file."""
+        return source.delivered(self.disk)
+
+    def check_end(self) -> None:
+        laws.check_end(self)
+
+    def play(self, *actors: Actor) -> None:
+        """Let actors act in turns; then the laws that hold at any moment are looked at."""
+        self.told += [actor.name for actor in actors]
+        interleave(actors, self.dice, self.disk.clock)
+        self.wrong += raw_errors(actors)
+        if self.disk.removed:
+            laws.check_use(self)
+            self.disk.removed.clear()
+        laws.check_published(self)
+
+    def damage(self) -> None:
+        """The disk loses a file, or half of one: of states, notes or windows."""
+        files = [path for path in self.disk.below(HOME) if path.endswith(".parquet") and "/staging/" not in path and "/ledger_" not in path]
+        if files:
+            path = self.dice.choice(files)
+            content = self.disk.files.pop(path).content
+            if "/windows/" not in path and self.dice.random() < 0.5:
+                self.disk.write(path, content[: len(content) // 2])
+            self.told.append(f"damage {path}")
+
+    def hours(self, count: int) -> None:
+        self.disk.clock.now_s += count * 3600
+
+    # what actors do
+
+    def run(self, first: int, end: int, fault: Fault | None = None, *, forget: bool = False) -> Actor:
+        """`muntin run` over the minutes of `[first, end)`."""
+        bound, intervals = self.bound(), _intervals(first, end)
+
+        def work() -> None:
+            accumulate(bound, None, intervals, forget=forget)  # type: ignore[arg-type]
+            finish(bound, None, intervals, validate=True, tell=_silent)  # type: ignore[arg-type]
+
+        return Actor(f"run {first} {end} {fault or ''}", work, fault)
+
+    def accumulating(self, first: int, end: int, fault: Fault | None = None) -> Actor:
+        """The first task of a DAG run: other tasks never come."""
+        return Actor(f"accumulate {first} {end}", lambda: accumulate(self.bound(), None, _intervals(first, end)), fault)  # type: ignore[arg-type]
+
+    def finalizing(self, first: int, end: int, keep: list[str], fault: Fault | None = None) -> Actor:
+        """The task finalize of a DAG run: `keep` gets the folder of what is staged."""
+        asked = [start_us(minute) for minute in range(first, end)]
+
+        def work() -> None:
+            staged = finalize(self.bound(), None, asked)  # type: ignore[arg-type]
+            keep.extend([staged.folder] if staged.windows else [])
+
+        return Actor(f"finalize {first} {end}", work, fault)
+
+    def validating(self, keep: Sequence[str]) -> Actor:
+        """The task validate of a DAG run."""
+        bound = self.bound()
+
+        def work() -> None:
+            for folder in keep:
+                stand_ins.validate_staged(bound, None, load_staged(bound.store, folder))
+
+        return Actor("validate", work)
+
+    def publishing(self, keep: Sequence[str], fault: Fault | None = None) -> Actor:
+        """The task publish of a DAG run. Where validate was skipped, it comes all the same."""
+        bound = self.bound()
+
+        def work() -> None:
+            for folder in keep:
+                staged = load_staged(bound.store, folder)
+                pause()
+                try:
+                    publish(bound, staged)
+                except ConflictError:
+                    bound.store.discard(folder)
+                    raise
+
+        return Actor("publish", work, fault)
+
+    def promoting(self) -> Actor:
+        """`muntin promote`: the deployed definition is current again."""
+        bound = self.bound()
+        return Actor("promote", lambda: finish(bound, None, [], validate=True, tell=_silent, again=True))  # type: ignore[arg-type]
+
+    def rewriting(self, minute: int, rows: list[Row]) -> Actor:
+        """A file that is rewritten while others act."""
+
+        def work() -> None:
+            for _ in range(self.dice.choice((3, 5, 20))):
+                pause()
+            self.deliver(minute, rows)
+
+        return Actor(f"rewrite {minute}", work)
+
+    def compacting(self, fault: Fault | None = None) -> Actor:
+        return Actor("compact", lambda: compact(self.bound()), fault)
+
+    def vacuuming(self, fault: Fault | None = None) -> Actor:
+        """At the end all that is in use is there: who acts meanwhile sees it as well."""
+
+        def work() -> None:
+            vacuum(ROOT, older_than_us=RETENTION_US, now=_now(self.disk))
+            if self.disk.removed:
+                laws.check_use(self)
+
+        return Actor("vacuum", work, fault)
+
+    def reading(self, window: str) -> Actor:
+        """A slow reader of the table that readers know."""
+        return Actor(f"read {window}", lambda: laws.read_slowly(self, window))
+
+
+def _intervals(first: int, end: int) -> list[Interval]:
+    return [Interval(start_us(minute), start_us(minute + 1)) for minute in range(first, end)]
+
+
+def _now(disk: Disk) -> Any:
+    from datetime import UTC, datetime
+
+    return datetime.fromtimestamp(disk.clock.now_s, UTC)
+
+
+def _silent(_step: str) -> None:
+    pass

@@ -1,0 +1,42 @@
+"""A round or two of what `make soak` does for an hour."""
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tests.case_counts import cases
+from tests.soak.disks import can_mount, full, read_only
+from tests.soak.kills import killed
+from tests.soak.races import raced, slowly
+
+
+@pytest.fixture(autouse=True)
+def _quiet() -> Iterator[None]:
+    logging.disable(logging.CRITICAL)
+    yield
+    logging.disable(logging.NOTSET)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("seed", range(3))
+def test_a_killed_run_is_followed_by_one_that_equals_a_clean_one(tmp_path: Path, seed: int) -> None:
+    print(killed(tmp_path / "ground", Random(seed)))
+
+
+@pytest.mark.parametrize("seed", range(cases(5)))
+def test_eight_processes_at_once(tmp_path: Path, seed: int) -> None:
+    print(raced(tmp_path / "ground", Random(seed)))
+
+
+def test_two_processes_on_a_slow_root(tmp_path: Path) -> None:
+    print(slowly(tmp_path / "ground", Random(0)))
+
+
+@pytest.mark.skipif(not can_mount(), reason="needs the right to mount a disk in memory; tests/storage/test_no_space.py needs none")
+@pytest.mark.parametrize("round_", [full, read_only])
+@pytest.mark.parametrize("seed", range(cases(10)))
+def test_a_bad_disk(tmp_path: Path, seed: int, round_: object) -> None:
+    print(round_(tmp_path / "ground", Random(seed)))  # type: ignore[operator]
