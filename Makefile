@@ -1,6 +1,6 @@
 # Everything one types in this checkout. `make` alone lists it.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test lint up docs bench soak clean
+.PHONY: help setup demo check test lint up docs bench soak audit clean
 
 ARGS :=
 
@@ -41,6 +41,9 @@ bench: setup ## the benchmarks, written to benchmarks/results.md
 
 soak: setup ## an hour of random histories beside clean runs; ARGS="--minutes 5 --seed 7"
 	@$(python) -m tests.soak $(ARGS)
+
+audit: setup ## known vulnerabilities of the pinned packages, from osv.dev; exceptions and their reasons are in setup/audit-exceptions.txt
+	@bash setup/audit.sh
 
 clean: ## remove what setup, demo, tests and benchmarks made; your state/ stays
 	rm -rf .venv .airflow .demo build data/flights benchmarks/data muntin.egg-info

@@ -37,11 +37,16 @@ make_venv() {
 install_packages() {
   rm -f "$STAMP"
   say "installing the $(grep -c "==" requirements.txt) packages of requirements.txt into .venv (2 GB; a minute or a few the first time)"
-  .venv/bin/python -m pip install --quiet --disable-pip-version-check --constraint requirements.txt uv
+  .venv/bin/python -m pip install --quiet --disable-pip-version-check --requirement <(pinned uv)
   use_pip_settings_for_uv
   install --compile-bytecode --requirements requirements.txt
   install --no-deps --editable .
   wanted_stamp >"$STAMP"
+}
+
+# pinned NAME: the lines of a package in requirements.txt, with its hashes.
+pinned() {
+  awk -v name="$1==" '/^[^ #]/ { on = index($0, name) == 1 } on' requirements.txt
 }
 
 install() {

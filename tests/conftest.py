@@ -10,6 +10,8 @@ import pytest
 from tests.markers import _only_what_is_marked, pytest_collection_modifyitems, pytest_configure
 from tests.object_store import bucket, object_store, roots
 
+os.environ.setdefault("MUNTIN_SYNC", "off")  # thousands of small commits would wait for the disk; tests/storage/test_durable.py does
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 

@@ -47,11 +47,11 @@ def make_home(folder: Path, *, state: Path, port: int | None = None) -> Home:
     """Write what Airflow needs into `folder` and say how to start it."""
     folder.mkdir(parents=True, exist_ok=True)
     password = _kept(folder / "passwords.json", "admin", 12)
-    api, spark, *logs = free_ports(4)
+    api, spark = free_ports(2)
     database = _short_folder() / "data"
     env = program_env()
     env |= {"AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"postgresql+psycopg2://postgres@/postgres?host={database}"}
-    env |= _airflow_settings(folder, port or api, logs)
+    env |= _airflow_settings(folder, port or api)
     env |= {"MUNTIN_HOME": str(PROJECT), "MUNTIN_ROOT": str(state), "AIRFLOW_CONN_SPARK_DEFAULT": f"spark-connect://127.0.0.1:{spark}"}
     return Home(folder, state, database, password, port or api, spark, env)
 
@@ -71,7 +71,7 @@ def program_env() -> dict[str, str]:
     }
 
 
-def _airflow_settings(folder: Path, port: int, log_ports: list[int]) -> dict[str, str]:
+def _airflow_settings(folder: Path, port: int) -> dict[str, str]:
     return {
         "AIRFLOW_HOME": str(folder / "airflow"),
         "AIRFLOW__CORE__DAGS_FOLDER": str(PROJECT / "dags"),
@@ -96,8 +96,6 @@ def _airflow_settings(folder: Path, port: int, log_ports: list[int]) -> dict[str
         "AIRFLOW__API_AUTH__JWT_SECRET": secrets.token_urlsafe(64),
         "AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL": "15",
         "AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "15",
-        "AIRFLOW__LOGGING__WORKER_LOG_SERVER_PORT": str(log_ports[0]),
-        "AIRFLOW__LOGGING__TRIGGER_LOG_SERVER_PORT": str(log_ports[1]),
         "AIRFLOW__USAGE_DATA_COLLECTION__ENABLED": "False",
     }
 

@@ -10,12 +10,13 @@ from examples.demo.home import Home, airflow, spark_server
 from examples.demo.waiting import answers, follow, until
 from examples.demo.watch import Look
 
+NO_LOG_SERVER = ("--skip-serve-logs",)  # it would listen on all addresses; the web server reads the files
 # As people call them, and as Airflow's command line does.
 PARTS = {
-    "the scheduler": "scheduler",
-    "the DAG processor": "dag-processor",
-    "the triggerer": "triggerer",
-    "the web server": "api-server",
+    "the scheduler": ("scheduler", *NO_LOG_SERVER),
+    "the DAG processor": ("dag-processor",),
+    "the triggerer": ("triggerer", *NO_LOG_SERVER),
+    "the web server": ("api-server",),
 }
 LOOK_S = 10  # a slow web server must not hide for long that another component died
 
@@ -65,7 +66,7 @@ def until_spark(home: Home, server: Component) -> None:
 @contextmanager
 def scheduling(home: Home, dag_id: str, *needs: Component) -> Iterator[Airflow]:
     """Airflow's four components on a migrated database, ready and with the DAG read; what they need is watched with them."""
-    programs = [Program(name, airflow(part), home.logs / f"{part}.log") for name, part in PARTS.items()]
+    programs = [Program(name, airflow(*part), home.logs / f"{part[0]}.log") for name, part in PARTS.items()]
     with started(*programs, env=home.env) as parts:
         components = (*needs, *parts)
         until(lambda: is_up(home), "Airflow starts", components, home.folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from pipelines.aggregates.aggregate import Field
     from pipelines.aggregates.algebra import Columns
     from pipelines.engine.assignment import Assignment
 
@@ -48,6 +50,12 @@ class Objects:
         """Each state as a value that can be compared and printed."""
         show = self.show or plain
         return [show(self.read(state)) for state in states.to_pylist()]
+
+
+def runs_code(field: Field) -> bool:
+    """Whether to read a state of a field may run code that is in the state: it is a pickle, or holds some."""
+    inner = getattr(field.monoid, "fields", ())
+    return getattr(field.monoid, "read", None) is pickle.loads or any(map(runs_code, inner))
 
 
 def plain(found: Any) -> Any:  # noqa: ANN401 - whatever a user's states are

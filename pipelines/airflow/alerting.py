@@ -1,4 +1,4 @@
-"""The message of a run in Airflow: sent by callbacks, which Airflow calls when a task's state is decided and its windows are published."""
+"""What Airflow calls when a task's state is decided: it notes that the run's asset events are emitted, and sends the run's message."""
 
 from __future__ import annotations
 
@@ -22,23 +22,33 @@ log = logging.getLogger("muntin")
 
 
 def callbacks(pipeline: Pipeline, root: str | AnyPath | None, own: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The arguments of every task, and those of the last task, that make Airflow send messages; {} without alerts.
+    """The arguments of every task, and those of the last task, that make Airflow call back. Without alerts only the last task does.
 
     A callback that the user gives to all tasks (`own`, the DAG's `default_args`) is called too.
     """
-    if pipeline.alerts is None:
-        return {}, {}
 
     def on_failure(context: Mapping[str, Any]) -> None:
         """Tell that the run failed, after the last retry of a task."""
         _tell(pipeline, root, context, failed=True)
 
     def on_success(context: Mapping[str, Any]) -> None:
-        """Tell what was wrong with the data of a run that published."""
+        """Note that the events of a run are emitted, and tell what was wrong with its data."""
+        _acknowledge(pipeline, root, context)
         _tell(pipeline, root, context, failed=False)
 
+    ending = {"on_success_callback": [*_listed(own.get("on_success_callback")), on_success]}
     failing = {"on_failure_callback": [*_listed(own.get("on_failure_callback")), on_failure]}
-    return failing, {"on_success_callback": [*_listed(own.get("on_success_callback")), on_success]}
+    return failing if pipeline.alerts else {}, ending
+
+
+def _acknowledge(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str, Any]) -> None:
+    """Airflow has the events of a task that succeeded. Whatever goes wrong here makes the next run emit them once more."""
+    from pipelines.airflow.events import acknowledge
+
+    try:
+        acknowledge(place_of(pipeline, context, root), context["ti"].xcom_pull(task_ids="publish"))
+    except Exception as wrong:  # noqa: BLE001 - the run is decided
+        log.warning("asset events: not noted as emitted, so that the next run emits them again: %s", wrong)
 
 
 def _listed(callback: Any) -> list[Any]:  # noqa: ANN401 - a callback, several, or None
@@ -46,7 +56,9 @@ def _listed(callback: Any) -> list[Any]:  # noqa: ANN401 - a callback, several, 
 
 
 def _tell(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str, Any], *, failed: bool) -> None:
-    """Send the message of a run; whatever goes wrong is a line of the task's log."""
+    """Send the message of a run, if there are alerts; whatever goes wrong is a line of the task's log."""
+    if pipeline.alerts is None:
+        return
     from pipelines.jobs.alerting.alert import tell
     from pipelines.jobs.alerting.delivery import Sender
 

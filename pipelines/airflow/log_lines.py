@@ -20,8 +20,9 @@ def accumulated(batch: Accumulated, *, changed: bool) -> list[str]:
     """Lines on the rows that were read of the source."""
     size = sum(file.bytes for file in batch.manifest)
     source = f"{many(len(batch.manifest), 'file')} ({size:,} bytes)"
-    left_out = batch.read - batch.taken - batch.refused
+    left_out = batch.read - batch.taken - batch.refused - batch.twice
     counts = f"{batch.taken:,} accepted, {batch.refused:,} quarantined, {left_out:,} left out by the filter"
+    counts += f", {many(batch.twice, 'duplicate')}" if batch.twice else ""
     lines = [f"batch {batch.interval}: {many(batch.read, 'row')} read from {source}: {counts}"]
     lines += [f"  {file.path}: {many(file.rows, 'row')}, {many(file.bytes, 'byte')}" for file in batch.manifest[:20]]
     if changed:

@@ -6,6 +6,8 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from pipelines.airflow import log_lines
+from pipelines.airflow.events import announced, spelled
+from pipelines.airflow.one_definition import KEY, check_same, definition_of
 from pipelines.definition.instants import from_us, instant_us
 from pipelines.errors import ConflictError
 
@@ -44,7 +46,7 @@ def accumulate(place: Place, spark: SparkSession, told: Callable[[Sequence[Accum
         told: called with the batches that were read.
 
     Returns:
-        JSON-able: the interval, its counts of rows, and whether its source has changed.
+        JSON-able: the interval, its counts of rows, whether its source has changed, and the definition.
     """
     from pipelines.jobs.adoption import adopt
     from pipelines.jobs.reports_table import record_accumulated, utc_now
@@ -67,22 +69,28 @@ def accumulate(place: Place, spark: SparkSession, told: Callable[[Sequence[Accum
         "rows_read": batch.read,
         "rows_accepted": batch.taken,
         "rows_quarantined": batch.refused,
+        "rows_duplicate": batch.twice,
         "source_changed": changed[batch.interval.start_us],
+        KEY: definition_of(place.bound),
     }
 
 
-def finalize(place: Place, spark: SparkSession) -> dict[str, Any]:
+def finalize(place: Place, spark: SparkSession, accumulated: Mapping[str, Any]) -> dict[str, Any]:
     """Stage the windows of all batches that changed.
 
     Returns:
-        JSON-able: the staging folder (None: nothing changed), and the missing intervals.
+        JSON-able: the staging folder (None: nothing changed), the missing intervals, and the definition.
+
+    Raises:
+        DefinitionError: the definition is another one than that of the task accumulate; so do the tasks after this.
     """
     from pipelines.jobs.run.finalize import finalize as stage
 
+    check_same(place, accumulated)
     staged = stage(place.bound, spark, [place.interval.start_us])
     for line in log_lines.staged(staged, place.interval):
         log.info(line)
-    return {"folder": staged.folder if staged.windows else None, "missing": staged.missing}
+    return {"folder": staged.folder if staged.windows else None, "missing": staged.missing, KEY: accumulated.get(KEY)}
 
 
 def validate(place: Place, spark: SparkSession, staged: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -95,6 +103,7 @@ def validate(place: Place, spark: SparkSession, staged: Mapping[str, Any]) -> li
     from pipelines.jobs.run.validate import validate_staged
     from pipelines.jobs.staging_folders import load_staged
 
+    check_same(place, staged)
     if staged["folder"] is None:
         log.info("nothing is staged: nothing to validate")
         return []
@@ -130,12 +139,16 @@ def publish(
 
     Returns:
         JSON-able: `report` of the run's own batch, `published`: window -> starts of the published batches, `waiting_for`: missing
-        intervals, `quality`: window -> its verdict, `reports`: those of validation, if the definition declares alerts.
+        intervals, `quality`: window -> its verdict, `announced`: window -> what to tell of it, which is more than `published` if an
+        earlier run ended before it told; `reports`: those of validation, if the definition declares alerts.
     """
+    from pipelines.jobs.announcements import begin
     from pipelines.jobs.metrics import of_publishing
     from pipelines.jobs.reports_table import utc_now
     from pipelines.jobs.upkeep.rebuild import left_behind
 
+    check_same(place, accumulated)
+    begin(place.bound)
     done, missing, quality = _publish(place, staged, quality, session)
     batches = {place.interval.start_us, *(start for starts in done.values() for start in starts)}
     reports = _record(place, sorted(batches), changed=accumulated["source_changed"])
@@ -147,7 +160,8 @@ def publish(
         log.warning(log_lines.left_behind(left))
     return {
         "report": report.to_dict(),
-        "published": {window: [from_us(start).isoformat() for start in starts] for window, starts in done.items()},
+        "published": {window: spelled(starts) for window, starts in done.items()},
+        "announced": announced(place, done),
         "waiting_for": [[from_us(low).isoformat(), from_us(high).isoformat()] for low, high in missing],
         "quality": {of_window["window"]: of_window["verdict"] for of_window in quality},
         **({"reports": list(quality)} if place.bound.alerts else {}),
@@ -212,21 +226,3 @@ def _record(place: Place, starts: Sequence[int], *, changed: bool) -> list[Batch
     reports = batch_reports(place.bound, intervals, {own.start_us: changed})
     record_published(place.bound.store, reports, utc_now())
     return reports
-
-
-def extras(place: Place, result: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Window -> the `extra` of its asset event, for the published windows."""
-    from pipelines.jobs.window_tables import table_of
-
-    return {
-        window: {
-            "pipeline": place.bound.pipeline.name,
-            "window": window,
-            "table": table_of(place.bound, window),
-            "published": starts,
-            "report": result["report"],
-            "waiting_for": result["waiting_for"],
-            "quality": result["quality"].get(window),
-        }
-        for window, starts in result["published"].items()
-    }

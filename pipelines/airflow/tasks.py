@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from pipelines.airflow import lineage, metrics, steps
 from pipelines.airflow.alerting import callbacks
 from pipelines.airflow.assets import emit, published_alias
+from pipelines.airflow.events import extras
+from pipelines.airflow.killed import end_when_killed
 from pipelines.airflow.place import place_of
 from pipelines.airflow.spark import locate_spark, spark_session
 
@@ -32,7 +34,8 @@ def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | AnyPath | None, conn_
     locate_alone = locate_spark(conn_id)
 
     def locate(context: Context) -> None:
-        """The credentials first: workers of a local Spark have the environment that it starts in."""
+        """Say where Spark is. The credentials first: workers of a local Spark have the environment that it starts in."""
+        end_when_killed(context)
         place(context)
         locate_alone(context)
 
@@ -41,7 +44,7 @@ def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | AnyPath | None, conn_
     def checked(context: Context) -> None:
         """Refuse a definition that does not fit before Spark starts."""
         steps.check(place(context))
-        locate_alone(context)
+        locate(context)
 
     def accumulate(spark: SparkSession, **context: Any) -> dict[str, Any]:  # noqa: ANN401 - Airflow's
         """Read the interval's events into states."""
@@ -56,9 +59,9 @@ def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | AnyPath | None, conn_
 
         return steps.accumulate(at, spark, told)
 
-    def finalize(spark: SparkSession, **context: Any) -> dict[str, Any]:  # noqa: ANN401 - Airflow's
+    def finalize(accumulated: dict[str, Any], spark: SparkSession, **context: Any) -> dict[str, Any]:  # noqa: ANN401 - Airflow's
         """Stage the windows of all batches that changed."""
-        return steps.finalize(place(context), spark)
+        return steps.finalize(place(context), spark, accumulated)
 
     def validate(staged: dict[str, Any], spark: SparkSession, **context: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - Airflow's
         """Hold the staged windows against their suites."""
@@ -70,10 +73,13 @@ def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | AnyPath | None, conn_
         session = partial(spark_session, conn_id, context["dag"].fileloc)
         result = steps.publish(at, staged, accumulated, quality, session, metrics.record)
         lineage.published(at.bound, result["published"], context["task"])
-        emit(pipeline, context["outlet_events"], steps.extras(at, result))
+        emit(pipeline, context["outlet_events"], extras(at, result))
         return result
 
-    accumulated, staged = on_spark(pre_execute=checked)(accumulate)(), on_spark()(finalize)()
+    accumulated = on_spark(pre_execute=checked)(accumulate)()
+    staged = on_spark()(finalize)(accumulated)
     quality = on_spark()(validate)(staged)
-    published = task(outlets=[published_alias(pipeline)], **options, **ending)(publish)(accumulated, staged, quality)
+    published = task(outlets=[published_alias(pipeline)], pre_execute=end_when_killed, **options, **ending)(publish)(
+        accumulated, staged, quality
+    )
     accumulated >> staged >> quality >> published

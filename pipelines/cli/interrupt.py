@@ -3,10 +3,12 @@
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from threading import Thread, current_thread, main_thread
 from types import FrameType
 from typing import NoReturn
+
+from pipelines.spark.stopping import stop_jobs
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 PUBLISH = "publish"
@@ -76,18 +78,10 @@ def _listen() -> None:
 
 
 def _interrupt(number: int, _frame: FrameType | None) -> NoReturn:
-    """Stop what Spark does and leave. Another signal ends the process at once."""
+    """Stop what Spark does, in another thread, for this one may be in a call to Java; and leave. Another signal ends the process."""
     for each in _heard:
         signal.signal(each, signal.SIG_DFL)
     _caught.append(Interrupted(number))
-    _stopping.append(Thread(target=_stop_jobs, daemon=True))
+    _stopping.append(Thread(target=stop_jobs, daemon=True))
     _stopping[-1].start()
     raise _caught[0]
-
-
-def _stop_jobs() -> None:
-    """In a thread of its own: the main thread may be in the middle of a call to Java."""
-    context = getattr(getattr(sys.modules.get("pyspark"), "SparkContext", None), "_active_spark_context", None)
-    with suppress(Exception):
-        if context is not None:
-            context.cancelAllJobs()

@@ -95,7 +95,9 @@ def summary(report: "RunReport") -> list[str]:
     """What a run did, in a few lines."""
     batches = report.batches
     read, refused, late = (sum(getattr(one, what) for one in batches) for what in ("rows_read", "rows_quarantined", "rows_late"))
+    twice = sum(one.rows_duplicate for one in batches)
     lines = [f"{many(len(batches), 'batch')}: {many(read, 'row')} read, {refused:,} quarantined, {late:,} late"]
+    lines[0] += f", {many(twice, 'duplicate')} left out" if twice else ""
     anew = [f"{name} of {many(len(starts), 'batch')}" for name, starts in report.published.items() if starts]
     lines.append(f"published: {', '.join(anew)}" if anew else "published: nothing, every window is as it was")
     if report.changed:

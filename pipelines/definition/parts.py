@@ -71,6 +71,11 @@ class Source(Protocol):
         ...
 
     @property
+    def dedupe(self) -> tuple[str, ...]:
+        """The columns that tell events apart; () where rows are not compared."""
+        ...
+
+    @property
     def arrival_time(self) -> str | None:
         """The column that says when a row arrived."""
         ...

@@ -58,6 +58,8 @@ class Pipeline:
             a double, of 0 / 0 a NaN: `late / nullif(flights, 0)` gives null for the empty windows of a dense `read`.
         watermark: how far time is known after a batch: "interval", its end; "events", the largest event time so far.
         max_ahead: rows further ahead of their interval's end are quarantined.
+        max_behind: rows further before their interval's beginning are quarantined, as "30d"; None: no row is too old. It keeps times
+            in a wrong unit, as milliseconds read as seconds, and the instant 0 from making windows of 1970.
         max_quarantined: the largest share of a batch's rows that may be in the quarantine, 0 to 1: 0.01 is one row in a
             hundred. If a batch has more, the run fails before anything is committed. None: there is no limit.
         expectations: window name -> JSON file of a Great Expectations suite.
@@ -98,6 +100,7 @@ class Pipeline:
     description: str = ""
     alerts: Alerts | None = None
     max_quarantined: float | None = None
+    max_behind: Duration | None = None
     retain: Retain = None
 
     def __post_init__(self) -> None:
@@ -119,6 +122,7 @@ class Pipeline:
         check_where(self.where)
         check_alerts(self.alerts, self.keys, self.windows, (*self.aggregates, *self.derive))
         not_negative(self.max_ahead, "max_ahead")
+        not_negative(self.max_behind or 0, "max_behind")
         size_of(self.auto_rebuild, "auto_rebuild")
         check_renamed(self.name, self.renamed_from, self.windows, self.renamed_windows)
         check_share("max_quarantined", self.max_quarantined)
@@ -143,3 +147,7 @@ class Pipeline:
     @property
     def max_ahead_us(self) -> int:
         return not_negative(self.max_ahead, "max_ahead")
+
+    @property
+    def max_behind_us(self) -> int | None:
+        return None if self.max_behind is None else not_negative(self.max_behind, "max_behind")

@@ -149,6 +149,10 @@ def facts_text(pipeline: Pipeline) -> str:
         "frames": [[frames.table, frames.event_times, sorted(frames.lifts.items())] for frames in frame_sets(pipeline)],
         "fields": sorted(facts_of(each) for each in shared_fields(pipeline.aggregates)),
     }
+    if source.dedupe:
+        facts["dedupe"] = list(source.dedupe)
+    if pipeline.max_behind is not None:
+        facts["max_behind"] = pipeline.max_behind_us
     if source.types:  # left out where none are given, so that states from before they counted keep their name
         facts["types"] = sorted(source.types.items())
     if source.hive:

@@ -42,6 +42,7 @@ class Accumulated:
         read, taken, refused: rows in the files; rows in the states; rows in the quarantine.
         newest_us: the largest event time.
         manifest: its files.
+        twice: rows that told of an event that another row of the batch had told of.
     """
 
     interval: Interval
@@ -51,6 +52,7 @@ class Accumulated:
     refused: int
     newest_us: int | None
     manifest: tuple[ReadFile, ...]
+    twice: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,7 @@ class BatchReport:
         watermark: how far time is known after it; None while it waits, or before any event.
         windows_missed: window -> how many of them its rows came too late for, summed over rows.
         source_changed: whether its files or their content are others than at the last run.
+        rows_duplicate: rows that were left out since an earlier row of the batch told of the same event (`dedupe` of the source).
     """
 
     interval_start: datetime
@@ -79,11 +82,12 @@ class BatchReport:
     watermark: datetime | None = None
     windows_missed: Mapping[str, int] = field(default_factory=dict)
     source_changed: bool = False
+    rows_duplicate: int = 0
 
     @property
     def rows_left_out(self) -> int:
-        """Rows that the filter left out. Every row that was read was accepted, left out or quarantined."""
-        return self.rows_read - self.rows_accepted - self.rows_quarantined
+        """Rows that the filter left out. Every row that was read was accepted, left out, quarantined or a duplicate."""
+        return self.rows_read - self.rows_accepted - self.rows_quarantined - self.rows_duplicate
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it: instants as ISO text."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -57,6 +57,7 @@ _TEXTS = Texts(
         "rows_accepted": "rows that counted",
         "rows_quarantined": "rows that were refused",
         "source_changed": "whether the batch was read before, from something else",
+        "rows_duplicate": "rows that were left out: an earlier row of the batch told of the same event",
         "files": "JSON: path, bytes, rows, time of the last change (ns), checksum of each file",
         "rows_late": "rows that came too late for at least one window",
         "windows_closed": "JSON: window, how many of it the batch closed",
@@ -64,6 +65,8 @@ _TEXTS = Texts(
     },
 )
 
+_DUPLICATES = pa.field("rows_duplicate", pa.int64())  # a column of tables of sources that compare rows
+_LEAST = timedelta(microseconds=1)
 _ACCUMULATED = ["batch", "recorded_at", "version", "rows_read", "rows_accepted", "rows_quarantined", "source_changed", "files"]
 """The columns that a report of accumulate fills."""
 
@@ -71,6 +74,7 @@ _ACCUMULATED = ["batch", "recorded_at", "version", "rows_read", "rows_accepted",
 def record_accumulated(store: Store, done: Sequence[Accumulated], now: datetime) -> dict[int, bool]:
     """Write down what was read; return for each batch whether its source is another one than the last time."""
     last = last_accumulated(store, [one.interval for one in done])
+    now = max([now, *(report["recorded_at"] + _LEAST for report in last.values())])  # the newest report counts, though a clock went back
     changed = {one.interval.start_us: _differs(last.get(one.interval.start_us), one) for one in done}
     rows = [
         {
@@ -82,6 +86,7 @@ def record_accumulated(store: Store, done: Sequence[Accumulated], now: datetime)
             "rows_quarantined": one.refused,
             "source_changed": changed[one.interval.start_us],
             "files": json.dumps([_entry(file) for file in one.manifest]),
+            **({_DUPLICATES.name: one.twice} if one.twice else {}),
         }
         for one in done
     ]
@@ -123,6 +128,7 @@ def record_published(store: Store, batches: Sequence[BatchReport], now: datetime
                 "rows_accepted": one.rows_accepted,
                 "rows_quarantined": one.rows_quarantined,
                 "rows_late": one.rows_late,
+                **({_DUPLICATES.name: one.rows_duplicate} if one.rows_duplicate else {}),
                 "windows_closed": json.dumps(dict(one.windows_closed)),
                 "watermark": one.watermark,
             }
@@ -136,7 +142,8 @@ def _append(store: Store, rows: list[dict[str, Any]], now: datetime) -> None:
     if not rows:
         return
     folder = f"{store.root}/{TABLE}"
-    new = write_reports(pa.Table.from_pylist([{**row, "recorded_at": now} for row in rows], _SCHEMA), folder)
+    schema = _SCHEMA.append(_DUPLICATES) if any(_DUPLICATES.name in row for row in rows) else _SCHEMA
+    new = write_reports(pa.Table.from_pylist([{**row, "recorded_at": now} for row in rows], schema), folder)
     for attempt in after_conflicts(_TRIES, f"{folder}: other runs keep writing reports; run again when they are done"):
         with attempt:
             base = store.snapshot(TABLE)
@@ -144,7 +151,7 @@ def _append(store: Store, rows: list[dict[str, Any]], now: datetime) -> None:
                 return
             small = crowd(base.files)
             large = [write_reports(read_files(folder, replace(base, files=tuple(small))).sort_by("batch"), folder)] if small else []
-            store.commit(TABLE, base, Change(_SCHEMA, [new, *large], list(small), [], texts=_TEXTS))
+            store.commit(TABLE, base, Change(schema, [new, *large], list(small), [], texts=_TEXTS))
 
 
 def last_accumulated(store: Store, intervals: Sequence[Interval] | None = None) -> dict[int, Mapping[str, Any]]:
@@ -156,9 +163,11 @@ def last_accumulated(store: Store, intervals: Sequence[Interval] | None = None) 
         low, high = min(each.start_us for each in intervals), max(each.start_us for each in intervals)
         snapshot = replace(snapshot, files=telling_of(snapshot.files, low, high))
         condition &= (ds.field("batch") >= from_us(low)) & (ds.field("batch") <= from_us(high))
-    table = read_files(f"{store.root}/{TABLE}", snapshot, _ACCUMULATED, condition).sort_by("recorded_at")
+    told = [name for name in (_DUPLICATES.name,) if snapshot.schema and name in snapshot.schema.names]
+    table = read_files(f"{store.root}/{TABLE}", snapshot, [*_ACCUMULATED, *told], condition).sort_by("recorded_at")
     starts = table["batch"].cast(pa.int64()).to_pylist()
-    return dict(zip(starts, table.to_pylist(), strict=True))
+    rows = ({**row, _DUPLICATES.name: row.get(_DUPLICATES.name) or 0} for row in table.to_pylist())
+    return dict(zip(starts, rows, strict=True))
 
 
 def last_read_at(store: Store) -> datetime | None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from pipelines.definition.amounts import many
 from pipelines.quality.errors import ExpectationsFailed
-from pipelines.quality.report_values import plain, table
+from pipelines.quality.report_values import MOST, cut, plain, size, table
 from pipelines.quality.suite import SEVERITIES, Severity
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 Status = Literal["passed", "warning", "failed"]
 FILES_NAMED = 5
+_FEWER = (20, 5, 1)  # failing rows of a check
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,20 +99,29 @@ class QualityReport:
         return f"{self.status}: {of}{many(len(checked), 'check')} on {many(self.rows, 'row')}{unrun}"
 
     def to_dict(self) -> dict[str, object]:
-        """The report as JSON types, small enough for a log, an XCom or an asset event."""
+        """The report as JSON types, small enough for a log, an XCom or an asset event: of long values a part, of wide rows fewer."""
+        for shown in (*_FEWER, 0):
+            told = self._told(shown)
+            if size(told) <= MOST:
+                break
+        return told
+
+    def _told(self, shown: int) -> dict[str, object]:
+        """The report with so many failing rows of each check."""
         return {
             "window": self.window,
             "rows": self.rows,
             "status": self.status,
             "verdict": self.verdict,
-            "checks": [check.to_dict() for check in self.checks],
+            "checks": [replace(check, failing_rows=check.failing_rows[:shown]).to_dict() for check in self.checks],
             "files": list(self.files),
         }
 
     def text(self) -> str:
         """The report for a person: the verdict, each failed check with its numbers and rows, and what to do."""
         lines = [f"window {self.window!r} {self.verdict}", *(line for check in self.failed for line in check.lines())]
-        return "\n".join([*lines, *(self._what_to_do() if self.status == "failed" else [])])
+        mend = "\n".join(["", *self._what_to_do()]) if self.status == "failed" else ""
+        return cut("\n".join(lines), MOST // 4) + mend  # a letter has four bytes at most
 
     def _what_to_do(self) -> list[str]:
         named = [f"    {path}" for path in self.files[:FILES_NAMED]]

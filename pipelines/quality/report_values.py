@@ -2,31 +2,55 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime
 
+_LETTERS, _ITEMS = 200, 50  # of a value
+MOST = 60_000
+"""Bytes of a report. Databases of Airflow keep an XCom and a message of up to 65,535."""
+
 
 def plain(value: object) -> object:
-    """A value as JSON types. Sets and tuples become lists; a type that JSON does not know becomes text."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
+    """A value as JSON types. Sets and tuples become lists; a type that JSON does not know becomes text. What is long is cut.
+
+    >>> plain("x" * 1000)[-6:], plain([*range(1000)])[-1]
+    ('xxx...', '... 950 more')
+    """
     if value is None or isinstance(value, str | int | float):
-        return value
+        return _word(value)
     if isinstance(value, datetime):
         return _instant(value)
     if isinstance(value, Mapping):
-        return {str(name): plain(item) for name, item in value.items()}
+        return {cut(str(name), _LETTERS): plain(item) for name, item in [*value.items()][:_ITEMS]}
     if isinstance(value, list | tuple | set | frozenset):
-        return [plain(item) for item in value]
+        more = len(value) - _ITEMS
+        return [*(plain(item) for item in [*value][:_ITEMS]), *([f"... {more:,} more"] if more > 0 else [])]
     item = getattr(value, "item", None)
     return plain(item()) if callable(item) else _text(value)
+
+
+def _word(value: str | float | None) -> str | float | None:
+    if isinstance(value, str):
+        return cut(value, _LETTERS)
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def cut(text: str, letters: int) -> str:
+    """A text, cut where it is longer."""
+    return text if len(text) <= letters else f"{text[: letters - 3]}..."
+
+
+def size(value: object) -> int:
+    """The bytes of a value as JSON."""
+    return len(json.dumps(value, ensure_ascii=False).encode())
 
 
 def _text(value: object) -> str:
     if isinstance(value, date):
         return value.isoformat()
-    return value.hex() if isinstance(value, bytes) else str(value)
+    return cut(value[:_LETTERS].hex() if isinstance(value, bytes) else str(value), _LETTERS)
 
 
 def _instant(value: datetime) -> str:

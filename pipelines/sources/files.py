@@ -15,6 +15,7 @@ from pipelines.errors import DefinitionError
 from pipelines.sources.dialect import USUAL, Dialect, dialect
 from pipelines.sources.hive import check_names
 from pipelines.sources.path_templates import Format, check_template, format_of, stem
+from pipelines.sources.repeated_rows import checked_dedupe
 from pipelines.windows.clock.zones import zone
 
 if TYPE_CHECKING:
@@ -50,9 +51,15 @@ class FileSource:
     ready: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     hive: Mapping[str, str] = field(default_factory=dict)
+    dedupe: tuple[str, ...] = ()
 
     upstream = None
     section = order = ()
+
+    @property
+    def in_one_piece(self) -> bool:
+        """Whether a batch is read by one task, since rows of all its files are compared."""
+        return self.arrival_order is not None or bool(self.dedupe)
 
     @property
     def separator(self) -> str:
@@ -109,6 +116,7 @@ def files(
     ready: str | None = None,
     columns: Mapping[str, str] | None = None,
     hive: Mapping[str, str] | None = None,
+    dedupe: str | Sequence[str] | None = None,
 ) -> FileSource:
     """Files of Parquet, CSV (with a header) or JSON lines, plain or compressed (.gz, .zst).
 
@@ -145,6 +153,8 @@ def files(
         columns: column -> SQL type of columns that some files lack, as those from before the column was there: null in these.
         hive: column -> SQL type of columns that the names of folders give: {"dt": "DATE", "hour": "INTEGER"} for files below
             `dt=2024-01-01/hour=03/`. They come before columns of the same name in the files.
+        dedupe: the column, or the columns, that tell events apart. Of rows of a batch that are alike in them the first to arrive counts;
+            the others are duplicates, which the report counts. A null is like no other. A batch is then read by one task.
 
     Every file of a batch needs the columns that the definition uses, but for those in `columns`. Others may come and go.
 
@@ -192,6 +202,7 @@ def files(
         ready,
         dict(columns or {}),
         dict(hive or {}),
+        checked_dedupe(dedupe),
     )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pipelines.sources.lift_sql import lifts_sql
-from pipelines.sources.scan import EARLIEST, accepted, quoted
+from pipelines.sources.scan import quoted
+from pipelines.sources.taken_times import EARLIEST
 from pipelines.states.columns import (
     ARRIVAL_TIME,
     EVENT_TIME,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from pipelines.aggregates.aggregate import Field
     from pipelines.definition.frame_sets import FrameSet
     from pipelines.definition.pipeline import Pipeline
+    from pipelines.sources.taken_times import Taken
 
 
 def frame_start(width_us: int) -> str:
@@ -44,7 +46,7 @@ def states(
     fields: Sequence[Field],
     frames: FrameSet,
     rows: str,
-    latest_us: int | str,
+    times: Taken,
     columns: Mapping[str, str],
     *,
     also: Sequence[str] = (),
@@ -58,14 +60,14 @@ def states(
         fields: what is kept of the rows.
         frames: the frame set; says how wide frames are and whether event times are kept.
         rows: the relation with the source's columns and `EVENT_TIME`.
-        latest_us: rows later than this are refused: an instant, or a column of instants.
+        times: rows with other times are refused.
         columns: name -> SQL type of the source's columns.
         also: more columns of `rows` that tell states apart.
     """
     if frames.by_arrival:
         rows = f"(SELECT * REPLACE (0::BIGINT AS {ORDER}) FROM {rows})"
     keys = [f"{_key(key, columns.get(key, ''))} AS {quoted(key)}" for key in pipeline.keys]
-    times = [f"min({EVENT_TIME}) AS {FIRST_EVENT}", f"max({EVENT_TIME}) AS {LAST_EVENT}"] if frames.event_times else []
+    ends = [f"min({EVENT_TIME}) AS {FIRST_EVENT}", f"max({EVENT_TIME}) AS {LAST_EVENT}"] if frames.event_times else []
     parts = [f"{lift} AS {quoted(column)}" for each in fields for column, lift in lifts_sql(each).items()]
     lifts = [f"{lift} AS {quoted(column)}" for column, lift in frames.lifts.items()]
     each = [f"{frame_start(frames.width_us)} AS {FRAME}"]
@@ -76,14 +78,14 @@ def states(
     if frames.by_arrival:
         told = FILE_NUMBER if pipeline.source.section else ROW_IN_SPLIT
         clock.append(f"any_value({told}) AS {told}")
-    chosen = ", ".join([*keys, *each, *times, *clock, *lifts, *parts])
-    condition = f"{accepted(latest_us)}" + (f" AND ({pipeline.where})" if pipeline.where else "")
+    chosen = ", ".join([*keys, *each, *ends, *clock, *lifts, *parts])
+    condition = f"{times.condition}" + (f" AND ({pipeline.where})" if pipeline.where else "")
     groups = ", ".join(str(at + 1) for at in range(len(keys) + len(each)))
     return f"SELECT {chosen} FROM {rows} AS {SOURCE_ROWS} WHERE {condition} GROUP BY {groups}"
 
 
-def tally(rows: str, latest_us: int | str, *, also: Sequence[str] = ()) -> str:
+def tally(rows: str, times: Taken, *, also: Sequence[str] = ()) -> str:
     """How many rows there are, how many are accepted, and the largest accepted event time. Arguments as for `states`."""
-    taken = f"FILTER (WHERE {accepted(latest_us)})"
+    taken = f"FILTER (WHERE {times.condition})"
     chosen = ", ".join([*also, "count(*)", f"count(*) {taken}", f"max({EVENT_TIME}) {taken}"])
     return f"SELECT {chosen} FROM {rows}" + (f" GROUP BY {', '.join(also)}" if also else "")

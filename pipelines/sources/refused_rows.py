@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.definition.durations import spell
-from pipelines.sources.scan import BEYOND, EARLIEST, accepted, event_time, literal, quoted, scan
+from pipelines.sources.scan import event_time, literal, quoted, scan
 from pipelines.states.columns import EVENT_TIME, FAULT, FILE_PATH, ROW_BATCH, ROW_IN_SPLIT, WRITTEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from pipelines.sources import Source
+    from pipelines.sources.taken_times import Taken
 
 
-def reason(source: Source, latest_us: int | str, max_ahead_us: int) -> str:
-    """SQL for why a row that is not accepted was refused; `latest_us` as for `accepted`."""
+def reason(source: Source, times: Taken) -> str:
+    """SQL for why a row that is not accepted was refused."""
     column = quoted(source.event_time)
     return (
         f"CASE WHEN {column} IS NULL THEN 'event time is null' "
         f"WHEN {EVENT_TIME} IS NULL THEN 'event time cannot be read' "
-        f"WHEN {EVENT_TIME} NOT BETWEEN {EARLIEST} AND {BEYOND - 1} THEN 'event time is outside the years 1 to 9999' "
-        f"WHEN {EVENT_TIME} > {latest_us} THEN 'event time is more than {spell(max_ahead_us)} ahead of the end of its interval' END"
+        f"{times.reason} END"
     )
 
 
@@ -29,8 +28,7 @@ def refused(
     source: Source,
     paths: Sequence[str],
     columns: Mapping[str, str],
-    latest_us: int,
-    max_ahead_us: int,
+    times: Taken,
     *,
     read_as: Mapping[str, str] | None = None,
     only: str | None = None,
@@ -41,23 +39,23 @@ def refused(
     """
     names, time = ", ".join(map(quoted, columns)), event_time(source, columns)
     return " UNION ALL ".join(
-        f"SELECT {reason(source, latest_us, max_ahead_us)} AS reason, {literal(path)} AS file, {ROW_IN_SPLIT} AS position, "
+        f"SELECT {reason(source, times)} AS reason, {literal(path)} AS file, {ROW_IN_SPLIT} AS position, "
         f"{_as_text(source, columns)} FROM (SELECT *, {time} AS {EVENT_TIME} "
         f"FROM (SELECT {names}, row_number() OVER () - 1 AS {ROW_IN_SPLIT} FROM {scan(source, [path], read_as)})) "
-        f"WHERE NOT coalesce({accepted(latest_us)}, false)" + (f" AND ({only})" if only else "")
+        f"WHERE NOT coalesce({times.condition}, false)" + (f" AND ({only})" if only else "")
         for path in paths
     )
 
 
-def refused_of_batches(source: Source, rows: str, columns: Mapping[str, str], latest_us: str, max_ahead_us: int) -> str:
+def refused_of_batches(source: Source, rows: str, columns: Mapping[str, str], times: Taken) -> str:
     """The rows of several splits that are not accepted: `ROW_BATCH`, `ROW_IN_SPLIT`, and what `refused` gives without file and position."""
     return (
-        f"SELECT {ROW_BATCH}, {ROW_IN_SPLIT}, {reason(source, latest_us, max_ahead_us)} AS reason, {_as_text(source, columns)} "
-        f"FROM {rows} WHERE NOT coalesce({accepted(latest_us)}, false) ORDER BY {ROW_BATCH}, {ROW_IN_SPLIT}"
+        f"SELECT {ROW_BATCH}, {ROW_IN_SPLIT}, {reason(source, times)} AS reason, {_as_text(source, columns)} "
+        f"FROM {rows} WHERE NOT coalesce({times.condition}, false) ORDER BY {ROW_BATCH}, {ROW_IN_SPLIT}"
     )
 
 
-def faulty(source: Source, columns: Mapping[str, str], *, good: str, bad: str, latest_us: int, max_ahead_us: int) -> str:
+def faulty(source: Source, columns: Mapping[str, str], *, good: str, bad: str, times: Taken) -> str:
     """The rows of a split that are not accepted or were left out: `FAULT`, `FILE_PATH`, `ROW_IN_SPLIT`, and what `refused` gives.
 
     Args:
@@ -65,13 +63,12 @@ def faulty(source: Source, columns: Mapping[str, str], *, good: str, bad: str, l
         columns: name -> SQL type of its columns.
         good: the table of the rows that can be computed; those that are not accepted have no `FAULT`.
         bad: the table of the others.
-        latest_us: as for `accepted`.
-        max_ahead_us: as the definition says.
+        times: those that are accepted.
     """
     places, whole = f"{FAULT}, {FILE_PATH}, {ROW_IN_SPLIT}", f"coalesce({WRITTEN}, {whole_row(columns)})"
     return (
-        f"SELECT {places}, {reason(source, latest_us, max_ahead_us)} AS reason, {_as_text(source, columns)} FROM {good} "
-        f"WHERE NOT coalesce({accepted(latest_us)}, false) UNION ALL "
+        f"SELECT {places}, {reason(source, times)} AS reason, {_as_text(source, columns)} FROM {good} "
+        f"WHERE NOT coalesce({times.condition}, false) UNION ALL "
         f"SELECT {places}, NULL, {_as_text(source, columns, whole)} FROM {bad} ORDER BY {ROW_IN_SPLIT}"
     )
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from pipelines.errors import SourceError
 from pipelines.sources.hive import with_folders
-from pipelines.states.columns import ARRIVAL_TIME, EVENT_TIME, FILE_NUMBER, FILE_PATH, ORDER, ORDINAL, ROW_BATCH, ROW_IN_SPLIT
+from pipelines.sources.repeated_rows import identity
+from pipelines.states.columns import ARRIVAL_TIME, EVENT_TIME, FILE_NUMBER, FILE_PATH, IDENTITY, ORDER, ORDINAL, ROW_BATCH, ROW_IN_SPLIT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pipelines.sources import Source
 
-EARLIEST, BEYOND = -62_135_596_800_000_000, 253_402_300_800_000_000  # the years 1 to 9999
 _SCALES = {"s": "* 1000000", "ms": "* 1000", "us": "", "ns": "// 1000"}
 _INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
 
@@ -205,11 +205,8 @@ def _timed(source: Source, rows: str, columns: Mapping[str, str], place: str) ->
     """The rows with their times; `place`: more columns."""
     if source.arrival_time:
         place += f", {instant(source, source.arrival_time, 'arrival_time', columns)} AS {ARRIVAL_TIME}"
+    if source.dedupe:
+        place += f", {identity([*map(quoted, source.dedupe)])} AS {IDENTITY}"
     if section := source.section:
         place += f", dense_rank() OVER (ORDER BY {', '.join(map(quoted, section))}) AS {FILE_NUMBER}"
     return f"SELECT *, {event_time(source, columns)} AS {EVENT_TIME}, {EVENT_TIME} AS {ORDER}{place} FROM {rows}"
-
-
-def accepted(latest_us: int | str) -> str:
-    """The condition under which a row's time is taken; null never is. `latest_us`: an instant, or a column of instants."""
-    return f"({EVENT_TIME} BETWEEN {EARLIEST} AND least({latest_us}, {BEYOND - 1}))"

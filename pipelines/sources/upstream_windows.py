@@ -41,6 +41,8 @@ class WindowSource:
     hive: Mapping[str, str] = field(default_factory=dict)
     arrival_time = None
     checksum = False
+    dedupe = ()
+    in_one_piece = True
 
     def below(self, home: str | Path) -> WindowSource:  # noqa: ARG002 - the upstream's state is found by the root
         """The same: there is no path."""

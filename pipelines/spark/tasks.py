@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pipelines import errors
+from pipelines.spark.workers_python import about_python
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -39,11 +40,18 @@ def run_tasks(spark: SparkSession, work: Callable[[Any], Any], items: Sequence[A
 
     Raises:
         MuntinError: the error of the first item that raised one, in its own type.
+        StateError: workers run another Python than this process.
     """
     if not items:
         return []
     run = _with_context if hasattr(spark, "sparkContext") else _over_connect
-    outcomes = [json.loads(text) for text in run(spark, work, [Packed(item) for item in items])]
+    try:
+        texts = run(spark, work, [Packed(item) for item in items])
+    except Exception as wrong:
+        if told := about_python(spark, wrong):
+            raise told from wrong
+        raise
+    outcomes = [json.loads(text) for text in texts]
     for outcome in outcomes:
         if "error" in outcome:
             raise getattr(errors, outcome["error"], errors.StateError)(outcome["text"])

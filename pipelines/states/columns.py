@@ -21,6 +21,7 @@ EVENT_TIME = "muntin_time"  # of a source row, microseconds
 ORDER = "muntin_order"  # sorts source rows before arrival does: the event time; a constant where windows go by arrival
 ORDINAL = "muntin_ordinal"  # a source row's number in its split, from 1, by arrival
 ROW_IN_SPLIT = "muntin_row_number"  # a source row's number in its split, from 1, as read
+IDENTITY = "muntin_identity"  # what a source row has in common with those that tell of the same event; null: nothing
 ROW_BATCH = "muntin_batch"  # a source row's batch, where rows of several batches lie in one relation: start of its interval, microseconds
 LATEST = "muntin_latest"  # beside it: the latest event time that the batch takes, microseconds
 FILE_PATH = "muntin_path"  # a source row's file, where rows of several files lie in one relation

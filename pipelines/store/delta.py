@@ -16,6 +16,8 @@ from pipelines.errors import ConflictError, StateError
 from pipelines.files.object_stores import refusal
 from pipelines.files.paths import below, options_of, path_of, remove_folder
 from pipelines.store.disk import refused
+from pipelines.store.durable import sync
+from pipelines.store.log_check import newest_commits
 from pipelines.store.log_end import LogEnd
 from pipelines.store.parquet import check_file
 from pipelines.store.seen_tables import Known, listed, newest, open_table, opened_at, remember, remember_committed, table_at, tables
@@ -24,6 +26,7 @@ from pipelines.store.store import File, Snapshot
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pipelines.files.paths import AnyPath
     from pipelines.store.store import Change, Texts
 
 _CONFLICTS = ("concurrent", "Concurrent", "already exists", "Failed to commit", "version")
@@ -55,6 +58,10 @@ class DeltaStore:
         remember(path, Known(LogEnd.of(path_of(path), found.version), found, opened))
         return found
 
+    def _top(self, table: str, base: Snapshot) -> AnyPath:
+        """The folder that is the highest with a new name in it: of a new table the one above the states of all pipelines."""
+        return path_of(self._path(table)) if base.version >= 0 else path_of(self.root).parent.parent
+
     def _path(self, table: str) -> str:
         """The path of a table, the same for all states of a pipeline."""
         return below(self.root, table)
@@ -62,6 +69,7 @@ class DeltaStore:
     def commit(self, table: str, base: Snapshot, change: Change) -> None:
         for file in change.adds:
             check_file(path_of(self._path(table), file.path), file.size)
+        sync(self._top(table, base), [path_of(self._path(table), file.path) for file in change.adds])
         now = int(time.time() * 1000)
         # `data_change` is true of compaction, too: deltalake lets a commit remove what a commit without change of data has removed
         adds = [AddAction(file.path, file.size, {}, now, data_change=True, stats=_stats(file)) for file in change.adds]
@@ -70,6 +78,7 @@ class DeltaStore:
         ]
         try:
             self._commit(table, base, change, adds, removes)
+            sync(self._top(table, base), newest_commits(path_of(self._path(table)), base.version))
         except (CommitFailedError, DeltaError) as wrong:
             if unreached := refusal(self._path(table), str(wrong)):
                 raise unreached from None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import count, takewhile
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -15,6 +16,8 @@ import pyarrow.parquet as pq
 from pipelines.files.readable import readable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pipelines.files.paths import AnyPath
 
 _COMMIT = re.compile(r"(\d{20})\.json")
@@ -53,6 +56,11 @@ def problems_of_log(table: AnyPath) -> dict[AnyPath, str]:
 def commit_path(table: AnyPath, version: int) -> AnyPath:
     """The file of a commit."""
     return table / "_delta_log" / f"{version:020d}.json"
+
+
+def newest_commits(table: AnyPath, version: int) -> Iterator[AnyPath]:
+    """The files of the commits after a version."""
+    return takewhile(lambda path: path.exists(), (commit_path(table, number) for number in count(version + 1)))
 
 
 def _of_checkpoint(path: AnyPath) -> str | None:

@@ -2,8 +2,10 @@
 
 import re
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
+import psutil
 import pytest
 
 from examples.demo.backfills import small_airflow
@@ -15,10 +17,17 @@ SECONDS = 10
 LINES = 15
 
 
+def listening_at(pids: Iterable[int]) -> set[str]:
+    """The addresses at which programs and those that they started listen."""
+    every = [each for pid in pids for each in (psutil.Process(pid), *psutil.Process(pid).children(recursive=True))]
+    return {found.laddr.ip for each in every for found in each.net_connections("inet") if found.status == psutil.CONN_LISTEN}
+
+
 @pytest.mark.timeout(300)
 def test_a_dead_scheduler_is_named_within_seconds_and_nothing_is_left(tmp_path: Path):
     with small_airflow(tmp_path, 1) as running:
         pids = {each.name: each.process.pid for each in running.components}
+        assert listening_at(pids.values()) == {"127.0.0.1"}
         next(each.process for each in running.components if each.name == "the scheduler").kill()
         killed_at = time.monotonic()
         with pytest.raises(DemoError) as wrong:

@@ -5,11 +5,14 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from examples.demo.home import make_home
+from examples.demo.servers import spark, until_spark
 from pipelines import read
 from pipelines.cli.place import placed
 from pipelines.jobs.run.run import run
@@ -83,10 +86,30 @@ def project(folder: Path, held: str) -> Path:
     return file
 
 
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A Spark Connect server; its URL."""
+    home = make_home(tmp_path_factory.mktemp("spark"), state=Path("unused"))
+    with spark(home) as program:
+        until_spark(home, program)
+        yield f"sc://127.0.0.1:{home.spark_port}"
+
+
 @pytest.mark.parametrize("step", STEPS)
 def test_an_interrupted_run_is_no_failure(step: str, tmp_path: Path) -> None:
+    interrupted(step, STEPS[step], tmp_path)
+
+
+# the server may not hear of Ctrl-C in the terminal: what it does is stopped by the client
+@pytest.mark.parametrize(("step", "number"), [("accumulate", signal.SIGTERM), ("finalize", signal.SIGINT)])
+def test_so_it_is_over_connect(step: str, number: signal.Signals, server: str, tmp_path: Path) -> None:
+    interrupted(step, number, tmp_path, "--spark", server)
+
+
+def interrupted(step: str, number: signal.Signals, tmp_path: Path, *more: str) -> None:
+    """Run until a step waits, send a signal, and see what is said and what is left."""
     file, root = project(tmp_path, step), tmp_path / "state"
-    words = ["run", str(file), "--root", str(root), "--start", "2020-01-01", "--end", "2020-01-02"]
+    words = ["run", str(file), "--root", str(root), "--start", "2020-01-01", "--end", "2020-01-02", *more]
     program = Path(sys.executable).with_name("muntin")
     started = subprocess.Popen([program, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
     assert started.stderr is not None
@@ -96,10 +119,10 @@ def test_an_interrupted_run_is_no_failure(step: str, tmp_path: Path) -> None:
         if line.split()[-1:] == [step]:
             break
     # as a terminal does: to all processes of the command, of which Spark's Java is one
-    (os.killpg if STEPS[step] == signal.SIGINT else os.kill)(started.pid, STEPS[step])
+    (os.killpg if number == signal.SIGINT else os.kill)(started.pid, number)
     out, rest = started.communicate(timeout=60)
     assert rest.splitlines() == [f"interrupted in step {step}; {LINES[step]}"], seen
-    assert (started.returncode, out) == (128 + STEPS[step], "")
+    assert (started.returncode, out) == (128 + number, "")
     assert not list(root.rglob("windows*/**/_delta_log/*.json"))
     if step != "validate":
         (tmp_path / step).unlink()

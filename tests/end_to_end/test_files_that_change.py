@@ -15,7 +15,7 @@ from pipelines import read, windows
 from pipelines.errors import SourceError
 from pipelines.jobs.bound import bind
 from pipelines.jobs.reports_table import last_accumulated
-from pipelines.jobs.run import accumulate_task, steady_reading
+from pipelines.jobs.run import accumulate_split, accumulate_task, steady_reading
 from pipelines.jobs.upkeep.outdated import outdated
 from tests.end_to_end.hourly import Hourly, hour, times
 
@@ -34,14 +34,14 @@ def hourly(folder: Path, **source: Any) -> tuple[Hourly, Write]:
 
 def after_frame_sets(monkeypatch: pytest.MonkeyPatch, acts: Iterable[Callable[[], object]]) -> None:
     """An act after each frame set that is written, as long as there are acts."""
-    written, rest = accumulate_task._write_states, iter(acts)
+    written, rest = accumulate_split._write_states, iter(acts)
 
     def and_then(*given: Any) -> Any:
         done = written(*given)
         next(rest, lambda: None)()
         return done
 
-    monkeypatch.setattr(accumulate_task, "_write_states", and_then)
+    monkeypatch.setattr(accumulate_split, "_write_states", and_then)
     monkeypatch.setattr(steady_reading, "_TRIES", 3)
     monkeypatch.setattr(steady_reading, "_FIRST_S", 0)
 

@@ -23,6 +23,7 @@ from pipelines.engine.windows import combine
 from pipelines.sources.duckdb_session import connect, described
 from pipelines.sources.lift import states
 from pipelines.sources.sql_types import stored
+from pipelines.sources.taken_times import Taken
 from pipelines.states.columns import INSTANT
 from pipelines.timeline.closing import closing
 from tests.case_counts import cases
@@ -104,7 +105,7 @@ def lifted(session: duckdb.DuckDBPyConnection, given: Case, rows: Sequence[Mappi
     session.register("split", pa.Table.from_pylist(found, ROWS))
     pipeline = a_pipeline(given.keys)
     fields = shared_fields(pipeline.aggregates)
-    query = states(pipeline, fields, FrameSet(given.width, (), event_times=True), "split", 2**62, described(session, "FROM split"))
+    query = states(pipeline, fields, FrameSet(given.width, (), event_times=True), "split", Taken(2**62), described(session, "FROM split"))
     table = sealed(stored(session, query), fields)
     for name in ("frame", "first_event", "last_event"):
         table = table.set_column(table.column_names.index(name), name, table[name].combine_chunks().view(INSTANT))

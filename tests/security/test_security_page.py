@@ -13,15 +13,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipelines import Pipeline, read, run, sources, windows
 from pipelines import aggregates as agg
-from pipelines import read, sources, windows
 from pipelines.cli.main import main
+from pipelines.definition.durations import UNITS
 from pipelines.definition.schedule import Interval
 from pipelines.errors import DefinitionError, StateError
 from pipelines.jobs.bound import bind
+from pipelines.jobs.look.explain import explain
+from pipelines.jobs.run.accumulate import accumulate
+from pipelines.jobs.run.finalize import finalize
 from pipelines.laws.states import combined, lifted
 from pipelines.sources.duckdb_session import connect
-from tests.end_to_end.hourly import Hourly, times
+from tests.end_to_end.hourly import HOUR, START, Hourly, times
+from tests.storage.spark_in_process import Here
 
 
 def mode(path: Path) -> int:
@@ -123,26 +128,81 @@ def test_to_read_a_state_may_run_code(tmp_path: Path) -> None:
     assert (tmp_path / "made").exists()
 
 
-def test_nothing_is_published_from_a_file_with_another_digest_than_its_name(tmp_path: Path) -> None:
-    """The shard that checks the file does not read its pickles either."""
+def spelled(file: Path, column: str, made: Path) -> None:
+    """Replace the pickles in a file by some that make a file when they are read."""
     import pyarrow.parquet as pq
 
-    made = Hourly(tmp_path, other={"aggregates": {"n": counted()}, "windows": {"hour": windows.tumbling("2h")}})
+    states = pq.read_table(file, partitioning=None)
+    spells = pa.array([pickle.dumps(Spell(made))] * len(states))
+    pq.write_table(states.set_column(states.column_names.index(column), states.schema.field(column), spells), file)
+
+
+def with_pickles(folder: Path, **other: Any) -> tuple[Hourly, str]:
+    """A pipeline with states of a Python function, and the column that these are in."""
+    made = Hourly(folder, other={"aggregates": {"n": counted()}, "windows": {"hour": windows.tumbling("2h")}, **other})
     for at in range(2):
-        made.write(f"0{at}.parquet", {"at": times(60 * at + 1), "v": [1]})
+        made.write(f"0{at}.parquet", {"at": times(*(60 * at + 1 + minute for minute in range(40))), "v": [1] * 40, "k": [*range(40)]})
+    (column,) = (name for name in counted().fields[0].columns)
+    return made, column
+
+
+def test_nothing_is_published_from_a_file_with_another_digest_than_its_name(tmp_path: Path) -> None:
+    """The shard that checks the file does not read its pickles either."""
+    made, column = with_pickles(tmp_path)
     made.run(0)
     bound = bind(made.pipeline, made.root)
     (file,) = Path(bound.folder, bound.frame_sets[0].table).rglob("*.parquet")
-    states = pq.read_table(file, partitioning=None)
-    (column,) = (name for name in counted().fields[0].columns)
-    spelled = states.set_column(
-        states.column_names.index(column), states.schema.field(column), pa.array([pickle.dumps(Spell(tmp_path / "made"))])
-    )
-    pq.write_table(spelled, file)
+    spelled(file, column, tmp_path / "made")
     with pytest.raises(StateError, match="not whole"):
         made.run(1, 1)
     assert not (tmp_path / "made").exists()
     assert made.rows("n") == []
+
+
+def test_a_shard_reads_no_pickle_of_a_file_that_another_one_checks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pipelines.jobs.shards import shard
+
+    made, column = with_pickles(tmp_path, keys=["k"])
+    made.run(0)
+    bound = bind(made.pipeline, made.root)
+    (first,) = Path(bound.folder, bound.frame_sets[0].table).rglob("*.parquet")
+    later = bound.pipeline.intervals.first_us + UNITS["h"]
+    accumulate(bound, Here(), bound.pipeline.intervals.intervals(later, later + UNITS["h"]))  # type: ignore[arg-type]
+    (second,) = {*Path(bound.folder, bound.frame_sets[0].table).rglob("*.parquet")} - {first}
+    spelled(second, column, tmp_path / "made")
+    monkeypatch.setattr(shard, "SHARD_ROWS", 1)
+    with pytest.raises(StateError, match="not whole"):
+        finalize(bound, Here(), [])  # type: ignore[arg-type]
+    assert not (tmp_path / "made").exists()
+
+
+def test_who_looks_at_one_key_reads_no_damaged_pickle(tmp_path: Path) -> None:
+    made, column = with_pickles(tmp_path, keys=["k"])
+    made.run(0, 1)
+    bound = bind(made.pipeline, made.root)
+    for file in Path(bound.folder, bound.frame_sets[0].table).rglob("*.parquet"):
+        spelled(file, column, tmp_path / "made")
+    with pytest.raises(StateError, match="not whole"):
+        explain(made.pipeline, "hour", root=made.root, key=[7], at=times(30)[0])
+    assert not (tmp_path / "made").exists()
+
+
+def test_no_pickle_of_an_upstream_is_read_that_is_not_what_it_was(tmp_path: Path) -> None:
+    made, column = with_pickles(tmp_path, keep_states=True)
+    made.run(0, 1)
+    over = Pipeline(
+        name="over",
+        source=sources.windows(made.pipeline, "hour", at="start"),
+        schedule="1h",
+        start=START,
+        windows={"day": windows.tumbling("1d")},
+        aggregates={"n": agg.merge("n")},
+    )
+    for file in (made.root / "hourly/windows/hour").glob("*/*.parquet"):
+        spelled(file, f"state_{column}", tmp_path / "made")
+    with pytest.raises(StateError, match="its content is not what its name says"):
+        run(over, root=made.root, start=START, end=START + 2 * HOUR, spark=Here())  # type: ignore[arg-type]
+    assert not (tmp_path / "made").exists()
 
 
 def test_the_quarantine_holds_rows(tmp_path: Path) -> None:

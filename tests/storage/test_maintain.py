@@ -65,6 +65,35 @@ def test_half_of_a_file_goes(small: Small, monkeypatch: pytest.MonkeyPatch) -> N
     assert swept(small)["half-written files"] == 1
 
 
+def test_half_of_a_commit_goes(small: Small) -> None:
+    """As deltalake leaves it where it is killed: `<version>.json#1`."""
+    before = small.tables("state")
+    logs = sorted((small.folder / "state").rglob("_delta_log"))
+    for log in logs:
+        (log / f"{99:020d}.json#1").write_text('{"add":')
+    assert swept(small)["half-written files"]
+    assert not list((small.folder / "state").rglob("*#1"))
+    assert same(small.tables("state"), before)
+
+
+def test_so_does_what_a_first_run_left_beside(small: Small, monkeypatch: pytest.MonkeyPatch) -> None:
+    root, plain = small.folder / "state", Path.replace
+    (root / ".other.txt").write_text("somebody else's")
+
+    def killed(self: Path, target: Path) -> Path:
+        if Path(target).name == "muntin.json":
+            raise Crash("claim")
+        return plain(self, target)
+
+    monkeypatch.setattr(Path, "replace", killed)
+    with pytest.raises(Crash):
+        run(replace(small.pipeline, name="second"), root=root, start=START, end=START + HOUR, spark=HERE)
+    monkeypatch.undo()
+    assert [path.name.split(".")[1] for path in root.iterdir() if path.is_file()].count("second") == 1
+    assert swept(small)["half-written files"] == 1
+    assert [path.name for path in root.iterdir() if path.is_file()] == [".other.txt"]
+
+
 def test_the_note_of_staged_windows_stays(small: Small) -> None:
     bound = bind(small.pipeline, small.folder / "state")
     small.write(2, OTHER)

@@ -16,6 +16,7 @@ from pipelines.definition.frame_sets import FrameSet, frame_sets
 from pipelines.errors import DefinitionError
 from pipelines.sources.lift import states as lift_sql
 from pipelines.sources.sql_types import stored
+from pipelines.sources.taken_times import Taken
 from pipelines.windows.clock.alignment import alignment_us
 from tests.properties.equal_values import alike
 from tests.properties.laws.states import lifted
@@ -43,7 +44,7 @@ def test_the_naive_lift_is_the_sql(seed: int) -> None:
         numbered = "(SELECT *, t AS muntin_time, t AS muntin_order, row_number() OVER () AS muntin_ordinal FROM given)"
         frames = FrameSet(given.width, ("w",), event_times=True)
         flow = pipeline({"w": windows.tumbling(given.width)}, AGGREGATES)
-        query = lift_sql(flow, shared_fields(AGGREGATES), frames, numbered, 2**62, {})
+        query = lift_sql(flow, shared_fields(AGGREGATES), frames, numbered, Taken(2**62), {})
         told = sealed(stored(session, f"FROM ({query}) ORDER BY k NULLS LAST, frame"), FIELDS.values())
         names, found = told.column_names, [tuple(row.values()) for row in told.to_pylist()]
     ours = states(rows, given.width)
@@ -56,7 +57,7 @@ def test_the_naive_lift_is_the_sql(seed: int) -> None:
 
 def test_rows_are_lifted_before_1970_too() -> None:
     flow, counted = pipeline({"w": windows.tumbling(10)}, {"n": count()}), shared_fields({"n": count()})
-    sql = lift_sql(flow, counted, FrameSet(10, ("w",), event_times=False), "muntin_rows", 100, {})
+    sql = lift_sql(flow, counted, FrameSet(10, ("w",), event_times=False), "muntin_rows", Taken(100), {})
     rows = pa.table({"k": ["a"] * 5, "muntin_time": [-11, -10, -1, 0, 101]})
     found = lifted(rows, {"frames": f"(SELECT list(frame ORDER BY frame) FROM ({sql}))"})
     assert found["frames"][0].as_py() == [-20, -10, 0]

@@ -173,4 +173,5 @@ def _summary(interval: Interval, version: str, splits: list[dict[str, Any]]) -> 
         sum(one["refused"] for one in splits),
         max(newest, default=None),
         tuple(ReadFile(*entry) for one in sorted(splits, key=lambda one: one["split"]) for entry in one["files"]),
+        sum(one["twice"] for one in splits),
     )

@@ -13,7 +13,7 @@ from pipelines.definition.instants import BEFORE_ALL
 from pipelines.errors import SourceError
 from pipelines.jobs.run.bundle_states import arranged_batches, encoding, facts
 from pipelines.jobs.run.columns_of_files import check_files
-from pipelines.jobs.run.shares import Written, keeps_order, manifest
+from pipelines.jobs.run.shares import Written, keeps_order, manifest, taken_of_batches
 from pipelines.sources.duckdb_session import described
 from pipelines.sources.lift import states, tally
 from pipelines.sources.refused_rows import refused_of_batches
@@ -99,7 +99,7 @@ def _read(session: duckdb.DuckDBPyConnection, share: Share, bundle: Bundle) -> _
 def _counted(reading: _Reading) -> tuple[Ints, Ints]:
     """Of each batch the number of accepted rows, and their largest event time, `BEFORE_ALL` without any."""
     bundle = reading.bundle
-    counts = reading.session.execute(tally(reading.rows, LATEST, also=[ROW_BATCH])).fetchall()
+    counts = reading.session.execute(tally(reading.rows, taken_of_batches(reading.share.bound), also=[ROW_BATCH])).fetchall()
     check_files(reading.session, reading.share.bound, reading.columns, _most_paths(bundle))
     starts, accepted, newest = bundle.starts, np.zeros(len(bundle.parts), np.int64), np.full(len(bundle.parts), BEFORE_ALL)
     at = np.searchsorted(starts, np.array([row[0] for row in counts], np.int64))
@@ -118,7 +118,7 @@ def _write_states(reading: _Reading, frames: FrameSet, newest: Ints) -> tuple[Fi
     """The file of a frame set's states, and how many rows of each batch are in them."""
     share, bundle, bound = reading.share, reading.bundle, reading.share.bound
     keys = bound.pipeline.keys
-    query = states(bound.pipeline, bound.fields, frames, reading.rows, LATEST, reading.columns, also=[ROW_BATCH])
+    query = states(bound.pipeline, bound.fields, frames, reading.rows, taken_of_batches(bound), reading.columns, also=[ROW_BATCH])
     kinds = targets_of(described(reading.session, query), {**share.targets[frames.table], ROW_BATCH: "BIGINT"}, bundle.paths)
     table = arranged_batches(sealed(stored(reading.session, query, kinds), bound.fields), keys, frames, bundle)
     batches = facts(table, bundle.starts, bundle.ends, newest, encoding(frames, keys))
@@ -130,7 +130,7 @@ def _write_states(reading: _Reading, frames: FrameSet, newest: Ints) -> tuple[Fi
 def _write_refused(reading: _Reading, refused: Ints) -> File:
     """The file of the quarantine, for the batches with refused rows."""
     bundle, bound = reading.bundle, reading.share.bound
-    query = refused_of_batches(bound.source, reading.rows, reading.columns, LATEST, bound.pipeline.max_ahead_us)
+    query = refused_of_batches(bound.source, reading.rows, reading.columns, taken_of_batches(bound))
     table = reading.session.sql(query).to_arrow_table()
     batch = table[ROW_BATCH].to_numpy()
     file, _, position = bundle.place(batch, table[ROW_IN_SPLIT].to_numpy() - 1)
@@ -152,6 +152,7 @@ def _splits(bundle: Bundle, taken: Ints, refused: Ints, newest: Ints) -> list[di
             "newest": None if latest == BEFORE_ALL else latest,
             "files": manifest(part.files, part.rows),
             "refused": lost,
+            "twice": 0,
         }
         for part, read, rows, lost, latest in zip(bundle.parts, *columns, strict=True)
     ]

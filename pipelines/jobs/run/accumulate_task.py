@@ -7,30 +7,26 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import duckdb
-import pyarrow as pa
 
-from pipelines.aggregates.aggregate import sealed
-from pipelines.engine.merged_states import merged
-from pipelines.errors import DefinitionError, SourceError
+from pipelines.aggregates.objects import runs_code
+from pipelines.errors import DefinitionError, MuntinError, SourceError, StateError
+from pipelines.files.paths import path_of
 from pipelines.jobs.run.accumulate_bundle import accumulate_bundle
-from pipelines.jobs.run.bundle_states import encoding
+from pipelines.jobs.run.accumulate_split import accumulate_rows, write_refused
 from pipelines.jobs.run.bundles import Bundle, bundles
-from pipelines.jobs.run.columns_of_files import check_files
 from pipelines.jobs.run.empty_batches import NOTHING
 from pipelines.jobs.run.fitting_files import fitting
 from pipelines.jobs.run.footers import may_bundle, seen
+from pipelines.jobs.run.lone_rows import lone_faults, may_be_of_a_row
 from pipelines.jobs.run.odd_cells import with_odd_cells
 from pipelines.jobs.run.refused_places import KEPT, bad_rows
 from pipelines.jobs.run.shares import Written, manifest
 from pipelines.jobs.run.split_rows import carefully, plainly
 from pipelines.jobs.run.steady_reading import as_they_are, steady
 from pipelines.sources.bad_files import check_not_empty
-from pipelines.sources.duckdb_session import careful_session, described, explained, kept_session
-from pipelines.sources.lift import states, tally
+from pipelines.sources.duckdb_session import careful_session, explained, kept_session
 from pipelines.sources.object_files import let_read
-from pipelines.sources.sql_types import stored, targets_of
-from pipelines.states.checkpoint import arranged, frame_range, numbered
-from pipelines.states.columns import INSTANT
+from pipelines.store.contents import problem_of
 from pipelines.store.disk import refused
 from pipelines.store.parquet import write_named
 from pipelines.store.paths import StatesPath
@@ -38,7 +34,7 @@ from pipelines.store.paths import StatesPath
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pipelines.definition.frame_sets import FrameSet
+    from pipelines.jobs.bound import Bound
     from pipelines.jobs.run.bundles import Seen
     from pipelines.jobs.run.shares import Share, Split
     from pipelines.jobs.run.split_rows import SplitRows
@@ -81,17 +77,20 @@ def _together(session: duckdb.DuckDBPyConnection, share: Share, parts: Sequence[
 def _alone(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> Written:
     """What was read of files that did not change meanwhile, so that all frame sets are of one content."""
     done, files = steady(share.bound.source, split.paths, lambda: _guarded(session, share, split))
-    counts = {name: done[name] for name in ("batch", "split", "read", "taken", "newest")}
+    counts = {name: done[name] for name in ("batch", "split", "read", "taken", "newest", "twice")}
     entries = {**counts, "files": manifest(files, done["rows"], split.made), "refused": done["refused_rows"]}
     return Written([entries], {table: [file] for table, file in done["states"].items()}, [done["refused"]] if done["refused"] else [])
 
 
 def _guarded(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> dict[str, Any]:
     """Read a split; if that fails, read it without the rows that cannot be read or computed."""
+    _check_pickles(share.bound, split)
     try:
         check_not_empty(share.bound.source, split.paths)
-        return _accumulate(session, share, split, plainly(session, share.bound, split))
-    except (duckdb.Error, SourceError, DefinitionError) as wrong:
+        return accumulate_rows(session, share, split, plainly(session, share.bound, split))
+    except Exception as wrong:
+        if not may_be_of_a_row(wrong):
+            raise
         session.execute(f"DROP TABLE IF EXISTS {KEPT}")
         told = explained(wrong, split.paths) if isinstance(wrong, duckdb.Error) else wrong
         done = None
@@ -101,9 +100,24 @@ def _guarded(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> 
             pass
         except OSError as full:
             raise refused("a copy of the files without their bad rows", full) from full
-        if done is None:
+        if done is not None:
+            return done
+        if isinstance(told, MuntinError):
             raise with_odd_cells(session, share.bound, split.paths, told) from wrong
-        return done
+        raise
+
+
+def _check_pickles(bound: Bound, split: Split) -> None:
+    """See that windows of an upstream with pickles are what their names say, before these are read.
+
+    Raises:
+        StateError: a file is gone or damaged.
+    """
+    if not bound.source.upstream or not any(map(runs_code, bound.fields)):
+        return
+    for path in split.paths:
+        if problem := problem_of(path_of(path)):
+            raise StateError(f"{path} {problem}; nothing was read of it. muntin repair FILE derives the windows of the upstream again")
 
 
 def _without_bad_rows(share: Share, split: Split) -> dict[str, Any] | None:
@@ -121,7 +135,7 @@ def _without_bad_rows(share: Share, split: Split) -> dict[str, Any] | None:
             return _of_bad_rows(share, split, files)
         try:
             rows = carefully(session, bound, split, files)
-            return _accumulate(session, replace(share, bound=bound), split, rows) if rows.bad or files.differ else None
+            return _of_good_rows(session, replace(share, bound=bound), split, files, rows)
         except (duckdb.Error, SourceError, DefinitionError) as wrong:
             if not (files.differ or (rows and rows.bad)):
                 return None
@@ -129,60 +143,38 @@ def _without_bad_rows(share: Share, split: Split) -> dict[str, Any] | None:
             raise type(told)(files.named(str(told))) from wrong
 
 
+def _of_good_rows(session: duckdb.DuckDBPyConnection, share: Share, split: Split, files: Mended, rows: SplitRows) -> dict[str, Any] | None:
+    """What came of the rows without bad rows and, if that fails, without those of which no state can be made; None if none is left out."""
+    failed: Exception | None = None
+    if rows.bad or files.differ:
+        try:
+            return accumulate_rows(session, share, split, rows)
+        except Exception as wrong:
+            if not may_be_of_a_row(wrong):
+                raise
+            failed = wrong
+    if odd := lone_faults(session, share, split, rows):
+        return accumulate_rows(session, share, split, carefully(session, share.bound, split, files, odd))
+    if failed:
+        raise failed
+    return None
+
+
 def _of_bad_rows(share: Share, split: Split, files: Mended) -> dict[str, Any]:
     """What came of a split of which no row can be read."""
     name, count = StatesPath(split.batch_us, split.number, split.mark_us).named, len(files.bad)
     written = {each.table: write_named(NOTHING, f"{share.bound.folder}/{each.table}", name) for each in share.bound.frame_sets}
-    done = {"batch": split.batch_us, "split": split.number, "read": count, "taken": 0, "newest": split.mark_us, "states": written}
+    done = {
+        "batch": split.batch_us,
+        "split": split.number,
+        "read": count,
+        "taken": 0,
+        "newest": split.mark_us,
+        "states": written,
+        "twice": 0,
+    }
     return done | {
         "rows": files.rows([0] * len(files.paths)),
         "refused_rows": count,
-        "refused": _write_refused(share, split, bad_rows(files)) if count else None,
+        "refused": write_refused(share, split, bad_rows(files)) if count else None,
     }
-
-
-def _accumulate(session: duckdb.DuckDBPyConnection, share: Share, split: Split, found: SplitRows) -> dict[str, Any]:
-    latest = split.end_us + share.bound.pipeline.max_ahead_us
-    read, accepted, newest = session.execute(tally(found.rows, latest)).fetchall()[0]
-    newest = newest if split.mark_us is None else split.mark_us
-    done: dict[str, Any] = {"batch": split.batch_us, "split": split.number, "read": read + found.bad, "taken": 0, "newest": newest}
-    by_file = found.by_file(read)
-    check_files(session, share.bound, found.columns, [path for path, count in zip(found.paths, by_file, strict=True) if count])
-    done["states"] = states = dict[str, Any]()
-    for frames in share.bound.frame_sets:
-        states[frames.table] = written = _write_states(session, share, split, frames, found, latest, newest, by_file)
-        done["taken"] = written.pop("taken")
-    done["rows"] = found.in_files(by_file)
-    done["refused_rows"] = read - accepted + found.bad
-    done["refused"] = _write_refused(share, split, found.refused()) if done["refused_rows"] else None
-    return done
-
-
-def _write_states(
-    session: duckdb.DuckDBPyConnection,
-    share: Share,
-    split: Split,
-    frames: FrameSet,
-    found: SplitRows,
-    latest: int,
-    newest: int | None,
-    by_file: Sequence[int],
-) -> dict[str, Any]:
-    query = states(share.bound.pipeline, share.bound.fields, frames, found.rows, latest, found.columns)
-    kinds = targets_of(described(session, query), share.targets[frames.table], split.paths)
-    table = sealed(stored(session, query, kinds), share.bound.fields)
-    if not frames.by_arrival and any(each.is_state for each in share.bound.fields):
-        table = merged(table, share.bound.pipeline.keys, share.bound.fields)
-    if frames.by_arrival:
-        table = numbered(table, by_file, split.number)
-    table, taken = arranged(table, share.bound.pipeline.keys, split.batch_us, frames.width_us), int(table["rows"].to_numpy().sum())
-    name = StatesPath(split.batch_us, split.number, newest, *frame_range(table)).named
-    how = encoding(frames, share.bound.pipeline.keys)
-    written = write_named(table, f"{share.bound.folder}/{frames.table}", name, **how)
-    return {**written, "taken": taken}
-
-
-def _write_refused(share: Share, split: Split, table: pa.Table) -> dict[str, Any]:
-    batch = pa.repeat(pa.scalar(split.batch_us, pa.int64()), len(table)).view(INSTANT)
-    table = table.add_column(0, "batch", batch)
-    return write_named(table, f"{share.bound.folder}/quarantine", StatesPath(split.batch_us, split.number, None).named)

@@ -64,4 +64,5 @@ def _report(interval: Interval, read: Mapping[str, Any], entries: Mapping[str, _
         from_us(max(marks)) if marks else None,
         {name: entry.missed for name, entry in entries.items()},
         changed,
+        read["rows_duplicate"],
     )

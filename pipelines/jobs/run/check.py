@@ -120,7 +120,7 @@ def check_columns(bound: Bound, given: Inputs) -> None:
     try:
         bound_types(bound, known, [[file.path] for file in files])
     except MuntinError:  # the files of a split may have more columns together
-        whole = bound.source.arrival_order is not None
+        whole = bound.source.in_one_piece
         bound_types(bound, known, [[file.path for file in split] for found in given.files.values() for split in splits(found, whole=whole)])
 
 

@@ -19,6 +19,7 @@ from pipelines.sources.duckdb_session import described
 from pipelines.sources.lift import states
 from pipelines.sources.scan import quoted, scan, staged
 from pipelines.sources.sql_types import lacking
+from pipelines.sources.taken_times import Taken
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -78,7 +79,8 @@ def _lacking(together: Mapping[str, str], own: Columns) -> Iterator[tuple[str, C
 
 def missing_column(session: duckdb.DuckDBPyConnection, bound: Bound, columns: Columns) -> str | None:
     """The name of a column that the definition uses and that is not there; None if there is none."""
-    named = (bound.source.event_time, *bound.pipeline.keys, bound.source.arrival_order, bound.source.arrival_time, *bound.source.types)
+    source = bound.source
+    named = (source.event_time, *bound.pipeline.keys, source.arrival_order, source.arrival_time, *source.types, *source.dedupe)
     for name in named:
         if name and name not in columns:
             return name
@@ -105,4 +107,4 @@ def _bind(session: duckdb.DuckDBPyConnection, bound: Bound, columns: Columns) ->
     none = ", ".join(["NULL AS muntin_none", *(f"NULL::{kind} AS {quoted(name)}" for name, kind in columns.items())])
     rows = f"({staged(bound.source, f'(SELECT {none})', columns, ordinal=True)})"
     for frames in bound.frame_sets:
-        described(session, states(bound.pipeline, bound.fields, frames, rows, 0, columns))
+        described(session, states(bound.pipeline, bound.fields, frames, rows, Taken(0), columns))

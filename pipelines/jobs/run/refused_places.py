@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from pipelines.sources import Source
     from pipelines.sources.mended import Mended
 
-KEPT, BAD = "muntin_rows", "muntin_bad"
-"""The tables of a split's rows: those that can be computed, and the others."""
+KEPT, BAD, ONCE = "muntin_rows", "muntin_bad", "muntin_once"
+"""The tables of a split's rows: those that can be computed, the others, and those of the first without duplicates."""
 _BEGINS = f"SELECT {FILE_PATH}, min({ROW_IN_SPLIT}) FROM (FROM {KEPT} UNION ALL FROM {BAD}) GROUP BY ALL"
 REFUSED = pa.schema(
     [

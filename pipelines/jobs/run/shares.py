@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pipelines.sources.listing import splits
+from pipelines.sources.taken_times import Taken
 from pipelines.sources.upstream_windows import WindowSource
+from pipelines.states.columns import LATEST, ROW_BATCH
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -54,7 +56,7 @@ class Written:
     """What came of some splits; all of it JSON-able.
 
     Attributes:
-        splits: of each split `batch` (its start), `split` (its number), `read`, `taken` and `refused` (rows), `newest` (event time)
+        splits: of each split `batch` (its start), `split` (its number), `read`, `taken`, `refused` and `twice` (rows), `newest` (time)
             and `files` (of the manifest).
         states: table of a frame set -> files, each with path, size (bytes) and rows.
         refused: files of the quarantine, as those of states.
@@ -67,7 +69,7 @@ class Written:
 
 def split_batch(bound: Bound, interval: Interval, files: Sequence[SourceFile], mark_us: int | None) -> list[tuple[Split, int]]:
     """The splits of a batch, each with its size in bytes."""
-    found = splits(files, whole=bound.source.arrival_order is not None)
+    found = splits(files, whole=bound.source.in_one_piece)
     made = files[0].checksum if isinstance(bound.source, WindowSource) and files else None
     start, end, only = interval.start_us, interval.end_us, len(found) == 1
     return [
@@ -81,6 +83,22 @@ def manifest(files: Sequence[SourceFile], rows: Sequence[int], made: str | None 
     return [(file.path, file.size, count, file.written_ns, made or file.checksum) for file, count in zip(files, rows, strict=True)]
 
 
+def taken(bound: Bound, split: Split) -> Taken:
+    """The event times that a split's batch takes."""
+    ahead, behind = bound.pipeline.max_ahead_us, bound.pipeline.max_behind_us
+    return Taken(split.end_us + ahead, ahead, None if behind is None else split.batch_us - behind, behind or 0)
+
+
+def taken_of_batches(bound: Bound) -> Taken:
+    """The event times that batches take, of rows with the columns `ROW_BATCH` and `LATEST`."""
+    behind = bound.pipeline.max_behind_us
+    return Taken(LATEST, bound.pipeline.max_ahead_us, None if behind is None else f"{ROW_BATCH} - {behind}", behind or 0)
+
+
 def keeps_order(bound: Bound) -> bool:
     """Whether states depend on the order in which rows arrived."""
-    return any(each.uses_order or each.is_state for each in bound.fields) or any(frames.by_arrival for frames in bound.frame_sets)
+    return (
+        bool(bound.source.dedupe)
+        or any(each.uses_order or each.is_state for each in bound.fields)
+        or any(frames.by_arrival for frames in bound.frame_sets)
+    )

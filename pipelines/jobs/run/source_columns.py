@@ -29,6 +29,7 @@ from pipelines.sources.lift_sql import expression_sql, lifts_sql
 from pipelines.sources.object_files import let_read
 from pipelines.sources.scan import event_time, quoted, scan, staged
 from pipelines.sources.sql_types import NEEDS, is_nested, meets, stored, stored_type
+from pipelines.sources.taken_times import Taken
 from pipelines.states.columns import FIRST_EVENT, FRAME, LAST_EVENT, ORDINAL, SOURCE_ROWS
 
 if TYPE_CHECKING:
@@ -115,7 +116,8 @@ def _types(
     session: duckdb.DuckDBPyConnection, bound: Bound, frames: FrameSet, rows: str, columns: Mapping[str, str], known: pa.Schema | None
 ) -> dict[str, str]:
     here = {
-        name: stored_type(kind) for name, kind in described(session, states(bound.pipeline, bound.fields, frames, rows, 0, columns)).items()
+        name: stored_type(kind)
+        for name, kind in described(session, states(bound.pipeline, bound.fields, frames, rows, Taken(0), columns)).items()
     }
     if known is None:
         return here
@@ -174,7 +176,7 @@ def _check_derived(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, 
     from pipelines.jobs.shards.derived_columns import check_derived
 
     for frames in bound.frame_sets:
-        none = sealed(stored(session, f"{states(bound.pipeline, bound.fields, frames, rows, 0, columns)} LIMIT 0"), bound.fields)
+        none = sealed(stored(session, f"{states(bound.pipeline, bound.fields, frames, rows, Taken(0), columns)} LIMIT 0"), bound.fields)
         for window in frames.windows:
             check_derived(bound, window, none)
 

@@ -10,13 +10,13 @@ import pyarrow.parquet as pq
 from pipelines.files.readable import readable_footer
 from pipelines.jobs.run.refused_places import BAD, KEPT, REFUSED, placed, rows_by_file, with_lines
 from pipelines.jobs.run.row_faults import Fault, first_fault, row_faults
-from pipelines.jobs.run.shares import keeps_order
+from pipelines.jobs.run.shares import keeps_order, taken
 from pipelines.jobs.run.times_of_files import check_times
 from pipelines.sources.duckdb_session import described
 from pipelines.sources.json_columns import read_as
 from pipelines.sources.refused_rows import faulty, refused, whole_row
 from pipelines.sources.row_expressions import RowExpression
-from pipelines.sources.scan import accepted, quoted, scan, staged
+from pipelines.sources.scan import quoted, scan, staged
 from pipelines.sources.upstream_windows import WindowSource
 from pipelines.states.columns import FAULT, SOURCE_ROWS, WRITTEN
 
@@ -71,8 +71,7 @@ def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> S
         session.execute(f"CREATE OR REPLACE TEMP TABLE {KEPT} AS FROM {rows}{_in_order(source)}")
 
     def lost() -> pa.Table:
-        ahead = bound.pipeline.max_ahead_us
-        query = refused(source, split.paths, columns, split.end_us + ahead, ahead, read_as=told, only=only)
+        query = refused(source, split.paths, columns, taken(bound, split), read_as=told, only=only)
         return with_lines(session, source, session.sql(query).to_arrow_table().select(REFUSED.names))
 
     def by_file(read: int) -> list[int]:
@@ -85,10 +84,13 @@ def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> S
     return SplitRows(split.paths, columns, KEPT if kept else rows, 0, by_file, list, lost)
 
 
-def carefully(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, files: Mended) -> SplitRows:
+def carefully(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, files: Mended, odd: Sequence[Fault] = ()) -> SplitRows:
     """The rows of a split that can be read and computed.
 
-    `files`: what is to be read instead of the split's files.
+    Args:
+        session, bound, split: of the rows.
+        files: what is to be read instead of the split's files.
+        odd: more faults, which were found in the rows that this gave before.
 
     Raises:
         duckdb.Error, SourceError: the files cannot be read, or do not fit the definition, whatever rows are left out.
@@ -99,13 +101,12 @@ def carefully(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, fi
     check_times(session, source, columns, paths)
     casts = _casts(source)
     timed = f"({staged(source, _cast(source, split, files, told, columns, casts), columns, ordinal=True)})"
-    faults = [*casts, *row_faults(session, bound, timed)]
+    faults = [*casts, *row_faults(session, bound, timed), *odd]
     _keep(session, bound, split, timed, faults, len(casts))
     left_out = session.execute(f"SELECT count(*) FROM {BAD}").fetchall()[0][0]
 
     def lost() -> pa.Table:
-        ahead = bound.pipeline.max_ahead_us
-        query = faulty(source, columns, good=KEPT, bad=BAD, latest_us=split.end_us + ahead, max_ahead_us=ahead)
+        query = faulty(source, columns, good=KEPT, bad=BAD, times=taken(bound, split))
         return placed(session, session.sql(query).to_arrow_table(), files, faults).select(REFUSED.names)
 
     counts = rows_by_file(session, paths, KEPT, BAD)
@@ -125,8 +126,7 @@ def _cast(source: Source, split: Split, files: Mended, told: Mapping[str, str], 
 def _keep(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, timed: str, faults: Sequence[Fault], casts: int) -> None:
     """Part the rows of a split into two tables. One table for both would let DuckDB compute bad rows before it leaves them out."""
     later = first_fault([Fault("", None, "false")] * casts + list(faults[casts:]))
-    taken = accepted(split.end_us + bound.pipeline.max_ahead_us)
-    fault = f"coalesce({FAULT}, CASE WHEN {taken} THEN {later} END)"
+    fault = f"coalesce({FAULT}, CASE WHEN {taken(bound, split).condition} THEN {later} END)"
     rows = f"SELECT * REPLACE ({fault} AS {FAULT}) FROM {timed} AS {SOURCE_ROWS}"
     session.execute(f"CREATE OR REPLACE TEMP TABLE {KEPT} AS {rows}{_in_order(bound.source)}")
     session.execute(f"CREATE OR REPLACE TEMP TABLE {BAD} AS FROM {KEPT} WHERE {FAULT} IS NOT NULL")

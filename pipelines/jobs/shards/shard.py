@@ -44,7 +44,7 @@ class Shard:
         number, count: the number of this shard, and how many there are.
         staging: the folder for its files, below the state.
         tiers: what is read in place of some states; None: states alone.
-        only: a condition on states, for looking at one key; files are not held against their digests then. None: all states.
+        only: a condition on states, for looking at one key; only files with pickles are held against their digests then. None: all.
     """
 
     bound: Bound

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
+from pipelines.aggregates.objects import runs_code
 from pipelines.definition.instants import from_us
 from pipelines.errors import StateError
 from pipelines.files.paths import path_of
@@ -56,7 +57,9 @@ def read_states(shard: Shard, folder: str, keep: Sequence[str] = ()) -> pa.Table
 
 def _natural(shard: Shard, folder: str, keep: Sequence[str]) -> pa.Table:
     """The states of the shard's files that its work and its tiers ask for."""
-    if shard.only is None:
+    if any(map(runs_code, shard.bound.fields)):  # whoever reads a pickle checks it
+        _check_files(replace(shard, number=0, count=1), folder)
+    elif shard.only is None:
         _check_files(shard, folder)
     condition = _condition(shard)
     names = [name for name in shard.schema.names if name not in (BATCH, BUCKET) or name in keep]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from pipelines.definition.durations import UNITS
-from pipelines.files.paths import ascending, path_of, relative, remove_folder, sizes_below
+from pipelines.files.paths import ascending, names_in, path_of, relative, remove_folder, sizes_below
 from pipelines.jobs.reports_table import utc_now
 from pipelines.jobs.staging_folders import staged_entries
 from pipelines.jobs.state_folders import bind_existing, stagings, state_folders
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 Found = tuple["AnyPath", int, float]  # a file, its bytes, and when it was written
 _PARTIAL = re.compile(r"\..+\.[0-9a-f]+\.partial")
+_HALF_COMMIT = re.compile(r"\d{20}\.json#\d+")  # as deltalake's object store names a file until it is whole
+_DRAFT = re.compile(r"\.+[A-Za-z0-9_][A-Za-z0-9_.-]*\.[0-9a-f]{32}(\.[0-9a-f]+\.partial)?")  # of the file that says whose a folder is
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,15 @@ def vacuum(
         homes = [folder for folder in homes if folder.parent.absolute() == home]
     windows = sorted({folder.parent / WINDOWS for folder in homes})
     swept = [_swept(path_of(root), folder, older_than_us, oldest, dry_run=dry_run) for folder in (*windows, *homes)]
-    return [removed for of_folder in swept for removed in of_folder if removed.files]
+    drafts = _old(path_of(root), path_of(root), "half-written files", [*_drafts(path_of(root))], oldest, dry_run=dry_run)
+    return [removed for of_folder in (*swept, [drafts]) for removed in of_folder if removed.files]
+
+
+def _drafts(root: AnyPath) -> Iterator[Found]:
+    """What first runs that were killed left beside the folders of pipelines."""
+    for path in (root / name for name in names_in(str(root)) if _DRAFT.fullmatch(name)):
+        if path.is_file():
+            yield path, path.stat().st_size, path.stat().st_mtime
 
 
 def _swept(root: AnyPath, folder: AnyPath, older_than_us: int, oldest: datetime, *, dry_run: bool) -> Iterator[Removed]:
@@ -148,5 +158,5 @@ def _abandoned(root: AnyPath, folder: AnyPath, oldest: datetime, *, dry_run: boo
 
 def _half_written(root: AnyPath, folder: AnyPath, oldest: datetime, *, dry_run: bool) -> Removed:
     """Remove the files that killed runs were writing."""
-    partial = [file for file in sizes_below(folder) if _PARTIAL.fullmatch(file[0].name)]
+    partial = [file for file in sizes_below(folder) if _PARTIAL.fullmatch(file[0].name) or _HALF_COMMIT.fullmatch(file[0].name)]
     return _old(root, folder, "half-written files", partial, oldest, dry_run=dry_run)

@@ -136,6 +136,21 @@ def test_alerts_are_callbacks_beside_the_user_s_own():
     assert [list(task.on_failure_callback) for task in airflow_dag(pipeline(), default_args=mine).tasks] == [[print]] * 4
 
 
+@pytest.mark.parametrize("name", TASKS)
+def test_a_task_that_airflow_ends_leaves_with_a_status(name: str, monkeypatch: pytest.MonkeyPatch):
+    """As Airflow's task runner does: it prepares a copy of the task, and calls its `on_kill` on SIGTERM."""
+    from pipelines.airflow import steps, tasks
+
+    monkeypatch.setattr(steps, "check", lambda _: None)
+    monkeypatch.setattr(tasks, "place_of", lambda *_, **__: None)
+    dag = airflow_dag(pipeline())
+    task = dag.get_task(name).prepare_for_execution()
+    task.on_kill()
+    task._pre_execute_hook({"task": task, "dag": dag})
+    with pytest.raises(SystemExit):
+        task.on_kill()
+
+
 def test_the_dag_of_docs_airflow_md_waits_for_the_windows() -> None:
     from airflow.sdk import DAG, task
 

@@ -1,0 +1,97 @@
+"""The rows of a split become its files: a file of states for each frame set, and one of refused rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from pipelines.aggregates.aggregate import sealed
+from pipelines.engine.merged_states import merged
+from pipelines.jobs.run.bundle_states import encoding
+from pipelines.jobs.run.columns_of_files import check_files
+from pipelines.jobs.run.refused_places import ONCE
+from pipelines.jobs.run.shares import taken
+from pipelines.sources.duckdb_session import described
+from pipelines.sources.lift import states, tally
+from pipelines.sources.repeated_rows import once
+from pipelines.sources.sql_types import stored, targets_of
+from pipelines.states.checkpoint import arranged, frame_range, numbered
+from pipelines.states.columns import INSTANT
+from pipelines.store.parquet import write_named
+from pipelines.store.paths import StatesPath
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import duckdb
+
+    from pipelines.definition.frame_sets import FrameSet
+    from pipelines.jobs.run.shares import Share, Split
+    from pipelines.jobs.run.split_rows import SplitRows
+    from pipelines.sources.taken_times import Taken
+
+
+def accumulate_rows(session: duckdb.DuckDBPyConnection, share: Share, split: Split, found: SplitRows) -> dict[str, Any]:
+    """Write the files of a split; what was counted of it, and the files.
+
+    Raises:
+        duckdb.Error, SourceError, DefinitionError: a row cannot be computed; or whatever a function of the user raises.
+        StateError: no space, or no permission.
+    """
+    times = taken(share.bound, split)
+    read, accepted, newest = session.execute(tally(found.rows, times)).fetchall()[0]
+    by_file, counted = found.by_file(read), read
+    if share.bound.source.dedupe:
+        found = replace(found, rows=_once(session, found.rows, times))
+        counted, _, newest = session.execute(tally(found.rows, times)).fetchall()[0]
+    newest = newest if split.mark_us is None else split.mark_us
+    done: dict[str, Any] = {"batch": split.batch_us, "split": split.number, "read": read + found.bad, "taken": 0, "newest": newest}
+    done["twice"] = read - counted
+    check_files(session, share.bound, found.columns, [path for path, count in zip(found.paths, by_file, strict=True) if count])
+    done["states"] = states = dict[str, Any]()
+    for frames in share.bound.frame_sets:
+        states[frames.table] = written = _write_states(session, share, split, frames, found, times, newest, by_file)
+        done["taken"] = written.pop("taken")
+    done["rows"] = found.in_files(by_file)
+    done["refused_rows"] = read - accepted + found.bad
+    done["refused"] = write_refused(share, split, found.refused()) if done["refused_rows"] else None
+    return done
+
+
+def _once(session: duckdb.DuckDBPyConnection, rows: str, times: Taken) -> str:
+    """The table of the rows without duplicates."""
+    session.execute(f"CREATE OR REPLACE TEMP TABLE {ONCE} AS {once(rows, times)}")
+    return ONCE
+
+
+def _write_states(
+    session: duckdb.DuckDBPyConnection,
+    share: Share,
+    split: Split,
+    frames: FrameSet,
+    found: SplitRows,
+    times: Taken,
+    newest: int | None,
+    by_file: Sequence[int],
+) -> dict[str, Any]:
+    query = states(share.bound.pipeline, share.bound.fields, frames, found.rows, times, found.columns)
+    kinds = targets_of(described(session, query), share.targets[frames.table], split.paths)
+    table = sealed(stored(session, query, kinds), share.bound.fields)
+    if not frames.by_arrival and any(each.is_state for each in share.bound.fields):
+        table = merged(table, share.bound.pipeline.keys, share.bound.fields)
+    if frames.by_arrival:
+        table = numbered(table, by_file, split.number)
+    table, taken = arranged(table, share.bound.pipeline.keys, split.batch_us, frames.width_us), int(table["rows"].to_numpy().sum())
+    name = StatesPath(split.batch_us, split.number, newest, *frame_range(table)).named
+    how = encoding(frames, share.bound.pipeline.keys)
+    written = write_named(table, f"{share.bound.folder}/{frames.table}", name, **how)
+    return {**written, "taken": taken}
+
+
+def write_refused(share: Share, split: Split, table: pa.Table) -> dict[str, Any]:
+    """Write the refused rows of a split, as `REFUSED` has them; the file."""
+    batch = pa.repeat(pa.scalar(split.batch_us, pa.int64()), len(table)).view(INSTANT)
+    table = table.add_column(0, "batch", batch)
+    return write_named(table, f"{share.bound.folder}/quarantine", StatesPath(split.batch_us, split.number, None).named)

@@ -1,0 +1,27 @@
+"""Spark's jobs of this process, stopped: when a person or Airflow ends it, nobody waits for them any more."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from typing import Any
+
+
+def stop_jobs() -> None:
+    """Cancel what Spark does for this process, in a session of its own and over Spark Connect. Any thread may call it; it never raises."""
+    context = _attribute("pyspark", "SparkContext", "_active_spark_context")
+    session = _attribute("pyspark.sql.connect.session", "SparkSession", "_default_session")
+    with suppress(Exception):
+        if context is not None:
+            context.cancelAllJobs()
+    with suppress(Exception):
+        if session is not None:
+            session.interruptAll()
+
+
+def _attribute(module: str, *names: str) -> Any:  # noqa: ANN401 - Spark's
+    """An attribute of a module that is imported already; None elsewhere."""
+    found = sys.modules.get(module)
+    for name in names:
+        found = getattr(found, name, None)
+    return found
