@@ -26,6 +26,11 @@ class Sketches:
 
     ordered = False
 
+    @property
+    def hashes(self) -> bool:
+        """Whether values are told apart by a hash or a text."""
+        return self.name != "tdigest"
+
     def sealed(self, lists: pa.Array) -> list[pa.Array]:
         """A sketch of each list of values."""
         from pipelines.engine.reduce.sketch_bytes import KINDS

@@ -25,6 +25,7 @@ def accumulated(batch: Accumulated, *, changed: bool) -> list[str]:
     counts += f", {many(batch.twice, 'duplicate')}" if batch.twice else ""
     lines = [f"batch {batch.interval}: {many(batch.read, 'row')} read from {source}: {counts}"]
     lines += [f"  {file.path}: {many(file.rows, 'row')}, {many(file.bytes, 'byte')}" for file in batch.manifest[:20]]
+    lines += [f"columns: {line}" for line in batch.schema_changes]
     if changed:
         lines.append("the source is not what the last run of this batch read: what depends on it is derived anew")
     return lines

@@ -16,6 +16,7 @@ from pipelines.cli import (
     explain,
     late,
     maintain,
+    migrate,
     new,
     plan,
     plot,
@@ -59,6 +60,7 @@ COMMANDS = (
     doctor.doctor,
     doctor.repair,
     maintain.maintain,
+    migrate.migrate,
     vacuum.vacuum,
 )
 

@@ -18,7 +18,15 @@ if TYPE_CHECKING:
 
     from pipelines.jobs.look.diff import Difference
 
-Against = Annotated[Path | None, typer.Option("--against", help="Another definition's file, in place of the windows that readers know.")]
+Against = Annotated[
+    Path | None,  # or an `ObjectPath`: typer knows no unions
+    typer.Option(
+        "--against",
+        parser=opt.folder,
+        metavar="FILE",
+        help="Another definition's file, or the folder of another state, in place of what readers know.",
+    ),
+]
 Rows = Annotated[int, typer.Option("--rows", min=0, help="How many windows that differ are shown, of each name.")]
 Incomplete = Annotated[bool, typer.Option("--incomplete", help="Also promote windows that lack batches: those are gone then.")]
 Version = Annotated[
@@ -42,12 +50,13 @@ def diff(
 
     Example:
       muntin diff dags/flights.py --root state
+      muntin diff dags/flights.py --root state --against /backup/state
     """
     with working():
         from pipelines.jobs.look.diff import diff as look
 
         pipeline, folder = looked_at(file, name, root)
-        other = looked_at(against, name, root)[0] if against else None
+        other = against if against is None or against.is_dir() else looked_at(against, name, root)[0]
         found = look(pipeline, root=folder, window=window, against=other)
     if as_json:
         return say_json([one.to_dict() | {"rows": [*one.changes.rows(rows)]} for one in found])

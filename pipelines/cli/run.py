@@ -111,6 +111,7 @@ def summary(report: "RunReport") -> list[str]:
         lines += [f"expectations: {first}", *rest]
     lines += [f"alerts: {line}" for line in report.alerts]
     lines += [f"mended: {remark}" for remark in report.remarks]
+    lines += [f"columns: {line}" for line in report.schema_changes[:_SHOWN]]
     changed = [moment(one.interval_start) for one in batches if one.source_changed]
     if changed:
         lines.append(f"another source than at the last run: {', '.join(changed)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -71,12 +72,13 @@ def compared(before: pa.Table, after: pa.Table, *, identity: Sequence[str]) -> C
     """The windows that differ between two tables, sorted by identity.
 
     Values are compared to the last bit; two NaN of the same bits are equal. The batch that closed a window does not count, nor does a
-    column that one table lacks or has in another type.
+    column that one table lacks or has in another type. A type that is wider afterwards, as long after int, is no other type.
 
     Args:
         before, after: published windows: the identity columns, results, and `batch`. No two rows of a table have the same identity.
         identity: the names of the columns that tell windows apart.
     """
+    before = _widened(before, after.schema, identity)
     columns = [name for name in after.column_names if name in before.column_names and before[name].type == after[name].type]
     before, after = before.select(columns), after.select(columns)
     both = pa.concat_tables([before, after])
@@ -91,6 +93,19 @@ def compared(before: pa.Table, after: pa.Table, *, identity: Sequence[str]) -> C
     at_old, at_new = at_old[differs], at_new[differs]
     kinds = np.where(at_old < 0, "new", np.where(at_new < 0, "gone", "changed"))
     return Changes(tuple(identity), _taken(before, at_old), _taken(after, at_new), tuple(kinds.tolist()))
+
+
+_FAMILIES = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
+
+
+def _widened(before: pa.Table, after: pa.Schema, identity: Sequence[str]) -> pa.Table:
+    """The columns with the types that they have afterwards, where these are wider, and those of `identity` in any case."""
+    for at, (name, column) in enumerate(zip(before.column_names, before.columns, strict=True)):
+        kind = after.field(name).type if name in after.names else column.type
+        if kind != column.type and (name in identity or any(family(kind) and family(column.type) for family in _FAMILIES)):
+            with suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError):  # then it is another type
+                before = before.set_column(at, name, column.cast(kind))
+    return before
 
 
 def _rows_of(places: Ints, codes: Ints) -> Ints:

@@ -43,6 +43,7 @@ class Accumulated:
         newest_us: the largest event time.
         manifest: its files.
         twice: rows that told of an event that another row of the batch had told of.
+        schema_changes: what is other in the columns of its files than in those of earlier batches, a sentence each.
     """
 
     interval: Interval
@@ -53,6 +54,7 @@ class Accumulated:
     newest_us: int | None
     manifest: tuple[ReadFile, ...]
     twice: int = 0
+    schema_changes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,8 @@ class RunReport:
         promoted: windows of a changed definition that took the place of those that readers know.
         beside: windows of a changed definition that lie beside those still.
         alerts: what became of the messages to the channels of the definition, a line each.
+        schema_changes: what is other in the columns of the source's files than in those of earlier batches, a sentence each: a wider
+            type, a new column, another order, a column that a file lacks.
     """
 
     batches: tuple[BatchReport, ...]
@@ -121,6 +125,7 @@ class RunReport:
     promoted: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
     alerts: tuple[str, ...] = ()
+    schema_changes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it: instants as ISO text; of changed windows `uncompared` counts those that were too many to be compared."""

@@ -13,6 +13,7 @@ import pyarrow as pa
 from pipelines.definition.instants import AFTER_ALL
 from pipelines.errors import ConflictError
 from pipelines.states.columns import INSTANT
+from pipelines.states.stored_types import has_types
 from pipelines.store.footers import table_of, text_of
 from pipelines.store.paths import digest_of
 from pipelines.timeline.ledger import NOTES, Entries
@@ -92,7 +93,7 @@ def staged_window(bound: Bound, pending: Pending, results: Sequence[dict[str, An
     files = [file for result in results for file in result["files"]]
     entries = new_entries(pending, [result["tallies"] | {"notes": result["notes"]} for result in results], files)
     definition, starts = bound.derivation(pending.window), entries.start_us.tolist()
-    anew, known = _begins_anew(definition, pending), pending.known
+    anew, known = _begins_anew(definition, pending) or _has_other_types(pending, schema), pending.known
     if anew and known is not None and known.definition == definition:
         entries = known.entries.take(pending.history.batches.position(known.entries.start_us) >= 0).newest(entries)
     return StagedWindow(pending.window, schema, files, starts, pending.published.head, definition, text_of(entries.to_table()), anew)
@@ -103,6 +104,12 @@ def _begins_anew(definition: str, pending: Pending) -> bool:
     ledger = pending.published.ledger
     gone = ledger is not None and bool((pending.history.batches.position(ledger.entries.start_us) < 0).any())
     return ledger is None or ledger.definition != definition or gone or pending.known is not ledger
+
+
+def _has_other_types(pending: Pending, schema: str) -> bool:
+    """Whether a result has another type than in the published table, as where the source's type is wider than it was."""
+    known = pending.published.snapshot.schema or pa.schema([])
+    return not has_types(pa.ipc.read_schema(pa.py_buffer(base64.b64decode(schema))), known)
 
 
 def _least_schema() -> pa.Schema:

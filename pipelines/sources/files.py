@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 Unit = Literal["s", "ms", "us", "ns"]
 Missing = Literal["error", "empty"]
 OnBadFile = Literal["error", "quarantine"]
+OnSchema = Literal["error", "quarantine"]
 _NEIGHBOURS = 3
 
 
@@ -52,6 +53,7 @@ class FileSource:
     columns: Mapping[str, str] = field(default_factory=dict)
     hive: Mapping[str, str] = field(default_factory=dict)
     dedupe: tuple[str, ...] = ()
+    on_schema: OnSchema = "error"
 
     upstream = None
     section = order = ()
@@ -117,6 +119,7 @@ def files(
     columns: Mapping[str, str] | None = None,
     hive: Mapping[str, str] | None = None,
     dedupe: str | Sequence[str] | None = None,
+    on_schema: OnSchema = "error",
 ) -> FileSource:
     """Files of Parquet, CSV (with a header) or JSON lines, plain or compressed (.gz, .zst).
 
@@ -155,8 +158,11 @@ def files(
             `dt=2024-01-01/hour=03/`. They come before columns of the same name in the files.
         dedupe: the column, or the columns, that tell events apart. Of rows of a batch that are alike in them the first to arrive counts;
             the others are duplicates, which the report counts. A null is like no other. A batch is then read by one task.
+        on_schema: what a batch is with a column that has a type which contradicts earlier batches, as text after a number: an
+            "error", or a batch that waits in the "quarantine" as a whole, each of its files a row, until it is mended and read again.
 
-    Every file of a batch needs the columns that the definition uses, but for those in `columns`. Others may come and go.
+    Every file of a batch needs the columns that the definition uses, but for those in `columns`. Others may come and go, in any order.
+    A type that is wider than in earlier batches, as long after int, double after float and decimal(12,2) after decimal(10,2), is taken.
 
     Raises:
         DefinitionError: a template without `{start}` and `{end}` or with other fields, an address of no object store, an unknown
@@ -168,6 +174,7 @@ def files(
         ("unit", unit, (None, *get_args(Unit))),
         ("missing", missing, get_args(Missing)),
         ("on_bad_file", on_bad_file, get_args(OnBadFile)),
+        ("on_schema", on_schema, get_args(OnSchema)),
         ("format", format, (None, *get_args(Format))),
     ):
         if choice not in choices:
@@ -203,6 +210,7 @@ def files(
         dict(columns or {}),
         dict(hive or {}),
         checked_dedupe(dedupe),
+        on_schema,
     )
 
 

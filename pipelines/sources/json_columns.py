@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from pipelines.errors import SourceError
 from pipelines.sources.duckdb_session import described
+from pipelines.sources.nested_types import is_nested, members, struct
 from pipelines.sources.scan import literal, quoted, said_types, scan
-from pipelines.sources.sql_types import is_nested, members, struct
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

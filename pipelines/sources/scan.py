@@ -68,15 +68,18 @@ def with_columns(source: Source, table: str, *, named: bool = False) -> str:
     return f"(FROM {table} UNION ALL BY NAME SELECT {none} WHERE false)" if none else table
 
 
-def texts(source: Source, path: str, columns: Mapping[str, str]) -> str:
+def texts(source: Source, path: str, columns: Mapping[str, str] | None = None) -> str:
     """The table of some columns of a file of CSV or JSON as they are written, null where the file lacks them.
 
     `columns`: name -> SQL type in which every text is a VARCHAR; of CSV all are read as VARCHAR.
+    None: the columns of a CSV file.
     """
     if source.format == "json":
-        return f"read_json({literal(path)}, format = 'newline_delimited', columns = {_by_name(columns)}, {_AS_IT_STANDS})"
-    none = ", ".join(f"NULL::VARCHAR AS {quoted(column)}" for column in columns)
+        return f"read_json({literal(path)}, format = 'newline_delimited', columns = {_by_name(columns or {})}, {_AS_IT_STANDS})"
+    none = ", ".join(f"NULL::VARCHAR AS {quoted(column)}" for column in columns or ())
     own = f"read_csv({literal(path)}, {_dialect(source)}, all_varchar = true, {_AS_IT_STANDS})"
+    if not none:
+        return own
     return f"(FROM {own} UNION ALL BY NAME SELECT {none} WHERE false)"
 
 

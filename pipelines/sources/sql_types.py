@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from pipelines.errors import SourceError
+from pipelines.sources.common_types import alike, common_type
 from pipelines.sources.duckdb_session import described
+from pipelines.sources.nested_types import is_nested, members, struct
 from pipelines.sources.scan import quoted
-from pipelines.states.columns import INSTANT
+from pipelines.states.stored_types import storable_type
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     import duckdb
 
@@ -35,7 +37,6 @@ _STORED = {
     "JSON": "VARCHAR",
     '"NULL"': "INTEGER",
 }
-_MEMBER = re.compile(r'("(?:[^"]|"")*"|\w+) (.*)')
 _WIDER = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE")
 
 
@@ -78,68 +79,30 @@ def meets(kind: str, need: str) -> bool:
     return number or (need == "condition" and kind == "BOOLEAN")
 
 
-def is_nested(kind: str) -> bool:
-    """Whether a SQL type holds others: lists, structs, maps and unions.
+def targets_of(
+    natural: Mapping[str, str], targets: Mapping[str, str], paths: Sequence[str], *, hashed: Collection[str] = ()
+) -> dict[str, str]:
+    """Column -> SQL type to cast to: the one that a batch's states have in the state, or a wider one that holds both.
 
-    >>> is_nested("BIGINT[3]"), is_nested("DECIMAL(9,2)")
-    (True, False)
-    """
-    return kind.endswith("]") or kind.startswith(("STRUCT(", "MAP(", "UNION(", "TUPLE("))
-
-
-def members(kind: str) -> list[tuple[str, str]]:
-    """Names and types of a struct's members: its type cut at the commas that are its own."""
-    found, depth, quotes = [""], 0, False
-    for letter in kind[len("STRUCT(") : -1]:
-        quotes ^= letter == '"'
-        depth += 0 if quotes else (letter == "(") - (letter == ")")
-        if letter == "," and not depth and not quotes:
-            found.append("")
-        else:
-            found[-1] += letter
-    matches = (_MEMBER.fullmatch(member.strip()) for member in found)
-    return [(each[1], each[2]) for each in matches if each]
-
-
-def lacking(kind: str, other: str) -> list[tuple[str, str]]:
-    """The members of structs in a type that another type lacks, each with the type that is left without it.
-
-    >>> lacking("STRUCT(a BIGINT, b BIGINT)[]", "STRUCT(a DOUBLE)[]")
-    [('b', 'STRUCT(a BIGINT)[]')]
-    """
-    if kind.endswith("[]") and other.endswith("[]"):
-        return [(name, f"{rest}[]") for name, rest in lacking(kind[:-2], other[:-2])]
-    if not (kind.startswith("STRUCT(") and other.startswith("STRUCT(")):
-        return []
-    here, there, out = members(kind), {name.lower(): member for name, member in members(other)}, []
-    for at, (name, member) in enumerate(here):
-        if name.lower() not in there:
-            out.append((name, struct([*here[:at], *here[at + 1 :]])))
-            continue
-        deeper = lacking(member, there[name.lower()])
-        out += [(f"{name}.{inner}", struct([*here[:at], (name, rest), *here[at + 1 :]])) for inner, rest in deeper]
-    return out
-
-
-def struct(parts: Sequence[tuple[str, str]]) -> str:
-    """The type of a struct with these members."""
-    return "STRUCT(" + (", ".join(f"{name} {kind}" for name, kind in parts) or "muntin_none INTEGER") + ")"
-
-
-def targets_of(natural: Mapping[str, str], targets: Mapping[str, str], paths: Sequence[str]) -> dict[str, str]:
-    """Column -> SQL type to cast to, so that a batch's states have the types that earlier ones have.
+    Args:
+        natural: column -> SQL type, as the files say.
+        targets: column -> SQL type, as the state says.
+        paths: of the files.
+        hashed: the columns whose fields tell values apart by a hash or a text, which types of another kind do not share.
 
     Raises:
-        SourceError: a column's type in these files does not go into the type it has in the state.
+        SourceError: no type holds a column as it is in these files and as it is in the state.
     """
     out = {}
     for name, kind in natural.items():
-        out[name] = targets.get(name, stored_type(kind))
-        if not _fits(kind, out[name]):
+        known = targets.get(name, stored_type(kind))
+        wide = known if _fits(kind, known) else common_type(stored_type(kind), known)
+        if wide is None or (name in hashed and not alike(stored_type(kind), known)):
             raise SourceError(
-                f"{', '.join(paths)}: {name} is {kind} here and {out[name]} in earlier batches; "
+                f"{', '.join(paths)}: {name} is {kind} here and {known} in earlier batches; "
                 f'cast in the definition, as agg.sum("x::DOUBLE"), or say the column\'s type in sources.files(..., types={{"x": "DOUBLE"}})'
             )
+        out[name] = wide
     return out
 
 
@@ -165,18 +128,4 @@ def stored(session: duckdb.DuckDBPyConnection, query: str, kinds: Mapping[str, s
 
 def storable(table: pa.Table) -> pa.Table:
     """The table with Arrow types that Delta has: plain strings, timestamps in UTC microseconds."""
-    return table.cast(pa.schema([field.with_type(_storable(field.type)) for field in table.schema]))
-
-
-def _storable(kind: pa.DataType) -> pa.DataType:
-    if pa.types.is_timestamp(kind):
-        return INSTANT
-    if pa.types.is_large_string(kind) or pa.types.is_string_view(kind) or pa.types.is_dictionary(kind):
-        return pa.string()
-    if pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind):
-        return pa.binary()
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        return pa.list_(_storable(kind.value_type))
-    if pa.types.is_struct(kind):
-        return pa.struct([field.with_type(_storable(field.type)) for field in kind])
-    return kind
+    return table.cast(pa.schema([field.with_type(storable_type(field.type)) for field in table.schema]))

@@ -34,6 +34,7 @@ class WindowSource:
     separator = ","
     dialect = USUAL
     on_bad_file = "error"
+    on_schema = "error"
     missing = "error"
     format = "parquet"
     types: Mapping[str, str] = field(default_factory=dict)

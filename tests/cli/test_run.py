@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from deltalake import DeltaTable
 
 from pipelines.jobs.quality_notes import last_verdicts
 from tests.cli.conftest import RANGE, Muntin, Project
@@ -83,6 +84,8 @@ def test_failed_expectations_are_status_1_and_publish_nothing(muntin: Muntin, pr
     (kept,) = last_verdicts(project.state, "quarter")
     assert (kept["status"], kept["verdict"]) == ("failed", error["report"]["verdict"])
     assert [row["total"] for row in kept["checks"][0]["failing_rows"]] == [3, 2]
+    [row] = DeltaTable(str(project.state / "verdicts")).to_pyarrow_table().to_pylist()
+    assert (row["window"], row["status"], row["success"], row["verdict"]) == ("quarter", "failed", False, kept["verdict"])
 
 
 def test_without_the_guard_it_publishes(muntin: Muntin, project: Project):

@@ -318,3 +318,27 @@ def test_a_diff_says_what_it_cannot_compare(small: Small) -> None:
     ran(keyless, small, promoting=False)
     with pytest.raises(DefinitionError, match="keys were k, and are none"):
         diff(keyless, root=small.folder / "state")
+
+
+def test_a_diff_against_another_state(small: Small) -> None:
+    """A root, the pipeline's folder in it, or a state: all say what was published there."""
+    ran(graced(small), small, root="other")
+    other, state = small.folder / "other", Path(bind(graced(small), small.folder / "other").folder)
+    told = [diff(small.pipeline, root=small.folder / "state", window="hours", against=place) for place in (other, other / "small", state)]
+    mirror = diff(graced(small), root=small.folder / "other", window="hours", against=small.folder / "state")
+    assert [one.to_dict() for [one] in told] == [told[0][0].to_dict()] * 3
+    there, back = told[0][0].counted(), mirror[0].counted()
+    assert (there["new"], there["gone"], there["changed"]) == (back["gone"], back["new"], back["changed"])
+    assert sum(there.values())
+    with pytest.raises(StateError, match="neither a definition's file nor a state's folder"):
+        diff(small.pipeline, root=small.folder / "state", against=small.folder / "data")
+
+
+def test_a_diff_against_a_state_of_another_type(small: Small) -> None:
+    """A type that is wider is compared by value."""
+    narrow = replace(small.pipeline, aggregates={"total": agg.max("length(k)::INTEGER")})
+    wide = replace(small.pipeline, aggregates={"total": agg.max("length(k)::BIGINT + 1")})
+    ran(narrow, small, root="narrow")
+    ran(wide, small, root="wide")
+    [told] = diff(wide, root=small.folder / "wide", window="hours", against=small.folder / "narrow")
+    assert (told.retyped_columns, told.largest["total"][0], told.counted()["changed"]) == ((), 1, told.after)

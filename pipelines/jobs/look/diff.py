@@ -11,20 +11,22 @@ import pyarrow.compute as pc
 
 from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL
 from pipelines.errors import DefinitionError, StateError
+from pipelines.files.paths import AnyPath
 from pipelines.jobs.bound import bind
 from pipelines.jobs.changes import Changes, compared
 from pipelines.jobs.look.unknown import no_window
 from pipelines.jobs.pending import pending_window
 from pipelines.jobs.window_tables import Published, current, place, published
 from pipelines.states.columns import BATCH
+from pipelines.store.delta import DeltaStore
 from pipelines.store.reading import read_files
+from pipelines.store.state import OWNER_FILE, WINDOWS
 from pipelines.timeline.work import Work
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from pipelines.definition.pipeline import Pipeline
-    from pipelines.files.paths import AnyPath
     from pipelines.jobs.bound import Bound
 
 
@@ -64,7 +66,9 @@ class Difference:
         return plain | self.counted() | columns | {"largest": largest}
 
 
-def diff(pipeline: Pipeline, *, root: str | AnyPath, window: str | None = None, against: Pipeline | None = None) -> list[Difference]:
+def diff(
+    pipeline: Pipeline, *, root: str | AnyPath, window: str | None = None, against: Pipeline | AnyPath | None = None
+) -> list[Difference]:
     """Compare what readers know with what a definition gives, window by window. Nothing is changed.
 
     Windows of the definition that are not derived yet are derived from its states in this process.
@@ -73,7 +77,8 @@ def diff(pipeline: Pipeline, *, root: str | AnyPath, window: str | None = None, 
         pipeline: the changed definition.
         root: the folder above the states.
         window: the name of one window; None: each that both have.
-        against: another definition in place of what readers know.
+        against: another definition, or the folder of another state, in place of what readers know: a root, a pipeline's folder in it, or
+            one of the states in that.
 
     Raises:
         DefinitionError: the pipeline has no such window, or other keys than before.
@@ -81,25 +86,51 @@ def diff(pipeline: Pipeline, *, root: str | AnyPath, window: str | None = None, 
     """
     if window is not None and window not in pipeline.windows:
         raise no_window(pipeline, window)
-    bound, other = bind(pipeline, root), bind(against, root) if against else None
-    found = [each for name in ([window] if window else pipeline.windows) if (each := _difference(bound, name, other))]
+    bound = bind(pipeline, root)
+    found = [
+        _difference(bound, name, *before)
+        for name in ([window] if window else pipeline.windows)
+        if (before := _before(bound, name, against, root))
+    ]
     if not found:
-        raise StateError(f"{pipeline.name}: there are no windows below {root} to compare with; run it first")
+        place = against if isinstance(against, AnyPath) else root
+        raise StateError(f"{pipeline.name}: there are no windows below {place} to compare with; run it first")
     return found
 
 
-def _difference(bound: Bound, window: str, other: Bound | None) -> Difference | None:
-    """None where the window is new."""
-    if other and window not in other.windows:
-        return None
-    if other:
-        known, before = published(other.store, window), windows_of(other, window)
-    else:
-        known = current(bound.store, window)
-        known = known if known.ledger else published(bound.store, window)
-        before = _rows(bound, known)
-    if known.ledger is None:
-        return None
+def _before(bound: Bound, window: str, against: Pipeline | AnyPath | None, root: str | AnyPath) -> tuple[Published, pa.Table] | None:
+    """What is published of a window, and the windows, to compare with; None where there are none."""
+    if isinstance(against, AnyPath):
+        store = DeltaStore(str(_state(against, bound.pipeline.name)))
+        own = published(store, window)
+        known = own if own.ledger else current(store, window)
+        return (known, _rows(store.root, known)) if known.ledger else None
+    if against:
+        other = bind(against, root)
+        if window not in against.windows or published(other.store, window).ledger is None:
+            return None
+        return published(other.store, window), windows_of(other, window)
+    known = current(bound.store, window)
+    known = known if known.ledger else published(bound.store, window)
+    return (known, _rows(bound.folder, known)) if known.ledger else None
+
+
+def _state(folder: AnyPath, pipeline: str) -> AnyPath:
+    """A folder from which the tables that readers know are looked for: a state, or a name that stands for one in a pipeline's folder.
+
+    Raises:
+        StateError: the folder is neither a state, nor a pipeline's, nor a root with the pipeline.
+    """
+    folder = folder.absolute()
+    if (folder.parent / OWNER_FILE).exists() and folder.name != WINDOWS:
+        return folder
+    homes = [home for home in (folder, folder.parent, folder / pipeline) if (home / OWNER_FILE).exists()]
+    if not homes:
+        raise StateError(f"{folder} is neither a definition's file nor a state's folder: it has no {pipeline!r}, and is none itself")
+    return homes[0] / "any"
+
+
+def _difference(bound: Bound, window: str, known: Published, before: pa.Table) -> Difference:
     after, kind = windows_of(bound, window), bound.windows[window]
     had = before.column_names[: before.column_names.index("window_start")]
     if {*had} != {*bound.pipeline.keys}:
@@ -112,7 +143,7 @@ def _difference(bound: Bound, window: str, other: Bound | None) -> Difference | 
     changes = compared(before, after, identity=tuple(dict.fromkeys((*bound.pipeline.keys, *kind.order))))
     names = [name for name in after.column_names if name != BATCH], [name for name in before.column_names if name != BATCH]
     new, gone = (tuple(name for name in one if name not in two) for one, two in (names, names[::-1]))
-    retyped = tuple(name for name in names[0] if name in names[1] and before[name].type != after[name].type)
+    retyped = tuple(name for name in names[0] if name in names[1] and name not in changes.after.column_names)
     return Difference(window, len(before), len(after), lacking, new, gone, retyped, changes, dict(_largest(changes)))
 
 
@@ -124,7 +155,7 @@ def windows_of(bound: Bound, window: str) -> pa.Table:
     """
     pending = pending_window(bound, window)
     if pending.published.ledger and not pending.work:
-        return _rows(bound, pending.published)
+        return _rows(bound.folder, pending.published)
     if not len(pending.history.batches):
         raise StateError(
             f"{bound.pipeline.name}: nothing was read under this definition yet; muntin rebuild FILE --beside --root {bound.root} reads it"
@@ -136,8 +167,8 @@ def windows_of(bound: Bound, window: str) -> pa.Table:
     return pa.concat_tables([combined_shard(shard).windows for shard in shards(bound, everything, "")], promote_options="permissive")
 
 
-def _rows(bound: Bound, now: Published) -> pa.Table:
-    return read_files(place(bound.folder, now.table), now.snapshot)
+def _rows(state: str, now: Published) -> pa.Table:
+    return read_files(place(state, now.table), now.snapshot)
 
 
 def _largest(changes: Changes) -> Iterator[tuple[str, tuple[float, Mapping[str, Any]]]]:

@@ -13,11 +13,16 @@ from pipelines.files.readable import readable_footer
 from pipelines.jobs.inputs import inputs
 from pipelines.jobs.kept_states import check_kept
 from pipelines.jobs.reports import Accumulated, ReadFile
+from pipelines.jobs.run.carried_reports import carried
+from pipelines.jobs.run.noticed_columns import noticed_columns
 from pipelines.jobs.run.quarantined_share import check_share
 from pipelines.jobs.run.read_batches import read_batches
 from pipelines.jobs.run.refused_places import REFUSED
+from pipelines.jobs.run.same_versions import note_versions
+from pipelines.jobs.run.wider_states import common_schema, in_types
 from pipelines.states.columns import INSTANT
 from pipelines.states.keys import scattered
+from pipelines.states.stored_types import has_types
 from pipelines.store.batch_facts import batches_of
 from pipelines.store.paths import QUARANTINE
 from pipelines.store.retries import after_conflicts
@@ -26,15 +31,16 @@ from pipelines.store.store import Change, File, Snapshot, Texts
 from pipelines.timeline.batches import spelled
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pyspark.sql import SparkSession
 
+    from pipelines.definition.frame_sets import FrameSet
     from pipelines.definition.schedule import Interval
     from pipelines.jobs.bound import Bound
     from pipelines.jobs.run.read_batches import Read
     from pipelines.states.frames import Ints
-    from pipelines.timeline.batches import Versions
+    from pipelines.timeline.batches import Batches, Versions
 
 _TRIES = 5
 
@@ -86,8 +92,14 @@ def accumulate(
     check_share(bound, intervals, done)
     starts = np.array([interval.start_us for interval in intervals], np.int64)
     _commit_refused(bound, refused_base, starts, done)
-    lost = {start for frames in sets for start in _commit_states(bound, frames.table, bases[frames.table], starts, done)}
-    out = _summaries(bound, [interval for interval in intervals if interval.start_us not in lost], done)
+    lost = {start for frames in sets for start in _commit_states(bound, frames, bases[frames.table], starts, done)}
+    noticed = noticed_columns(bound, done)
+    note_versions(bound.folder)
+    table = sets[0].table
+    found = carried(bound, bases[table], starts, done) or batches_of(
+        f"{bound.folder}/{table}", done.states[table], bound.pipeline.intervals.after
+    )
+    out = _summaries(found, [interval for interval in intervals if interval.start_us not in lost], done, noticed)
     again = [interval for interval in intervals if interval.start_us in lost]
     if again and tries <= 1:
         raise ConflictError(f"{', '.join(map(str, again))}: other runs keep replacing these batches; run again when they are done")
@@ -106,10 +118,11 @@ def _commit_refused(bound: Bound, base: Snapshot, starts: Ints, done: Read) -> N
                 bound.store.commit(QUARANTINE, base, Change(_REFUSED, adds, removes, [], texts=_TEXTS))
 
 
-def _commit_states(bound: Bound, table: str, base: Snapshot, starts: Ints, done: Read) -> list[int]:
+def _commit_states(bound: Bound, frames: FrameSet, base: Snapshot, starts: Ints, done: Read) -> list[int]:
     """Replace the batches' states; return the batches that somebody else replaced meanwhile by something else."""
+    table = frames.table
     folder, new, lost = f"{bound.folder}/{table}", done.states[table], np.empty(0, np.int64)
-    schema = _schema(folder, new, base)
+    schemas = [_schema(folder, new, base), *(_columns(folder, path) for path in done.wider[table])]
     for attempt in after_conflicts(_TRIES, f"{table}: other runs keep committing; run again when they are done"):
         with attempt:
             if attempt.retry_state.attempt_number > 1:
@@ -119,10 +132,27 @@ def _commit_states(bound: Bound, table: str, base: Snapshot, starts: Ints, done:
                 lost = np.union1d(lost, starts[taken & (now != own)])
                 new = [left for file in new if (left := _but(bound, folder, file, starts[taken]))]
                 starts = starts[~taken]
-            adds, removes = replacement(folder, base.files, starts, new, bound.pipeline.keys)
-            if adds or removes:
-                bound.store.commit(table, base, Change(schema, adds, removes, _locks(starts)))
+            change = _replacing(bound, frames, base, starts, new, schemas)
+            if change.adds or change.removes:
+                bound.store.commit(table, base, change)
     return lost.tolist()
+
+
+def _replacing(bound: Bound, frames: FrameSet, base: Snapshot, starts: Ints, new: Sequence[File], schemas: Sequence[pa.Schema]) -> Change:
+    """The commit that replaces batches. `schemas`: the columns of the new files; the first that of most of them."""
+    folder, keys = f"{bound.folder}/{frames.table}", bound.pipeline.keys
+    known = base.schema or schemas[0]
+    if len(schemas) == 1 and has_types(schemas[0], known):
+        adds, removes = replacement(folder, base.files, starts, new, keys)
+        return Change(schemas[0], adds, removes, _locks(starts))
+    wide = common_schema([known, *schemas])
+    new = in_types(folder, new, wide, frames, keys)
+    adds, removes = replacement(folder, base.files, starts, new, keys)
+    if has_types(known, wide):
+        return Change(wide, adds, removes, _locks(starts))
+    stay = [file for file in base.files if file not in removes]
+    adds = in_types(folder, [*adds, *stay], wide, frames, keys)
+    return Change(wide, adds, base.files, [f"batch/{number}" for number in range(LOCKS)], whole=True)
 
 
 def _locks(starts: Ints) -> list[str]:
@@ -149,21 +179,24 @@ def _schema(folder: str, new: Sequence[File], base: Snapshot) -> pa.Schema:
     fullest = next((file for file in new if file.rows), max(new, key=lambda file: file.size, default=None))
     if fullest is None:
         return base.schema or pa.schema([])
-    return pq.read_schema(readable_footer(f"{folder}/{fullest.path}")).remove_metadata()
+    return _columns(folder, fullest.path)
 
 
-def _summaries(bound: Bound, intervals: Sequence[Interval], done: Read) -> list[Accumulated]:
-    """What was read for each batch."""
-    table = bound.frame_sets[0].table
-    found = batches_of(f"{bound.folder}/{table}", done.states[table], bound.pipeline.intervals.after)
+def _columns(folder: str, path: str) -> pa.Schema:
+    return pq.read_schema(readable_footer(f"{folder}/{path}")).remove_metadata()
+
+
+def _summaries(found: Batches, intervals: Sequence[Interval], done: Read, noticed: Mapping[int, tuple[str, ...]]) -> list[Accumulated]:
+    """What was read for each batch. `found`: the facts of these batches."""
     places = found.position(np.array([interval.start_us for interval in intervals], np.int64))
     versions = found.version[places].tolist() if len(places) else []
     return [
-        _summary(interval, spelled(version), done.splits[interval.start_us]) for interval, version in zip(intervals, versions, strict=True)
+        _summary(interval, spelled(version), done.splits[interval.start_us], noticed[interval.start_us])
+        for interval, version in zip(intervals, versions, strict=True)
     ]
 
 
-def _summary(interval: Interval, version: str, splits: list[dict[str, Any]]) -> Accumulated:
+def _summary(interval: Interval, version: str, splits: list[dict[str, Any]], noticed: tuple[str, ...]) -> Accumulated:
     newest = [one["newest"] for one in splits if one["newest"] is not None]
     return Accumulated(
         interval,
@@ -174,4 +207,5 @@ def _summary(interval: Interval, version: str, splits: list[dict[str, Any]]) -> 
         max(newest, default=None),
         tuple(ReadFile(*entry) for one in sorted(splits, key=lambda one: one["split"]) for entry in one["files"]),
         sum(one["twice"] for one in splits),
+        noticed,
     )

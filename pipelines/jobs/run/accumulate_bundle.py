@@ -12,13 +12,14 @@ from pipelines.aggregates.aggregate import sealed
 from pipelines.definition.instants import BEFORE_ALL
 from pipelines.errors import SourceError
 from pipelines.jobs.run.bundle_states import arranged_batches, encoding, facts
-from pipelines.jobs.run.columns_of_files import check_files
+from pipelines.jobs.run.columns_of_files import check_files, lacking_files
 from pipelines.jobs.run.shares import Written, keeps_order, manifest, taken_of_batches
+from pipelines.jobs.run.types_of_states import types_of_states
 from pipelines.sources.duckdb_session import described
 from pipelines.sources.lift import states, tally
 from pipelines.sources.refused_rows import refused_of_batches
 from pipelines.sources.scan import scan, staged_batches, typed
-from pipelines.sources.sql_types import stored, targets_of
+from pipelines.sources.sql_types import stored
 from pipelines.states.columns import BATCH, INSTANT, LATEST, ROW_BATCH, ROW_IN_SPLIT
 from pipelines.store.shared_files import write_shared
 
@@ -72,10 +73,13 @@ def _written(reading: _Reading) -> Written:
     bundle, (accepted, newest) = reading.bundle, _counted(reading)
     refused, taken, found = bundle.rows - accepted, accepted, dict[str, list[dict[str, Any]]]()
     for frames in reading.share.bound.frame_sets:
-        file, taken = _write_states(reading, frames, newest)
-        found[frames.table] = [asdict(file)]
+        file, taken, wider = _write_states(reading, frames, newest)
+        found[frames.table] = [asdict(file) | {"wider": wider}]
     lost = [asdict(_write_refused(reading, refused))] if refused.any() else []
-    return Written(_splits(bundle, taken, refused, newest), found, lost)
+    splits = _splits(bundle, taken, refused, newest)
+    lacks = lacking_files(reading.session, reading.share.bound.source, bundle.paths[:1])
+    splits[0] |= {"columns": [bundle.paths[0], list(reading.columns.items())], "lacks": {column: list(bundle.paths) for column in lacks}}
+    return Written(splits, found, lost)
 
 
 def _read(session: duckdb.DuckDBPyConnection, share: Share, bundle: Bundle) -> _Reading:
@@ -114,17 +118,17 @@ def _most_paths(bundle: Bundle) -> list[str]:
     return max(found, key=len)
 
 
-def _write_states(reading: _Reading, frames: FrameSet, newest: Ints) -> tuple[File, Ints]:
-    """The file of a frame set's states, and how many rows of each batch are in them."""
+def _write_states(reading: _Reading, frames: FrameSet, newest: Ints) -> tuple[File, Ints, bool]:
+    """The file of a frame set's states, how many rows of each batch are in them, and whether a type is wider than in the state."""
     share, bundle, bound = reading.share, reading.bundle, reading.share.bound
     keys = bound.pipeline.keys
     query = states(bound.pipeline, bound.fields, frames, reading.rows, taken_of_batches(bound), reading.columns, also=[ROW_BATCH])
-    kinds = targets_of(described(reading.session, query), {**share.targets[frames.table], ROW_BATCH: "BIGINT"}, bundle.paths)
+    kinds, wider = types_of_states(described(reading.session, query), share, frames, bundle.paths)
     table = arranged_batches(sealed(stored(reading.session, query, kinds), bound.fields), keys, frames, bundle)
     batches = facts(table, bundle.starts, bundle.ends, newest, encoding(frames, keys))
     sums = np.append(0, np.cumsum(table["rows"].to_numpy()))
     ends = np.cumsum(batches.rows)
-    return write_shared(table, f"{bound.folder}/{frames.table}", batches, keys), sums[ends] - sums[ends - batches.rows]
+    return write_shared(table, f"{bound.folder}/{frames.table}", batches, keys), sums[ends] - sums[ends - batches.rows], wider
 
 
 def _write_refused(reading: _Reading, refused: Ints) -> File:

@@ -10,13 +10,14 @@ import pyarrow as pa
 from pipelines.aggregates.aggregate import sealed
 from pipelines.engine.merged_states import merged
 from pipelines.jobs.run.bundle_states import encoding
-from pipelines.jobs.run.columns_of_files import check_files
+from pipelines.jobs.run.columns_of_files import check_files, lacking_files
 from pipelines.jobs.run.refused_places import ONCE
 from pipelines.jobs.run.shares import taken
+from pipelines.jobs.run.types_of_states import types_of_states
 from pipelines.sources.duckdb_session import described
 from pipelines.sources.lift import states, tally
 from pipelines.sources.repeated_rows import once
-from pipelines.sources.sql_types import stored, targets_of
+from pipelines.sources.sql_types import stored
 from pipelines.states.checkpoint import arranged, frame_range, numbered
 from pipelines.states.columns import INSTANT
 from pipelines.store.parquet import write_named
@@ -54,7 +55,8 @@ def accumulate_rows(session: duckdb.DuckDBPyConnection, share: Share, split: Spl
     for frames in share.bound.frame_sets:
         states[frames.table] = written = _write_states(session, share, split, frames, found, times, newest, by_file)
         done["taken"] = written.pop("taken")
-    done["rows"] = found.in_files(by_file)
+    done["rows"], done["columns"] = found.in_files(by_file), [split.paths[0], list(found.columns.items())]
+    done["lacks"] = lacking_files(session, share.bound.source, found.paths)
     done["refused_rows"] = read - accepted + found.bad
     done["refused"] = write_refused(share, split, found.refused()) if done["refused_rows"] else None
     return done
@@ -77,7 +79,7 @@ def _write_states(
     by_file: Sequence[int],
 ) -> dict[str, Any]:
     query = states(share.bound.pipeline, share.bound.fields, frames, found.rows, times, found.columns)
-    kinds = targets_of(described(session, query), share.targets[frames.table], split.paths)
+    kinds, wider = types_of_states(described(session, query), share, frames, split.paths)
     table = sealed(stored(session, query, kinds), share.bound.fields)
     if not frames.by_arrival and any(each.is_state for each in share.bound.fields):
         table = merged(table, share.bound.pipeline.keys, share.bound.fields)
@@ -87,7 +89,7 @@ def _write_states(
     name = StatesPath(split.batch_us, split.number, newest, *frame_range(table)).named
     how = encoding(frames, share.bound.pipeline.keys)
     written = write_named(table, f"{share.bound.folder}/{frames.table}", name, **how)
-    return {**written, "taken": taken}
+    return {**written, "taken": taken, "wider": wider}
 
 
 def write_refused(share: Share, split: Split, table: pa.Table) -> dict[str, Any]:

@@ -14,12 +14,15 @@ from pipelines.files.paths import path_of
 from pipelines.jobs.run.accumulate_bundle import accumulate_bundle
 from pipelines.jobs.run.accumulate_split import accumulate_rows, write_refused
 from pipelines.jobs.run.bundles import Bundle, bundles
+from pipelines.jobs.run.contradictions import contradictions, waiting, waits
+from pipelines.jobs.run.contradictions import told as contradicted
 from pipelines.jobs.run.empty_batches import NOTHING
 from pipelines.jobs.run.fitting_files import fitting
 from pipelines.jobs.run.footers import may_bundle, seen
 from pipelines.jobs.run.lone_rows import lone_faults, may_be_of_a_row
 from pipelines.jobs.run.odd_cells import with_odd_cells
 from pipelines.jobs.run.refused_places import KEPT, bad_rows
+from pipelines.jobs.run.same_versions import versions_here
 from pipelines.jobs.run.shares import Written, manifest
 from pipelines.jobs.run.split_rows import carefully, plainly
 from pipelines.jobs.run.steady_reading import as_they_are, steady
@@ -45,7 +48,7 @@ def accumulate_share(share: Share) -> dict[str, Any]:
     """States and refused rows of every split, written.
 
     Returns:
-        `Written` as a dict.
+        `Written` as a dict, and `versions`: package -> its version in the task.
     """
     session = kept_session(share.bound.source.timezone)
     let_read(session, chain.from_iterable(split.paths for split in share.splits))
@@ -55,10 +58,21 @@ def accumulate_share(share: Share) -> dict[str, Any]:
         together = _together(session, share, [part for part in looked[stretch.start : stretch.stop] if part])
         done += [together] if together else [_alone(session, share, split) for split in share.splits[stretch.start : stretch.stop]]
     return {
-        "splits": [split for each in done for split in each.splits],
+        "splits": _with_new_columns([dict(split) for each in done for split in each.splits]),
         "states": {frames.table: [file for each in done for file in each.states[frames.table]] for frames in share.bound.frame_sets},
         "refused": [file for each in done for file in each.refused],
+        "versions": dict(versions_here()),
     }
+
+
+def _with_new_columns(splits: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The splits, those without `columns` that have them as the split before."""
+    known = None
+    for split in splits:
+        columns = split.get("columns") and split["columns"][1]
+        split["columns"] = None if columns == known else split.get("columns")
+        known = columns or known
+    return splits
 
 
 def _together(session: duckdb.DuckDBPyConnection, share: Share, parts: Sequence[Seen]) -> Written | None:
@@ -78,7 +92,8 @@ def _alone(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> Wr
     """What was read of files that did not change meanwhile, so that all frame sets are of one content."""
     done, files = steady(share.bound.source, split.paths, lambda: _guarded(session, share, split))
     counts = {name: done[name] for name in ("batch", "split", "read", "taken", "newest", "twice")}
-    entries = {**counts, "files": manifest(files, done["rows"], split.made), "refused": done["refused_rows"]}
+    told = {name: done.get(name) for name in ("columns", "lacks", "waits")}
+    entries = {**counts, **told, "files": manifest(files, done["rows"], split.made), "refused": done["refused_rows"]}
     return Written([entries], {table: [file] for table, file in done["states"].items()}, [done["refused"]] if done["refused"] else [])
 
 
@@ -100,11 +115,25 @@ def _guarded(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> 
             pass
         except OSError as full:
             raise refused("a copy of the files without their bad rows", full) from full
+        except MuntinError as worse:
+            told = worse
         if done is not None:
             return done
         if isinstance(told, MuntinError):
-            raise with_odd_cells(session, share.bound, split.paths, told) from wrong
+            return _contradicting(session, share, split, told)
         raise
+
+
+def _contradicting(session: duckdb.DuckDBPyConnection, share: Share, split: Split, told: MuntinError) -> dict[str, Any]:
+    """A split whose batch waits, as a type in it contradicts earlier batches and the source says so.
+
+    Raises:
+        MuntinError: it does not say so, or something else is wrong.
+    """
+    found = contradictions(session, share.bound, share.columns, split.paths)
+    if found and waits(share.bound):
+        return _of_bad_rows(share, split, waiting(share.bound, split.paths, found)) | {"waits": True}
+    raise contradicted(with_odd_cells(session, share.bound, split.paths, told), found) from told
 
 
 def _check_pickles(bound: Bound, split: Split) -> None:

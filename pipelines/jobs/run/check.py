@@ -16,6 +16,7 @@ from pipelines.errors import MuntinError, SourceError
 from pipelines.jobs.bound import Bound, bind
 from pipelines.jobs.inputs import Inputs, inputs
 from pipelines.jobs.promotion import check_not_superseded
+from pipelines.jobs.run.same_versions import say_other_versions
 from pipelines.jobs.run.source_columns import bound_types
 from pipelines.jobs.run.validate import find_suite
 from pipelines.quality.errors import SuiteError
@@ -54,6 +55,7 @@ def check(bound: Bound, intervals: Sequence[Interval], *, validate: bool = True,
         StateError: the definition is superseded.
     """
     check_not_superseded(bound)
+    say_other_versions(bound.folder)
     if validate:
         check_suites(bound)
     check_columns(bound, all_inputs(bound, intervals, forget=forget))

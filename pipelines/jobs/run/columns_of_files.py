@@ -17,12 +17,12 @@ from pipelines.errors import SourceError
 from pipelines.files.readable import readable_footer
 from pipelines.sources.duckdb_session import described
 from pipelines.sources.lift import states
-from pipelines.sources.scan import quoted, scan, staged
-from pipelines.sources.sql_types import lacking
+from pipelines.sources.nested_types import lacking
+from pipelines.sources.scan import quoted, scan, staged, texts
 from pipelines.sources.taken_times import Taken
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from pipelines.jobs.bound import Bound
     from pipelines.sources import Source
@@ -46,7 +46,7 @@ def check_files(session: duckdb.DuckDBPyConnection, bound: Bound, together: Mapp
     unused: set[str] = set()
     for path, own in _distinct(session, bound.source, paths) if len(paths) > 1 else ():
         for name, rest in _lacking(together, own):
-            if name not in unused and not _binds(session, bound, rest):
+            if name not in unused and not binds(session, bound, rest):
                 raise SourceError(
                     f"{path}: no column {name!r}, which the definition uses and other files of its batch have; "
                     f"write the file with that column, null where it is not known"
@@ -77,6 +77,21 @@ def _lacking(together: Mapping[str, str], own: Columns) -> Iterator[tuple[str, C
             yield f"{name}.{member}", {**together, name: rest}
 
 
+def lacking_files(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str]) -> dict[str, list[str]]:
+    """Each column that files may lack and some of these files do -> their paths. A file of JSON lines has no columns of its own."""
+    if not source.columns or source.format == "json":
+        return {}
+    names = {path: _names(session, source, path) for path in paths}
+    found = {column: [path for path in paths if column not in names[path]] for column in source.columns}
+    return {column: without for column, without in found.items() if without}
+
+
+def _names(session: duckdb.DuckDBPyConnection, source: Source, path: str) -> Collection[str]:
+    if source.format == "parquet":
+        return pq.read_schema(readable_footer(path)).names  # type: ignore[no-any-return]
+    return described(session, f"FROM {texts(replace(source, columns={}), path)}")
+
+
 def missing_column(session: duckdb.DuckDBPyConnection, bound: Bound, columns: Columns) -> str | None:
     """The name of a column that the definition uses and that is not there; None if there is none."""
     source = bound.source
@@ -94,7 +109,7 @@ def missing_column(session: duckdb.DuckDBPyConnection, bound: Bound, columns: Co
     return None
 
 
-def _binds(session: duckdb.DuckDBPyConnection, bound: Bound, columns: Columns) -> bool:
+def binds(session: duckdb.DuckDBPyConnection, bound: Bound, columns: Columns) -> bool:
     """Whether the definition can do with these columns."""
     try:
         _bind(session, bound, columns)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import defaultdict
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pipelines.jobs.run.accumulate_task import accumulate_share
 from pipelines.jobs.run.empty_batches import empty_states
+from pipelines.jobs.run.first_files import first_columns
+from pipelines.jobs.run.same_versions import check_workers
 from pipelines.jobs.run.shares import Share, split_batch
 from pipelines.jobs.run.source_columns import bound_types
+from pipelines.jobs.run.waiting_batches import hold_back
+from pipelines.jobs.source_note import noted
 from pipelines.sources.listing import shares
 from pipelines.spark.tasks import parallelism, run_tasks
 from pipelines.store.store import File
@@ -31,11 +36,13 @@ class Read:
         splits: start of a batch -> what was counted in each of its splits; none for a batch without files.
         states: table of a frame set -> the files of states.
         refused: the files of the quarantine.
+        wider: table of a frame set -> the paths of the files with a type that is wider than in the state.
     """
 
     splits: dict[int, list[dict[str, Any]]]
     states: dict[str, list[File]]
     refused: list[File]
+    wider: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
 
 def read_batches(bound: Bound, spark: SparkSession, given: Inputs, schemas: Mapping[str, pa.Schema | None]) -> Read:
@@ -49,7 +56,7 @@ def read_batches(bound: Bound, spark: SparkSession, given: Inputs, schemas: Mapp
 
     Raises:
         SourceError: the source cannot be read as the definition says.
-        StateError: states cannot be written.
+        StateError: states cannot be written, or workers have versions with which they would be others.
     """
     files, marks = given.files, given.marks
     pieces = [piece for interval, found in files.items() for piece in split_batch(bound, interval, found, marks.get(interval.start_us))]
@@ -57,9 +64,13 @@ def read_batches(bound: Bound, spark: SparkSession, given: Inputs, schemas: Mapp
     if pieces:
         targets = bound_types(bound, schemas, [piece.paths for piece, _ in pieces])
         dealt = shares([size for _, size in pieces], 2 * parallelism(spark))
-        items = [Share(bound, [pieces[at][0] for at in share], targets) for share in dealt]
-        for result in run_tasks(spark, accumulate_share, items):
+        columns = noted(bound.folder) or first_columns(bound, [piece.paths for piece, _ in pieces])
+        items = [Share(bound, [pieces[at][0] for at in share], targets, columns) for share in dealt]
+        results = run_tasks(spark, accumulate_share, items)
+        check_workers(result["versions"] for result in results)
+        for result in results:
             _add(done, result)
+    hold_back(bound, done.splits, done.states, done.refused)
     empty = [interval for interval in files if not done.splits[interval.start_us]]
     for table in done.states if empty else ():
         done.states[table].extend(empty_states(f"{bound.folder}/{table}", empty, marks))
@@ -72,4 +83,5 @@ def _add(done: Read, result: dict[str, Any]) -> None:
         done.splits[split["batch"]].append(split)
     for table, files in result["states"].items():
         done.states[table] += [File(file["path"], file["size"], file["rows"]) for file in files]
+        done.wider[table] += [file["path"] for file in files if file.get("wider")]
     done.refused.extend(File(file["path"], file["size"], file["rows"]) for file in result["refused"])

@@ -124,6 +124,7 @@ def run(
         finished.changed,
         finished.promoted,
         tuple(lacking(bound)),
+        schema_changes=tuple(line for one in done for line in one.schema_changes),
     )
 
 

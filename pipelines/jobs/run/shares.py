@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pipelines.sources.listing import splits
@@ -43,12 +43,14 @@ class Split:
 class Share:
     """The splits that one task works through.
 
-    `targets`: frame set's table -> column -> SQL type that its states have in every batch.
+    `targets`: frame set's table -> column -> SQL type that its states have in every batch. `columns`: name -> SQL type of the source's
+    columns in earlier batches.
     """
 
     bound: Bound
     splits: Sequence[Split]
     targets: Mapping[str, Mapping[str, str]]
+    columns: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,8 @@ class Written:
 
     Attributes:
         splits: of each split `batch` (its start), `split` (its number), `read`, `taken`, `refused` and `twice` (rows), `newest` (time)
-            and `files` (of the manifest).
+            and `files` (of the manifest); `columns`: path of a file -> its columns, (name, SQL type), where they differ from those of
+            the split before; `lacks`: column -> paths of the files without it; `waits`: whether its batch waits.
         states: table of a frame set -> files, each with path, size (bytes) and rows.
         refused: files of the quarantine, as those of states.
     """

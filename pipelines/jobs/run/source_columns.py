@@ -4,36 +4,39 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
 import duckdb
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from pipelines.aggregates.aggregate import sealed
 from pipelines.aggregates.grouping import asked_of
 from pipelines.definition.kinds import RowStates
 from pipelines.definition.spelling import did_you_mean
 from pipelines.errors import DefinitionError, MuntinError, SourceError
-from pipelines.files.readable import readable_footer
+from pipelines.jobs.run.contradictions import contradictions, waits
+from pipelines.jobs.run.contradictions import told as contradicted
 from pipelines.jobs.run.definition_sql import check_sql
+from pipelines.jobs.run.first_files import first_with_rows
 from pipelines.jobs.run.fitting_files import fitting
 from pipelines.jobs.run.odd_cells import with_odd_cells
 from pipelines.jobs.run.times_of_files import check_times
+from pipelines.jobs.source_note import noted
 from pipelines.sources.duckdb_session import described, explained, kept_session, said
 from pipelines.sources.json_columns import read_as
 from pipelines.sources.lift import states
 from pipelines.sources.lift_sql import expression_sql, lifts_sql
+from pipelines.sources.nested_types import is_nested
 from pipelines.sources.object_files import let_read
 from pipelines.sources.scan import event_time, quoted, scan, staged
-from pipelines.sources.sql_types import NEEDS, is_nested, meets, stored, stored_type
+from pipelines.sources.sql_types import NEEDS, meets, stored, stored_type
 from pipelines.sources.taken_times import Taken
 from pipelines.states.columns import FIRST_EVENT, FRAME, LAST_EVENT, ORDINAL, SOURCE_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
 
     from pipelines.definition.frame_sets import FrameSet
     from pipelines.jobs.bound import Bound
@@ -41,6 +44,8 @@ if TYPE_CHECKING:
 
 def bound_types(bound: Bound, known: Mapping[str, pa.Schema | None], pieces: Sequence[Sequence[str]]) -> dict[str, dict[str, str]]:
     """For each frame set's table the SQL type of its columns: as in the state, else as the first files with rows say.
+
+    Where a batch with a contradiction waits, files with one are passed over; if all have one, the state says the types.
 
     Raises:
         SourceError: a file cannot be read, or the event time's column is missing or no time.
@@ -56,7 +61,30 @@ def bound_types(bound: Bound, known: Mapping[str, pa.Schema | None], pieces: Seq
         with suppress(FileNotFoundError):  # gone since it was listed
             if types := _of_good_rows(session, bound, known, pieces):
                 return types
-        raise with_odd_cells(session, bound, _first_with_rows(session, bound, pieces), told) from wrong
+        first, before = first_with_rows(session, bound, pieces), noted(bound.folder)
+        found = contradictions(session, bound, before, first)
+        if found and waits(bound):
+            return _of_others(session, bound, known, pieces, before)
+        raise contradicted(with_odd_cells(session, bound, first, told), found) from wrong
+
+
+def _of_others(
+    session: duckdb.DuckDBPyConnection,
+    bound: Bound,
+    known: Mapping[str, pa.Schema | None],
+    pieces: Sequence[Sequence[str]],
+    before: Mapping[str, str],
+) -> dict[str, dict[str, str]]:
+    """As `bound_types`, of the files without a contradiction; if there are none, of the state."""
+    others = [piece for piece in pieces if not contradictions(session, bound, before, piece)]
+    if others:
+        return bound_types(bound, known, others)
+    return {table: {} if schema is None else _described(session, schema) for table, schema in known.items()}
+
+
+def _described(session: duckdb.DuckDBPyConnection, schema: pa.Schema) -> dict[str, str]:
+    session.register("muntin_known", schema.empty_table())
+    return described(session, "FROM muntin_known")
 
 
 def _of_good_rows(
@@ -84,7 +112,7 @@ def _of_good_rows(
 def _bound_types(
     session: duckdb.DuckDBPyConnection, bound: Bound, known: Mapping[str, pa.Schema | None], pieces: Sequence[Sequence[str]]
 ) -> dict[str, dict[str, str]]:
-    paths = _first_with_rows(session, bound, pieces)
+    paths = first_with_rows(session, bound, pieces)
     files = scan(bound.source, paths, read_as(session, bound.source, paths))
     columns = described(session, f"FROM {files}")
     event_time(bound.source, columns)
@@ -98,20 +126,6 @@ def _bound_types(
     return {frames.table: _types(session, bound, frames, rows, columns, known.get(frames.table)) for frames in bound.frame_sets}
 
 
-def _first_with_rows(session: duckdb.DuckDBPyConnection, bound: Bound, pieces: Sequence[Sequence[str]]) -> Sequence[str]:
-    return next((piece for piece in pieces if _has_rows(session, bound, piece)), pieces[0])
-
-
-def _has_rows(session: duckdb.DuckDBPyConnection, bound: Bound, paths: Sequence[str]) -> bool:
-    if bound.source.format == "parquet":
-        with suppress(OSError, pa.ArrowException):  # which DuckDB explains
-            return any(pq.read_metadata(readable_footer(path)).num_rows for path in paths)
-    try:
-        return bool(session.execute(f"SELECT 1 FROM {scan(replace(bound.source, types={}), paths)} LIMIT 1").fetchall())
-    except duckdb.Error as wrong:
-        raise explained(wrong, paths) from wrong
-
-
 def _types(
     session: duckdb.DuckDBPyConnection, bound: Bound, frames: FrameSet, rows: str, columns: Mapping[str, str], known: pa.Schema | None
 ) -> dict[str, str]:
@@ -121,8 +135,7 @@ def _types(
     }
     if known is None:
         return here
-    session.register("muntin_known", known.empty_table())
-    before = described(session, "FROM muntin_known")
+    before = _described(session, known)
     ours = {FRAME, FIRST_EVENT, LAST_EVENT, ORDINAL, *(column for each in bound.fields if each.seal for column in each.lifts)}
     return {name: kind if name in ours else before.get(name, kind) for name, kind in here.items()}
 

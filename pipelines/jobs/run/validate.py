@@ -11,6 +11,7 @@ from pipelines.errors import DefinitionError
 from pipelines.jobs.quality_notes import note_verdict
 from pipelines.jobs.reports_table import utc_now
 from pipelines.jobs.run.verdicts import record_verdicts
+from pipelines.jobs.verdicts_table import record_checks
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -42,8 +43,10 @@ def validate_staged(bound: Bound, spark: SparkSession, staged: Staged) -> list[d
             )
     record_verdicts(bound, staged, {report.window: report.status for report in reports})
     starts = {window.window: window.starts for window in staged.windows}
+    now = utc_now()
     for report in reports:
-        note_verdict(bound.folder, report.to_dict(), starts[report.window], utc_now())
+        note_verdict(bound.folder, report.to_dict(), starts[report.window], now)
+    record_checks(bound.store, [(report.to_dict(), starts[report.window]) for report in reports], now)
     failed = [report for report in reports if report.status == "failed"]
     for report in failed[1:]:  # the first report is the text of the error
         log.error("%s", report.text())

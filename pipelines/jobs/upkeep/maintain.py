@@ -13,6 +13,7 @@ from pipelines.jobs.reports_table import last_read_at, utc_now
 from pipelines.jobs.state_folders import bind_existing
 from pipelines.jobs.upkeep.compact import compact
 from pipelines.jobs.upkeep.expire import expire
+from pipelines.jobs.upkeep.migrate import forget_undo
 from pipelines.jobs.upkeep.tiers import make_tiers
 from pipelines.jobs.upkeep.vacuum import Removed, vacuum
 from pipelines.store.delta import DeltaStore
@@ -73,6 +74,8 @@ def maintain(
     tell("vacuum")
     oldest = present - timedelta(microseconds=older_than_us)
     gone = [*_superseded(bound, oldest, dry_run=dry_run)] if superseded else []
+    if not dry_run and (kept := forget_undo(path_of(bound.folder).parent, oldest.timestamp()))[0]:
+        gone.append(Removed("kept to undo a migration", bound.pipeline.name, *kept))
     swept = vacuum(root, older_than_us=older_than_us, pipeline=pipeline, dry_run=dry_run, now=present)
     return Maintained(compacted, (*gone, *swept))
 

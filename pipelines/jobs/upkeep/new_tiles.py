@@ -153,4 +153,5 @@ class NewTiles:
         have = {file.path: file for file in (*files.values(), index_file(tiles, self.folder, self.schema))}
         had = {file.path: file for file in self.base.files}
         adds, removes = ([one[path] for path in one.keys() - other.keys()] for one, other in ((have, had), (had, have)))
-        self.bound.store.commit(self.found.table, self.base, Change(self.schema, adds, removes, []))
+        whole = len(removes) == len(self.base.files)
+        self.bound.store.commit(self.found.table, self.base, Change(self.schema, adds, removes, [], whole=whole))

@@ -1,0 +1,73 @@
+"""A note beside a state: the columns of the source as the files had them so far, so that a run can say what is other in new files."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from pipelines.definition.amounts import many
+from pipelines.files.paths import path_of
+from pipelines.sources.common_types import common_type
+from pipelines.sources.sql_types import stored_type
+from pipelines.store.disk import write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+NAME = "columns.json"
+Columns = dict[str, str]  # name -> SQL type, in the order of a file
+
+
+def noted(state: str) -> Columns:
+    """Name -> SQL type of the source's columns; {} where nobody noted them, as before a first run."""
+    try:
+        return dict(json.loads(path_of(state, NAME).read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return {}
+
+
+def note(state: str, columns: Columns) -> None:
+    """Note the columns in the folder of a state, unless they are noted already.
+
+    Raises:
+        StateError: the disk refuses.
+    """
+    if columns and [*noted(state).items()] != [*columns.items()]:
+        write_whole(path_of(state, NAME), (json.dumps(columns, indent=2) + "\n").encode())
+
+
+def taken_in(known: Columns, here: Columns, path: str, *, ordered: bool = True) -> tuple[Columns, list[str]]:
+    """The columns with those of one more file, and what is other in it, a sentence each. `ordered`: whether files have an order of columns.
+
+    >>> taken_in({"x": "INTEGER"}, {"x": "BIGINT", "y": "DATE"}, "b.parquet")
+    ({'x': 'BIGINT', 'y': 'DATE'}, ['x is BIGINT in b.parquet and was INTEGER: BIGINT holds both', 'y DATE is a new column in b.parquet'])
+    """
+    if not known:
+        return dict(here), []
+    found, told = dict(known), []
+    for name, kind in here.items():
+        before = known.get(name)
+        if before is None:
+            told.append(f"{name} {kind} is a new column in {path}")
+            found[name] = kind
+        elif before != kind and (wide := common_type(stored_type(before), stored_type(kind)) or kind) not in (before, stored_type(before)):
+            told.append(f"{name} is {kind} in {path} and was {before}" + (f": {wide} holds both" if _holds_both(before, kind) else ""))
+            found[name] = wide
+    common = [name for name in known if name in here]
+    if ordered and common != [name for name in here if name in known]:
+        told.append(f"the columns of {path} are in another order: {', '.join(here)}")
+        found = {name: found[name] for name in (*here, *(name for name in found if name not in here))}
+    return found, told
+
+
+def _holds_both(one: str, other: str) -> bool:
+    return common_type(stored_type(one), stored_type(other)) is not None
+
+
+def lacks(found: Iterable[Mapping[str, Sequence[str]]]) -> list[str]:
+    """Which columns some files lack, a sentence each. `found`: column -> paths of the files without it."""
+    paths: dict[str, list[str]] = {}
+    for each in found:
+        for name, without in each.items():
+            paths.setdefault(name, []).extend(without)
+    return [f"{name} is null in {many(len(without), 'file')} without it, as {without[0]}" for name, without in paths.items()]

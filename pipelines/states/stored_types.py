@@ -1,0 +1,28 @@
+"""The Arrow types of columns in files of states and of windows: those that Delta has."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from pipelines.states.columns import INSTANT
+
+
+def storable_type(kind: pa.DataType) -> pa.DataType:
+    """The Arrow type that a column is stored as."""
+    if pa.types.is_timestamp(kind):
+        return INSTANT
+    if pa.types.is_large_string(kind) or pa.types.is_string_view(kind) or pa.types.is_dictionary(kind):
+        return pa.string()
+    if pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind):
+        return pa.binary()
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return pa.list_(storable_type(kind.value_type))
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(storable_type(field.type)) for field in kind])
+    return kind
+
+
+def has_types(schema: pa.Schema, wide: pa.Schema) -> bool:
+    """Whether columns have the types that another schema has; a column that it lacks has."""
+    names = {*wide.names}
+    return all(each.name not in names or storable_type(each.type) == storable_type(wide.field(each.name).type) for each in schema)
