@@ -39,7 +39,7 @@ docs: setup ## the docs as a site, served on 127.0.0.1:8000; ARGS=build writes i
 bench: setup ## the benchmarks, written to benchmarks/results.md
 	@$(python) -m benchmarks $(ARGS)
 
-soak: setup ## an hour of random histories beside clean runs; ARGS="--minutes 5 --seed 7"
+soak: setup ## an hour of random histories beside clean runs; ARGS="--part worlds --minutes 5"; --help lists the parts
 	@$(python) -m tests.soak $(ARGS)
 
 audit: setup ## known vulnerabilities of the pinned packages, from osv.dev; exceptions and their reasons are in setup/audit-exceptions.txt

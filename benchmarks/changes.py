@@ -86,19 +86,20 @@ WIDER = "a file with a wider type (int, then long)"
 
 @contextmanager
 def counted(into: dict[str, int]) -> Iterator[None]:
-    """Count what the tasks read: of the source those that make states, of states those that make windows."""
-    from pipelines.jobs.run import finalize_task, read_batches
+    """Count what is read: of the source by the tasks that make states, of states by those that make windows, and to write them anew."""
+    from pipelines.jobs.run import accumulate, finalize_task, read_batches
 
     def counting(what: str, task: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        def read(item: Any) -> Any:  # noqa: ANN401 - whatever a task takes
+        def read(*given: Any) -> Any:  # noqa: ANN401 - whatever a task takes
             before = _read_so_far()
-            done = task(item)
+            done = task(*given)
             into[what] = into.get(what, 0) + _read_so_far() - before
             return done
 
         return read
 
     places = [(read_batches, "accumulate_share", "source_bytes"), (finalize_task, "finalize_shards", "state_bytes")]
+    places.append((accumulate, "in_types", "state_bytes"))
     kept = [(module, name, getattr(module, name)) for module, name, _ in places]
     for module, name, what in places:
         setattr(module, name, counting(what, getattr(module, name)))
@@ -155,6 +156,7 @@ def line(name: str, found: Mapping[str, Any], source_bytes: int) -> str:
 def main() -> None:
     """Measure every change, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", help="one change, by its name in the table")
     parser.add_argument("--json", action="store_true", help="figures instead of the table")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="muntin-changes-") as name:
@@ -162,7 +164,7 @@ def main() -> None:
         write(base / "data", range(DAYS), ROWS, pa.int32())
         run(definition(base), root=base / "state", start=START, end=START + DAYS * DAY, spark=InProcess())
         source_bytes, found = sum(file.stat().st_size for file in (base / "data").iterdir()), {}
-        for change in (*CHANGES, WIDER):
+        for change in [asked.only] if asked.only else (*CHANGES, WIDER):
             shutil.rmtree(Path(name, "now"), ignore_errors=True)
             base.rename(Path(name, "now"))  # the definition names the folder
             shutil.copytree(Path(name, "now"), base)

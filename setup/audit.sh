@@ -16,6 +16,6 @@ while read -r identifier reason; do
   ignored+=(--ignore-vuln "$identifier")
 done <"$EXCEPTIONS"
 
-use_pip_settings_for_uv
+[ -n "${UV:-}" ] || use_pip_settings_for_uv
 exec "${UV:-.venv/bin/uv}" tool run --from "pip-audit==$PIP_AUDIT" pip-audit --strict --progress-spinner off \
   --vulnerability-service osv --disable-pip --require-hashes --requirement requirements.txt ${ignored[@]+"${ignored[@]}"}

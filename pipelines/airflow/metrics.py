@@ -5,8 +5,6 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from pipelines.jobs.metrics import KINDS
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -28,6 +26,8 @@ def _send(metric: Metric) -> None:
     """With labels; and, as Airflow does for its own, under a name that holds them, for receivers that know no labels."""
     from airflow.sdk.configuration import conf
     from airflow.sdk.observability import stats
+
+    from pipelines.jobs.metrics import KINDS
 
     send = stats.incr if KINDS[metric.name].type == "counter" else stats.gauge
     send(metric.name, metric.value, tags=metric.labels)

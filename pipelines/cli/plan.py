@@ -3,7 +3,9 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from pipelines.cli import options as opt
 from pipelines.cli.output import columns, moment, say, say_json, size, stretches
@@ -13,11 +15,16 @@ from pipelines.definition.amounts import many
 from pipelines.errors import SourceError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pipelines.definition.pipeline import Pipeline
+    from pipelines.files.paths import AnyPath
     from pipelines.jobs.look.plan import Plan, PlannedBatch
     from pipelines.jobs.look.planned_windows import PlannedWindows
     from pipelines.jobs.look.redefined import Redefined
 
-_SHOWN = 40
+_SHOWN, _ROWS = 40, 5
+Rows = Annotated[int, typer.Option("--rows", min=0, metavar="ROWS", help="So many windows of each name are listed; 0 is none.")]
 
 
 def plan(
@@ -27,11 +34,13 @@ def plan(
     root: opt.Root = None,
     name: opt.Name = None,
     validate: opt.Validate = True,
+    rows: Rows = _ROWS,
     as_json: opt.Json = False,
 ) -> int:
     """Say what a run would do.
 
-    Which batches are new, changed, unchanged or missing, which windows a run would touch, what has changed in the definition. The
+    Which batches are new, changed, unchanged or missing, which windows a run would touch, what has changed in the definition. Of the
+    windows that are published now and may change, some are listed, the newest first. The
     definition is checked against the source's files and the suites. Nothing is done. Exit status 3 if files are missing.
 
     Example:
@@ -42,12 +51,23 @@ def plan(
         from pipelines.jobs.look.plan import plan as plan_range
 
         planned = plan_range(pipeline, root=folder, start=start, end=end, validate=validate)
-    say_json(planned.to_dict()) if as_json else say_plan(planned)
+        touched = _touched(pipeline, folder, planned, rows)
+    say_json(planned.to_dict() | {"may_change": touched}) if as_json else say_plan(planned, touched)
     return SourceError.exit_status if planned.missing else 0
 
 
-def say_plan(planned: "Plan") -> None:
-    """A plan for people."""
+def _touched(pipeline: "Pipeline", root: "AnyPath", planned: "Plan", rows: int) -> "dict[str, list[dict[str, object]]]":
+    """Window -> some of its published windows that may change: key, bounds and closing batch."""
+    from pipelines.jobs.bound import bind
+    from pipelines.jobs.look.windows_of_batches import windows_of_batches
+
+    bound, shown = bind(pipeline, root), [*pipeline.keys, "window_start", "window_end", "batch"]
+    found = {name: windows_of_batches(bound, name, starts, limit=rows) for name, starts in planned.windows.items()}
+    return {name: table.select(shown).to_pylist() for name, table in found.items() if len(table)}
+
+
+def say_plan(planned: "Plan", touched: "Mapping[str, Sequence[Mapping[str, object]]]") -> None:
+    """A plan for people. `touched`: window -> some of its windows that may change."""
     rows = [
         [
             batch.interval_start,
@@ -64,6 +84,11 @@ def say_plan(planned: "Plan") -> None:
         say(f"... {many(len(rows) - _SHOWN, 'batch')} more; --json has them all\n" if len(rows) > _SHOWN else "")
     for line in (*_summary(planned), *_definition(planned.redefined)):
         say(line)
+    for name, some in touched.items():
+        say(f"\n{name}, of those published now:")
+        say(columns([*some[0]], [[*row.values()] for row in some]))
+        if (left := planned.counts[name].published - len(some)) > 0:
+            say(f"... {many(left, 'window')} more; --rows says how many are shown")
 
 
 def _summary(planned: "Plan") -> Iterator[str]:

@@ -21,6 +21,7 @@ _WINDOW = {
     "windows": "windows",
     "published to": "published_to",
     "watermark": "watermark",
+    "open": "open",
     "open since": "open_since",
     "rows late": "rows_late",
     "to publish": "unpublished",

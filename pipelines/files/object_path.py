@@ -10,29 +10,15 @@ import io
 import posixpath
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from stat import S_IFDIR, S_IFREG
+from stat import S_IFDIR
 from typing import TYPE_CHECKING
 
+from pipelines.files.object_stat import ObjectStat, stat_in
 from pipelines.files.object_stores import to_ask, to_move, told
+from pipelines.files.patterns import fits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from datetime import datetime
-
-
-@dataclass(frozen=True, slots=True)
-class ObjectStat:
-    """What a store tells of a file, named as `os.stat_result` has it. `st_ino` is the ETag: another content, another one."""
-
-    st_size: int
-    st_mtime_ns: int
-    st_ino: str
-    st_mode: int = S_IFREG
-
-    @property
-    def st_mtime(self) -> float:
-        """When it was written, in seconds since 1970."""
-        return self.st_mtime_ns / 1e9
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -232,7 +218,7 @@ class ObjectPath:
         with told(self.address):
             found = obstore.list_with_delimiter(to_ask(self.bucket), self.key or None)
         names = {posixpath.basename(path.rstrip("/")): ObjectStat(0, 0, "", S_IFDIR) for path in found["common_prefixes"]}
-        names |= {posixpath.basename(meta["path"]): _stat(meta) for meta in found["objects"]}
+        names |= {posixpath.basename(meta["path"]): stat_in(meta) for meta in found["objects"]}
         return dict(sorted(names.items()))
 
     def iterdir(self) -> Iterator[ObjectPath]:
@@ -243,7 +229,7 @@ class ObjectPath:
         """The files and folders that a pattern with `*`, `?`, `[...]` and `**` names. Hidden names count, as in `Path.glob`."""
         head, _, rest = pattern.partition("/")
         if head == "**":
-            return iter(sorted({path for path in self._all() if _fits(path.address[len(self.address) + 1 :], pattern)}))
+            return iter(sorted({path for path in self._all() if fits(path.address[len(self.address) + 1 :], pattern)}))
         found = [self / head] if not set(head) & set("*?[") else [path for path in self.iterdir() if fnmatchcase(path.name, head)]
         if not rest:
             return iter([path for path in found if (path.is_dir() if pattern.endswith("/") else path.exists())])
@@ -276,7 +262,7 @@ class ObjectPath:
         if not self.key:
             raise FileNotFoundError(errno.ENOENT, "a bucket is no file", self.address)
         with told(self.address):
-            return _stat(obstore.head(to_ask(self.bucket), self.key))
+            return stat_in(obstore.head(to_ask(self.bucket), self.key))
 
     def _below(self, chunk: int = 1000) -> Iterator[tuple[ObjectPath, ObjectStat]]:
         import obstore
@@ -284,25 +270,4 @@ class ObjectPath:
         with told(self.address):
             for found in obstore.list(to_ask(self.bucket), self.key or None, chunk_size=chunk):
                 for meta in found:
-                    yield ObjectPath(f"{self.bucket}/{meta['path']}"), _stat(meta)
-
-
-def _stat(meta: object) -> ObjectStat:
-    """The facts that a store tells of a file."""
-    written: datetime = meta["last_modified"]  # type: ignore[index]
-    whole = int(written.timestamp()) * 10**9 + written.microsecond * 1000
-    return ObjectStat(meta["size"], whole, meta["e_tag"] or "")  # type: ignore[index]
-
-
-def _fits(path: str, pattern: str) -> bool:
-    """Whether a path fits a pattern whose `**` stands for any number of folders."""
-    parts, wanted = path.split("/"), pattern.split("/")
-    return _fit(parts, wanted)
-
-
-def _fit(parts: list[str], wanted: list[str]) -> bool:
-    if not wanted:
-        return not parts
-    if wanted[0] == "**":
-        return any(_fit(parts[at:], wanted[1:]) for at in range(len(parts) + 1))
-    return bool(parts) and fnmatchcase(parts[0], wanted[0]) and _fit(parts[1:], wanted[1:])
+                    yield ObjectPath(f"{self.bucket}/{meta['path']}"), stat_in(meta)

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 from pipelines.definition.extras import need
 from pipelines.definition.relative_paths import is_object_store
 from pipelines.errors import StateError
-from pipelines.files.object_path import ObjectPath, ObjectStat
+from pipelines.files.object_path import ObjectPath
+from pipelines.files.object_stat import ObjectStat
 from pipelines.files.settings import table_options
 
 if TYPE_CHECKING:
@@ -142,10 +143,19 @@ def stats_of(paths: Sequence[str]) -> dict[str, Stat]:
         return {path: stat for path, stat in zip(paths, found, strict=True) if stat}
 
 
+def stat_of(path: str) -> Stat:
+    """The facts of a path.
+
+    Raises:
+        FileNotFoundError: there is nothing.
+    """
+    return path_of(path).stat() if is_object_store(path) else os.stat(path)  # noqa: PTH116 - a Path takes twice as long
+
+
 def _stat(path: str) -> Stat | None:
     """What the disk or the store tells of a path; None if there is nothing. A run asks for each file of its batches."""
     try:
-        return path_of(path).stat() if is_object_store(path) else os.stat(path)  # noqa: PTH116 - a Path takes twice as long
+        return stat_of(path)
     except OSError as wrong:
         if wrong.errno in _NOTHING:
             return None

@@ -94,17 +94,6 @@ def record_accumulated(store: Store, done: Sequence[Accumulated], now: datetime)
     return changed
 
 
-def record_versions(store: Store, versions: Mapping[int, tuple[str, str]], now: datetime) -> None:
-    """Repeat the last reports of batches whose states were written anew, with another version and nothing else.
-
-    `versions`: start of a batch -> the version before, which the report must have, and the one now.
-    """
-    last = last_accumulated(store) if versions else {}
-    told = {start: report for start, report in last.items() if start in versions and report["version"] == versions[start][0]}
-    rows = [{**report, "step": "accumulate", "version": versions[start][1]} for start, report in told.items()]
-    _append(store, rows, now)
-
-
 def _entry(file: ReadFile) -> tuple[Any, ...]:
     return file.path, file.bytes, file.rows, file.written_ns, file.checksum
 

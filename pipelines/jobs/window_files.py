@@ -101,6 +101,27 @@ def _shard(file: File) -> int:
     return int(file.path.partition("/")[2].partition("_")[0])
 
 
+def in_types(folder: str, files: Sequence[File], schema: pa.Schema, keys: Sequence[str]) -> list[File]:
+    """Files of windows with the types of a schema; a file with a value that does not go into its type stays as it is.
+
+    Raises:
+        StateError: a file is gone or damaged.
+    """
+    return [_in_types(folder, file, schema, keys) for file in files]
+
+
+def _in_types(folder: str, file: File, schema: pa.Schema, keys: Sequence[str]) -> File:
+    check_whole(folder, [file])
+    table = pq.read_table(readable(f"{folder}/{file.path}"), partitioning=None)
+    known = {each.name: each.type for each in schema}
+    try:
+        wide = table.cast(pa.schema([each.with_type(known.get(each.name, each.type)) for each in table.schema]))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return file
+    first, last = batches_of_windows(file.path) or (0, -1)
+    return write_windows(wide, folder, first, last, int(file.path.partition("/")[2].partition("_")[0]), keys)
+
+
 def _within(ascending: Ints, first: int, last: int) -> Ints:
     return ascending[np.searchsorted(ascending, first) : np.searchsorted(ascending, last, side="right")]
 

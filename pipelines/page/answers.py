@@ -15,6 +15,7 @@ from pipelines.page.pictures.timeline import timelines
 from pipelines.page.views import results as of_results
 from pipelines.page.views.explained import told
 from pipelines.page.views.overview import line
+from pipelines.page.views.planned import planned
 from pipelines.page.views.seen import Seen, chosen_key, seen
 from pipelines.page.views.tables import batch_table, refused_table, verdicts, window_table
 from pipelines.page.views.timeline import BATCHES, timeline
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from pipelines.page.installation import Known
     from pipelines.page.views.explained import Runs
+    from pipelines.page.views.planned import Planned
     from pipelines.page.views.timeline import Bar
 
 TABS = (
@@ -31,6 +33,7 @@ TABS = (
     ("windows", "Windows"),
     ("results", "Results"),
     ("batches", "Batches"),
+    ("plan", "Plan"),
     ("quarantine", "Quarantine"),
     ("suites", "Suites"),
 )
@@ -68,6 +71,8 @@ def answer(known: Known, tab: str, asked: Mapping[str, str], now_us: int, runs: 
         case "batches":
             skip = number(asked.get("skip", "0"), "skip")
             view = {"table": batch_table(at, skip), "skip": skip}
+        case "plan":
+            view = {"shown": _planned(at, asked)}
         case "quarantine":
             view = {"table": refused_table(at, place_of(asked.get("begin"))), "begin": asked.get("begin")}
         case "suites":
@@ -100,6 +105,12 @@ def _windows(at: Seen, asked: Mapping[str, str]) -> dict[str, Any]:
     table = window_table(at, window, _asked(at, asked), place_of(asked.get("begin")))
     same = {name: text for name, text in asked.items() if name != "begin"}
     return {"table": table, "windows": tuple(at.pipeline.windows), "same": same | {"window": window}}
+
+
+def _planned(at: Seen, asked: Mapping[str, str]) -> Planned | None:
+    """The plan of a range; None where no range is asked for."""
+    start, end = instant_of(asked.get("from"), "from"), instant_of(asked.get("to"), "to")
+    return planned(at, start, end) if start and end else None
 
 
 def _results(at: Seen, asked: Mapping[str, str]) -> dict[str, Any]:

@@ -5,15 +5,12 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from pipelines.definition.relative_paths import is_object_store
-from pipelines.files.readable import readable, readable_footer
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
 ROW_NUMBER = "__muntin_row"
@@ -42,7 +39,10 @@ def _read(spark: SparkSession, files: Sequence[str]) -> DataFrame:
     """The rows of files: read by Spark itself, but from an object store by tasks of ours, which need no jar."""
     if not any(map(is_object_store, files)):
         return spark.read.options(**NO_GLOB).parquet(*files)
+    import pyarrow.parquet as pq
     from pyspark.sql.pandas.types import from_arrow_schema
+
+    from pipelines.files.readable import readable, readable_footer
 
     schema = _plain(pq.read_schema(readable_footer(files[0])).remove_metadata())
 
@@ -56,6 +56,8 @@ def _read(spark: SparkSession, files: Sequence[str]) -> DataFrame:
 
 def _plain(schema: pa.Schema) -> pa.Schema:
     """A schema without dictionaries, which Spark does not take."""
+    import pyarrow as pa
+
     return pa.schema([field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field for field in schema])
 
 

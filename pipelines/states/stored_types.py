@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pyarrow as pa
 
 from pipelines.states.columns import INSTANT
@@ -26,3 +28,12 @@ def has_types(schema: pa.Schema, wide: pa.Schema) -> bool:
     """Whether columns have the types that another schema has; a column that it lacks has."""
     names = {*wide.names}
     return all(each.name not in names or storable_type(each.type) == storable_type(wide.field(each.name).type) for each in schema)
+
+
+def with_types(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """The rows with the types of a schema, which are wider; a column that does not go into its type stays as it is."""
+    for at, each in enumerate(table.schema):
+        if each.name in schema.names and storable_type(each.type) != storable_type(schema.field(each.name).type):
+            with suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError):
+                table = table.set_column(at, each.name, table[each.name].cast(schema.field(each.name).type))
+    return table

@@ -11,6 +11,7 @@ from pipelines import aggregates as agg
 from pipelines import windows
 from pipelines.errors import SourceError
 from pipelines.jobs.look.quarantine import quarantined
+from pipelines.jobs.run import lone_rows
 from tests.end_to_end.hourly import Hourly, times
 
 
@@ -108,6 +109,16 @@ def test_a_sum_that_no_single_value_is_to_blame_for_stays_an_error(tmp_path: Pat
     case.write("00.parquet", {"at": times(1, 2), "x": [2**63 - 1, 1]})
     with pytest.raises(SourceError, match="a sum does not fit its type"):
         case.run()
+
+
+# rows are tried two at once: a function that fails for both is not wrong for that
+def test_rows_are_tried_a_few_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lone_rows, "_AT_ONCE", 2)
+    case = Hourly(tmp_path, other=ROOT)
+    case.write("00.parquet", {"at": times(1, 2, 3, 4, 5), "x": [-1.0, -1.0, 4.0, -2.0, 9.0]})
+    assert counts(case.run().batches[0]) == (5, 2, 0, 3)
+    assert case.rows("x") == [(5.0,)]
+    assert [row for _, row, _ in told(case)] == [0, 1, 3]
 
 
 # one of two hours that are read together

@@ -8,14 +8,17 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
+import pyarrow.compute as pc
 import pytest
 
 from pipelines import aggregates as agg
-from pipelines import sources, windows
+from pipelines import read, sources, windows
 from pipelines.cli.output import plain
 from pipelines.cli.text_timeline import text_timeline
 from pipelines.cli.timeline import plain_timeline
 from pipelines.definition.instants import instant_us
+from pipelines.jobs.look.open_count import open_count
+from pipelines.jobs.pending import pending_window
 from pipelines.page.answers import TABS, answer
 from pipelines.page.installation import Known
 from pipelines.page.views.explained import no_runs
@@ -55,6 +58,8 @@ def test_every_page_of_every_kind(kind: Any, tmp_path: Path) -> None:
     explained = {link: page for link, page in found.items() if link.startswith("?")}
     assert explained
     assert all("Made of " in page for page in explained.values()), [link for link, page in explained.items() if "Made of " not in page]
+    provisional = read(hourly.pipeline, "w", root=hourly.root, provisional=True).filter(pc.field("provisional"))
+    assert open_count(seen(known).bound, pending_window(seen(known).bound, "w")) == len(provisional)
     at = seen(known)
     shown = timeline(at, "w", chosen_key(at, "w", {}))
     assert re.fullmatch("batches  .*[-!].*", text_timeline(shown, 100)[-2])

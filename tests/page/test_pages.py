@@ -20,6 +20,8 @@ EVERY_PAGE = (
     "windows?window=two_hours&f0=a&from=2024-01-01&to=2024-01-02",
     "results",
     "batches",
+    "plan",
+    "plan?from=2024-01-01&to=2024-01-01T02:00",
     "quarantine",
     "suites",
     "window?window=hour&k0=a&at=2024-01-01T00:10",
@@ -42,8 +44,8 @@ def table(page: str) -> list[list[str]]:
 def test_the_overview_says_how_it_is_and_what_to_do(client: TestClient) -> None:
     said = client.get("/")
     first, *_ = table(said.text)
-    assert first[:4] == ["sensors", "2024-01-01 02:00", "3 h", "2024-01-01 01:00"]
-    assert first[5:] == ["1", "1", "1", "failed: 1 critical of 1 check on 3 rows"]
+    assert first[:5] == ["sensors", "2024-01-01 02:00", "3 h", "2", "2024-01-01 01:00"]
+    assert first[6:] == ["1", "1", "1", "failed: 1 critical of 1 check on 3 rows"]
     for call in ("1 interval missing: 2024-01-01T02:00; 1 batch waiting for it", "1 row quarantined", "hour failed: 1 critical"):
         assert call in words(said.text)
     assert "airflow backfill create --dag-id sensors --from-date 2024-01-01T02:00:00+00:00 --to-date 2024-01-01T02:00:00+00:00" in words(
@@ -185,3 +187,30 @@ def test_browsers_are_told_to_be_careful(client: TestClient) -> None:
     headers = client.get("/").headers
     assert headers["content-security-policy"].startswith("default-src 'none'; style-src 'self'; ")
     assert (headers["x-content-type-options"], headers["cache-control"]) == ("nosniff", "no-store")
+
+
+# hours 0 and 1 are published, hour 1's file is written anew, hour 2 has none, hour 3 waits for it
+def test_the_plan_lists_batches_and_windows(made: Sensors, get: Get) -> None:
+    file = made.folder / "data/01.csv"
+    kept = file.read_bytes()
+    file.write_bytes(kept + b"2024-01-01T01:40:00+00:00,a,1\n")
+    try:
+        page = get("plan?from=2024-01-01&to=2024-01-01T04:00")
+    finally:
+        file.write_bytes(kept)
+    assert [row[1] for row in table(page)] == ["unchanged", "changed", "missing", "unchanged"]
+    said = words(page)
+    assert "a file has another size" in said
+    assert "a run of this range fails" in said
+    assert "hour Windows of 3 batches are derived anew; 2 of them are published now, about 6 expected." in said
+    assert "two_hours Windows of 3 batches are derived anew; 3 of them are published now, about 8 expected." in said
+    assert page.count(">explain</a>") == 2 + 3 + 3
+    assert "airflow backfill create --dag-id sensors --from-date 2024-01-01T00:00:00+00:00 --to-date 2024-01-01T03:00:00+00:00" in said
+
+
+def test_a_plan_without_a_range_asks_for_one(get: Get) -> None:
+    assert "Batches</h2>" not in get("plan")
+
+
+def test_a_plan_of_very_many_batches_is_refused(get: Get) -> None:
+    assert "too many for a page" in get("plan?from=2024-01-01&to=2025-01-01", 400)

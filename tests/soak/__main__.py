@@ -56,13 +56,14 @@ PARTS: Mapping[str, Round] = {
     "full": full,
     "read-only": read_only,
 }
+EXAMPLE = 'example: make soak ARGS="--part kills --rounds 200 --seed 7"'
 OFTEN = 1000
 """So many rounds of worlds in memory between two lines."""
 
 
 def main() -> int:
     """Rounds until the time is up or so many are done; the exit status is 1 as soon as a round is wrong."""
-    parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__, epilog=EXAMPLE)
     parser.add_argument("--part", choices=PARTS, default="histories")
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--rounds", type=int, help="at most so many")

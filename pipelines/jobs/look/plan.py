@@ -100,10 +100,10 @@ def _document(batch: PlannedBatch) -> dict[str, Any]:
     }
 
 
-def plan(pipeline: Pipeline, *, root: str | AnyPath, start: datetime, end: datetime, validate: bool = True) -> Plan:
+def plan(pipeline: Pipeline, *, root: str | AnyPath, start: datetime, end: datetime, validate: bool = True, check: bool = True) -> Plan:
     """Which batches a run of `[start, end)` would read, which windows it would touch, which intervals are missing.
 
-    The definition is checked against the files and the suites, as a run does before it starts Spark.
+    The definition is checked against the suites if `validate`, and against the files if `check`, as a run does before it starts Spark.
 
     Raises:
         DefinitionError, SourceError, StateError: as `run`; but an interval without files is part of the plan.
@@ -113,7 +113,8 @@ def plan(pipeline: Pipeline, *, root: str | AnyPath, start: datetime, end: datet
     batches, found = _batches(bound, intervals)
     if validate:
         check_suites(bound)
-    check_columns(bound, Inputs(found, {}))
+    if check:
+        check_columns(bound, Inputs(found, {}))
     anew = [interval for interval, batch in zip(intervals, batches, strict=True) if batch.reading != "unchanged"]
     touched = {name: planned_windows(bound, name, intervals, anew) for name in pipeline.windows}
     holes = {(hole.start_us, hole.end_us) for each in touched.values() for hole in each.missing}

@@ -20,6 +20,7 @@ from pipelines.jobs.pending import pending_window
 from pipelines.jobs.upkeep.rebuild import check_rebuilt
 from pipelines.jobs.window_tables import place
 from pipelines.states.columns import INSTANT
+from pipelines.states.stored_types import with_types
 from pipelines.store.contents import problems_of_notes
 from pipelines.store.reading import read_files
 from pipelines.timeline.carried import from_note
@@ -85,7 +86,7 @@ def read(
         more = _shaped(pipeline, window, _open(bound, todo))
         more = on_disk.filtered(more)
         flags = pa.array([False] * len(table) + [True] * len(more), pa.bool_())
-        table = pa.concat_tables([table, more], promote_options="permissive").append_column("provisional", flags)
+        table = pa.concat_tables([with_types(table, more.schema), more], promote_options="permissive").append_column("provisional", flags)
     if kind.grid is not None and filled:
         from pipelines.jobs.look.dense import with_empty
 

@@ -14,6 +14,7 @@ from pipelines.files.paths import folders_in, path_of, sizes_below
 from pipelines.files.readable import readable_footer
 from pipelines.jobs.alerting.folders import below
 from pipelines.jobs.alerting.outbox import Outbox
+from pipelines.jobs.look.open_count import open_count
 from pipelines.jobs.look.open_since import open_since
 from pipelines.jobs.pending import pending_windows
 from pipelines.jobs.reports_table import TABLE
@@ -53,6 +54,7 @@ class WindowStatus:
         open_since: the earliest start of an open window; None where the tables do not tell.
         rows_late, windows_missed: rows too late for at least one window; windows missed, summed over rows.
         unpublished: how many batches were read since: their windows wait for a finalize, or for missing intervals.
+        open: how many windows are open; None where the definition is not known, or too many states would have to be read.
         gone_before: windows of batches that start before it are gone, as the definition's `retain` says; None: none are.
     """
 
@@ -68,6 +70,7 @@ class WindowStatus:
     windows_missed: int
     unpublished: int
     gone_before: datetime | None = None
+    open: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +118,15 @@ def status(pipeline: Pipeline, *, root: str | AnyPath) -> PipelineStatus:
     """
     bound = bind_existing(pipeline, root)
     windows = pending_windows(bound, [])
-    from_tables = _from_tables(path_of(bound.folder), {pending.window: open_since(bound, pending) for pending in windows})
+    opened = {pending.window: (open_since(bound, pending), open_count(bound, pending)) for pending in windows}
+    from_tables = _from_tables(path_of(bound.folder), opened)
     waiting = sorted({start for pending in windows for start in pending.history.waiting.start_us.tolist()})
     holes = sorted({(hole.start_us, hole.end_us) for pending in windows for hole in pending.history.missing})
     return replace(from_tables, waiting=tuple(map(from_us, waiting)), missing=tuple((from_us(a), from_us(b)) for a, b in holes))
 
 
-def _from_tables(folder: AnyPath, opened: dict[str, int | None]) -> PipelineStatus:
-    """The status as the tables tell. `opened`: window -> the earliest start of an open window, where the definition tells."""
+def _from_tables(folder: AnyPath, opened: dict[str, tuple[int | None, int | None]]) -> PipelineStatus:
+    """The status as the tables tell. `opened`: window -> the earliest start of an open window, and their number, if known."""
     store = DeltaStore(str(folder))
     batches = _versions(store, folder)
     names = [*opened] or windows_of(store)
@@ -161,11 +165,12 @@ def _versions(store: Store, folder: AnyPath) -> Batches:
     return Batches.joined([batches_of(f"{folder}/{table}", store.snapshot(table).files, int) for table in tables])
 
 
-def _window(store: Store, name: str, batches: Batches, opened: dict[str, int | None]) -> WindowStatus:
+def _window(store: Store, name: str, batches: Batches, opened: dict[str, tuple[int | None, int | None]]) -> WindowStatus:
     now = published(store, name)
     entries = now.ledger.entries if now.ledger else no_entries()
     mark = int(entries.mark_us[-1]) if len(entries) and entries.mark_us[-1] > BEFORE_ALL // 2 else None
-    since = opened[name] if name in opened else int(entries.open_us[-1]) if len(entries) and entries.open_us[-1] < AFTER_ALL else None
+    noted = int(entries.open_us[-1]) if len(entries) and entries.open_us[-1] < AFTER_ALL else None
+    since, count = opened.get(name, (noted, None))
     return WindowStatus(
         name,
         from_us(int(entries.start_us[0])) if len(entries) else None,
@@ -179,6 +184,7 @@ def _window(store: Store, name: str, batches: Batches, opened: dict[str, int | N
         int(entries.missed.sum()),
         _unpublished(entries, batches),
         _moment(expired_before(now.snapshot.files)),
+        count,
     )
 
 

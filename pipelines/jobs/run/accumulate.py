@@ -13,7 +13,6 @@ from pipelines.files.readable import readable_footer
 from pipelines.jobs.inputs import inputs
 from pipelines.jobs.kept_states import check_kept
 from pipelines.jobs.reports import Accumulated, ReadFile
-from pipelines.jobs.run.carried_reports import carried
 from pipelines.jobs.run.noticed_columns import noticed_columns
 from pipelines.jobs.run.quarantined_share import check_share
 from pipelines.jobs.run.read_batches import read_batches
@@ -96,9 +95,7 @@ def accumulate(
     noticed = noticed_columns(bound, done)
     note_versions(bound.folder)
     table = sets[0].table
-    found = carried(bound, bases[table], starts, done) or batches_of(
-        f"{bound.folder}/{table}", done.states[table], bound.pipeline.intervals.after
-    )
+    found = batches_of(f"{bound.folder}/{table}", done.states[table], bound.pipeline.intervals.after)
     out = _summaries(found, [interval for interval in intervals if interval.start_us not in lost], done, noticed)
     again = [interval for interval in intervals if interval.start_us in lost]
     if again and tries <= 1:
@@ -146,12 +143,12 @@ def _replacing(bound: Bound, frames: FrameSet, base: Snapshot, starts: Ints, new
         adds, removes = replacement(folder, base.files, starts, new, keys)
         return Change(schemas[0], adds, removes, _locks(starts))
     wide = common_schema([known, *schemas])
-    new = in_types(folder, new, wide, frames, keys)
+    new = in_types(folder, new, wide, keys, bound.pipeline.intervals.after)
     adds, removes = replacement(folder, base.files, starts, new, keys)
     if has_types(known, wide):
         return Change(wide, adds, removes, _locks(starts))
     stay = [file for file in base.files if file not in removes]
-    adds = in_types(folder, [*adds, *stay], wide, frames, keys)
+    adds = in_types(folder, [*adds, *stay], wide, keys, bound.pipeline.intervals.after)
     return Change(wide, adds, base.files, [f"batch/{number}" for number in range(LOCKS)], whole=True)
 
 

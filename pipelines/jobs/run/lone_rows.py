@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -18,7 +20,7 @@ from pipelines.sources.sql_types import storable, targets_of
 from pipelines.states.columns import ORDINAL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator
 
     import pyarrow as pa
 
@@ -26,6 +28,11 @@ if TYPE_CHECKING:
     from pipelines.definition.frame_sets import FrameSet
     from pipelines.jobs.run.shares import Share, Split
     from pipelines.jobs.run.split_rows import SplitRows
+
+    Found = defaultdict[tuple[str, str], set[int]]  # field and reason -> rows
+
+_LONE = "muntin_lone"
+_AT_ONCE = 50_000  # rows
 
 
 def may_be_of_a_row(wrong: Exception) -> bool:
@@ -38,66 +45,67 @@ def lone_faults(session: duckdb.DuckDBPyConnection, share: Share, split: Split, 
 
     A function of the user that fails for every row is a fault of the function, and no row is named for it.
     """
-    found = list[Fault]()
+    found: Found = defaultdict(set)
+    tried, failed = Counter[str](), Counter[str]()
     with suppress(duckdb.Error):
-        for frames in share.bound.frame_sets:
-            found += _faults(session, share, split, frames, rows)
-    return found
+        for field, lone in _lone(session, share, split, rows, found):
+            wrong = _failing(field, lone)
+            tried[field.stem] += len(lone)
+            failed[field.stem] += len(wrong)
+            for at, reason in wrong.items():
+                found[field.stem, reason].add(lone[ORDINAL][at].as_py())
+    names = {field.stem: f"aggregates[{name!r}]" for name, each in share.bound.aggregates.items() for field in each.fields}
+    return [
+        Fault(f"{names.get(stem, stem)}: {reason}", None, f"{ORDINAL} IN ({', '.join(map(str, sorted(places)))})")
+        for (stem, reason), places in found.items()
+        if failed[stem] < tried[stem] or not failed[stem]
+    ]
 
 
-def _faults(session: duckdb.DuckDBPyConnection, share: Share, split: Split, frames: FrameSet, rows: SplitRows) -> Iterator[Fault]:
+def _lone(
+    session: duckdb.DuckDBPyConnection, share: Share, split: Split, rows: SplitRows, found: Found
+) -> Iterator[tuple[Field, pa.Table]]:
+    """Each field with a function, and states of some rows, a few at a time. Values that the types of states do not hold go to `found`."""
+    last = session.execute(f"SELECT coalesce(max({ORDINAL}), 0) FROM {KEPT}").fetchall()[0][0]
+    for frames in share.bound.frame_sets:
+        for first in range(1, last + 1, _AT_ONCE):
+            some = f"(FROM {KEPT} WHERE {ORDINAL} BETWEEN {first} AND {first + _AT_ONCE - 1})"
+            typed = _typed(session, share, split, frames, replace(rows, rows=some), found)
+            yield from ((each, typed) for each in share.bound.fields if each.seal is not None)
+
+
+def _typed(session: duckdb.DuckDBPyConnection, share: Share, split: Split, frames: FrameSet, rows: SplitRows, found: Found) -> pa.Table:
+    """A state of each row, in the types of states."""
     bound, own = share.bound, frames.by_arrival or any(each.is_state for each in share.bound.fields)
-    also = [] if own else [ORDINAL]
-    query = states(bound.pipeline, bound.fields, frames, KEPT, taken(bound, split), rows.columns, also=also)
+    query = states(bound.pipeline, bound.fields, frames, rows.rows, taken(bound, split), rows.columns, also=[] if own else [ORDINAL])
     natural = described(session, query)
     kinds = targets_of(natural, {**share.targets[frames.table], ORDINAL: "BIGINT"}, rows.paths)
-    lone = session.sql(query).to_arrow_table()
-    session.register("muntin_lone", lone)
-    names = {field.stem: f"aggregates[{name!r}]" for name, each in bound.aggregates.items() for field in each.fields}
+    session.register(_LONE, session.sql(query).to_arrow_table())
     for each in bound.fields:
         for column in each.lifts:
-            if natural[column] != kinds[column]:
-                yield from _unfit(session, names.get(each.stem, each.stem), column, kinds[column])
+            if natural[column] != kinds[column] and (places := _unfit(session, column, kinds[column])):
+                found[each.stem, f"the value does not fit {kinds[column]}"].update(places)
     fitting = ", ".join(f"TRY_CAST({quoted(name)} AS {kind}) AS {quoted(name)}" for name, kind in kinds.items())
-    typed = storable(session.sql(f"SELECT {fitting} FROM muntin_lone").to_arrow_table())
-    for each in bound.fields:
-        yield from _failing(names.get(each.stem, each.stem), each, typed)
+    return storable(session.sql(f"SELECT {fitting} FROM {_LONE}").to_arrow_table())
 
 
-def _unfit(session: duckdb.DuckDBPyConnection, name: str, column: str, kind: str) -> Iterator[Fault]:
+def _unfit(session: duckdb.DuckDBPyConnection, column: str, kind: str) -> list[int]:
     """The rows with a value that the type of the state does not hold."""
     lost = f"{quoted(column)} IS NOT NULL AND TRY_CAST({quoted(column)} AS {kind}) IS NULL"
-    places = session.execute(f"SELECT {ORDINAL} FROM muntin_lone WHERE {lost}").fetchall()
-    if places:
-        yield Fault(f"{name}: the value does not fit {kind}", None, _is_one_of([place for (place,) in places]))
+    return [place for (place,) in session.execute(f"SELECT {ORDINAL} FROM {_LONE} WHERE {lost}").fetchall()]
 
 
-def _failing(name: str, field: Field, lone: pa.Table) -> Iterator[Fault]:
-    """The rows for which a function of a field fails."""
-    if field.seal is None or _fails(field, lone) is None:
-        return
-    failed = {at: wrong for at in range(len(lone)) if (wrong := _fails(field, lone.slice(at, 1)))}
-    if 0 < len(failed) < len(lone):
-        for reason, places in _by_reason(failed, lone[ORDINAL].to_pylist()).items():
-            yield Fault(f"{name}: {reason}", None, _is_one_of(places))
+def _failing(field: Field, lone: pa.Table) -> dict[int, str]:
+    """The rows for which a function of a field fails, each with what it says."""
+    if _fails(field, lone) is None:
+        return {}
+    return {at: wrong for at in range(len(lone)) if (wrong := _fails(field, lone.slice(at, 1)))}
 
 
 def _fails(field: Field, lone: pa.Table) -> str | None:
     """What the function of a field says to some rows; None if it takes them."""
-    assert field.seal is not None  # noqa: S101 - asked before
     try:
-        field.seal(*(lone[column].combine_chunks() for column in field.lifts))
+        field.seal(*(lone[column].combine_chunks() for column in field.lifts))  # type: ignore[misc]  # it has one
     except Exception as wrong:  # noqa: BLE001 - the user's
         return f"{type(wrong).__name__}: {wrong}"
     return None
-
-
-def _by_reason(failed: Mapping[int, str], places: Sequence[int]) -> dict[str, list[int]]:
-    found = dict[str, list[int]]()
-    for at, reason in failed.items():
-        found.setdefault(reason, []).append(places[at])
-    return found
-
-
-def _is_one_of(places: Sequence[int]) -> str:
-    return f"{ORDINAL} IN ({', '.join(map(str, places))})"

@@ -18,10 +18,12 @@ from pipelines.jobs.table_texts import describe, texts
 from pipelines.jobs.upkeep.compact import compact
 from pipelines.jobs.upkeep.expire import expire
 from pipelines.jobs.upkeep.tiers import make_tiers
-from pipelines.jobs.window_files import replaced_windows
+from pipelines.jobs.window_files import in_types, replaced_windows
 from pipelines.jobs.window_tables import Published, place, published
+from pipelines.states.stored_types import has_types
 from pipelines.store.contents import problems_of_notes
 from pipelines.store.expired_marks import marks
+from pipelines.store.paths import batches_of_windows
 from pipelines.store.store import Change, File
 from pipelines.timeline.ledger import Derivation, Ledger
 
@@ -108,6 +110,7 @@ def _publish(bound: Bound, folder: str, staged: StagedWindow, now: Published, ch
         if _is_published(now, staged, entries, old, new):
             return False
         changes = changed_windows(bound, staged.window, now, old, [*new, *rest]) if changed else None
+        old, rest = _in_types(bound, staged, now, old, rest)
         try:
             bound.store.commit(table, now.snapshot, _change(bound, staged, entries, now, old, [*new, *rest]))
         except ConflictError:
@@ -117,6 +120,22 @@ def _publish(bound: Bound, folder: str, staged: StagedWindow, now: Published, ch
             changed(staged.window, changes)
         return True
     raise ConflictError(f"windows/{staged.window}: files keep being put together; publish again")
+
+
+def _in_types(
+    bound: Bound, staged: StagedWindow, now: Published, old: Sequence[File], rest: Sequence[File]
+) -> tuple[list[File], list[File]]:
+    """The files to replace and those that stay in another form; with all others, where a result has a wider type than in the table."""
+    schema = _schema_of(staged)
+    if has_types(schema, now.snapshot.schema or schema):
+        return [*old], [*rest]
+    folder, keys = place(bound.folder, now.table), bound.pipeline.keys
+    others = [file for file in now.snapshot.files if batches_of_windows(file.path) and file not in old]
+    return [*old, *others], in_types(folder, [*rest, *others], schema, keys)
+
+
+def _schema_of(staged: StagedWindow) -> pa.Schema:
+    return pa.ipc.read_schema(pa.py_buffer(base64.b64decode(staged.schema)))
 
 
 def _notes(entries: Entries) -> list[str]:
@@ -134,7 +153,7 @@ def _is_published(now: Published, staged: StagedWindow, entries: Entries, old: S
 
 def _change(bound: Bound, staged: StagedWindow, entries: Entries, now: Published, old: Sequence[File], new: Sequence[File]) -> Change:
     """The commit of a window: its files, and a segment of the ledger with its entries, which takes the place of some segments."""
-    schema, folder = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(staged.schema))), place(bound.folder, now.table)
+    schema, folder = _schema_of(staged), place(bound.folder, now.table)
     count = len(now.segments) if staged.anew else to_merge(now.segments, len(entries))
     merged = now.segments[len(now.segments) - count :]
     before = None if staged.anew else read_ledger(folder, tuple(segment.file.path for segment in merged))

@@ -3,11 +3,12 @@
 state     batch 0, n INTEGER   batch 1, n INTEGER                           batch 2 has n BIGINT
 becomes   batch 0, n BIGINT    batch 1, n BIGINT    batch 2, n BIGINT       as if all files had had it
 
-No source is read. A batch in other types is another version of it, so that its windows are derived anew.
+No source is read. The values of a batch are the same, so that it keeps its version, and its windows stay.
 """
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,27 +17,24 @@ import pyarrow.parquet as pq
 
 from pipelines.errors import SourceError
 from pipelines.files.readable import readable
-from pipelines.jobs.run.bundle_states import encoding, facts
 from pipelines.sources.common_types import common_type
 from pipelines.sources.duckdb_session import any_session, described
 from pipelines.sources.scan import quoted
 from pipelines.sources.sql_types import storable
-from pipelines.states.columns import BATCH, BUCKET
+from pipelines.states.columns import BUCKET, FRAME, ROW_IN_BATCH
 from pipelines.states.frames import sorted_order
 from pipelines.states.keys import buckets, contiguous, key_codes
 from pipelines.states.sorted import instants
 from pipelines.states.stored_types import has_types, storable_type
-from pipelines.store.batch_facts import shared_batches
+from pipelines.store.batch_facts import batches_of
 from pipelines.store.contents import check_whole
-from pipelines.store.parquet import write_named
 from pipelines.store.paths import StatesPath, parse_states_path
 from pipelines.store.shared_files import write_shared
-from pipelines.store.store import File
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from pipelines.definition.frame_sets import FrameSet
+    from pipelines.store.store import File
 
 
 def common_schema(schemas: Sequence[pa.Schema]) -> pa.Schema:
@@ -68,35 +66,37 @@ def _common(name: str, one: pa.DataType, other: pa.DataType) -> pa.DataType:
     return storable(session.sql(f"SELECT NULL::{wide} AS {quoted(name)} LIMIT 0").to_arrow_table()).schema.field(0).type
 
 
-def in_types(folder: str, files: Iterable[File], wide: pa.Schema, frames: FrameSet, keys: Sequence[str]) -> list[File]:
-    """Files of states with these columns; a file that has them already as it is.
+def in_types(folder: str, files: Iterable[File], wide: pa.Schema, keys: Sequence[str], after: Callable[[int], int]) -> list[File]:
+    """Files of states with these columns; a file that has them already as it is. Batches keep their versions: their values are the same.
 
     Args:
         folder: of the table.
-        files: of the table.
+        files: of the table, all of a batch.
         wide: all columns.
-        frames: the frame set.
         keys: the key columns.
+        after: from the start of an interval to its end.
 
     Raises:
         StateError: a file is gone or damaged.
         SourceError: a value does not go into the wider type as it is.
     """
-    return [_in_types(folder, file, wide, frames, keys) for file in files]
+    found: list[File] = []
+    for _, of_batch in groupby(sorted(files, key=_place), _place):
+        together = list(of_batch)
+        check_whole(folder, together)
+        tables = [pq.read_table(readable(f"{folder}/{file.path}"), partitioning=None) for file in together]
+        if all(table.column_names == wide.names and has_types(table.schema, wide) for table in tables):
+            found += together
+        else:
+            rows = pa.concat_tables([_cast(table, wide, f"{folder}/{file.path}") for table, file in zip(tables, together, strict=True)])
+            found.append(write_shared(_sorted(rows, keys), folder, batches_of(folder, together, after), keys))
+    return found
 
 
-def _in_types(folder: str, file: File, wide: pa.Schema, frames: FrameSet, keys: Sequence[str]) -> File:
-    check_whole(folder, [file])
-    table = pq.read_table(readable(f"{folder}/{file.path}"), partitioning=None)
-    if table.column_names == wide.names and has_types(table.schema, wide):
-        return file
-    table = _sorted(_cast(table, wide, f"{folder}/{file.path}"), keys)
-    path, how = parse_states_path(file.path), encoding(frames, keys)
-    if isinstance(path, StatesPath):
-        return File(**write_named(table, folder, path.named, **how))
-    batches = shared_batches(f"{folder}/{file.path}")
-    by_batch = table.take(pa.array(np.argsort(instants(table[BATCH]), kind="stable")))
-    return write_shared(table, folder, facts(by_batch, batches.start_us, batches.end_us, batches.newest_us, how), keys)
+def _place(file: File) -> str:
+    """What tells files of different batches apart, ascending by split."""
+    path = parse_states_path(file.path)
+    return file.path.partition("/")[0] if isinstance(path, StatesPath) else file.path
 
 
 def _cast(table: pa.Table, wide: pa.Schema, path: str) -> pa.Table:
@@ -113,10 +113,9 @@ def _cast(table: pa.Table, wide: pa.Schema, path: str) -> pa.Table:
 
 
 def _sorted(table: pa.Table, keys: Sequence[str]) -> pa.Table:
-    """The states by the buckets of their keys: of decimals that have another scale now, the bucket is another."""
+    """The states by bucket, key and frame; those that are rows by bucket and key. Of decimals of another scale the bucket is another."""
     columns = [contiguous(table[key]) for key in keys]
     bucket = buckets(columns, len(table))
-    if np.array_equal(bucket, contiguous(table[BUCKET]).to_numpy()):
-        return table
     table = table.set_column(table.column_names.index(BUCKET), BUCKET, pa.array(bucket))
-    return table.take(pa.array(sorted_order(bucket.astype(np.int64), key_codes(columns, len(table)))))
+    frame = [] if ROW_IN_BATCH in table.column_names else [instants(table[FRAME])]
+    return table.take(pa.array(sorted_order(bucket.astype(np.int64), key_codes(columns, len(table)), *frame)))

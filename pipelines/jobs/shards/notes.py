@@ -22,6 +22,8 @@ from pipelines.timeline.chained import settled_us
 from pipelines.timeline.closing import closing
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pipelines.engine.windows import Combined
     from pipelines.jobs.shards.shard import Shard
     from pipelines.states.sorted import Arranged
@@ -32,8 +34,20 @@ def read_note(shard: Shard) -> pa.Table | None:
     if not shard.note:
         return None
     note = pa.concat_tables(pq.read_table(readable(path_of(shard.bound.folder, NOTES, path))) for path in shard.note)
+    note = _in_types(note, shard.schema, shard.bound.pipeline.keys)
     note = note if shard.only is None else note.filter(shard.only)
     return note.filter(own_buckets(shard)) if shard.count > 1 else note
+
+
+def _in_types(note: pa.Table, schema: pa.Schema, keys: Sequence[str]) -> pa.Table:
+    """A note with the types of the states, which may be wider than when it was made."""
+    names = [each.name for each in note.schema if each.name in schema.names and each.type != schema.field(each.name).type]
+    for name in names:
+        note = note.set_column(note.column_names.index(name), name, note[name].cast(schema.field(name).type))
+    if {*names} & {*keys}:
+        own = buckets([contiguous(note[key]) for key in keys], len(note))
+        note = note.set_column(note.column_names.index(BUCKET), BUCKET, pa.array(own))
+    return note
 
 
 def write_notes(shard: Shard, arranged: Arranged, combined: Combined) -> dict[str, str]:

@@ -52,6 +52,7 @@ class Line:
         batches: how many were read.
         watermark_us: how far time is known; of several windows the earliest.
         lag_us: how long ago that is.
+        opened: how many windows are open; None: too many states would have to be read to count them, or nothing is published.
         open_us: since when a window is open; None: no window is open, or nobody knows.
         published_us: when something was last published.
         holes: how many intervals are missing.
@@ -65,6 +66,7 @@ class Line:
     batches: int = 0
     watermark_us: int | None = None
     lag_us: int | None = None
+    opened: int | None = None
     open_us: int | None = None
     published_us: int | None = None
     holes: int = 0
@@ -96,7 +98,7 @@ def line(known: Known, now_us: int) -> Line:
 
 def _line(known: Known, pipeline: Pipeline, bound: Bound, now: PipelineStatus, now_us: int) -> Line:
     marks = [_us(window.watermark) for window in now.windows if window.watermark]
-    opened = [_us(window.open_since) for window in now.windows if window.open_since]
+    since, counts = [_us(window.open_since) for window in now.windows if window.open_since], [window.open for window in now.windows]
     reports, verdicts = _last_reports(bound), _last_verdicts(bound)
     worst = max(verdicts, key=lambda each: (_GRAVE.get(each["status"], 0), each["recorded_at"]), default=None)
     published, mark = published_at(bound.store), min(marks, default=None)
@@ -108,7 +110,8 @@ def _line(known: Known, pipeline: Pipeline, bound: Bound, now: PipelineStatus, n
         batches=now.batches,
         watermark_us=mark,
         lag_us=None if mark is None else now_us - mark,
-        open_us=min(opened, default=None),
+        opened=None if None in counts else sum(count or 0 for count in counts),
+        open_us=min(since, default=None),
         published_us=_us(published.replace(microsecond=0)) if published else None,
         holes=len(now.missing or ()),
         late=late,

@@ -24,7 +24,7 @@ NO_FOLDERS = (
     "(body, folder) => body.querySelectorAll('code').forEach(code => code.textContent = code.textContent.replaceAll(folder, '/srv'))"
 )
 WINDOW = f"{SHOP}/window?window=half_day&k0=ann&at=2024-01-{MENDED:02d}&ends=2024-01-{MENDED:02d}T12:00"
-OF_SHOP = (*(f"{SHOP}/{tab}" for tab in ("timeline", "windows", "results", "batches", "quarantine", "suites", "nothing")), WINDOW)
+OF_SHOP = (*(f"{SHOP}/{tab}" for tab in ("timeline", "windows", "results", "batches", "plan", "quarantine", "suites", "nothing")), WINDOW)
 BESIDE = ("/", "/static/page.css", "/static/page.js", "/nothing", "/pipeline/others/timeline", "/pipeline/no_dag/timeline", "/docs")
 Ask = Callable[..., tuple[int, str]]
 
