@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from pipelines.airflow import lineage, metrics, steps
+from pipelines.airflow import lineage, metrics, publishing, steps
 from pipelines.airflow.alerting import callbacks
 from pipelines.airflow.assets import emit, published_alias
 from pipelines.airflow.events import extras
@@ -71,7 +71,7 @@ def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | AnyPath | None, conn_
         """Commit the staged windows for readers, and emit an asset event per window."""
         at = place(context)
         session = partial(spark_session, conn_id, context["dag"].fileloc)
-        result = steps.publish(at, staged, accumulated, quality, session, metrics.record)
+        result = publishing.publish(at, staged, accumulated, quality, session, metrics.record)
         lineage.published(at.bound, result["published"], context["task"])
         emit(pipeline, context["outlet_events"], extras(at, result))
         return result

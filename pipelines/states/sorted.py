@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 
-from pipelines.states.columns import BATCH_POSITION, FIRST_EVENT, FRAME, LAST_EVENT
+from pipelines.states.columns import BATCH_POSITION, BUCKET, FIRST_EVENT, FRAME, LAST_EVENT, ROW_IN_BATCH
 from pipelines.states.frames import Frames, Ints, sorted_order
 from pipelines.states.keys import contiguous, key_codes
 
@@ -42,6 +43,22 @@ def arrange(states: pa.Table, keys: Sequence[str], width_us: int) -> Arranged:
     states = states.take(pa.array(order))
     first, last = (instants(states[name]) if name in states.column_names else start[order] for name in (FIRST_EVENT, LAST_EVENT))
     return Arranged(states, Frames(codes[order], start[order], batch[order], first, last, width_us))
+
+
+def by_key(states: pa.Table, keys: Sequence[str]) -> pa.Table:
+    """The rows of a table of states as files that batches share keep them: states by (bucket, key, frame), those that are rows by
+    (bucket, key). Rows of the quarantine stay in order.
+
+    Args:
+        states: of some batches, one batch behind the other.
+        keys: names of the key columns.
+    """
+    if BUCKET not in states.column_names or not set(keys) <= set(states.column_names):
+        return states
+    codes = key_codes([contiguous(states[key]) for key in keys], len(states))
+    bucket: Ints = contiguous(states[BUCKET]).to_numpy().astype(np.int64)
+    frame = [] if ROW_IN_BATCH in states.column_names else [instants(states[FRAME])]
+    return states.take(pa.array(sorted_order(bucket, codes, *frame)))
 
 
 def some_of(arranged: Arranged, rows: Ints) -> Arranged:

@@ -8,6 +8,8 @@ import pyarrow as pa
 
 from pipelines.states.columns import INSTANT
 
+_MOST_DIGITS = 38
+
 
 def storable_type(kind: pa.DataType) -> pa.DataType:
     """The Arrow type that a column is stored as."""
@@ -35,5 +37,12 @@ def with_types(table: pa.Table, schema: pa.Schema) -> pa.Table:
     for at, each in enumerate(table.schema):
         if each.name in schema.names and storable_type(each.type) != storable_type(schema.field(each.name).type):
             with suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError):
-                table = table.set_column(at, each.name, table[each.name].cast(schema.field(each.name).type))
+                table = table.set_column(at, each.name, _cast(table[each.name], schema.field(each.name).type))
     return table
+
+
+def _cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    """A column in a wider type. Arrow asks for room for every long; the values that are there need less."""
+    if pa.types.is_decimal(kind) and pa.types.is_integer(column.type):
+        column = column.cast(pa.decimal128(_MOST_DIGITS, kind.scale))
+    return column.cast(kind)

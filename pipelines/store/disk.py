@@ -91,12 +91,11 @@ def _link(target: AnyPath, source: AnyPath) -> None:
 
 @_link.register(ObjectPath)
 def _(target: ObjectPath, source: ObjectPath) -> None:
-    """A copy is young, also one that takes the place of itself."""
-    try:
+    """A copy is young. What is there is written again, since no time of an object can be set."""
+    if target.is_file():
+        target.write_bytes(target.read_bytes())
+    else:
         target.hardlink_to(source)
-    except FileNotFoundError:
-        if not target.is_file():
-            raise
 
 
 def refused(target: str, wrong: OSError) -> StateError:

@@ -7,6 +7,8 @@ from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
+import httpx
+import psutil
 import pyarrow as pa
 import pytest
 
@@ -23,6 +25,20 @@ from tests.airflow.project import half_days, write_day, write_project
 from tests.alerts.receivers import Webhook, webhook
 
 LAST = 3
+HOLD = """
+import os
+import time
+from pathlib import Path
+
+
+def hold(context):
+    file = Path("{file}")
+    if context["ti"].task_id == "publish" and file.exists():
+        file.write_text(str(os.getpid()))
+        while file.exists():
+            time.sleep(0.2)
+"""
+"""The task `publish` waits before it begins, as long as a file is there; the file has its process then."""
 
 
 @pytest.fixture
@@ -38,7 +54,8 @@ def home(tmp_path: Path, hook: Webhook) -> Home:
     file = project / "dags/shop.py"
     told = 'keys=["who"],\n    alerts=alerts.to("alerts", quarantined=0.1, silent_after="1s"),'
     text = file.read_text(encoding="utf-8").replace("import Pipeline, ", "import Pipeline, alerts, ").replace('keys=["who"],', told)
-    file.write_text(text, encoding="utf-8")
+    text = text.replace("airflow_dag(shop)", 'airflow_dag(shop, default_args={"on_execute_callback": hold})')
+    file.write_text(HOLD.format(file=tmp_path / "hold") + text, encoding="utf-8")
     made = make_home(tmp_path / "home", state=tmp_path / "state")
     connection = json.dumps({"conn_type": "apprise", "extra": {"config": {"path": hook.address()}}})
     settings = {"AIRFLOW__CORE__DAGS_FOLDER": str(project / "dags"), "MUNTIN_HOME": str(project), "AIRFLOW_CONN_ALERTS": connection}
@@ -84,6 +101,44 @@ def by_hand(airflow: Airflow, day: int) -> None:
     airflow.follow(look)
 
 
+def asked(airflow: Airflow, first: int, last: int, behavior: str) -> int:
+    """Ask for a backfill of some days, one after the other; its id."""
+    airflow.follow(is_over)
+    days = {"from_date": f"2024-01-{first:02d}T00:00:00Z", "to_date": f"2024-01-{last:02d}T00:00:00Z"}
+    return int(airflow.api.post("backfills", {"dag_id": "shop", "max_active_runs": 1, "reprocess_behavior": behavior, **days})["id"])
+
+
+def change(airflow: Airflow, method: str, path: str, body: dict[str, str] | None = None) -> None:
+    headers = {"Authorization": f"Bearer {airflow.api.token}"}
+    httpx.request(method, f"{airflow.api.url}/api/v2/{path}", headers=headers, json=body, timeout=60).raise_for_status()
+
+
+def task_states(airflow: Airflow, day: int) -> dict[str, str]:
+    tasks = airflow.api.get("dags/shop/dagRuns/~/taskInstances?limit=1000")["task_instances"]
+    return {each["task_id"]: each["state"] for each in tasks if f"2024-01-{day + 1:02d}" in each["dag_run_id"]}  # named by its end
+
+
+def cancelled_half_way(airflow: Airflow, home: Home, hold: Path) -> None:
+    """A backfill of two more days is stopped while its first run is about to publish; then the days that failed run again."""
+    before = rows(half_day(home))
+    hold.touch()
+    number = asked(airflow, LAST + 1, LAST + 2, "none")
+    airflow.follow(lambda _: Look(bool(hold.read_text()), str(task_states(airflow, LAST + 1))))
+    change(airflow, "PUT", f"backfills/{number}/cancel")
+    (run,) = (each["dag_run_id"] for each in airflow.api.get("dags/shop/dagRuns")["dag_runs"] if each["state"] == "running")
+    change(airflow, "PATCH", f"dags/shop/dagRuns/{run}", {"state": "failed"})
+    process = int(hold.read_text())
+    airflow.follow(lambda _: Look(not psutil.pid_exists(process), str(task_states(airflow, LAST + 1))))
+    hold.unlink()
+    assert rows(half_day(home)) == before
+    assert states(airflow).count("failed") == 2
+
+    asked(airflow, 1, LAST + 2, "failed")  # missing and errored
+    airflow.follow(is_over)
+    assert set(states(airflow)) == {"success"}
+    assert rows(half_day(home)) == half_days(range(1, LAST + 2))  # the last day has no rows
+
+
 def half_day(home: Home) -> pa.Table:
     return read(load_pipeline(Path(home.env["MUNTIN_HOME"], "dags/shop.py")), "half_day", root=home.state)
 
@@ -92,7 +147,7 @@ def rows(table: pa.Table) -> list[tuple[str, int, int]]:
     return [(row["who"], row["n"], row["total"]) for row in table.to_pylist()]
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1200)
 def test_days_at_once_then_mended_and_reprocessed(airflow: Airflow, home: Home, hook: Webhook):
     project = Path(home.env["MUNTIN_HOME"])
     write_day(project, LAST, [("ann", 3, 1)])
@@ -114,6 +169,9 @@ def test_days_at_once_then_mended_and_reprocessed(airflow: Airflow, home: Home, 
     by_hand(airflow, 1)
     assert [told["title"] for told in hook.wait(3)[2:]] == ["shop: silent"]
     assert len(hook.posted) == 3
+
+    write_day(project, LAST + 2, [])
+    cancelled_half_way(airflow, home, home.folder.parent / "hold")
 
 
 def test_stopping_leaves_nothing(tmp_path: Path):

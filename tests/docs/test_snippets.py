@@ -28,6 +28,7 @@ RUN_BY = {  # pages with Python -> the test that runs it
     "docs/alerts.md": ("test_alerts_page.py",),
     "docs/expectations.md": ("test_snippets.py", "../quality/test_expectations_page.py"),
     "docs/operating/definitions.md": ("test_snippets.py",),
+    "docs/operating/object-stores.md": ("test_snippets.py",),
     "docs/operating/retention.md": ("test_snippets.py",),
     "docs/own-aggregates.md": ("test_own_aggregates.py",),
     "docs/sources.md": ("test_testing_page.py",),
@@ -74,6 +75,12 @@ class TestDefinitions:
         pieces = [code for code in blocks(page) if "Pipeline(" in code]
         assert pieces
         assert all(isinstance(self.defined(code), Pipeline) for code in pieces)
+
+    def test_a_source_may_lie_in_an_object_store(self) -> None:
+        (code,) = blocks("docs/operating/object-stores.md")
+        names: dict[str, Any] = {}
+        exec(compile(code, "page", "exec"), names)  # noqa: S102 - our own page
+        assert names["flights"].path.startswith("s3://")
 
     def test_a_dag_is_one_line(self, tmp_path: Path) -> None:
         line, *_ = blocks("docs/airflow.md")

@@ -8,6 +8,7 @@ from typing import Any
 from pipelines import Pipeline
 from pipelines.airflow import events, steps
 from pipelines.airflow.place import Place
+from pipelines.airflow.publishing import publish
 from pipelines.definition.instants import instant_us
 from pipelines.definition.schedule import Interval
 from pipelines.jobs.bound import bind
@@ -35,7 +36,7 @@ class Steps:
         accumulated = steps.accumulate(place, HERE)
         staged = steps.finalize(place, HERE, accumulated)
         quality = steps.validate(place, HERE, staged)
-        return place, steps.publish(place, staged, accumulated, quality, session)
+        return place, publish(place, staged, accumulated, quality, session)
 
     def run(self, at: int) -> Events:
         """All four tasks, and what Airflow does after them; the events, with their batches as hours."""

@@ -9,7 +9,7 @@ import pytest
 
 from pipelines import aggregates as agg
 from pipelines import windows
-from pipelines.airflow import steps
+from pipelines.airflow import publishing, steps
 from pipelines.errors import DefinitionError
 from tests.end_to_end.hourly import Hourly, times
 from tests.faults.steps_of_a_run import HERE, Steps, session
@@ -40,7 +40,7 @@ def test_a_later_task_refuses_another_definition(change: dict[str, Any], words: 
     tasks: dict[str, Callable[[], Any]] = {
         "finalize": lambda: steps.finalize(then, HERE, accumulated),
         "validate": lambda: steps.validate(then, HERE, staged),
-        "publish": lambda: steps.publish(then, staged, accumulated, [], session),
+        "publish": lambda: publishing.publish(then, staged, accumulated, [], session),
     }
     with pytest.raises(DefinitionError, match=words) as told:
         tasks[changed_before]()
@@ -53,7 +53,7 @@ def test_the_run_goes_on_when_the_definition_is_put_back(run: Steps) -> None:
     accumulated = steps.accumulate(first, HERE)
     with pytest.raises(DefinitionError):
         steps.finalize(then, HERE, accumulated)
-    steps.publish(first, steps.finalize(first, HERE, accumulated), accumulated, [], session)
+    publishing.publish(first, steps.finalize(first, HERE, accumulated), accumulated, [], session)
     assert run.hourly.rows("n") == [(1,)]
 
 
@@ -68,5 +68,5 @@ def test_a_run_that_an_older_muntin_began_goes_on(run: Steps) -> None:
     place = run.place(0)
     accumulated = {name: value for name, value in steps.accumulate(place, HERE).items() if name != "definition"}
     staged = steps.finalize(place, HERE, accumulated)
-    steps.publish(place, staged, accumulated, steps.validate(place, HERE, staged), session)
+    publishing.publish(place, staged, accumulated, steps.validate(place, HERE, staged), session)
     assert run.hourly.rows("n") == [(1,)]

@@ -13,7 +13,7 @@ from tests.simulation.seams import simulated
 
 WORLDS = cases(3_000)
 CHUNK = 50
-ENOUGH = 200
+ENOUGH = 600
 """So many worlds find any of the planted faults."""
 
 

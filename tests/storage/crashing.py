@@ -7,8 +7,8 @@ from pipelines.store.delta import DeltaStore
 from pipelines.store.store import Change, Snapshot, Texts
 
 
-class Crash(Exception):  # noqa: N818 - it is what it says
-    """The process is gone."""
+class Crash(BaseException):
+    """The process is gone: nobody catches it who catches an `Exception`."""
 
 
 class Crashing:

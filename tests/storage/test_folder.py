@@ -1,6 +1,7 @@
 """Folders that belong to somebody else are refused, and nothing is written into them."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 
 from pipelines import errors, read
 from pipelines.store.state import OWNER_FILE
+from tests.storage.test_crash_points import same
 from tests.storage.three_batches import Small
 
 Prepare = Callable[[Path], None]
@@ -74,3 +76,14 @@ def test_a_first_run_killed_at_its_first_step_is_no_stranger(tmp_path: Path) -> 
     (tmp_path / "root/small").mkdir(parents=True)
     (tmp_path / f"root/small/.{OWNER_FILE}.0.partial").write_text("{")
     assert small.run("root").batches
+
+
+def test_a_root_may_move(tmp_path: Path) -> None:
+    small = Small(tmp_path)
+    small.write_all()
+    small.run("here", 0, 1)
+    shutil.copytree(tmp_path / "here", tmp_path / "there")
+    shutil.rmtree(tmp_path / "here")
+    small.run("there", 2, 2)
+    small.run("clean")
+    assert same(small.tables("there"), small.tables("clean"))

@@ -20,9 +20,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 
 from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL
 from pipelines.definition.kinds import Bounded, Carried, Chained
+from pipelines.files.readable import readable
 from pipelines.jobs.look.one_key import one_row_each
 from pipelines.jobs.run.finalize_task import combined_shard
 from pipelines.jobs.shards.shard import shards
@@ -91,7 +93,8 @@ def _steps(paths: Sequence[str], keys: Sequence[str], low_us: int, last_us: int)
     if not paths:
         return []
     wanted = (ds.field(FRAME) >= _instant(low_us)) & (ds.field(BATCH) <= _instant(last_us))
-    frames = ds.dataset(list(paths), format="parquet").to_table(columns=[*keys, FRAME], filter=wanted)
+    tables = [pq.read_table(readable(path), columns=[*keys, FRAME], filters=wanted, partitioning=None) for path in paths]
+    frames = pa.concat_tables(tables, promote_options="permissive")
     return steps_of(_numbered([frames[key] for key in keys], len(frames)), frames[FRAME].cast(pa.int64()).to_numpy())
 
 

@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL, from_us, instant_us
+from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL, from_us
 from pipelines.files.paths import folders_in, path_of, sizes_below
-from pipelines.files.readable import readable_footer
 from pipelines.jobs.alerting.folders import below
 from pipelines.jobs.alerting.outbox import Outbox
 from pipelines.jobs.look.open_count import open_count
 from pipelines.jobs.look.open_since import open_since
+from pipelines.jobs.look.published_to import latest_end
+from pipelines.jobs.look.standing import Standing, standing
 from pipelines.jobs.pending import pending_windows
 from pipelines.jobs.reports_table import TABLE
 from pipelines.jobs.state_folders import Staging, bind_existing, stagings, state_folders
-from pipelines.jobs.window_tables import current, place, published, windows_of
+from pipelines.jobs.window_tables import place, published, windows_of
 from pipelines.store.batch_facts import batches_of
 from pipelines.store.delta import DeltaStore
 from pipelines.store.expired_marks import expired_before
-from pipelines.store.paths import QUARANTINE, batches_of_windows
+from pipelines.store.paths import QUARANTINE
 from pipelines.store.reading import read_files
-from pipelines.store.state import WINDOWS
 from pipelines.timeline.batches import Batches
 from pipelines.timeline.ledger import no_entries
 
@@ -34,11 +33,8 @@ if TYPE_CHECKING:
 
     from pipelines.definition.pipeline import Pipeline
     from pipelines.files.paths import AnyPath
-    from pipelines.store.store import Snapshot, Store
+    from pipelines.store.store import Store
     from pipelines.timeline.ledger import Entries
-
-
-Standing = Literal["current", "superseded", "beside"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,16 +145,6 @@ def _from_tables(folder: AnyPath, opened: dict[str, tuple[int | None, int | None
     )
 
 
-def standing(state: AnyPath) -> Standing:
-    """How a state stands to the windows that readers know."""
-    store, tables = DeltaStore(str(state)), sorted(log.parent.name for log in (state.parent / WINDOWS).glob("*/_delta_log"))
-    ledgers = [ledger for name in tables if (ledger := current(store, name).ledger)]
-    if not ledgers or any(ledger.state == state.name for ledger in ledgers):
-        return "current"
-    before = {each.derivation.state for ledger in ledgers for each in ledger.superseded}
-    return "superseded" if state.name in before else "beside"
-
-
 def _versions(store: Store, folder: AnyPath) -> Batches:
     """The batches of all frame sets: of several sets, a batch for each."""
     tables = [f"frames/{table.name}" for table in folders_in(folder / "frames")]
@@ -177,7 +163,7 @@ def _window(store: Store, name: str, batches: Batches, opened: dict[str, tuple[i
         from_us(int(entries.start_us[-1])) if len(entries) else None,
         len(entries),
         int(entries.windows.sum()),
-        _latest_end(place(store.root, now.table), now.snapshot),
+        latest_end(place(store.root, now.table), now.snapshot),
         _moment(mark),
         _moment(since),
         int(entries.late.sum()),
@@ -201,20 +187,6 @@ def _unpublished(entries: Entries, batches: Batches) -> int:
 
 def _moment(us: int | None) -> datetime | None:
     return None if us is None else from_us(us)
-
-
-def _latest_end(folder: str, snapshot: Snapshot) -> datetime | None:
-    """The latest end, from the footers of the files of the last batch: a later batch closes later windows."""
-    last = max((found[1] for file in snapshot.files if (found := batches_of_windows(file.path))), default=None)
-    files = [file.path for file in snapshot.files if (found := batches_of_windows(file.path)) and found[1] == last]
-    return max((_maximum(pq.read_metadata(readable_footer(f"{folder}/{path}")), "window_end") for path in files), default=None)
-
-
-def _maximum(footer: pq.FileMetaData, column: str) -> datetime:
-    """The largest instant of a column, from the statistics of a file."""
-    at = footer.schema.names.index(column)
-    latest = max(footer.row_group(group).column(at).statistics.max for group in range(footer.num_row_groups))
-    return from_us(instant_us(latest, column))
 
 
 def _last_run(store: Store) -> datetime | None:

@@ -19,6 +19,7 @@ from pipelines.jobs.run.contradictions import told as contradicted
 from pipelines.jobs.run.empty_batches import NOTHING
 from pipelines.jobs.run.fitting_files import fitting
 from pipelines.jobs.run.footers import may_bundle, seen
+from pipelines.jobs.run.gathered_files import gathered
 from pipelines.jobs.run.lone_rows import lone_faults, may_be_of_a_row
 from pipelines.jobs.run.odd_cells import with_odd_cells
 from pipelines.jobs.run.refused_places import KEPT, bad_rows
@@ -32,7 +33,7 @@ from pipelines.sources.object_files import let_read
 from pipelines.store.contents import problem_of
 from pipelines.store.disk import refused
 from pipelines.store.parquet import write_named
-from pipelines.store.paths import StatesPath
+from pipelines.store.paths import QUARANTINE, StatesPath
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,8 +60,11 @@ def accumulate_share(share: Share) -> dict[str, Any]:
         done += [together] if together else [_alone(session, share, split) for split in share.splits[stretch.start : stretch.stop]]
     return {
         "splits": _with_new_columns([dict(split) for each in done for split in each.splits]),
-        "states": {frames.table: [file for each in done for file in each.states[frames.table]] for frames in share.bound.frame_sets},
-        "refused": [file for each in done for file in each.refused],
+        "states": {
+            frames.table: gathered(share, frames.table, [file for each in done for file in each.states[frames.table]])
+            for frames in share.bound.frame_sets
+        },
+        "refused": gathered(share, QUARANTINE, [file for each in done for file in each.refused]),
         "versions": dict(versions_here()),
     }
 

@@ -16,15 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
 from pipelines.errors import ConflictError, StateError
 from pipelines.jobs.window_files import MOST_BATCHES, write_windows
 from pipelines.jobs.window_tables import is_of_windows, place, published
-from pipelines.states.columns import BUCKET, FRAME, ROW_IN_BATCH
-from pipelines.states.frames import sorted_order
-from pipelines.states.keys import contiguous, key_codes
-from pipelines.states.sorted import instants
+from pipelines.states.sorted import by_key
 from pipelines.store.batch_facts import batches_of
 from pipelines.store.contents import check_whole
 from pipelines.store.paths import QUARANTINE, batches_of_windows, parse_states_path
@@ -36,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from pipelines.jobs.bound import Bound
-    from pipelines.states.frames import Ints
 
 MANY = 32
 MOST_BYTES = 2**25
@@ -150,15 +145,5 @@ def _merge(bound: Bound, table: str, chosen: Sequence[Unit]) -> None:
         new = write_windows(rows.sort_by(order), folder, chosen[0].first_us, last_us, 0, bound.pipeline.keys)
     else:
         batches = batches_of(folder, files, bound.pipeline.intervals.after)
-        new = write_shared(_by_key(bound, rows), folder, batches, bound.pipeline.keys)
+        new = write_shared(by_key(rows, bound.pipeline.keys), folder, batches, bound.pipeline.keys)
     bound.store.commit(table, snapshot, Change(snapshot.schema, [new], files, []))
-
-
-def _by_key(bound: Bound, rows: pa.Table) -> pa.Table:
-    """States by (bucket, key, frame), those that are rows by (bucket, key); else as they come. Rows of the quarantine stay in order."""
-    if BUCKET not in rows.column_names or not set(bound.pipeline.keys) <= set(rows.column_names):
-        return rows
-    codes = key_codes([contiguous(rows[key]) for key in bound.pipeline.keys], len(rows))
-    bucket: Ints = contiguous(rows[BUCKET]).to_numpy().astype(np.int64)
-    frame = [] if ROW_IN_BATCH in rows.column_names else [instants(rows[FRAME])]
-    return rows.take(pa.array(sorted_order(bucket, codes, *frame)))

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from pipelines.files.paths import path_of, relative, remove_folder, sizes_below
-from pipelines.jobs.look.status import standing
+from pipelines.jobs.look.standing import standing
 from pipelines.jobs.reports_table import last_read_at, utc_now
 from pipelines.jobs.state_folders import bind_existing
 from pipelines.jobs.upkeep.compact import compact

@@ -36,6 +36,17 @@ def root(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
 
 
 @pytest.fixture
+def own_params(dags: dict[str, Any]) -> Iterator[None]:
+    """Airflow keeps the parameters of a run in those of the DAG, as long as one process makes both."""
+    holders = [dags["shop"], *dags["shop"].tasks]
+    params = [holder.params.get_param(name) for holder in holders for name in holder.params]
+    before = [param.value for param in params]
+    yield
+    for param, value in zip(params, before, strict=True):
+        param.value = value
+
+
+@pytest.fixture
 def run_day(dags: dict[str, Any], root: Path) -> Callable[..., Any]:
     """Run the DAG for a day of January 2024, as `airflow dags test` does; the finished run."""
 

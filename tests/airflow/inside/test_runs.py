@@ -156,6 +156,7 @@ def test_a_run_that_another_overtook_finalizes_again(
         ({"interval_start": "2024-01-01T06:00:00Z"}, "failed"),
     ],
 )
+@pytest.mark.usefixtures("own_params")
 def test_a_run_by_hand_says_its_interval(dags: dict[str, Any], root: Path, conf: dict[str, str], state: str):
     run = dags["shop"].test(logical_date=None, run_conf=conf)
     assert states(run)["accumulate"] == state
