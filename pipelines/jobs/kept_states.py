@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from pipelines.definition.amounts import many
 from pipelines.definition.durations import spell
 from pipelines.definition.instants import BEFORE_ALL, spell_instant
 from pipelines.errors import StateError
 from pipelines.jobs.pending import accumulated
-from pipelines.timeline.expiry import lacking
+from pipelines.timeline.expiry import lacking, reaching
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,4 +85,4 @@ def stretch(batches: Batches) -> str:
 
 def are_gone(batches: Batches, low_us: int, high_us: int) -> bool:
     """Whether states of frames in `[low_us, high_us)` are gone."""
-    return bool(np.any(batches.expired & (batches.low_us < high_us) & (batches.high_us >= low_us)))
+    return bool((batches.expired & reaching(batches, low_us, high_us)).any())

@@ -29,6 +29,15 @@ def marks(files: Iterable[File]) -> Sequence[File]:
     return [file for file in files if _NAME.fullmatch(file.path)]
 
 
+def carried_on(folder: str, schema: pa.Schema, files: Iterable[File]) -> tuple[list[File], list[File]]:
+    """The marks to add and to remove so that a table which takes other columns keeps its mark."""
+    old = marks(files)
+    before_us = expired_before(old)
+    new = [] if before_us is None else [write_mark(folder, schema, before_us)]
+    had, have = {file.path for file in old}, {file.path for file in new}
+    return [file for file in new if file.path not in had], [file for file in old if file.path not in have]
+
+
 def expired_before(files: Iterable[File]) -> int | None:
     """The start of the first batch that has kept its rows, microseconds; None while all have."""
     found = (_NAME.fullmatch(file.path) for file in marks(files))

@@ -53,4 +53,9 @@ def lacking(batches: Batches, work: Work) -> Ints:
 def _read(batches: Batches, work: Work) -> Flags:
     """The batches whose states a work reads."""
     later = np.arange(len(batches)) >= work.since
-    return later | ((batches.low_us < work.high_us) & (batches.high_us >= work.low_us))
+    return later | reaching(batches, work.low_us, work.high_us)
+
+
+def reaching(batches: Batches, low_us: int, high_us: int) -> Flags:
+    """The batches with states whose frames reach into `[low_us, high_us)`."""
+    return (batches.low_us < high_us) & (batches.high_us >= low_us)

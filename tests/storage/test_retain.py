@@ -6,11 +6,14 @@ batches      0 ... 99 | 100 ... 119 | 120 ... 499       retain is 400 batches
 
 import random
 from dataclasses import dataclass, field
+from decimal import Decimal
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 
 from pipelines import Pipeline, plan, read, run, sources, windows
@@ -27,6 +30,7 @@ from pipelines.jobs.upkeep import compact as compaction
 from pipelines.jobs.upkeep import expire as expiry
 from pipelines.jobs.upkeep.maintain import maintain
 from pipelines.jobs.upkeep.outdated import outdated
+from pipelines.jobs.window_tables import published
 from pipelines.store.delta import DeltaStore
 from tests.case_counts import cases
 from tests.properties.equal_values import bitwise
@@ -207,6 +211,39 @@ def test_a_run_removes_what_has_gathered(tmp_path: Path, monkeypatch: pytest.Mon
     assert 1 < len(windows_of_hours) <= 32 // 2
     first = long.tables("state")["hours"]["batch"].to_pylist()
     assert min(first) >= START + (32 - 16 - 2 - 1) * HOUR
+
+
+def test_states_that_long_windows_need_are_looked_at_seldom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """States are older than `retain` for good then: that alone is no reason to write. An eighth of 16 hours are two batches."""
+    chance, done = random.Random(6), list[str | None]()
+    long = Long(tmp_path, retain={"states": "16h"}, kinds={"hours": windows.sliding("12h", step="1h")})
+    expire = expiry.expire
+    monkeypatch.setattr("pipelines.jobs.run.publish.expire", lambda bound: done.append(expire(bound)))
+    for at in range(52):
+        long.rewrite(at, chance)
+        long.run("state", at, at)
+    removing = [at for at, table in enumerate(done) if table]
+    assert len(removing) > 1
+    assert all(later - earlier > 1 for earlier, later in pairwise(removing))
+    Long(tmp_path, retain=None, kinds=long.kinds).run("clean", 0, 51)
+    assert same(long.tables("state"), long.tables("clean"))
+
+
+def test_what_is_gone_is_still_said_once_a_type_is_wider(tmp_path: Path) -> None:
+    """The table takes other columns as a whole, and keeps its mark."""
+    chance, long = random.Random(8), Long(tmp_path, retain={"windows": "6h"}, kinds={"hours": windows.tumbling("1h")})
+    for at in range(13):
+        long.rewrite(at, chance)
+        path = tmp_path / f"data/{START + at * HOUR:%d%H}.parquet"
+        number = pa.array([Decimal(place) for place in range(pq.read_metadata(path).num_rows)])
+        kind = pa.decimal128(6, 2) if at < 12 else pa.decimal128(14, 4)
+        pq.write_table(pq.read_table(path).set_column(2, "x", number.cast(kind)), path)
+    long.run("state", 0, 11)
+    maintain(long.pipeline, root=tmp_path / "state", older_than_us=DAY_US)
+    long.run("state", 12, 12)
+    (window,) = status(long.pipeline, root=tmp_path / "state").windows
+    assert window.gone_before == START + 6 * HOUR
+    assert published(bind(long.pipeline, tmp_path / "state").store, "hours").snapshot.schema.field("total").type == pa.decimal128(38, 4)
 
 
 @pytest.mark.parametrize(

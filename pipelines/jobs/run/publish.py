@@ -22,7 +22,7 @@ from pipelines.jobs.window_files import in_types, replaced_windows
 from pipelines.jobs.window_tables import Published, place, published
 from pipelines.states.stored_types import has_types
 from pipelines.store.contents import problems_of_notes
-from pipelines.store.expired_marks import marks
+from pipelines.store.expired_marks import carried_on, marks
 from pipelines.store.paths import batches_of_windows
 from pipelines.store.store import Change, File
 from pipelines.timeline.ledger import Derivation, Ledger
@@ -161,9 +161,9 @@ def _change(bound: Bound, staged: StagedWindow, entries: Entries, now: Published
     newest = _thinned(before.entries.newest(entries), entries, now) if before else entries
     segment = write_segment(folder, schema, now.number + 1, Ledger(staged.definition, newest, bound.state, superseded))
     had, have = {file.path for file in old}, {file.path for file in new}
-    adds = [*(file for file in new if file.path not in had), segment]
-    removes = [*(file for file in old if file.path not in have), *(one.file for one in merged)]
-    removes += marks(now.snapshot.files) if staged.anew else []
+    marked, unmarked = _marks(staged, now, folder, schema)
+    adds = [*(file for file in new if file.path not in had), segment, *marked]
+    removes = [*(file for file in old if file.path not in have), *(one.file for one in merged), *unmarked]
     return Change(
         schema,
         adds,
@@ -172,6 +172,13 @@ def _change(bound: Bound, staged: StagedWindow, entries: Entries, now: Published
         whole=len(removes) == len(now.snapshot.files),
         texts=texts(bound, staged.window),
     )
+
+
+def _marks(staged: StagedWindow, now: Published, folder: str, schema: pa.Schema) -> tuple[list[File], list[File]]:
+    """The marks of expiry to add and to remove: another definition derives all windows anew, and none is gone any more."""
+    if now.ledger is None or now.ledger.definition != staged.definition:
+        return [], [*marks(now.snapshot.files)]
+    return carried_on(folder, schema, now.snapshot.files) if staged.anew else ([], [])
 
 
 def _thinned(merged: Entries, new: Entries, now: Published) -> Entries:

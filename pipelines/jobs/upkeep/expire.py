@@ -32,6 +32,7 @@ from pipelines.store.paths import QUARANTINE, batches_of_windows
 from pipelines.store.reading import read_files
 from pipelines.store.shared_files import write_shared
 from pipelines.store.store import Change
+from pipelines.timeline.batches import Batches
 from pipelines.timeline.expiry import as_if_replaced, expirable, first_kept
 from pipelines.timeline.reconcile import reconcile
 
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from pipelines.jobs.pending import Pending
     from pipelines.states.frames import Ints
     from pipelines.store.store import File, Snapshot
-    from pipelines.timeline.batches import Batches
 
 _EIGHTH = 8
 _log = logging.getLogger("muntin")
@@ -81,7 +81,9 @@ def _due(bound: Bound, *, at_once: bool) -> Iterator[Expiring]:
         windows = pending_windows(bound, [])
         for frames in bound.frame_sets:
             own = [pending for pending in windows if pending.window in frames.windows]
-            yield from _without_rows(bound, frames.table, _expirable(bound, own, kept.states_us), at_once=at_once)
+            gone = _expirable(bound, own, kept.states_us)
+            if len(gone) and gone[-1] - gone[0] >= lag * kept.states_us // _EIGHTH:  # more may be old than may go: long windows need it
+                yield from _without_rows(bound, frames.table, gone, at_once=at_once)
     if kept.quarantine_us and _has_gathered(bound, QUARANTINE, kept.quarantine_us, lag):
         yield from _without_rows(bound, QUARANTINE, _behind(bound, kept.quarantine_us), at_once=at_once)
     if kept.windows_us:
@@ -140,11 +142,12 @@ def _without_rows(bound: Bound, table: str, gone: Ints, *, at_once: bool) -> Ite
     facts = [batches_of(folder, unit.files, after) for unit in old]
     going = [np.isin(each.start_us, gone) & ~each.expired for each in facts]
     whole = [at for at, (each, these) in enumerate(zip(facts, going, strict=True)) if these.any() and (these | each.expired).all()]
-    parts = [at for at, these in enumerate(going) if at not in whole and these.mean() * 2 >= (not at_once) and these.any()]
+    left = [int((~each.expired).sum()) for each in facts]
+    parts = [at for at, these in enumerate(going) if at not in whole and these.any() and (at_once or these.sum() * 2 >= left[at])]
     if chosen := _fitting(old, whole) or parts[:1]:
         files = [file for at in chosen for file in old[at].files]
         rows = _kept_rows(folder, base, files, gone) if chosen[0] not in whole else (base.schema or pa.schema([])).empty_table()
-        batches = type(facts[0]).joined([facts[at].expiring(going[at]) for at in chosen])
+        batches = Batches.joined([facts[at].expiring(going[at]) for at in chosen])
         new = write_shared(rows, folder, batches, bound.pipeline.keys)
         yield Expiring(table, base, Change(rows.schema, [new], files, []))
 
