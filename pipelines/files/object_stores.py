@@ -79,11 +79,12 @@ def _refused(address: str, text: str) -> StorageError:
 def problem_of(address: str, text: str) -> str:
     """What the error of a client says, and the mend, without what may be secret in it."""
     bucket, found = address.partition("://")[2].partition("/")[0], _CODE.search(text)
+    words = re.sub(r"https?://\S+", "", text)  # an address may have any word in it
     code = found[1] if found else ""
     status = re.search(r"(?:status code:?\s*(?:\W+)?|\b)(40[134])\b", text)
     if code == "NoSuchBucket":
         return f"there is no bucket {bucket!r}; make it, or give another address"
-    if "169.254.169.254" in text or "Missing" in text or "metadata" in text:
+    if "169.254.169.254" in text or "Missing" in words or "metadata" in words:
         return "no credentials were found; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (or those of your store), or a profile"
     if code.startswith("Invalid") or code in _DENIED or (status and status[1] in ("401", "403")):
         return f"the credentials are refused ({code or (status and status[1])}); give others, or let these list, read and write {bucket!r}"

@@ -13,7 +13,7 @@ windows [-10, 10)                  frame 0 opens 2
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -50,29 +50,24 @@ _SPANS = 1_000_000
 _NONE = BEFORE_ALL
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """A window of a state at a moment: what its tables are named then decides whether it has been counted."""
-
-    folder: str
-    window: str
-    states: int
-    published: str | None
-    bound: Bound = field(compare=False)
-    todo: Pending = field(compare=False)
-
-
 def open_count(bound: Bound, todo: Pending) -> int | None:
     """The number of open windows of all keys; None if nothing is published, or if too many states would have to be read.
 
     It is counted once for each batch: the next look at the same tables takes it from memory.
     """
-    return _counted(_Asked(bound.folder, todo.window, todo.states.version, todo.published.head, bound, todo))
+    answer = _remembered(bound.folder, todo.window, todo.states.version, todo.published.head)
+    if not answer:
+        answer.append(_counted(bound, todo))
+    return answer[0]
 
 
 @lru_cache(maxsize=1024)
-def _counted(asked: _Asked) -> int | None:
-    bound, todo = asked.bound, asked.todo
+def _remembered(_folder: str, _window: str, _states: int, _published: str | None) -> list[int | None]:
+    """The place of an answer, by what the tables are at the moment. The tables themselves, of a long history, are not held on to."""
+    return []
+
+
+def _counted(bound: Bound, todo: Pending) -> int | None:
     kind, ledger = bound.windows[todo.window], todo.published.ledger
     if not ledger or not len(ledger.entries):
         return None
