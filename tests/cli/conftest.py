@@ -112,7 +112,7 @@ def done(tmp_path_factory: pytest.TempPathFactory, spark: object) -> Project:
 
 @pytest.fixture(scope="package")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """As `done`, made without Spark."""
+    """As `done`, made without Spark; nobody may change it either."""
     from tests.cli.test_before_spark import here
 
     project = made(tmp_path_factory.mktemp("ran"))

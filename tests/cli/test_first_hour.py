@@ -9,21 +9,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines.cli.main import main
 from pipelines.cli.run import summary
 from pipelines.jobs.reports import RunReport
 from tests.cli.conftest import RANGE, Muntin, Project, made
-from tests.cli.test_before_spark import here
-
-
-@pytest.fixture(scope="module")
-def ran(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A project whose two days are published; nobody may change it."""
-    project = made(tmp_path_factory.mktemp("ran"))
-    with pytest.MonkeyPatch.context() as patch:
-        here.__wrapped__(patch)  # type: ignore[attr-defined]
-        assert main(project.arguments("run", *RANGE)) == 0
-    return project
 
 
 class TestPlaces:
