@@ -1,6 +1,7 @@
 """A definition and two days of its source in a folder, and the command as tests call it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 
 from pipelines.cli.main import main
 from pipelines.store.state import states_of
+from pipelines.testing.in_process import InProcess
 
 DEFINITION = '''
 """Readings of sensors."""
@@ -110,14 +112,32 @@ def done(tmp_path_factory: pytest.TempPathFactory, spark: object) -> Project:
     return project
 
 
+@contextmanager
+def without_spark() -> Iterator[None]:
+    """Runs of the command take place in this process."""
+
+    @contextmanager
+    def session(_given: object) -> Iterator[InProcess]:
+        yield InProcess()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pipelines.jobs.run.run.session_or_local", session)
+        patch.setattr("pipelines.spark.spark_session.session_or_local", session)
+        yield
+
+
+@pytest.fixture
+def here() -> Iterator[None]:
+    """Runs take place in this process."""
+    with without_spark():
+        yield
+
+
 @pytest.fixture(scope="package")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """As `done`, made without Spark; nobody may change it either."""
-    from tests.cli.test_before_spark import here
-
     project = made(tmp_path_factory.mktemp("ran"))
-    with pytest.MonkeyPatch.context() as patch:
-        here.__wrapped__(patch)  # type: ignore[attr-defined]
+    with without_spark():
         assert main(project.arguments("run", *RANGE)) == 0
     return project
 

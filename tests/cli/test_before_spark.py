@@ -1,27 +1,12 @@
 """plan, check, run, backfill and rebuild find what is wrong before Spark starts, and say what would be done."""
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from pipelines.store.state import states_of
-from pipelines.testing.in_process import InProcess
 from tests.cli.conftest import RANGE, Muntin, Project
-
-
-@pytest.fixture
-def here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs take place in this process."""
-
-    @contextmanager
-    def session(_given: object) -> Iterator[InProcess]:
-        yield InProcess()
-
-    monkeypatch.setattr("pipelines.jobs.run.run.session_or_local", session)
-    monkeypatch.setattr("pipelines.spark.spark_session.session_or_local", session)
 
 
 @pytest.fixture

@@ -15,7 +15,6 @@ import pytest
 
 from pipelines.cli.main import main
 from tests.cli.conftest import RANGE, Muntin, Project
-from tests.cli.test_before_spark import here  # noqa: F401 - a fixture
 
 
 def table_of(form: str, content: bytes) -> list[tuple[str, int]]:

@@ -10,10 +10,9 @@ import pytest
 from pipelines.jobs.metrics import KINDS
 from tests.alerts.receivers import free_port
 from tests.cli.conftest import RANGE, Muntin, Project
-from tests.cli.test_before_spark import here
 from tests.metric_receivers import Otlp, otlp
 
-pytestmark = pytest.mark.usefixtures(here.__name__)
+pytestmark = pytest.mark.usefixtures("here")
 PIPELINE = ("pipeline", "sensors")
 
 

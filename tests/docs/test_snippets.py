@@ -17,7 +17,7 @@ from pipelines import Pipeline, sources, windows
 from pipelines import aggregates as agg
 from pipelines.cli.main import app, main
 from pipelines.testing import pipeline_of
-from tests.cli.test_before_spark import here
+from tests.cli.conftest import without_spark
 
 ROOT = Path(__file__).parents[2]
 PAGES = {path.relative_to(ROOT).as_posix(): path for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]}
@@ -128,9 +128,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def muntin(project: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Muntin:
+def muntin(project: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Iterator[Muntin]:
     """A command line in the project's folder -> its lines on stdout, with /project for the folder."""
-    here.__wrapped__(monkeypatch)  # type: ignore[attr-defined]
     monkeypatch.chdir(project)
     monkeypatch.setenv("COLUMNS", "100")
 
@@ -141,7 +140,8 @@ def muntin(project: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Capture
         assert status == 0, printed.err
         return printed.out.replace(str(project), "/project").splitlines()
 
-    return call
+    with without_spark():
+        yield call
 
 
 def shown(heading: str) -> list[tuple[str, list[str]]]:
