@@ -87,7 +87,7 @@ WIDER = "a file with a wider type (int, then long)"
 @contextmanager
 def counted(into: dict[str, int]) -> Iterator[None]:
     """Count what is read: of the source by the tasks that make states, of states by those that make windows, and to write them anew."""
-    from pipelines.jobs.run import accumulate, finalize_task, read_batches
+    from pipelines.jobs.run import accumulate, finalize_task, joined_reading, read_batches
 
     def counting(what: str, task: Callable[[Any], Any]) -> Callable[[Any], Any]:
         def read(*given: Any) -> Any:  # noqa: ANN401 - whatever a task takes
@@ -99,7 +99,7 @@ def counted(into: dict[str, int]) -> Iterator[None]:
         return read
 
     places = [(read_batches, "accumulate_share", "source_bytes"), (finalize_task, "finalize_shards", "state_bytes")]
-    places.append((accumulate, "in_types", "state_bytes"))
+    places += [(accumulate, "in_types", "state_bytes"), (joined_reading, "join", "state_bytes")]
     kept = [(module, name, getattr(module, name)) for module, name, _ in places]
     for module, name, what in places:
         setattr(module, name, counting(what, getattr(module, name)))

@@ -49,7 +49,9 @@ def adoptable(bound: Bound) -> AnyPath | None:
         return None
     wanted = json.loads(facts_text(bound.pipeline))
     others = (other for other in states_of(path_of(bound.folder).parent) if other.name != bound.state)
-    enough = [other for other in others if (has := _facts(other)) and suffices(has, wanted) and _is_whole(bound, other)]
+    enough = [
+        other for other in others if (has := definition_note.noted_facts(other)) and suffices(has, wanted) and _is_whole(bound, other)
+    ]
     ages = [(read_at, other) for other in enough if (read_at := last_read_at(DeltaStore(str(other))))]
     return max(ages)[1] if ages else None
 
@@ -73,19 +75,13 @@ def suffices(has: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     >>> suffices({"keys": ["k"], "fields": ["n"], "frames": ["1h"]}, {"keys": [], "fields": ["n"], "frames": ["1h"]})
     False
     """
-    if {name: fact for name, fact in has.items() if name not in _PARTS} != {
-        name: fact for name, fact in wanted.items() if name not in _PARTS
-    }:
-        return False
-    return all(each in has[part] for part in _PARTS for each in wanted[part])
+    return of_same_rows(has, wanted) and all(each in has[part] for part in _PARTS for each in wanted[part])
 
 
-def _facts(state: AnyPath) -> Mapping[str, Any] | None:
-    """What determines a state; None where nobody noted it, as before format 3."""
-    try:
-        return json.loads((state / definition_note.FACTS).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
+def of_same_rows(has: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    """Whether two states hold the same of the source but for fields and frames."""
+    one, other = ({name: fact for name, fact in facts.items() if name not in _PARTS} for facts in (has, wanted))
+    return one == other
 
 
 def _take(bound: Bound, earlier: AnyPath, table: str) -> None:

@@ -38,11 +38,13 @@ class Bound:
         pipeline: the definition.
         folder: of the state under this definition, an absolute path.
         given: an implementation of `Store`; None: Delta tables in `folder`.
+        lifted: the fields that the source is read for, the number of rows first; None: those of all aggregates.
     """
 
     pipeline: Pipeline
     folder: str
     given: Store | None = None
+    lifted: tuple[Field, ...] | None = None
 
     @cached_property
     def store(self) -> Store:
@@ -78,8 +80,8 @@ class Bound:
 
     @cached_property
     def fields(self) -> list[Field]:
-        """The fields of all aggregates, each once; the number of rows first."""
-        return shared_fields(self.aggregates)
+        """The fields of all aggregates, each once, or those that are lifted; the number of rows first."""
+        return shared_fields(self.aggregates) if self.lifted is None else list(self.lifted)
 
     @cached_property
     def frame_sets(self) -> list[FrameSet]:

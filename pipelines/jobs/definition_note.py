@@ -68,6 +68,14 @@ def note_facts(state: str, facts: str) -> None:
         write_whole(path, facts.encode())
 
 
+def noted_facts(state: AnyPath) -> Mapping[str, Any] | None:
+    """What determines a state; None where nobody noted it, as before format 3."""
+    try:
+        return json.loads((state / FACTS).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
 def read(state: str | AnyPath) -> Mapping[str, Any] | None:
     """The definition of a state's last run; None where nobody noted it, as before version 0.2."""
     try:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.errors import StateError
 from pipelines.files.paths import path_of
-from pipelines.store.paths import DIGEST_BYTES, NOTES
+from pipelines.store.paths import DIGEST_BYTES, NOTES, digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,6 +40,22 @@ def check_whole(folder: str, files: Iterable[File]) -> None:
     for file in files:
         if problem := problem_of(path_of(folder, file.path)):
             raise StateError(f"{folder}/{file.path} {problem}; run all batches from the first to the last that its path names again")
+
+
+def whole_content(folder: str, file: File) -> bytes:
+    """The content of a file of a table, which is what its name says.
+
+    Raises:
+        StateError: the file is gone or damaged.
+    """
+    path = path_of(folder, file.path)
+    try:
+        content = path.read_bytes()
+    except OSError as wrong:
+        raise StateError(f"{path} cannot be read ({wrong.strerror})") from wrong
+    if not path.stem.endswith(digest_of(content)):
+        raise StateError(f"{path} is damaged: its content is not what its name says")
+    return content
 
 
 def problems_of_notes(folder: str, paths: Iterable[str]) -> list[str]:

@@ -89,6 +89,11 @@ def within(starts: Ints, path: str) -> Ints:
     return starts[np.searchsorted(starts, facts.first_us) : np.searchsorted(starts, facts.last_us, side="right")]
 
 
+def others(folder: str, file: File, starts: Ints, keys: Sequence[str] = ()) -> File | None:
+    """A file without some batches: the file itself if it holds none of them; None if it holds no others."""
+    return without(folder, file, starts, keys) if np.isin(held(folder, file), starts).any() else file
+
+
 def without(folder: str, file: File, starts: Ints, keys: Sequence[str] = ()) -> File | None:
     """A new file with the other batches of a file; None if there are no others.
 

@@ -13,9 +13,9 @@ from pipelines.files.readable import readable_footer
 from pipelines.jobs.inputs import inputs
 from pipelines.jobs.kept_states import check_kept
 from pipelines.jobs.reports import Accumulated, ReadFile
+from pipelines.jobs.run.joined_reading import read
 from pipelines.jobs.run.noticed_columns import noticed_columns
 from pipelines.jobs.run.quarantined_share import check_share
-from pipelines.jobs.run.read_batches import read_batches
 from pipelines.jobs.run.refused_places import REFUSED
 from pipelines.jobs.run.same_versions import note_versions
 from pipelines.jobs.run.wider_states import common_schema, in_types
@@ -25,7 +25,7 @@ from pipelines.states.stored_types import has_types
 from pipelines.store.batch_facts import batches_of
 from pipelines.store.paths import QUARANTINE
 from pipelines.store.retries import after_conflicts
-from pipelines.store.shared_files import held, replacement, within, without
+from pipelines.store.shared_files import others, replacement, within
 from pipelines.store.store import Change, File, Snapshot, Texts
 from pipelines.timeline.batches import spelled
 
@@ -87,7 +87,7 @@ def accumulate(
     bases = {frames.table: bound.store.snapshot(frames.table) for frames in sets}
     refused_base = bound.store.snapshot(QUARANTINE)
     given = inputs(bound, intervals, forget=forget)
-    done = read_batches(bound, spark, given, {table: base.schema for table, base in bases.items()})
+    done = read(bound, spark, given, bases)
     check_share(bound, intervals, done)
     starts = np.array([interval.start_us for interval in intervals], np.int64)
     _commit_refused(bound, refused_base, starts, done)
@@ -127,7 +127,7 @@ def _commit_states(bound: Bound, frames: FrameSet, base: Snapshot, starts: Ints,
                 now, own = _versions(bound, table, base.files, starts), _versions(bound, table, new, starts)
                 taken = now != before
                 lost = np.union1d(lost, starts[taken & (now != own)])
-                new = [left for file in new if (left := _but(bound, folder, file, starts[taken]))]
+                new = [left for file in new if (left := others(folder, file, starts[taken], bound.pipeline.keys))]
                 starts = starts[~taken]
             change = _replacing(bound, frames, base, starts, new, schemas)
             if change.adds or change.removes:
@@ -164,11 +164,6 @@ def _versions(bound: Bound, table: str, files: Sequence[File], starts: Ints) -> 
     )
     at = found.position(starts)
     return np.where(at >= 0, np.append(found.version, np.uint64(0))[at], np.uint64(0))
-
-
-def _but(bound: Bound, folder: str, file: File, starts: Ints) -> File | None:
-    """A new file without some batches; the file itself if it holds none of them."""
-    return without(folder, file, starts, bound.pipeline.keys) if np.isin(held(folder, file), starts).any() else file
 
 
 def _schema(folder: str, new: Sequence[File], base: Snapshot) -> pa.Schema:

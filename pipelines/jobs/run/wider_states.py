@@ -88,7 +88,9 @@ def in_types(folder: str, files: Iterable[File], wide: pa.Schema, keys: Sequence
         if all(table.column_names == wide.names and has_types(table.schema, wide) for table in tables):
             found += together
         else:
-            rows = pa.concat_tables([_cast(table, wide, f"{folder}/{file.path}") for table, file in zip(tables, together, strict=True)])
+            rows = pa.concat_tables(
+                [with_columns(table, wide, f"{folder}/{file.path}") for table, file in zip(tables, together, strict=True)]
+            )
             found.append(write_shared(_sorted(rows, keys), folder, batches_of(folder, together, after), keys))
     return found
 
@@ -99,8 +101,12 @@ def _place(file: File) -> str:
     return file.path.partition("/")[0] if isinstance(path, StatesPath) else file.path
 
 
-def _cast(table: pa.Table, wide: pa.Schema, path: str) -> pa.Table:
-    """The rows with all columns; a column that an empty batch lacks has no rows."""
+def with_columns(table: pa.Table, wide: pa.Schema, path: str) -> pa.Table:
+    """The rows of a file with all columns; a column that an empty batch lacks has no rows.
+
+    Raises:
+        SourceError: a value does not go into the wider type as it is.
+    """
     columns: Mapping[str, pa.ChunkedArray] = {name: table[name] for name in table.column_names}
     try:
         found = [columns[each.name].cast(each.type) if each.name in columns else pa.nulls(len(table), each.type) for each in wide]
