@@ -17,7 +17,7 @@ import tenacity.nap
 
 from pipelines.files import paths, readable
 from pipelines.jobs import bound, inputs, ledger_segments, promotion, staged_windows, state_folders, table_texts, window_files
-from pipelines.jobs.run import accumulate, finalize, publish, run
+from pipelines.jobs.run import accumulate, finalize, joined_reading, publish, run
 from pipelines.jobs.upkeep import compact, vacuum
 from pipelines.store import batch_facts, footers, parquet, shared_files, state
 from pipelines.store import contents as store_contents
@@ -143,7 +143,7 @@ def _others() -> tuple[tuple[Any, str, Any], ...]:
         (vacuum, "DeltaStore", lambda folder: MemoryStore(folder, at_hand.tables)),
         (finalize, "uuid4", lambda: SimpleNamespace(hex=f"{next(at_hand.numbers):032x}")),
         (finalize, "_results", stand_ins.results),
-        (accumulate, "read_batches", stand_ins.read_batches),
+        (joined_reading, "read_batches", stand_ins.read_batches),
         (inputs, "source_files", stand_ins.source_files),
         (run, "validate_staged", stand_ins.validate_staged),
         (publish, "changed_windows", lambda *_: None),
