@@ -1,0 +1,31 @@
+"""Blocks of shell in the docs: extras and targets exist. Settings of Airflow and its commands: tests/airflow/test_shell_blocks.py."""
+
+import re
+import tomllib
+
+from tests.docs.test_snippets import PAGES, ROOT, blocks
+
+BLOCKS = [(page, block) for page in PAGES for block in blocks(page, " *sh")]
+
+
+def words(first: str) -> set[str]:
+    """The rest of each line that begins with a word."""
+    lines = [line.split(" #")[0].strip() for _, block in BLOCKS for line in block.splitlines()]
+    return {line.removeprefix(first).strip() for line in lines if line.startswith(f"{first} ")}
+
+
+def test_a_line_is_of_a_kind_that_is_looked_at() -> None:
+    starts = {line.split()[0] for _, block in BLOCKS for line in block.splitlines() if line.strip()}
+    assert starts == {"#", "airflow", "export", "make", "muntin", "pip"}
+
+
+def test_extras_of_the_package_exist() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    named = re.findall(r"muntin\[(\w+)\]", "".join(path.read_text(encoding="utf-8") for path in PAGES.values()))
+    assert set(named) <= extras.keys()
+    assert words("pip") <= {f"install 'muntin[{extra}]'" for extra in extras}
+
+
+def test_targets_exist() -> None:
+    targets = set(re.findall(r"^(\w+):.*##", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    assert words("make") <= targets
