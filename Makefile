@@ -1,6 +1,6 @@
 # Everything one types in this checkout. `make` alone lists it.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test lint up docs bench soak audit clean
+.PHONY: help setup demo check test cluster-test lint up docs bench soak audit clean
 
 ARGS :=
 
@@ -8,7 +8,7 @@ ARGS :=
 python = exec env JAVA_HOME="$$(cat .venv/java-home)" .venv/bin/python
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 setup: ## a virtual environment in .venv with the pinned packages, and Java for Spark
 	@bash setup/environment.sh
@@ -23,6 +23,10 @@ test: setup lint ## lint, then every test, two files at a time; ARGS="-k sliding
 	@bash setup/browser.sh
 	@bash setup/object_store.sh
 	@export MUNTIN_CORE=$${MUNTIN_CORE:-600}; $(python) -m pytest -n 2 --dist loadfile $(ARGS)
+
+cluster-test: setup ## brokers, databases, object stores and a Spark cluster of several workers, for real and at length
+	@bash setup/object_store.sh
+	@export MUNTIN_CLUSTER=all; $(python) -m pytest tests/cluster $(ARGS)
 
 lint: setup ## style, types and the direction of imports
 	.venv/bin/ruff check

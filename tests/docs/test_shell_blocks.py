@@ -27,5 +27,5 @@ def test_extras_of_the_package_exist() -> None:
 
 
 def test_targets_exist() -> None:
-    targets = set(re.findall(r"^(\w+):.*##", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    targets = set(re.findall(r"^([\w-]+):.*##", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     assert words("make") <= targets
