@@ -22,6 +22,7 @@ check: setup lint ## style, types, arrows, and the tests that start neither Spar
 test: setup lint ## lint, then every test, two files at a time; ARGS="-k sliding" narrows the tests
 	@bash setup/browser.sh
 	@bash setup/object_store.sh
+	@bash setup/kafka.sh
 	@export MUNTIN_CORE=$${MUNTIN_CORE:-600}; $(python) -m pytest -n 2 --dist loadfile $(ARGS)
 
 cluster-test: setup ## brokers, databases, object stores and a Spark cluster of several workers, for real and at length

@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from pipelines import aggregates, alerts, errors, sources, windows
+from pipelines import aggregates, alerts, errors, sinks, sources, windows
 from pipelines.definition.pipeline import Pipeline
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ __all__ = [
     "plan",
     "read",
     "run",
+    "sinks",
     "sources",
     "windows",
 ]

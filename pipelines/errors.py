@@ -35,6 +35,10 @@ class ConflictError(StateError):
     """Another run committed first what this one wanted to replace."""
 
 
+class ForgottenError(StateError):
+    """What changed since a version cannot be told any more: its commits or its files are removed."""
+
+
 class ExpectationsError(MuntinError):
     """A critical expectation failed: nothing was published."""
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pipelines.airflow import log_lines
 from pipelines.airflow.events import announced, spelled
 from pipelines.airflow.one_definition import check_same
+from pipelines.airflow.sending import sent_to_sinks
 from pipelines.definition.instants import from_us, instant_us
 from pipelines.errors import ConflictError
 
@@ -49,7 +50,8 @@ def publish(
     Returns:
         JSON-able: `report` of the run's own batch, `published`: window -> starts of the published batches, `waiting_for`: missing
         intervals, `quality`: window -> its verdict, `announced`: window -> what to tell of it, which is more than `published` if an
-        earlier run ended before it told; `reports`: those of validation, if the definition declares alerts.
+        earlier run ended before it told; `reports`: those of validation, if the definition declares alerts; `sinks`: what became of
+        them, a line each, if it declares sinks.
     """
     from pipelines.jobs.announcements import begin
     from pipelines.jobs.metrics import of_publishing
@@ -74,6 +76,7 @@ def publish(
         "waiting_for": [[from_us(low).isoformat(), from_us(high).isoformat()] for low, high in missing],
         "quality": {of_window["window"]: of_window["verdict"] for of_window in quality},
         **({"reports": list(quality)} if place.bound.alerts else {}),
+        **({"sinks": sent_to_sinks(place.bound, session)} if place.bound.sinks else {}),
     }
 
 

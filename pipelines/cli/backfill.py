@@ -136,6 +136,7 @@ def _joined(reports: "Sequence[RunReport]") -> "RunReport":
         promoted=tuple(sorted({name for report in reports for name in report.promoted})),
         beside=reports[-1].beside,
         changed={name: tuple(part for report in reports for part in report.changed.get(name, ())) for name in sorted(windows)},
+        sinks=tuple(line for report in reports for line in report.sinks),
     )
 
 

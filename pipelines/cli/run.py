@@ -110,6 +110,7 @@ def summary(report: "RunReport") -> list[str]:
         first, *rest = verdict_lines(one)
         lines += [f"expectations: {first}", *rest]
     lines += [f"alerts: {line}" for line in report.alerts]
+    lines += [f"sinks: {line}" for line in report.sinks]
     lines += [f"mended: {remark}" for remark in report.remarks]
     lines += [f"columns: {line}" for line in report.schema_changes[:_SHOWN]]
     changed = [moment(one.interval_start) for one in batches if one.source_changed]

@@ -23,6 +23,7 @@ def selected(
     low: datetime | None = None,
     high: datetime | None = None,
     provisional: bool = False,
+    changes_since: int | None = None,
 ) -> "pa.Table":
     """Published windows of these keys, from `low` to `high`.
 
@@ -31,6 +32,7 @@ def selected(
         keys: "NAME=VALUE", or "VALUE" where there is one key column; values of one column are alternatives.
         low, high: windows start at or after `low` and end at or before `high`.
         provisional: whether windows that are not closed yet come too.
+        changes_since: a version of the table: only what changed since; None: all windows.
 
     Raises:
         DefinitionError: no such window or key column, or a value that is none of the column's.
@@ -41,7 +43,7 @@ def selected(
 
     asked = _by_column(pipeline, keys or ())
     bind_existing(pipeline, root)
-    table = read(pipeline, window, root=root, provisional=provisional, start=low, end=high)
+    table = read(pipeline, window, root=root, provisional=provisional, start=low, end=high, changes_since=changes_since)
     for column, values in asked.items():
         table = table.filter(_matches(table[column], column, values))
     return table

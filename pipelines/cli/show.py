@@ -1,6 +1,5 @@
 """`muntin show`: published windows as a table."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,34 +9,16 @@ from pipelines.cli.output import columns, say, say_json
 from pipelines.cli.place import looked_at
 from pipelines.cli.quiet import say_what_was_done
 from pipelines.cli.selection import selected
-from pipelines.cli.table_formats import FORMATS, Format, check_place, print_table, write_table
+from pipelines.cli.table_formats import print_table, write_table
+from pipelines.cli.table_options import Csv, Form, Limit, Out, format_asked
 from pipelines.cli.working import working
 from pipelines.definition.amounts import many
-from pipelines.definition.spelling import did_you_mean
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _LIMIT = 20
-_ENDINGS = {f".{form}": form for form in FORMATS}
-
-
-def _format(text: str) -> Format:
-    if text not in FORMATS:
-        raise typer.BadParameter(f"there is no format {text!r}; there are {', '.join(FORMATS)}{did_you_mean(text, FORMATS)}")
-    return text
-
-
-Out = Annotated[Path | None, typer.Option("--out", metavar="FILE", help=f"Write all windows to a file; {', '.join(_ENDINGS)}.")]
-Limit = Annotated[
-    int | None,
-    typer.Option("--limit", min=0, metavar="ROWS", help="At most so many; 0 is all. 20, or all with a format or a file."),
-]
 Last = Annotated[int | None, typer.Option("--last", min=1, metavar="ROWS", help="Only so many, those that end last.")]
-Form = Annotated[
-    str | None, typer.Option("--format", parser=_format, metavar="FORMAT", help=f"How the windows are written; {', '.join(FORMATS)}.")
-]
-Csv = Annotated[bool, typer.Option("--csv", help="As --format csv.")]
 
 
 def show(
@@ -64,7 +45,7 @@ def show(
       muntin show dags/flights.py last_6_hours --root state --key JFK --from 2013-01-05 --to 2013-01-06
       muntin show dags/flights.py last_6_hours --root state --last 100 --format parquet > newest.parquet
     """
-    written = _written(form, out, as_csv=as_csv, as_json=as_json)
+    written = format_asked(form, out, as_csv=as_csv, as_json=as_json)
     with working():
         pipeline, folder = looked_at(file, name, root)
         table = selected(pipeline, window, folder, keys=key, low=low, high=high, provisional=provisional)
@@ -77,19 +58,6 @@ def show(
     if as_json:
         return say_json({"pipeline": pipeline.name, "window": window, "total": len(table), "rows": shown.to_pylist()})
     return print_table(shown, written) if written else _say_table(shown, len(table))
-
-
-def _written(form: str | None, out: Path | None, *, as_csv: bool, as_json: bool) -> Format | None:
-    """The format to write; None: a table for people, or the command's document."""
-    if as_json + as_csv + (form is not None) > 1:
-        raise typer.BadParameter("--format, --json and --csv exclude each other")
-    if out is None:
-        found = _format(form) if form else "csv" if as_csv else None
-        check_place(found)
-        return found
-    if out.suffix not in _ENDINGS and not form:
-        raise typer.BadParameter(f"--out {out}: end it in {', '.join(_ENDINGS)}, or name a --format")
-    return _format(form) if form else _ENDINGS[out.suffix]
 
 
 def newest(table: "pa.Table", count: int) -> "pa.Table":

@@ -12,6 +12,7 @@ from pipelines.files.paths import AnyPath, path_of
 if TYPE_CHECKING:
     from pipelines.definition.pipeline import Pipeline
     from pipelines.jobs.look.status import PipelineStatus
+    from pipelines.jobs.sending.standing import SinkStanding
 
 _WINDOW = {
     "window": "window",
@@ -25,6 +26,7 @@ _WINDOW = {
     "open since": "open_since",
     "rows late": "rows_late",
     "to publish": "unpublished",
+    "version": "version",
 }
 
 _STANDING = {
@@ -90,7 +92,13 @@ def _lines(one: "PipelineStatus") -> list[str]:
     lines += _gone(one)
     if one.unsent:
         lines.append(f"alerts: {many(one.unsent, 'message')} not sent yet: the next run tries again")
-    return lines
+    return lines + [_sink(sink) for sink in one.sinks if sink.failed or sink.behind]
+
+
+def _sink(sink: "SinkStanding") -> str:
+    """A sink that lacks something."""
+    why = f": {sink.failed}" if sink.failed else ""
+    return f"sinks: {sink.window} is {many(sink.behind, 'version')} behind at {sink.sink}{why}"
 
 
 def _gone(one: "PipelineStatus") -> list[str]:

@@ -16,6 +16,8 @@ EXTRAS = {
     "fastapi": "page",
     "uvicorn": "page",
     "obstore": "s3",
+    "psycopg": "postgres",
+    "confluent_kafka": "kafka",
 }
 
 

@@ -156,6 +156,24 @@ def distinct(aggregates: Iterable[tuple[object, Sequence[F]]]) -> list[F]:
     return list(seen.values())
 
 
+class Sink(Protocol):
+    """Where the results of a window go; `pipelines.sinks` makes it."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in logs; without secrets."""
+        ...
+
+    @property
+    def window(self) -> str | None:
+        """The window whose results go there; None: the only one."""
+        ...
+
+    def of(self, window: str) -> Sink:
+        """The sink of a window."""
+        ...
+
+
 class Alerts(Protocol):
     """Who is told of runs, and of what; `pipelines.alerts` makes it."""
 

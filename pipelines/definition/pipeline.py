@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, get_args
 
 from pipelines.definition.amounts import size_of
+from pipelines.definition.check_sinks import sinks_of
 from pipelines.definition.checks import (
     check_aggregates,
     check_alerts,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.definition.kinds import Kind
-    from pipelines.definition.parts import Aggregate, Alerts, Source
+    from pipelines.definition.parts import Aggregate, Alerts, Sink, Source
 
 Watermark = Literal["interval", "events"]
 OnGap = Literal["wait", "empty"]
@@ -75,6 +76,8 @@ class Pipeline:
             {"states": "400d", "windows": "2000d", "quarantine": "90d", "reports": "400d"}. A batch without states cannot be replaced.
             None: for ever.
         alerts: who is told when a run fails or its data looks wrong, as `alerts.to("alerts")`; no part of states and results.
+        to: where changed windows are sent after publishing, as [sinks.jdbc("warehouse", table="day", window="day")]; no part of states
+            and results. A sink that is down stops nothing: a later run catches up.
 
     Raises:
         DefinitionError: what was asked cannot be; the text says what can.
@@ -102,6 +105,7 @@ class Pipeline:
     max_quarantined: float | None = None
     max_behind: Duration | None = None
     retain: Retain = None
+    to: Sequence[Sink] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keys", listed("keys", self.keys))
@@ -128,6 +132,7 @@ class Pipeline:
         check_share("max_quarantined", self.max_quarantined)
         schedule_of(self.schedule, instant_us(self.start, "start"))
         check_retention(self.retain, self.windows)
+        object.__setattr__(self, "to", sinks_of(self.to, self.windows, (*self.keys, *self.aggregates, *self.derive)))
 
     @property
     def intervals(self) -> Schedule:

@@ -19,10 +19,13 @@ from pipelines.sources.lift_sql import facts_of
 from pipelines.store import state
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pipelines.aggregates.aggregate import Aggregate, Field
     from pipelines.alerts.declaration import Alerts
     from pipelines.definition.pipeline import Pipeline
     from pipelines.files.paths import AnyPath
+    from pipelines.sinks import Sink
     from pipelines.sources import Source
     from pipelines.store.store import Store
     from pipelines.windows.kind import Window
@@ -77,6 +80,11 @@ class Bound:
     def alerts(self) -> Alerts | None:
         """Who is told of runs; no part of states and results."""
         return self.pipeline.alerts  # type: ignore[return-value]
+
+    @property
+    def sinks(self) -> Sequence[Sink]:
+        """Where results go after publishing; no part of states and results."""
+        return self.pipeline.to  # type: ignore[return-value]
 
     @cached_property
     def fields(self) -> list[Field]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pipelines.states.frames import Ints
 
 
-_BOUNDS = ("window_start", "window_end")
+BOUNDS = ("window_start", "window_end")
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Changes:
         both = zip(self.before.slice(0, count).to_pylist(), self.after.slice(0, count).to_pylist(), strict=True)
         for kind, (old, new) in zip(self.kinds, both, strict=False):
             there = new if kind == "new" else old
-            names = [name for name in there if name in self.identity or name in _BOUNDS]
+            names = [name for name in there if name in self.identity or name in BOUNDS]
             values = [name for name in there if name not in self.identity and name != BATCH]
             told = [name for name in values if kind != "changed" or repr(old[name]) != repr(new[name])]
             yield {
@@ -89,7 +89,7 @@ def compared(before: pa.Table, after: pa.Table, *, identity: Sequence[str]) -> C
     shared = (at_old >= 0) & (at_new >= 0)
     values = [name for name in columns if name not in identity and name != BATCH]
     differs = ~shared
-    differs[shared] = _differing(before, after, values, at_old[shared], at_new[shared])
+    differs[shared] = differing(before, after, values, at_old[shared], at_new[shared])
     at_old, at_new = at_old[differs], at_new[differs]
     kinds = np.where(at_old < 0, "new", np.where(at_new < 0, "gone", "changed"))
     return Changes(tuple(identity), _taken(before, at_old), _taken(after, at_new), tuple(kinds.tolist()))
@@ -120,7 +120,7 @@ def _taken(table: pa.Table, rows: Ints) -> pa.Table:
     return table.take(pa.array(rows, mask=rows < 0))
 
 
-def _differing(before: pa.Table, after: pa.Table, values: Sequence[str], old: Ints, new: Ints) -> np.ndarray:
+def differing(before: pa.Table, after: pa.Table, values: Sequence[str], old: Ints, new: Ints) -> np.ndarray:
     """Whether a value differs, for pairs of rows."""
     out = np.zeros(len(old), np.bool_)
     for name in values:

@@ -59,8 +59,13 @@ class Segment:
 
 def segments_of(files: Iterable[File]) -> tuple[Segment, ...]:
     """The segments among the files of a table, oldest first. The only ledger of a state of version 0.1 is segment 0."""
-    ledgers = (file for file in files if file.path.startswith("ledger"))
+    ledgers = (file for file in files if is_segment(file.path))
     return tuple(sorted(map(_segment, ledgers), key=lambda segment: segment.number))
+
+
+def is_segment(path: str) -> bool:
+    """Whether a file of a table is a segment of its ledger."""
+    return path.startswith("ledger")
 
 
 def _segment(file: File) -> Segment:

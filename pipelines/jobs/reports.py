@@ -113,6 +113,7 @@ class RunReport:
         alerts: what became of the messages to the channels of the definition, a line each.
         schema_changes: what is other in the columns of the source's files than in those of earlier batches, a sentence each: a wider
             type, a new column, another order, a column that a file lacks.
+        sinks: what was sent to the sinks of the definition, or why not, a line each.
     """
 
     batches: tuple[BatchReport, ...]
@@ -126,6 +127,7 @@ class RunReport:
     beside: tuple[str, ...] = ()
     alerts: tuple[str, ...] = ()
     schema_changes: tuple[str, ...] = ()
+    sinks: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it: instants as ISO text; of changed windows `uncompared` counts those that were too many to be compared."""

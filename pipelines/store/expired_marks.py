@@ -26,7 +26,12 @@ def write_mark(folder: str, schema: pa.Schema, before_us: int) -> File:
 
 def marks(files: Iterable[File]) -> Sequence[File]:
     """The marks among the files of a table."""
-    return [file for file in files if _NAME.fullmatch(file.path)]
+    return [file for file in files if is_mark(file.path)]
+
+
+def is_mark(path: str) -> bool:
+    """Whether a file of a table is a mark."""
+    return _NAME.fullmatch(path) is not None
 
 
 def carried_on(folder: str, schema: pa.Schema, files: Iterable[File]) -> tuple[list[File], list[File]]:

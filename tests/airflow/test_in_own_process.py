@@ -11,7 +11,7 @@ from examples.demo.home import PROJECT, program_env
 from tests.airflow.conftest import OWN_PROCESS
 
 INSIDE = Path(__file__).parent / "inside"
-WITH = {"test_runs.py": ["test_runs_told.py", "test_runs_metrics.py"]}
+WITH = {"test_runs.py": ["test_runs_told.py", "test_runs_metrics.py", "test_runs_sinks.py"]}
 """A file and those that need the same Spark server and the same compiled kernels."""
 FIRST = {path.name for path in INSIDE.glob("test_*.py")} - {name for others in WITH.values() for name in others}
 

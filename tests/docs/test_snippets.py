@@ -31,6 +31,7 @@ RUN_BY = {  # pages with Python -> the test that runs it
     "docs/operating/object-stores.md": ("test_snippets.py",),
     "docs/operating/retention.md": ("test_snippets.py",),
     "docs/own-aggregates.md": ("test_own_aggregates.py",),
+    "docs/sinks.md": ("../sinks/test_sinks_page.py",),
     "docs/sources.md": ("test_testing_page.py",),
     "docs/testing.md": ("test_testing_page.py",),
     "docs/tutorial.md": ("test_site.py",),
@@ -201,7 +202,7 @@ class TestOutputs:
 
     def test_a_week(self, muntin: Muntin) -> None:
         muntin("muntin backfill dags/flights.py --root state --start 2013-01-01 --end 2013-01-08 --no-validate")
-        for heading in ("where", "status", "show", "plot", "late"):
+        for heading in ("where", "status", "show", "changes", "plot", "late"):
             check_shown(muntin, heading)
 
     def test_explain(self, muntin: Muntin) -> None:

@@ -1,5 +1,6 @@
 """What needs a person, and what does not: by table, over statuses made up for it."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -7,7 +8,9 @@ import pytest
 
 from pipelines.definition.instants import instant_us
 from pipelines.jobs.look.status import PipelineStatus, WindowStatus
-from pipelines.page.views.overview import _of_silence, _of_unpublished
+from pipelines.jobs.sending.standing import SinkStanding
+from pipelines.page.installation import Known
+from pipelines.page.views.overview import _of_silence, _of_sinks, _of_unpublished
 from tests.end_to_end.hourly import Hourly, hour
 
 MINUTE = timedelta(minutes=1)
@@ -43,3 +46,14 @@ def test_silence(tmp_path: Path, last: datetime | None, run: datetime | None, no
 def test_batches_that_wait_for_a_hole_are_no_failure(unpublished: int, waiting: int, left: int) -> None:
     calls = _of_unpublished(status(hour(3), None, unpublished=unpublished, waiting=waiting))
     assert [call.what.partition(" ")[0] for call in calls] == ([str(left)] if left else [])
+
+
+def test_a_sink_that_is_down_calls_with_its_reason() -> None:
+    down, behind = (
+        SinkStanding("topic t at b:9092", "hour", 3, 2, None, "b:9092: refused"),
+        SinkStanding("table t at w", "hour", 3, 2, None, ""),
+    )
+    known = Known("hourly", Path("state"), None, Path("dags/hourly.py"))
+    (call,) = _of_sinks(known, replace(status(hour(3), None), sinks=(down, behind)))
+    assert call.what == "hour was not sent to topic t at b:9092: b:9092: refused"
+    assert call.command == "muntin sinks dags/hourly.py --root state --send"

@@ -14,9 +14,11 @@ from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL
 from pipelines.definition.kinds import Carried
 from pipelines.errors import DefinitionError, StateError
 from pipelines.jobs.bound import Bound, bind
+from pipelines.jobs.look.changes_since import at_version, changes_since
 from pipelines.jobs.look.selection import Selection
 from pipelines.jobs.look.unknown import no_window
 from pipelines.jobs.pending import pending_window
+from pipelines.jobs.revisions import CHANGE, REVISION
 from pipelines.jobs.upkeep.rebuild import check_rebuilt
 from pipelines.jobs.window_tables import place
 from pipelines.states.columns import INSTANT
@@ -46,8 +48,11 @@ def read(
     start: datetime | None = None,
     end: datetime | None = None,
     keys: Mapping[str, Any] | None = None,
+    changes_since: int | None = None,
 ) -> pa.Table:
     """The published windows, sorted by keys, start and end; windows by arrival by keys and window_index.
+
+    The metadata of the table's schema has `muntin.version`: the version of the window's Delta table, to ask later what changed since.
 
     Args:
         pipeline: the definition.
@@ -59,6 +64,8 @@ def read(
         columns: the columns to give, in this order; all of them unless given. Only these are read.
         start, end: only windows that start at or after `start` and end at or before `end`, aware datetimes.
         keys: only windows of these keys: key column -> a value or a list of values; None is null.
+        changes_since: a version of the window's table: only the windows that readers know otherwise since, the columns revision (int64,
+            the version that brought the row) and change ("new", "changed", "gone") in place of batch. -1: all, as new.
 
     Returns:
         key columns, window_start, window_end (timestamp us UTC), what the kind of window says beside, the aggregates and
@@ -67,6 +74,7 @@ def read(
 
     Raises:
         DefinitionError: the pipeline has no such window, column or key, or a window without a grid was asked to be dense.
+        ForgottenError: commits or files since `changes_since` are removed; the text says from which version on changes can be told.
         StateError: the definition has changed what states hold, and nothing is rebuilt yet.
     """
     if window not in pipeline.windows:
@@ -76,6 +84,8 @@ def read(
     if dense and kind.grid is None:
         raise DefinitionError(f"dense: {window!r} has no grid that could have holes; tumbling, sliding and cumulating windows have one")
     chosen = Selection(columns, start, end, keys)
+    if changes_since is not None:
+        return _changes(bound, window, changes_since, chosen, more=bool(provisional or dense))
     chosen.check((*_names(pipeline, window), *(["provisional"] if provisional else [])), pipeline.keys)
     check_rebuilt(bound, window)
     todo = pending_window(bound, window)  # what is published and what is open are told by one snapshot
@@ -93,7 +103,18 @@ def read(
         table = chosen.filtered(with_empty(bound, kind.grid, window, table))
     order = [(name, "ascending") for name in dict.fromkeys((*pipeline.keys, *kind.order))]
     table = table.sort_by(order).combine_chunks()
-    return table.select(list(columns)) if columns is not None else table
+    return at_version(table.select(list(columns)) if columns is not None else table, todo.published.snapshot.version)
+
+
+def _changes(bound: Bound, window: str, since: int, chosen: Selection, *, more: bool) -> pa.Table:
+    """The windows that readers know otherwise since a version. `more`: whether open or empty windows were asked for, too."""
+    if more:
+        raise DefinitionError("changes_since: open windows and empty ones have no version; leave provisional and dense out")
+    names = [*_names(bound.pipeline, window)[:-1], REVISION, CHANGE]
+    chosen.check(names, bound.pipeline.keys)
+    found = changes_since(bound, window, since)
+    rows = chosen.filtered(found.rows)
+    return at_version(rows if chosen.columns is None else rows.select(list(chosen.columns)), found.version)
 
 
 def _needed(pipeline: Pipeline, window: str, columns: Sequence[str] | None) -> set[str] | None:

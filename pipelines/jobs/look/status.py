@@ -18,8 +18,9 @@ from pipelines.jobs.look.published_to import latest_end
 from pipelines.jobs.look.standing import Standing, standing
 from pipelines.jobs.pending import pending_windows
 from pipelines.jobs.reports_table import TABLE
+from pipelines.jobs.sending.standing import SinkStanding, standings
 from pipelines.jobs.state_folders import Staging, bind_existing, stagings, state_folders
-from pipelines.jobs.window_tables import place, published, windows_of
+from pipelines.jobs.window_tables import current, place, published, windows_of
 from pipelines.store.batch_facts import batches_of
 from pipelines.store.delta import DeltaStore
 from pipelines.store.expired_marks import expired_before
@@ -52,6 +53,7 @@ class WindowStatus:
         unpublished: how many batches were read since: their windows wait for a finalize, or for missing intervals.
         open: how many windows are open; None where the definition is not known, or too many states would have to be read.
         gone_before: windows of batches that start before it are gone, as the definition's `retain` says; None: none are.
+        version: of the table that readers know, to ask later what changed since; None before there is one.
     """
 
     window: str
@@ -67,6 +69,7 @@ class WindowStatus:
     unpublished: int
     gone_before: datetime | None = None
     open: int | None = None
+    version: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,7 @@ class PipelineStatus:
     `bytes`: of all its files, without windows that readers know.
     `waiting` (starts of batches behind missing intervals) and `missing` (these intervals) are None where the definition is
     not known. `staged`: the staged folders, whose windows are not published. `unsent`: how many messages of alerts wait.
+    `sinks`: how far each sink is, where the definition is known.
     `..._gone_before`: states, refused rows and reports of batches before it are gone, as the definition's `retain` says; None: none are.
     """
 
@@ -95,6 +99,7 @@ class PipelineStatus:
     states_gone_before: datetime | None = None
     refused_gone_before: datetime | None = None
     reports_gone_before: datetime | None = None
+    sinks: tuple[SinkStanding, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """As plain dicts; instants are datetimes."""
@@ -118,7 +123,12 @@ def status(pipeline: Pipeline, *, root: str | AnyPath) -> PipelineStatus:
     from_tables = _from_tables(path_of(bound.folder), opened)
     waiting = sorted({start for pending in windows for start in pending.history.waiting.start_us.tolist()})
     holes = sorted({(hole.start_us, hole.end_us) for pending in windows for hole in pending.history.missing})
-    return replace(from_tables, waiting=tuple(map(from_us, waiting)), missing=tuple((from_us(a), from_us(b)) for a, b in holes))
+    return replace(
+        from_tables,
+        waiting=tuple(map(from_us, waiting)),
+        missing=tuple((from_us(a), from_us(b)) for a, b in holes),
+        sinks=tuple(standings(bound)),
+    )
 
 
 def _from_tables(folder: AnyPath, opened: dict[str, tuple[int | None, int | None]]) -> PipelineStatus:
@@ -171,6 +181,7 @@ def _window(store: Store, name: str, batches: Batches, opened: dict[str, tuple[i
         _unpublished(entries, batches),
         _moment(expired_before(now.snapshot.files)),
         count,
+        known if (known := current(store, name).snapshot.version) >= 0 else None,
     )
 
 

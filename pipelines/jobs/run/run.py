@@ -20,6 +20,7 @@ from pipelines.jobs.run.check import check
 from pipelines.jobs.run.finalize import finalize
 from pipelines.jobs.run.publish import publish
 from pipelines.jobs.run.validate import validate_staged
+from pipelines.jobs.sending.send import after_run
 from pipelines.jobs.upkeep.rebuild import by_itself, left_behind
 from pipelines.jobs.upstream import news_from_upstream
 from pipelines.spark.spark_session import session_or_local
@@ -125,6 +126,7 @@ def run(
         finished.promoted,
         tuple(lacking(bound)),
         schema_changes=tuple(line for one in done for line in one.schema_changes),
+        sinks=after_run(bound, lambda: session_or_local(spark)),
     )
 
 

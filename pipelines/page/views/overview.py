@@ -104,6 +104,7 @@ def _line(known: Known, pipeline: Pipeline, bound: Bound, now: PipelineStatus, n
     published, mark = published_at(bound.store), min(marks, default=None)
     late, refused = (sum(getattr(report, name) for report in reports) for name in ("rows_late", "rows_quarantined"))
     calls = [*_of_holes(known, pipeline, now), *_of_verdicts(verdicts), *_of_refused(reports, refused), *_of_silence(pipeline, now, now_us)]
+    calls += _of_sinks(known, now)
     return Line(
         known.name,
         shown=True,
@@ -178,6 +179,12 @@ def _of_unpublished(now: PipelineStatus) -> list[Call]:
     if left <= 0:
         return []
     return [Call(f"{many(left, 'batch')} read and not published", "a run is at work, or failed: clear it from its task finalize on")]
+
+
+def _of_sinks(known: Known, now: PipelineStatus) -> list[Call]:
+    command = f"muntin sinks {quote(str(known.file))} --root {quote(str(known.root))} --send"
+    do = "the next run tries again; so does"
+    return [Call(f"{each.window} was not sent to {each.sink}: {each.failed}", do, command) for each in now.sinks if each.failed]
 
 
 def _of_silence(pipeline: Pipeline, now: PipelineStatus, now_us: int) -> list[Call]:

@@ -1,0 +1,9 @@
+"""The errors of a sink. They stop no run: they are logged, and the next run catches up."""
+
+
+class SinkError(Exception):
+    """Changes could not be sent. The text names the address and what mends it, and holds no secret."""
+
+
+class MovedError(Exception):
+    """Another run sent to this sink meanwhile: what it lacks has to be worked out again."""

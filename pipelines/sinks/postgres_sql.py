@@ -1,0 +1,131 @@
+"""The statements that a sink of PostgreSQL makes, and the types of its columns. Pure text.
+
+<schema>.<table>         a row for each window: identity columns (unique, nulls alike), bounds, results, revision
+<schema>.muntin_ledger   a row for each pipeline, window and table: how far the table is
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+LEDGER = "muntin_ledger"
+ROWS = "muntin_rows"
+"""The temporary table that rows come through."""
+NEVER_NULL = ("window_start", "window_end", "window_index")
+SETTINGS = "SET LOCAL lock_timeout = '5s'; SET LOCAL idle_in_transaction_session_timeout = '60s'; SET LOCAL TimeZone = 'UTC'"
+
+_TYPES = {
+    pa.int8(): "smallint",
+    pa.int16(): "smallint",
+    pa.int32(): "integer",
+    pa.int64(): "bigint",
+    pa.uint8(): "smallint",
+    pa.uint16(): "integer",
+    pa.uint32(): "bigint",
+    pa.uint64(): "numeric(20)",
+    pa.float16(): "real",
+    pa.float32(): "real",
+    pa.float64(): "double precision",
+    pa.bool_(): "boolean",
+    pa.date32(): "date",
+    pa.date64(): "date",
+}
+
+
+def quoted(name: str) -> str:
+    """A name as SQL has it, each part of a dotted one by itself.
+
+    >>> quoted("reports.day")
+    '"reports"."day"'
+    """
+    return ".".join(f'"{part.replace(chr(34), chr(34) * 2)}"' for part in name.split("."))
+
+
+def ledger_of(table: str) -> str:
+    """The ledger beside a table, quoted.
+
+    >>> ledger_of("reports.day"), ledger_of("day")
+    ('"reports"."muntin_ledger"', '"muntin_ledger"')
+    """
+    schema, dot, _ = table.rpartition(".")
+    return quoted(f"{schema}{dot}{LEDGER}")
+
+
+def type_of(kind: pa.DataType) -> str:
+    """The type of PostgreSQL for a type of Arrow; lists and structs become JSON.
+
+    >>> type_of(pa.timestamp("us", tz="UTC")), type_of(pa.decimal128(12, 2)), type_of(pa.list_(pa.int64()))
+    ('timestamptz', 'numeric(12,2)', 'jsonb')
+    """
+    if pa.types.is_timestamp(kind):
+        return "timestamptz" if kind.tz else "timestamp"
+    if pa.types.is_decimal(kind):
+        return f"numeric({kind.precision},{kind.scale})"
+    if pa.types.is_nested(kind):
+        return "jsonb"
+    for is_kind, name in ((pa.types.is_time, "time"), (pa.types.is_duration, "interval"), (is_bytes, "bytea")):
+        if is_kind(kind):
+            return name
+    return _TYPES.get(kind, "text")
+
+
+def is_bytes(kind: pa.DataType) -> bool:
+    """Whether values are bytes."""
+    return pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)
+
+
+def make_ledger(ledger: str) -> str:
+    """The statement that makes a ledger."""
+    return (
+        f'CREATE TABLE IF NOT EXISTS {ledger} (pipeline text, "window" text, table_name text, state text NOT NULL, '
+        "version bigint NOT NULL, mark text NOT NULL, rows bigint NOT NULL DEFAULT 0, sent_at timestamptz NOT NULL DEFAULT now(), "
+        'PRIMARY KEY (pipeline, "window", table_name))'
+    )
+
+
+def make_table(table: str, schema: pa.Schema, identity: Sequence[str]) -> str:
+    """The statement that makes a table; of null keys only one row may have each."""
+    columns = ", ".join(f"{_quoted(field.name)} {type_of(field.type)}" for field in schema)
+    return f"CREATE TABLE {quoted(table)} ({columns}, UNIQUE NULLS NOT DISTINCT ({_listed(identity)}))"
+
+
+def add_column(table: str, field: pa.Field) -> str:
+    """The statement that adds a column to a table."""
+    return f"ALTER TABLE {quoted(table)} ADD COLUMN {_quoted(field.name)} {type_of(field.type)}"
+
+
+def make_rows(table: str, names: Sequence[str]) -> str:
+    """The statement that makes the temporary table for some columns."""
+    return f"CREATE TEMP TABLE {ROWS} ON COMMIT DROP AS SELECT {_listed(names)} FROM {quoted(table)} WITH NO DATA"
+
+
+def copy_rows(names: Sequence[str]) -> str:
+    """The statement that rows follow."""
+    return f"COPY {ROWS} ({_listed(names)}) FROM STDIN"
+
+
+def upsert(table: str, names: Sequence[str], identity: Sequence[str]) -> str:
+    """The statement that takes the rows over into the table."""
+    told = ", ".join(f"{_quoted(name)} = excluded.{_quoted(name)}" for name in names if name not in identity)
+    columns = _listed(names)
+    return f"INSERT INTO {quoted(table)} ({columns}) SELECT {columns} FROM {ROWS} ON CONFLICT ({_listed(identity)}) DO UPDATE SET {told}"
+
+
+def delete(table: str, identity: Sequence[str]) -> str:
+    """The statement that removes the windows whose identity is in the rows."""
+    alike = (f"t.{_quoted(name)} {'=' if name in NEVER_NULL else 'IS NOT DISTINCT FROM'} r.{_quoted(name)}" for name in identity)
+    return f"DELETE FROM {quoted(table)} t USING {ROWS} r WHERE {' AND '.join(alike)}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(_quoted, names))
+
+
+def _quoted(name: str) -> str:
+    """The name of a column, which may hold dots."""
+    return f'"{name.replace(chr(34), chr(34) * 2)}"'

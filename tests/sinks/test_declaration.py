@@ -1,0 +1,121 @@
+"""What a definition may say about sinks; it holds no secret, and it is no part of states and results."""
+
+import pickle
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipelines import Pipeline, sinks, windows
+from pipelines import aggregates as agg
+from pipelines.errors import DefinitionError
+from pipelines.jobs.bound import derivation, fingerprint
+from tests.storage.three_batches import Small
+
+PLAIN = Small(Path("nowhere")).pipeline
+
+
+def to_lake(changes: Any, version: int) -> None:
+    """A sink of the user's."""
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("postgresql://muntin:geheim@db/warehouse", "which must not stand in code"),
+        ("postgresql://db/warehouse?password=geheim", "which must not stand in code"),
+        ("host=db password = geheim", "which must not stand in code"),
+        ("mysql://muntin:geheim@db/warehouse", "mysql is not known"),
+        ("jdbc:oracle:thin:geheim@db", "neither postgresql://"),
+        ("postgresql://geheim@[::1/x", "cannot be read"),
+        ("", "give an address"),
+        (None, "give an address"),
+    ],
+)
+def test_an_address_that_cannot_be(address: Any, words: str) -> None:
+    with pytest.raises(DefinitionError, match=words) as told:
+        sinks.jdbc(address, table="day")
+    assert "geheim" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["warehouse", "env:WAREHOUSE", "postgresql://muntin@db:5432/warehouse", "jdbc:postgresql://db/warehouse", "host=db dbname=warehouse"],
+)
+def test_an_address_without_a_secret(address: str) -> None:
+    assert sinks.jdbc(address, table="reports.day").address == address.removeprefix("jdbc:")
+
+
+@pytest.mark.parametrize("table", ["", "a.b.c", 'a"b', 7])
+def test_a_table_that_cannot_be(table: Any) -> None:
+    with pytest.raises(DefinitionError, match="is not the name of a table"):
+        sinks.jdbc("warehouse", table=table)
+
+
+@pytest.mark.parametrize("address", ["user:geheim@broker:9092", "broker:9092/geheim", "sasl://geheim", None])
+def test_brokers_that_cannot_be(address: Any) -> None:
+    with pytest.raises(DefinitionError, match="neither brokers nor a name") as told:
+        sinks.kafka(address, "topic")
+    assert "geheim" not in str(told.value)
+
+
+@pytest.mark.parametrize("write", [lambda _rows, _version: None, None, "to_lake"])
+def test_a_function_without_a_name(write: Any) -> None:
+    with pytest.raises(DefinitionError, match="give a function that has a name"):
+        sinks.spark(write)
+
+
+@pytest.mark.parametrize(
+    ("to", "words"),
+    [
+        (["warehouse"], "is not a list of sinks"),
+        ("warehouse", "is not a list of sinks"),
+        ([sinks.jdbc("warehouse", table="day")], "say which window goes there, as window=...; there are hours, visits"),
+        ([sinks.jdbc("warehouse", table="day", window="hour")], "there is no window 'hour'; there are hours, visits; did you mean 'hours'"),
+        ([sinks.kafka("b:9092", "t", window=name) for name in ("hours", "visits")], "stands 2 times; each window needs a place of its own"),
+    ],
+)
+def test_sinks_that_do_not_fit(to: Any, words: str) -> None:
+    with pytest.raises(DefinitionError, match=words):
+        replace(PLAIN, to=to)
+
+
+def test_a_result_with_a_name_that_changes_need() -> None:
+    named = replace(PLAIN, aggregates={"change": agg.count()})
+    with pytest.raises(DefinitionError, match="changes have a column 'change' of their own"):
+        replace(named, to=sinks.jdbc("warehouse", table="hours", window="hours"))
+
+
+def with_sinks() -> Pipeline:
+    made = [sinks.jdbc("warehouse", table="hours"), sinks.kafka("b:9092", "hours"), sinks.spark(to_lake)]
+    return replace(PLAIN, windows={"hours": windows.tumbling("1h")}, to=made)
+
+
+def test_the_only_window_need_not_be_named() -> None:
+    assert [sink.window for sink in with_sinks().to] == ["hours"] * 3
+    alone = sinks.jdbc("warehouse", table="hours", window="hours")
+    assert replace(PLAIN, to=alone).to == (alone,)
+
+
+def test_sinks_are_no_part_of_states_and_results() -> None:
+    plain, sending = replace(with_sinks(), to=()), with_sinks()
+    assert fingerprint(plain) == fingerprint(sending)
+    assert derivation(plain, "hours") == derivation(sending, "hours")
+
+
+def test_tasks_of_spark_carry_no_function_of_the_user() -> None:
+    carried = pickle.loads(pickle.dumps(with_sinks()))  # noqa: S301 - our own bytes
+    assert [sink.name for sink in carried.to] == [sink.name for sink in with_sinks().to]
+    assert carried.to[2].write is None
+
+
+def test_a_definition_imports_nothing_that_sends() -> None:
+    import subprocess
+    import sys
+
+    code = (
+        "import sys; from pipelines import sinks; sinks.jdbc('w', table='t'); sinks.kafka('b:9092', 't'); "
+        "print([name for name in ('psycopg', 'confluent_kafka', 'pyspark', 'deltalake', 'pyarrow') if name in sys.modules])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
