@@ -23,6 +23,7 @@ test: setup lint ## lint, then every test, two files at a time; ARGS="-k sliding
 	@bash setup/browser.sh
 	@bash setup/object_store.sh
 	@bash setup/kafka.sh
+	@bash setup/jars.sh
 	@export MUNTIN_CORE=$${MUNTIN_CORE:-600}; $(python) -m pytest -n 2 --dist loadfile $(ARGS)
 
 cluster-test: setup ## brokers, databases, object stores and a Spark cluster of several workers, for real and at length

@@ -23,6 +23,10 @@ class SourceError(MuntinError):
     """The source cannot be read as the definition says."""
 
 
+class ForgottenError(SourceError):
+    """The source does not keep any more what a batch holds. Batches that were read stay as they are."""
+
+
 class StateError(MuntinError):
     """The state directory cannot be used: another pipeline's, of a newer format, damaged, or full."""
 
@@ -35,7 +39,7 @@ class ConflictError(StateError):
     """Another run committed first what this one wanted to replace."""
 
 
-class ForgottenError(StateError):
+class VersionGoneError(StateError):
     """What changed since a version cannot be told any more: its commits or its files are removed."""
 
 

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -25,6 +26,10 @@ __all__ = [  # pytest looks for them here
 ]
 
 
+JARS = sorted((Path(__file__).parents[1] / "build/jars").glob("*.jar"))
+"""PostgreSQL by JDBC and Delta for Spark: setup/jars.sh fetches them."""
+
+
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
     """Two local threads, a zone that nothing may depend on."""
@@ -38,6 +43,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
         "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
+        **({"spark.jars": ",".join(map(str, JARS))} if JARS else {}),
     }
     session = SparkSession.builder.master("local[2]").appName("muntin-tests").config(map=settings).getOrCreate()
     yield session

@@ -39,12 +39,17 @@ def published(bound: Bound, windows: Iterable[str], task: Any) -> None:  # noqa:
 
 
 def _sources(bound: Bound, batches: Sequence[Accumulated]) -> list[str]:
-    """The table of the upstream's windows, else files, else their folders."""
+    """The table of the upstream's windows, or the Delta table; else files, else their folders. What Spark reads is not known."""
     from pipelines.jobs.upstream import upstream
-    from pipelines.sources.upstream_windows import WindowSource
+    from pipelines.sources import SparkSource, TableSource, WindowSource
 
-    if isinstance(bound.source, WindowSource):
-        return [upstream(bound, bound.source).table]
+    match bound.source:
+        case WindowSource() as source:
+            return [upstream(bound, source).table]
+        case TableSource(path):
+            return [path]
+        case SparkSource():
+            return []
     paths = sorted({file.path for batch in batches for file in batch.manifest})
     return paths if len(paths) <= MOST else sorted({str(path_of(path).parent) for path in paths})
 

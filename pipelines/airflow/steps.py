@@ -39,17 +39,17 @@ def accumulate(place: Place, spark: SparkSession, told: Callable[[Sequence[Accum
         JSON-able: the interval, its counts of rows, whether its source has changed, and the definition.
     """
     from pipelines.jobs.adoption import adopt
+    from pipelines.jobs.news import news
     from pipelines.jobs.reports_table import record_accumulated, utc_now
     from pipelines.jobs.run.accumulate import accumulate as read
     from pipelines.jobs.upkeep.rebuild import by_itself
-    from pipelines.jobs.upstream import news_from_upstream
 
     adopt(place.bound)
-    news = news_from_upstream(place.bound, unread=True)
+    found = news(place.bound, unread=True)
     again = by_itself(place.bound.pipeline, place.bound.root)
-    batches = read(place.bound, spark, sorted({place.interval, *news.intervals, *again}))
+    batches = read(place.bound, spark, sorted({place.interval, *found.intervals, *again}))
     changed = record_accumulated(place.bound.store, batches, utc_now())
-    news.remember(place.bound)
+    found.remember(place.bound)
     told(batches)
     batch = next(batch for batch in batches if batch.interval == place.interval)
     for line in log_lines.accumulated(batch, changed=changed[batch.interval.start_us]):

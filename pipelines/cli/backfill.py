@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pipelines.jobs.upkeep.outdated import Outdated
 
 _KEPT = "they were left as they are; --forget takes their rows out of the windows"
+_READ = "every batch was read; whether its rows are others now only Spark can tell: --all reads them again"
 All = Annotated[bool, typer.Option("--all", help="Every batch of the range, changed or not.")]
 
 
@@ -57,7 +58,8 @@ def backfill(
         link = command_of("backfill", file, name, folder, start, end)
         options = {"validate": validate, "forget": forget, "dry_run": dry_run}
         report = run_ranges(pipeline, folder, spans, spark, tell, link=link, **options) if spans else None
-    say_done(todo, kept, report, none="every batch is what its source is now", dry_run=dry_run, as_json=as_json)
+    none = _READ if hasattr(pipeline.source, "read") else "every batch is what its source is now"
+    say_done(todo, kept, report, none=none, dry_run=dry_run, as_json=as_json)
 
 
 def parted(found: "Sequence[Outdated]", *, forget: bool) -> "tuple[list[Outdated], list[Outdated]]":

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 _NO_FILE = "no file of its source was found; what can be checked without one is right"
 
+_NO_SPARK = "only Spark can read its source, and it was not started; what can be checked without it is right"
+
 
 def check(file: opt.File, root: opt.Root = None, name: opt.Name = None, as_json: opt.Json = False) -> None:
     """Check a definition.
@@ -30,7 +32,7 @@ def check(file: opt.File, root: opt.Root = None, name: opt.Name = None, as_json:
         files = check_definition(pipeline, root=folder)
     if as_json:
         return say_json({"pipeline": pipeline.name, "files": list(files)})
-    told = f"{_parts(pipeline)} fit {files[0]}" if files else _NO_FILE
+    told = f"{_parts(pipeline)} fit {files[0]}" if files else _NO_SPARK if hasattr(pipeline.source, "read") else _NO_FILE
     return say(f"{pipeline.name}: {told}")
 
 

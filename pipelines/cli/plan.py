@@ -96,6 +96,8 @@ def _summary(planned: "Plan") -> Iterator[str]:
     kinds = ", ".join(f"{count:,} {reading}" for reading, count in counted.items())
     volume = size(sum(batch.bytes for batch in planned.batches))
     yield f"{many(len(planned.batches), 'batch')}{f': {kinds}' if kinds else ''}; {volume} to read"
+    if counted["unknown"]:
+        yield f"unknown: {many(counted['unknown'], 'batch')} that a run would read again; only Spark can tell whether its rows are others"
     for window, starts in planned.windows.items():
         yield f"{window}: windows of {many(len(starts), 'batch')} anew{_range(starts)}{_counted(planned.counts[window])}"
     if planned.waiting_for:

@@ -90,6 +90,10 @@ class Source(Protocol):
         """The pipeline whose windows are the rows; None where the rows are in files."""
         ...
 
+    def facts(self, schedule: Schedule) -> Mapping[str, Any]:
+        """What determines the states of a pipeline beside the columns that are named here: name -> value, as JSON has it."""
+        ...
+
     def misfit(self, schedule: Schedule) -> str | None:
         """Why batches of a schedule cannot be read from it, and what to do; None: they can."""
         ...

@@ -61,6 +61,11 @@ class Schedule:
         """The next border after this one."""
         return self._around(border_us)[1]
 
+    def around(self, us: int) -> Interval:
+        """The interval that an instant is in, also before the pipeline's start."""
+        end_us = self.after(us)
+        return Interval(self._around(end_us - 1)[0], end_us)
+
     def _check(self, start_us: int, end_us: int, borders: list[int]) -> None:
         if end_us < start_us:
             raise DefinitionError(f"end {spell_instant(end_us)} lies before start {spell_instant(start_us)}")

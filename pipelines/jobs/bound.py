@@ -171,7 +171,7 @@ def facts_text(pipeline: Pipeline) -> str:
         facts["text"] = [source.time_format, source.delimiter]
     if source.dialect.facts:
         facts["csv"] = sorted(source.dialect.facts.items())
-    return json.dumps(facts, sort_keys=True, default=str)
+    return json.dumps({**facts, **source.facts(schedule)}, sort_keys=True, default=str)
 
 
 def derivation(pipeline: Pipeline, window: str) -> str:

@@ -1,110 +1,72 @@
-"""What a batch is read from: files by template, or the files that an upstream pipeline published."""
+"""What a batch is read from: the one place that knows which kind of source asks which listing."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from pipelines.definition.amounts import many
-from pipelines.definition.instants import spell_instant
 from pipelines.errors import SourceError
-from pipelines.jobs.pending import accumulated
-from pipelines.jobs.upstream import upstream
-from pipelines.sources.listing import SourceFile, check_found, check_ready, source_files
-from pipelines.sources.upstream_windows import WindowSource
+from pipelines.jobs.listings import of_files, of_spark, of_tables, of_windows
+from pipelines.sources import FileSource, SparkSource, TableSource, WindowSource
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pipelines.definition.schedule import Interval
     from pipelines.jobs.bound import Bound
-    from pipelines.sources.files import FileSource
+    from pipelines.jobs.listings.listing import Inputs, Listing
+    from pipelines.sources import Source
+    from pipelines.sources.listing import SourceFile
 
-_NAMED = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Inputs:
-    """What some batches are read from.
-
-    Attributes:
-        files: of each interval, in order.
-        marks: start of the interval -> how far time is known after it, in microseconds, where the source says so itself.
-    """
-
-    files: Mapping[Interval, list[SourceFile]]
-    marks: Mapping[int, int | None]
+_LISTINGS: Mapping[type, Listing] = {FileSource: of_files, SparkSource: of_spark, TableSource: of_tables, WindowSource: of_windows}
 
 
-def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool = False) -> Inputs:
+def _listing(source: Source) -> Listing:
+    return _LISTINGS[type(source)]
+
+
+def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool = False, keep: bool = False) -> Inputs:
     """The files of some intervals.
 
     Args:
         bound: the definition beside its state.
         intervals: of the batches.
         forget: whether an interval without files is an empty batch, whatever was read of it before.
+        keep: whether they are about to be read, so that a source which must remember what a batch holds notes it in the state.
 
     Raises:
         SourceError: an interval has none, and the source says that is an error, or rows were read of it before; a file
             belongs to two of the intervals; or the upstream has not published one.
     """
-    if not isinstance(bound.source, WindowSource):
-        found = source_files(bound.source, intervals)
-        if not forget:
-            _check_kept(bound, [interval for interval, files in found.items() if not files])
-            for interval, files in found.items():
-                check_found(bound.source, interval, files)
-                check_ready(bound.source, interval)
-        _check_apart(bound.source, found)
-        return Inputs(found, {})
-    starts = np.array([interval.start_us for interval in intervals], np.int64)
-    theirs = upstream(bound, bound.source)
-    for interval, at in zip(intervals, theirs.entries.position(starts).tolist(), strict=True):
-        if at < 0:
-            name = bound.source.upstream.name
-            raise SourceError(
-                f"{name} has not published the batch {interval} of its window {bound.source.window!r}; run {name} over it first"
-            )
-    published = theirs.files(starts)
-    return Inputs({interval: published[interval.start_us] for interval in intervals}, theirs.marks(starts))
+    return _listing(bound.source).inputs(bound, intervals, forget=forget, keep=keep)
+
+
+def inputs_of_each(bound: Bound, intervals: Sequence[Interval]) -> dict[Interval, Inputs | SourceError]:
+    """As `inputs` of each interval alone, which may be an error; the source is asked once where none is."""
+    with suppress(SourceError):
+        given = inputs(bound, intervals)
+        return {interval: replace(given, files={interval: given.files[interval]}) for interval in intervals}
+    return {interval: _inputs_or_error(bound, interval) for interval in intervals}
+
+
+def _inputs_or_error(bound: Bound, interval: Interval) -> Inputs | SourceError:
+    try:
+        return inputs(bound, [interval])
+    except SourceError as wrong:
+        return wrong
 
 
 def without_files(bound: Bound, intervals: Sequence[Interval]) -> list[Interval]:
-    """The intervals that the source has no files of; none where an upstream says what a batch holds."""
-    if isinstance(bound.source, WindowSource):
-        return []
-    return [interval for interval, files in source_files(bound.source, intervals).items() if not files]
+    """The intervals that the source has no files of; none where files do not say what a batch holds."""
+    return _listing(bound.source).without_files(bound, intervals)
 
 
-def purged(bound: Bound, gone: Sequence[Interval]) -> list[Interval]:
-    """Of intervals without files those that rows were read of: states hold what no file does any more."""
-    if not gone:
-        return []
-    tables = [accumulated(bound, frames.table, bound.store.snapshot(frames.table)) for frames in bound.frame_sets]
-    held = {start for batches in tables for start in batches.start_us[batches.rows > 0].tolist()}
-    return [interval for interval in gone if interval.start_us in held]
+def difference(bound: Bound, report: Mapping[str, Any], files: Sequence[SourceFile]) -> str | None:
+    """How the files of a batch differ from those in its report; None if they do not."""
+    return _listing(bound.source).difference(bound, report, files)
 
 
-def _check_kept(bound: Bound, gone: Sequence[Interval]) -> None:
-    if lost := purged(bound, gone):
-        named = ", ".join(map(str, lost[:_NAMED])) + (f" and {many(len(lost) - _NAMED, 'more batch')}" if len(lost) > _NAMED else "")
-        first, last = spell_instant(lost[0].start_us), spell_instant(lost[-1].end_us)
-        raise SourceError(
-            f"{named}: rows were read before, and there is no file any more; an empty batch would take them out of published windows. "
-            f"Bring the files back, or run the other batches alone, as muntin backfill does. If the rows shall go, say so: "
-            f"muntin run FILE --root {bound.root} --start {first} --end {last} --forget, or run(..., forget=True)"
-        )
-
-
-def _check_apart(source: FileSource, found: Mapping[Interval, Sequence[SourceFile]]) -> None:
-    owners: dict[str, Interval] = {}
-    for interval, files in found.items() if not source.all_files else ():
-        for file in files:
-            other = owners.setdefault(file.path, interval)
-            if other != interval:
-                raise SourceError(
-                    f"{file.path} is a file of the batch {other} and of {interval}, and its rows would count twice; write path "
-                    f"in sources.files(...) so that every file belongs to one batch, or say all_files=True if that is meant"
-                )
+def first_inputs(bound: Bound) -> Inputs:
+    """The files of the first interval that has any, to check a definition by; no files where none of the first intervals has."""
+    return _listing(bound.source).first_inputs(bound)

@@ -98,15 +98,15 @@ class Upstream:
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """Batches that an upstream has published since they were read; and up to which segment of which table's ledger that was looked up."""
+    """Batches that a table has more of than was read; and up to which segment of its ledger, or version, that was looked up."""
 
     intervals: tuple[Interval, ...] = ()
     table: str | None = None
     number: int = 0
 
     def remember(self, bound: Bound) -> None:
-        """Note that these batches are read, so that the next run looks at later segments alone. Only to be called when they are."""
-        if self.table is not None and _seen(bound, self.table) != self.number:
+        """Note that these batches are read, so that the next run looks at later ones alone. Only to be called when they are."""
+        if self.table is not None and seen_up_to(bound, self.table) != self.number:
             write_whole(path_of(bound.folder, _NOTE), json.dumps({"table": self.table, "number": self.number}).encode())
 
 
@@ -133,7 +133,7 @@ def news_from_upstream(bound: Bound, *, unread: bool = False) -> News:
     batches = accumulated(bound, table, bound.store.snapshot(table))
     both, starts = np.isin(batches.start_us, theirs.entries.start_us), theirs.entries.start_us
     moved = batches.start_us[both][batches.newest_us[both] != theirs.known_to(batches.start_us[both])]
-    changed = np.intersect1d(theirs.changed_since(_seen(bound, theirs.now.snapshot.identity)), batches.start_us[both])
+    changed = np.intersect1d(theirs.changed_since(seen_up_to(bound, theirs.now.snapshot.identity)), batches.start_us[both])
     new = np.setdiff1d(starts[starts >= bound.pipeline.intervals.first_us], batches.start_us) if unread else starts[:0]
     found = np.unique(np.concatenate([moved, new, _published_anew(bound, theirs, changed)]))
     after = bound.pipeline.intervals.after
@@ -149,8 +149,11 @@ def _published_anew(bound: Bound, theirs: Upstream, changed: Ints) -> Ints:
     return changed[np.array(anew, np.bool_)]
 
 
-def _seen(bound: Bound, table: str) -> int:
-    """The number of the segment up to which all batches are read; 0 if nobody noted it, or of another table: one may be made again."""
+def seen_up_to(bound: Bound, table: str) -> int:
+    """The number of the segment, or of the version, up to which all batches are read; 0 if nobody noted it.
+
+    And of another table: one may be made again.
+    """
     try:
         noted = json.loads(path_of(bound.folder, _NOTE).read_text(encoding="utf-8"))
         return int(noted["number"]) if noted["table"] == table else 0

@@ -6,7 +6,7 @@ import glob
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pipelines.definition.instants import from_us
 from pipelines.definition.relative_paths import is_object_store, known
@@ -16,6 +16,7 @@ from pipelines.sources.dialect import USUAL, Dialect, dialect
 from pipelines.sources.hive import check_names
 from pipelines.sources.path_templates import Format, check_template, format_of, stem
 from pipelines.sources.repeated_rows import checked_dedupe
+from pipelines.sources.source import OnBadFile, OnSchema
 from pipelines.windows.clock.zones import zone
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
 Unit = Literal["s", "ms", "us", "ns"]
 Missing = Literal["error", "empty"]
-OnBadFile = Literal["error", "quarantine"]
-OnSchema = Literal["error", "quarantine"]
 _NEIGHBOURS = 3
 
 
@@ -55,7 +54,9 @@ class FileSource:
     dedupe: tuple[str, ...] = ()
     on_schema: OnSchema = "error"
 
-    upstream = None
+    upstream = batch_column = None
+    alike = False
+    call = "sources.files(...)"
     section = order = ()
 
     @property
@@ -64,9 +65,18 @@ class FileSource:
         return self.arrival_order is not None or bool(self.dedupe)
 
     @property
+    def bundles(self) -> bool:
+        """Whether several batches may be read together: columns of text files are guessed file by file, duplicates are those of a batch."""
+        return self.format == "parquet" and not self.dedupe
+
+    @property
     def separator(self) -> str:
         """What stands between the values of a CSV file. Where the file's ending says it, it is no part of what states are made by."""
         return self.delimiter or ("\t" if stem(self.path).lower().endswith(".tsv") else ",")
+
+    def settled(self, path: str) -> None:  # noqa: ARG002 - anybody may write a file
+        """None: its facts must be looked up."""
+        return
 
     def below(self, home: str | Path) -> FileSource:
         """The same files, a relative path below a folder, no character of whose name means anything in the template."""
@@ -78,6 +88,10 @@ class FileSource:
     def patterns(self, interval: Interval) -> str:
         """The path or glob of an interval's files."""
         return self.path.format(start=from_us(interval.start_us), end=from_us(interval.end_us))
+
+    def facts(self, schedule: Schedule) -> dict[str, Any]:  # noqa: ARG002 - as for any source
+        """What determines states beside the columns: nothing."""
+        return {}
 
     def misfit(self, schedule: Schedule) -> str | None:
         """Why batches of a schedule would not have files of their own, and what to do; None: they have."""

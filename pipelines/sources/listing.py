@@ -102,9 +102,9 @@ def source_file(source: Source, path: str) -> SourceFile:
     Raises:
         FileNotFoundError: it is gone.
     """
+    if (size := source.settled(path)) is not None:
+        return SourceFile(path, size, 0)
     stat = stat_of(path)
-    if source.upstream is not None:
-        return SourceFile(path, stat.st_size, 0)
     return SourceFile(path, stat.st_size, stat.st_mtime_ns, _checksum(path) if source.checksum else etag(stat))
 
 

@@ -21,7 +21,6 @@ from pipelines.sources.cut_csv import cut_csv
 from pipelines.sources.cut_json import cut_json
 from pipelines.sources.cut_rows import MARK, Cut, content, lines
 from pipelines.sources.dialect import USUAL
-from pipelines.sources.files import FileSource
 from pipelines.sources.hive import folders_of
 from pipelines.sources.mended import BadRow, Mended
 from pipelines.sources.scan import in_every_file, uncast
@@ -58,7 +57,7 @@ def taken_apart(session: duckdb.DuckDBPyConnection, source: Source, paths: Seque
 
 
 def _in_utf_8(source: Source) -> Source:
-    if not isinstance(source, FileSource) or source.dialect.encoding == USUAL.encoding:
+    if source.dialect.encoding == USUAL.encoding:
         return source
     return replace(source, dialect=replace(source.dialect, encoding=USUAL.encoding))
 

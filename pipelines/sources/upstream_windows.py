@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from pipelines.definition.kinds import Bounded
 from pipelines.errors import DefinitionError
+from pipelines.files.paths import stat_of
 from pipelines.sources.dialect import USUAL
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from pipelines.definition.pipeline import Pipeline
     from pipelines.definition.schedule import Schedule
+    from pipelines.sources.source import OnBadFile, OnSchema
 
 At = Literal["start", "end"]
 
@@ -27,31 +29,41 @@ class WindowSource:
     window: str
     at: At = "end"
 
-    unit = None
-    timezone = None
-    time_format = None
-    delimiter = None
+    unit = timezone = time_format = delimiter = arrival_time = None
     separator = ","
     dialect = USUAL
-    on_bad_file = "error"
-    on_schema = "error"
-    missing = "error"
+    on_bad_file: ClassVar[OnBadFile] = "error"
+    on_schema: ClassVar[OnSchema] = "error"
     format = "parquet"
     types: Mapping[str, str] = field(default_factory=dict)
     columns: Mapping[str, str] = field(default_factory=dict)
     hive: Mapping[str, str] = field(default_factory=dict)
-    arrival_time = None
     checksum = False
     dedupe = ()
     in_one_piece = True
+    bundles = alike = False
+    call = "sources.windows(...)"
+    batch_column = "batch"
 
     def below(self, home: str | Path) -> WindowSource:  # noqa: ARG002 - the upstream's state is found by the root
         """The same: there is no path."""
         return self
 
+    def facts(self, schedule: Schedule) -> dict[str, Any]:  # noqa: ARG002 - as for any source
+        """What determines states beside the columns: nothing."""
+        return {}
+
     def misfit(self, schedule: Schedule) -> str | None:  # noqa: ARG002 - a batch is what the upstream's batch closed
         """Nothing: every batch has windows of its own."""
         return None
+
+    def settled(self, path: str) -> int:
+        """The size of a file, which is never written anew.
+
+        Raises:
+            FileNotFoundError: it is gone.
+        """
+        return stat_of(path).st_size
 
     @property
     def event_time(self) -> str:

@@ -26,6 +26,7 @@ _SHARED = re.compile(
 _NEVER = "never"
 DIGEST_BYTES = 8
 NOTES = "carry"  # the folder of notes, below the state
+LANDED = "landed"  # the folder of rows that Spark read, below the state, while a run needs them
 QUARANTINE = "quarantine"  # the table of refused rows
 
 

@@ -12,16 +12,18 @@ import pyarrow.parquet as pq
 from pipelines.definition.instants import instant_us
 from pipelines.definition.schedule import Interval
 from pipelines.errors import DefinitionError
+from pipelines.sources import FileSource
 
 if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
     from pipelines.definition.pipeline import Pipeline
-    from pipelines.sources import FileSource
+    from pipelines.sources import Source
 
 Rows: TypeAlias = Sequence[Mapping[str, Any]] | pa.Table
 Batches: TypeAlias = Sequence[Rows] | Mapping["datetime", Rows]
+_ALIKE = ("unit", "timezone", "types", "arrival_order", "arrival_time", "time_format", "dedupe")
 _FILE = "{start:%Y%m%dT%H%M%S.%f}.parquet"
 
 
@@ -64,6 +66,11 @@ def _column(name: str, values: Sequence[Any]) -> pa.Array:
         return pa.array(values)
     except (pa.ArrowInvalid, pa.ArrowTypeError) as wrong:
         raise DefinitionError(f"rows: the values of {name!r} are not of one type ({wrong}); give a pyarrow.Table per batch") from wrong
+
+
+def as_files(source: Source) -> FileSource:
+    """Files with the rows of another kind of source."""
+    return FileSource(_FILE, source.event_time, **{name: getattr(source, name) for name in _ALIKE})
 
 
 def source_in(folder: Path, source: FileSource) -> FileSource:

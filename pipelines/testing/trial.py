@@ -13,8 +13,8 @@ from pipelines.definition.instants import from_us
 from pipelines.errors import DefinitionError
 from pipelines.jobs.look.read import read
 from pipelines.jobs.run.run import run
-from pipelines.sources import WindowSource
-from pipelines.testing.given_rows import Batches, intervals_of, source_in, tables_of, write_rows
+from pipelines.sources import FileSource, WindowSource
+from pipelines.testing.given_rows import Batches, as_files, intervals_of, source_in, tables_of, write_rows
 from pipelines.testing.in_process import InProcess
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def windows_of(
         DefinitionError: no such window, no such interval, or a definition that does not fit the rows.
         SourceError: rows that no source could have.
     """
-    name = window or _only_window(pipeline)
+    pipeline, name = _of_rows(pipeline), window or _only_window(pipeline)
     with _ran(pipeline, batches) as (root, _):
         return read(pipeline, name, root=root, provisional=provisional, dense=dense)
 
@@ -62,7 +62,7 @@ def report_of(pipeline: Pipeline, batches: Batches) -> tuple[BatchReport, ...]:
 
     Args and errors as `windows_of`.
     """
-    with _ran(pipeline, batches) as (_, reports):
+    with _ran(_of_rows(pipeline), batches) as (_, reports):
         return reports
 
 
@@ -70,6 +70,15 @@ def _only_window(pipeline: Pipeline) -> str:
     if len(pipeline.windows) != 1:
         raise DefinitionError(f"window: say which, as window={next(iter(pipeline.windows))!r}; there are {', '.join(pipeline.windows)}")
     return next(iter(pipeline.windows))
+
+
+def _of_rows(pipeline: Pipeline) -> Pipeline:
+    """The same pipeline over files, where it is over a table or what Spark reads: a state is that of its source."""
+    source = pipeline.source
+    if isinstance(source, WindowSource):
+        below = _of_rows(source.upstream)
+        return pipeline if below is source.upstream else replace(pipeline, source=replace(source, upstream=below))
+    return pipeline if isinstance(source, FileSource) else replace(pipeline, source=as_files(source))  # type: ignore[arg-type]
 
 
 @contextmanager

@@ -33,6 +33,7 @@ RUN_BY = {  # pages with Python -> the test that runs it
     "docs/own-aggregates.md": ("test_own_aggregates.py",),
     "docs/sinks.md": ("../sinks/test_sinks_page.py",),
     "docs/sources.md": ("test_testing_page.py",),
+    "docs/tables.md": ("test_tables_page.py",),
     "docs/testing.md": ("test_testing_page.py",),
     "docs/tutorial.md": ("test_site.py",),
     **{page: ("test_window_pages.py",) for page in PAGES if page.startswith("docs/windows/")},

@@ -16,7 +16,8 @@ import pytest
 import tenacity.nap
 
 from pipelines.files import paths, readable
-from pipelines.jobs import bound, inputs, ledger_segments, promotion, staged_windows, state_folders, table_texts, window_files
+from pipelines.jobs import bound, ledger_segments, promotion, staged_windows, state_folders, table_texts, window_files
+from pipelines.jobs.listings import of_files
 from pipelines.jobs.run import accumulate, finalize, joined_reading, publish, run
 from pipelines.jobs.upkeep import compact, vacuum
 from pipelines.store import batch_facts, footers, parquet, shared_files, state
@@ -144,7 +145,7 @@ def _others() -> tuple[tuple[Any, str, Any], ...]:
         (finalize, "uuid4", lambda: SimpleNamespace(hex=f"{next(at_hand.numbers):032x}")),
         (finalize, "_results", stand_ins.results),
         (joined_reading, "read_batches", stand_ins.read_batches),
-        (inputs, "source_files", stand_ins.source_files),
+        (of_files, "source_files", stand_ins.source_files),
         (run, "validate_staged", stand_ins.validate_staged),
         (publish, "changed_windows", lambda *_: None),
         (publish, "make_tiers", lambda _bound: False),

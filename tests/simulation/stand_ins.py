@@ -14,7 +14,7 @@ from pipelines.definition.instants import AFTER_ALL
 from pipelines.definition.kinds import Carried
 from pipelines.errors import ExpectationsError
 from pipelines.jobs.bound import Bound
-from pipelines.jobs.inputs import Inputs
+from pipelines.jobs.listings.listing import Inputs
 from pipelines.jobs.run.read_batches import Read
 from pipelines.jobs.run.verdicts import record_verdicts
 from pipelines.jobs.shards.shard import Shard

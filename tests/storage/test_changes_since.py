@@ -12,7 +12,7 @@ from deltalake import DeltaTable
 
 from pipelines import Pipeline, read, run, sources, windows
 from pipelines import aggregates as agg
-from pipelines.errors import DefinitionError, ForgottenError, StateError
+from pipelines.errors import DefinitionError, StateError, VersionGoneError
 from pipelines.files.paths import path_of
 from pipelines.jobs.bound import bind
 from pipelines.jobs.look import changes_since as looked
@@ -241,7 +241,7 @@ class TestRefusals:
 
     def test_a_commit_that_the_log_has_lost(self, small: Changing) -> None:
         commit_path(small.table("hours"), 1).unlink()
-        with pytest.raises(ForgottenError, match=r"since version 0 cannot be told.*It can be told since version 1.*go on from version 2"):
+        with pytest.raises(VersionGoneError, match=r"since version 0 cannot be told.*It can be told since version 1.*go on from version 2"):
             small.since("hours", 0)
         assert small.since("hours", 1).num_rows
 
@@ -251,7 +251,7 @@ class TestRefusals:
         (commit,) = commits_between(str(small.table("hours")), 2, 3)
         for path in commit.removes:
             (small.table("hours") / path).unlink()
-        with pytest.raises(ForgottenError, match="It can be told since version 3"):
+        with pytest.raises(VersionGoneError, match="It can be told since version 3"):
             small.since("hours", 1)
 
     def test_a_file_that_is_damaged(self, small: Changing) -> None:
@@ -260,7 +260,7 @@ class TestRefusals:
         (commit,) = commits_between(str(small.table("hours")), 2, 3)
         for path in (*commit.removes, *commit.adds):
             (small.table("hours") / path).write_bytes(b"PAR1")
-        with pytest.raises(ForgottenError, match="It can be told since version 3"):
+        with pytest.raises(VersionGoneError, match="It can be told since version 3"):
             small.since("hours", 1)
         with pytest.raises(StateError, match="muntin repair FILE derives its windows anew"):
             small.since("hours", -1)

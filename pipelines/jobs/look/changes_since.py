@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipelines.definition.amounts import many
-from pipelines.errors import DefinitionError, ForgottenError, StateError
+from pipelines.errors import DefinitionError, StateError, VersionGoneError
 from pipelines.files.readable import readable
 from pipelines.jobs.ledger_segments import is_segment
 from pipelines.jobs.revisions import CHANGE, REVISION, Step, revisions
@@ -58,7 +58,7 @@ def changes_since(bound: Bound, window: str, since: int) -> Since:
         since: a version of the window's table; -1: all windows are new, and their revision is the version that they are read at.
 
     Raises:
-        ForgottenError: the commits or the files since that version are removed; the text says from which version on changes can be told.
+        VersionGoneError: the commits or the files since that version are removed; the text says from which version on changes can be told.
         StateError: there is no such version yet; other columns told windows apart; or a file of the present version cannot be read.
     """
     now = current(bound.store, window)
@@ -172,11 +172,11 @@ def _keys(names: Sequence[str]) -> set[str]:
     return {*names[: names.index("window_start")]}
 
 
-def _forgotten(table: str, since: int, told: Sequence[Commit], version: int) -> ForgottenError:
+def _forgotten(table: str, since: int, told: Sequence[Commit], version: int) -> VersionGoneError:
     """Changes cannot be told; `told`: the newest commits that are there with their files."""
     first = told[0].version - 1 if told else version
     gone = many(first - since, "commit")
-    return ForgottenError(
+    return VersionGoneError(
         f"{table}: what changed since version {since} cannot be told any more: {gone} after it, or files of them, are removed or damaged. "
         f"It can be told since version {first}; read all windows, then go on from version {version}"
     )

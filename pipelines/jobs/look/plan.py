@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any, Literal
 from pipelines.definition.instants import from_us, instant_us
 from pipelines.errors import SourceError
 from pipelines.jobs.bound import Bound, bind
-from pipelines.jobs.inputs import Inputs, inputs
+from pipelines.jobs.inputs import difference, inputs_of_each
 from pipelines.jobs.kept_states import expired_to, refusal, without_states
+from pipelines.jobs.listings.listing import Inputs
+from pipelines.jobs.listings.of_spark import UNKNOWN
 from pipelines.jobs.look.planned_windows import PlannedWindows, planned_windows
 from pipelines.jobs.look.redefined import Redefined, redefined
 from pipelines.jobs.reports_table import last_accumulated
 from pipelines.jobs.run.check import check_columns, check_suites
-from pipelines.jobs.upkeep.outdated import difference, versions
+from pipelines.jobs.upkeep.outdated import versions
+from pipelines.sources import SparkSource
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
     from pipelines.files.paths import AnyPath
     from pipelines.sources.listing import SourceFile
 
-Reading = Literal["new", "changed", "unchanged", "missing"]
+Reading = Literal["new", "changed", "unchanged", "unknown", "missing"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +38,8 @@ class PlannedBatch:
     Attributes:
         interval_start, interval_end: its interval.
         files, bytes: what it would be read from.
-        reading: "new": it was never read; "changed": its files are not those it was read from; "unchanged"; "missing": it has no files,
-            or its states are gone, as `retain` says: a run fails.
+        reading: "new": it was never read; "changed": its files are not those it was read from; "unchanged"; "unknown": only Spark could
+            tell; "missing": it has no files, or its states are gone, as `retain` says: a run fails.
         why: what has changed, or what is missing; None else.
     """
 
@@ -50,7 +53,7 @@ class PlannedBatch:
     @property
     def replaces(self) -> bool:
         """Whether it replaces an earlier reading."""
-        return self.reading in ("changed", "unchanged")
+        return self.reading in ("changed", "unchanged", "unknown")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +113,12 @@ def plan(pipeline: Pipeline, *, root: str | AnyPath, start: datetime, end: datet
     """
     intervals = pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end"))
     bound = bind(pipeline, root)
-    batches, found = _batches(bound, intervals)
+    batches, given = _batches(bound, intervals)
     if validate:
         check_suites(bound)
     if check:
-        check_columns(bound, Inputs(found, {}))
-    anew = [interval for interval, batch in zip(intervals, batches, strict=True) if batch.reading != "unchanged"]
+        check_columns(bound, given)
+    anew = [interval for interval, batch in zip(intervals, batches, strict=True) if batch.reading not in ("unchanged", "unknown")]
     touched = {name: planned_windows(bound, name, intervals, anew) for name in pipeline.windows}
     holes = {(hole.start_us, hole.end_us) for each in touched.values() for hole in each.missing}
     return Plan(
@@ -127,29 +130,32 @@ def plan(pipeline: Pipeline, *, root: str | AnyPath, start: datetime, end: datet
     )
 
 
-def _batches(bound: Bound, intervals: Sequence[Interval]) -> tuple[tuple[PlannedBatch, ...], dict[Interval, list[SourceFile]]]:
+def _batches(bound: Bound, intervals: Sequence[Interval]) -> tuple[tuple[PlannedBatch, ...], Inputs]:
     """The batches, and the files of those that have any."""
     known, reports, gone = versions(bound), last_accumulated(bound.store, intervals), set(without_states(bound, intervals))
+    asked = inputs_of_each(bound, [interval for interval in intervals if interval not in gone])
     found: dict[Interval, list[SourceFile]] = {}
-    batches = []
+    source, batches = None, []
     for interval in intervals:
         start = interval.start_us
         if interval in gone:
             batches.append(_planned(interval, [], "missing", refusal(bound, expired_to(bound))))
             continue
-        try:
-            found[interval] = files = inputs(bound, [interval]).files[interval]
-        except SourceError as missing:
-            batches.append(_planned(interval, [], "missing", str(missing)))
+        given = asked[interval]
+        if isinstance(given, SourceError):
+            batches.append(_planned(interval, [], "missing", str(given)))
             continue
+        found[interval], source = (files := given.files[interval]), given.source
         if start not in known:
             batches.append(_planned(interval, files, "new"))
+        elif isinstance(bound.source, SparkSource):
+            batches.append(_planned(interval, files, "unknown", UNKNOWN))
         elif start not in reports or reports[start]["version"] != known[start]:
             batches.append(_planned(interval, files, "changed", "read, but not reported"))
         else:
             why = difference(bound, reports[start], files)
             batches.append(_planned(interval, files, "changed" if why else "unchanged", why))
-    return tuple(batches), found
+    return tuple(batches), Inputs(found, {}, source)
 
 
 def _planned(interval: Interval, files: Sequence[SourceFile], reading: Reading, why: str | None = None) -> PlannedBatch:

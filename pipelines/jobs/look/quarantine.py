@@ -11,7 +11,8 @@ import pyarrow.dataset as ds
 from pipelines.definition.amounts import many
 from pipelines.definition.instants import from_us, instant_us
 from pipelines.definition.schedule import Interval
-from pipelines.jobs.inputs import purged, without_files
+from pipelines.jobs.inputs import without_files
+from pipelines.jobs.purged import purged
 from pipelines.jobs.state_folders import bind_existing
 from pipelines.jobs.upkeep.outdated import Outdated
 from pipelines.states.columns import BATCH, INSTANT

@@ -74,7 +74,7 @@ def read(
 
     Raises:
         DefinitionError: the pipeline has no such window, column or key, or a window without a grid was asked to be dense.
-        ForgottenError: commits or files since `changes_since` are removed; the text says from which version on changes can be told.
+        VersionGoneError: commits or files since `changes_since` are removed; the text says from which version on changes can be told.
         StateError: the definition has changed what states hold, and nothing is rebuilt yet.
     """
     if window not in pipeline.windows:

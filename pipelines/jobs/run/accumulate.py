@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 
 from pipelines.errors import ConflictError
 from pipelines.files.readable import readable_footer
-from pipelines.jobs.inputs import inputs
 from pipelines.jobs.kept_states import check_kept
+from pipelines.jobs.landing.landed_inputs import inputs_of_run
 from pipelines.jobs.reports import Accumulated, ReadFile
 from pipelines.jobs.run.joined_reading import read
 from pipelines.jobs.run.noticed_columns import noticed_columns
@@ -86,8 +86,8 @@ def accumulate(
     sets = bound.frame_sets
     bases = {frames.table: bound.store.snapshot(frames.table) for frames in sets}
     refused_base = bound.store.snapshot(QUARANTINE)
-    given = inputs(bound, intervals, forget=forget)
-    done = read(bound, spark, given, bases)
+    with inputs_of_run(bound, spark, intervals, forget=forget) as given:
+        done = read(bound, spark, given, bases)
     check_share(bound, intervals, done)
     starts = np.array([interval.start_us for interval in intervals], np.int64)
     _commit_refused(bound, refused_base, starts, done)

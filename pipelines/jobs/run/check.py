@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -10,11 +9,10 @@ from typing import TYPE_CHECKING
 
 from pipelines.definition.extras import need
 from pipelines.definition.instants import instant_us
-from pipelines.definition.schedule import Interval
 from pipelines.definition.spelling import did_you_mean
 from pipelines.errors import MuntinError, SourceError
 from pipelines.jobs.bound import Bound, bind
-from pipelines.jobs.inputs import Inputs, inputs
+from pipelines.jobs.inputs import first_inputs, inputs
 from pipelines.jobs.promotion import check_not_superseded
 from pipelines.jobs.run.same_versions import say_other_versions
 from pipelines.jobs.run.source_columns import bound_types
@@ -30,12 +28,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from pipelines.definition.pipeline import Pipeline
+    from pipelines.definition.schedule import Interval
     from pipelines.files.paths import AnyPath
+    from pipelines.jobs.listings.listing import Inputs
     from pipelines.quality.suite import Expectation, Suite
     from pipelines.sources.listing import SourceFile
 
 _TRIED = 20  # files, until one has rows
-_LOOKED = 400  # intervals, until one has files
 _LARGE = 64 * 2**20  # bytes of text that would take seconds to look through
 
 
@@ -77,17 +76,11 @@ def check_definition(pipeline: Pipeline, *, root: str | AnyPath) -> tuple[str, .
     """
     bound = bind(pipeline, root)
     check_suites(bound)
-    at = pipeline.intervals.after(pipeline.intervals.first_us - 1)
-    for _ in range(_LOOKED):
-        interval = Interval(at, pipeline.intervals.after(at))
-        given = Inputs({}, {})
-        with suppress(SourceError):
-            given = inputs(bound, [interval])
-        if files := given.files.get(interval):
-            check_columns(bound, given)
-            return tuple(file.path for file in files)
-        at = interval.end_us
-    return ()
+    given = first_inputs(bound)
+    files = [file for found in given.files.values() for file in found]
+    if files:
+        check_columns(bound, given)
+    return tuple(file.path for file in files)
 
 
 def all_inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool = False) -> Inputs:
@@ -115,6 +108,7 @@ def check_columns(bound: Bound, given: Inputs) -> None:
     Raises:
         DefinitionError, SourceError: as `bound_types`.
     """
+    bound = given.of(bound)
     files = sorted((file for found in given.files.values() for file in found), key=_smallest_first(bound))[:_TRIED]
     if not files or (bound.source.format != "parquet" and files[0].size > _LARGE):
         return

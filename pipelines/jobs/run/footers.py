@@ -19,11 +19,8 @@ if TYPE_CHECKING:
 
 
 def may_bundle(bound: Bound) -> bool:
-    """Whether splits of a pipeline may be read together: of Parquet files with events. Columns of text files are guessed file by file.
-
-    Rows that are compared with each other are those of one batch.
-    """
-    return bound.source.format == "parquet" and bound.source.upstream is None and not bound.source.dedupe
+    """Whether splits of a pipeline may be read together: of Parquet files with events."""
+    return bound.source.bundles
 
 
 def seen(bound: Bound, splits: Sequence[Split]) -> list[Seen | None]:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from pipelines.jobs.bound import Bound
-    from pipelines.jobs.inputs import Inputs
+    from pipelines.jobs.listings.listing import Inputs
     from pipelines.jobs.run.new_fields import Earlier
     from pipelines.sources.listing import SourceFile
     from pipelines.states.frames import Ints

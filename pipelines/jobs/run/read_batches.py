@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from pipelines.jobs.bound import Bound
-    from pipelines.jobs.inputs import Inputs
+    from pipelines.jobs.listings.listing import Inputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def read_batches(bound: Bound, spark: SparkSession, given: Inputs, schemas: Mapp
         SourceError: the source cannot be read as the definition says.
         StateError: states cannot be written, or workers have versions with which they would be others.
     """
-    files, marks = given.files, given.marks
+    bound, files, marks = given.of(bound), given.files, given.marks
     pieces = [piece for interval, found in files.items() for piece in split_batch(bound, interval, found, marks.get(interval.start_us))]
     done = Read({interval.start_us: [] for interval in files}, {table: [] for table in schemas}, [])
     if pieces:

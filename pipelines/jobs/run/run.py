@@ -11,6 +11,7 @@ from pipelines.errors import ConflictError
 from pipelines.jobs import metrics, telemetry
 from pipelines.jobs.adoption import adopt
 from pipelines.jobs.bound import Bound, bind
+from pipelines.jobs.news import news
 from pipelines.jobs.promotion import lacking
 from pipelines.jobs.reports import RunReport
 from pipelines.jobs.reports_table import record_accumulated, record_published, utc_now
@@ -22,7 +23,6 @@ from pipelines.jobs.run.publish import publish
 from pipelines.jobs.run.validate import validate_staged
 from pipelines.jobs.sending.send import after_run
 from pipelines.jobs.upkeep.rebuild import by_itself, left_behind
-from pipelines.jobs.upstream import news_from_upstream
 from pipelines.spark.spark_session import session_or_local
 from pipelines.store.retries import after_conflicts
 
@@ -100,8 +100,8 @@ def run(
     tell = progress or (lambda _: None)
     intervals = pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end"))
     bound = bind(pipeline, root, store=store)
-    news = news_from_upstream(bound)
-    intervals = sorted({*intervals, *news.intervals, *by_itself(pipeline, bound.root)})
+    found = news(bound)
+    intervals = sorted({*intervals, *found.intervals, *by_itself(pipeline, bound.root)})
     check(bound, intervals, validate=validate, forget=forget)
     bound = bind(pipeline, root, store=store, claim=True)
     adopt(bound)
@@ -109,7 +109,7 @@ def run(
         tell("accumulate")
         done = accumulate(bound, active, intervals, forget=forget)
         changed = record_accumulated(bound.store, done, utc_now())
-        news.remember(bound)
+        found.remember(bound)
         telemetry.record(lambda: metrics.of_reading(pipeline.name, done))
         finished = finish(bound, active, intervals, validate=validate, tell=tell, promoting=promoting)
     batches = batch_reports(bound, intervals, changed)

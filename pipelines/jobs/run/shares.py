@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from pipelines.sources.listing import splits
 from pipelines.sources.taken_times import Taken
-from pipelines.sources.upstream_windows import WindowSource
 from pipelines.states.columns import LATEST, ROW_BATCH
 
 if TYPE_CHECKING:
@@ -73,7 +72,7 @@ class Written:
 def split_batch(bound: Bound, interval: Interval, files: Sequence[SourceFile], mark_us: int | None) -> list[tuple[Split, int]]:
     """The splits of a batch, each with its size in bytes."""
     found = splits(files, whole=bound.source.in_one_piece)
-    made = files[0].checksum if isinstance(bound.source, WindowSource) and files else None
+    made = files[0].checksum if bound.source.batch_column and files else None
     start, end, only = interval.start_us, interval.end_us, len(found) == 1
     return [
         (Split(start, end, number, tuple(file.path for file in piece), mark_us, made, only), sum(file.size for file in piece))

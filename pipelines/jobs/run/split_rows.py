@@ -17,7 +17,6 @@ from pipelines.sources.json_columns import read_as
 from pipelines.sources.refused_rows import faulty, refused, whole_row
 from pipelines.sources.row_expressions import RowExpression
 from pipelines.sources.scan import quoted, scan, staged
-from pipelines.sources.upstream_windows import WindowSource
 from pipelines.states.columns import FAULT, SOURCE_ROWS, WRITTEN
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> S
     Raises:
         duckdb.Error, SourceError: a row cannot be read, or the files do not fit the definition.
     """
-    source, kept = bound.source, bound.source.format != "parquet" or isinstance(bound.source, WindowSource)
+    source, kept = bound.source, bound.source.format != "parquet" or bool(bound.source.order)
     told = read_as(session, source, split.paths)
     columns = described(session, f"FROM {scan(source, split.paths, told)}")
     check_times(session, source, columns, split.paths)
@@ -145,8 +144,8 @@ def _casts(source: Source) -> list[Fault]:
 
 def _of_batch(source: Source, split: Split) -> str | None:
     """The condition on rows of files that other batches share, as those of an upstream's windows; None: all rows are the batch's."""
-    return f"batch = make_timestamptz({split.batch_us})" if isinstance(source, WindowSource) else None
+    return f"{source.batch_column} = make_timestamptz({split.batch_us})" if source.batch_column else None
 
 
 def _in_order(source: Source) -> str:
-    return f" ORDER BY {', '.join(map(quoted, source.order))}" if isinstance(source, WindowSource) else ""
+    return f" ORDER BY {', '.join(map(quoted, source.order))}" if source.order else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.errors import ForgottenError
+from pipelines.errors import VersionGoneError
 from pipelines.jobs.look.changes_since import BEFORE_ALL_VERSIONS, changes_since
 from pipelines.jobs.sending.notes import mark_of
 from pipelines.jobs.window_tables import current, place
@@ -46,7 +46,7 @@ def lacking(bound: Bound, window: str, position: Position | None, *, anew: bool 
         return None, ""
     try:
         return _delivery(bound, window, position, position.version), ""
-    except ForgottenError:
+    except VersionGoneError:
         return _delivery(bound, window, position, BEFORE_ALL_VERSIONS), f"commits or files since version {position.version} are removed"
 
 

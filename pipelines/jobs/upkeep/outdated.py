@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pipelines.definition.instants import from_us, instant_us
+from pipelines.errors import ForgottenError, SourceError
 from pipelines.jobs.bound import Bound, bind
-from pipelines.jobs.inputs import inputs, purged, without_files
+from pipelines.jobs.inputs import difference, inputs_of_each, without_files
 from pipelines.jobs.kept_states import readable
 from pipelines.jobs.pending import accumulated
-from pipelines.jobs.reports_table import last_accumulated, manifest
-from pipelines.jobs.upstream import other_windows
-from pipelines.sources.listing import source_file
-from pipelines.sources.upstream_windows import WindowSource
+from pipelines.jobs.purged import purged
+from pipelines.jobs.reports_table import last_accumulated
 from pipelines.timeline.batches import spelled
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from datetime import datetime
 
     from pipelines.definition.pipeline import Pipeline
     from pipelines.definition.schedule import Interval
     from pipelines.files.paths import AnyPath
-    from pipelines.jobs.reports import ReadFile
-    from pipelines.sources.listing import SourceFile
+    from pipelines.jobs.listings.listing import Inputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +53,15 @@ def outdated(pipeline: Pipeline, *, root: str | AnyPath, start: datetime, end: d
     intervals = readable(bound, pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end")))
     known, reports = versions(bound), last_accumulated(bound.store, intervals)
     lost, found = set(purged(bound, without_files(bound, intervals))), []
+    reported = [each for each in intervals if each not in lost and _is_reported(known.get(each.start_us), reports.get(each.start_us))]
+    given = inputs_of_each(bound, reported)
     for interval in intervals:
         at = interval.start_us
         if interval in lost:
             found.append(Outdated(from_us(at), from_us(interval.end_us), "no file any more", purged=True))
-        elif reason := _reason(bound, interval, known.get(at), reports.get(at)) or ("asked for" if everything else None):
+        elif reason := _reason(bound, interval, known.get(at), reports.get(at), given.get(interval)) or (
+            "asked for" if everything else None
+        ):
             found.append(Outdated(from_us(at), from_us(interval.end_us), reason))
     return found
 
@@ -73,36 +74,20 @@ def versions(bound: Bound) -> dict[int, str]:
     return dict(zip(known.start_us.tolist(), map(spelled, known.version.tolist()), strict=True))
 
 
-def _reason(bound: Bound, interval: Interval, version: str | None, report: Mapping[str, Any] | None) -> str | None:
+def _is_reported(version: str | None, report: Mapping[str, Any] | None) -> bool:
+    """Whether a batch was read, and its report is that of this reading."""
+    return version is not None and report is not None and report["version"] == version
+
+
+def _reason(
+    bound: Bound, interval: Interval, version: str | None, report: Mapping[str, Any] | None, given: Inputs | SourceError | None
+) -> str | None:
     if version is None:
         return "missing"
-    if report is None or report["version"] != version:
+    if given is None or report is None:
         return "read, but not reported"
-    return difference(bound, report, inputs(bound, [interval]).files[interval])
-
-
-def difference(bound: Bound, report: Mapping[str, Any], files: Sequence[SourceFile]) -> str | None:
-    """How the files of a batch differ from those in its report; None if they do not."""
-    read = manifest(report)
-    if isinstance(bound.source, WindowSource):
-        return "published anew" if other_windows(read, files) else None
-    before, now = {file.path: file for file in read}, {file.path: file for file in files}
-    for what, paths in (("new file", now.keys() - before.keys()), ("file gone", before.keys() - now.keys())):
-        if paths:
-            return f"{what}: {Path(min(paths)).name}"
-    if any(before[path].bytes != file.size for path, file in now.items()):
-        return "a file has another size"
-    recorded_ns = instant_us(report["recorded_at"], "recorded_at") * 1000
-    anew = [Path(path).name for path, file in now.items() if _written(bound, before[path], file, recorded_ns)]
-    return f"written since it was read: {anew[0]}" if anew else None
-
-
-def _written(bound: Bound, before: ReadFile, now: SourceFile, recorded_ns: int) -> bool:
-    """Whether a file of the same size has another content, as far as its checksum, else its time, tells."""
-    if before.checksum and bound.source.checksum:
-        return before.checksum != source_file(bound.source, now.path).checksum
-    if before.checksum and now.checksum:  # ETags
-        return before.checksum != now.checksum
-    if before.written_ns is None:  # of version 0.1
-        return now.written_ns > recorded_ns
-    return before.written_ns != now.written_ns
+    if isinstance(given, ForgottenError):  # to read it again is not possible
+        return None
+    if isinstance(given, SourceError):
+        raise given
+    return difference(bound, report, given.files[interval])

@@ -16,7 +16,7 @@ from pipelines.jobs.staging_folders import staged_entries
 from pipelines.jobs.state_folders import bind_existing, stagings, state_folders
 from pipelines.jobs.window_tables import published, windows_of
 from pipelines.store.delta import DeltaStore
-from pipelines.store.paths import NOTES
+from pipelines.store.paths import LANDED, NOTES
 from pipelines.store.seen_tables import open_table
 from pipelines.store.state import WINDOWS
 
@@ -37,7 +37,8 @@ _DRAFT = re.compile(r"\.+[A-Za-z0-9_][A-Za-z0-9_.-]*\.[0-9a-f]{32}(\.[0-9a-f]+\.
 class Removed:
     """Files removed from one place.
 
-    `what`: replaced files, files of no commit, outlived notes, abandoned staging, half-written files, or a superseded state.
+    `what`: replaced files, files of no commit, outlived notes, abandoned staging, rows of killed runs, half-written files, or a superseded
+    state.
     """
 
     what: str
@@ -86,6 +87,7 @@ def _swept(root: AnyPath, folder: AnyPath, older_than_us: int, oldest: datetime,
         yield _unnamed(root, log.parent, oldest, dry_run=dry_run)
     if folder.name != WINDOWS:
         yield _outlived(root, folder, oldest, dry_run=dry_run)
+        yield _old(root, folder / LANDED, "rows of killed runs", sizes_below(folder / LANDED), oldest, dry_run=dry_run)
         yield from _abandoned(root, folder, oldest, dry_run=dry_run)
     yield _half_written(root, folder, oldest, dry_run=dry_run)
 

@@ -1,0 +1,1 @@
+"""Which files a batch has, for each kind of source a module that is a `Listing`."""

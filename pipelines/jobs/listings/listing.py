@@ -1,0 +1,53 @@
+"""What a kind of source answers about its batches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pipelines.definition.schedule import Interval
+    from pipelines.jobs.bound import Bound
+    from pipelines.sources import Source
+    from pipelines.sources.listing import SourceFile
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What some batches are read from.
+
+    Attributes:
+        files: of each interval, in order.
+        marks: start of the interval -> how far time is known after it, in microseconds, where the source says so itself.
+        source: the source with what only reading tells of it, as the columns of a table; None: as it is defined.
+    """
+
+    files: Mapping[Interval, list[SourceFile]]
+    marks: Mapping[int, int | None]
+    source: Source | None = None
+
+    def of(self, bound: Bound) -> Bound:
+        """The definition with that source."""
+        return bound if self.source is None else replace(bound, pipeline=replace(bound.pipeline, source=self.source))
+
+
+class Listing(Protocol):
+    """What a module of `jobs/listings` has."""
+
+    def inputs(self, bound: Bound, intervals: Sequence[Interval], *, forget: bool, keep: bool) -> Inputs:
+        """As `pipelines.jobs.inputs.inputs`."""
+        ...
+
+    def without_files(self, bound: Bound, intervals: Sequence[Interval]) -> list[Interval]:
+        """As `pipelines.jobs.inputs.without_files`."""
+        ...
+
+    def difference(self, bound: Bound, report: Mapping[str, Any], files: Sequence[SourceFile]) -> str | None:
+        """As `pipelines.jobs.inputs.difference`."""
+        ...
+
+    def first_inputs(self, bound: Bound) -> Inputs:
+        """As `pipelines.jobs.inputs.first_inputs`."""
+        ...

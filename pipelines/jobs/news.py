@@ -1,0 +1,22 @@
+"""Batches to read again since their source has something else than was read: of sources that tell so themselves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipelines.jobs.late_commits import late_commits
+from pipelines.jobs.upstream import News, news_from_upstream
+from pipelines.sources import TableSource
+
+if TYPE_CHECKING:
+    from pipelines.jobs.bound import Bound
+
+
+def news(bound: Bound, *, unread: bool = False) -> News:
+    """What an upstream has published anew, or what came to a Delta table late.
+
+    Args:
+        bound: the definition beside its state.
+        unread: whether batches of an upstream that were never read count, too.
+    """
+    return late_commits(bound) if isinstance(bound.source, TableSource) else news_from_upstream(bound, unread=unread)

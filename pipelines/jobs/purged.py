@@ -1,0 +1,43 @@
+"""Batches that were read and whose files are gone since."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipelines.definition.amounts import many
+from pipelines.definition.instants import spell_instant
+from pipelines.errors import SourceError
+from pipelines.jobs.pending import accumulated
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pipelines.definition.schedule import Interval
+    from pipelines.jobs.bound import Bound
+
+_NAMED = 5
+
+
+def purged(bound: Bound, gone: Sequence[Interval]) -> list[Interval]:
+    """Of intervals without files those that rows were read of: states hold what no file does any more."""
+    if not gone:
+        return []
+    tables = [accumulated(bound, frames.table, bound.store.snapshot(frames.table)) for frames in bound.frame_sets]
+    held = {start for batches in tables for start in batches.start_us[batches.rows > 0].tolist()}
+    return [interval for interval in gone if interval.start_us in held]
+
+
+def check_kept(bound: Bound, gone: Sequence[Interval], what: str = "file") -> None:
+    """Refuse intervals without files that rows were read of. `what`: what there is none of.
+
+    Raises:
+        SourceError: names them.
+    """
+    if lost := purged(bound, gone):
+        named = ", ".join(map(str, lost[:_NAMED])) + (f" and {many(len(lost) - _NAMED, 'more batch')}" if len(lost) > _NAMED else "")
+        first, last = spell_instant(lost[0].start_us), spell_instant(lost[-1].end_us)
+        raise SourceError(
+            f"{named}: rows were read before, and there is no {what} any more; an empty batch would take them out of published windows. "
+            f"Bring the {what}s back, or run the other batches alone, as muntin backfill does. If the rows shall go, say so: "
+            f"muntin run FILE --root {bound.root} --start {first} --end {last} --forget, or run(..., forget=True)"
+        )

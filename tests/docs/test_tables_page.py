@@ -1,0 +1,63 @@
+"""The definitions of docs/tables.md are right: the one over a table is run, the one over a database asks for what it should."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from pipelines import Pipeline, read
+from pipelines.definition.relative_paths import at_home
+from pipelines.testing import run_here, windows_of
+from tests.tables.delta_tables import append
+
+PAGE = Path(__file__).parents[2] / "docs/tables.md"
+START = datetime(2024, 5, 1, tzinfo=UTC)
+ROWS = pa.table({"at": [START, START + timedelta(minutes=59)], "city": ["Graz", "Graz"], "price": [3, 5]})
+
+
+def defined(name: str) -> Pipeline:
+    pieces = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    names: dict[str, Any] = {}
+    exec(compile(next(each for each in pieces if f'name="{name}"' in each), "page", "exec"), names)  # noqa: S102 - our own page
+    return next(each for each in names.values() if isinstance(each, Pipeline))
+
+
+def test_over_a_table(tmp_path: Path) -> None:
+    orders = at_home(defined("orders"), tmp_path)
+    append(tmp_path / "lake/orders", ROWS, START - timedelta(days=1))
+    append(tmp_path / "lake/orders", ROWS, START + timedelta(minutes=70))
+    run_here(orders, root=tmp_path / "state", start=START, end=START + timedelta(hours=2))
+    assert read(orders, "hour", root=tmp_path / "state")["spent"].to_pylist() == [8]
+
+
+class Asked:
+    """A session that notes what a function asks of it."""
+
+    def __init__(self) -> None:
+        self.said: dict[str, str] = {}
+
+    @property
+    def read(self) -> "Asked":
+        return self
+
+    def format(self, name: str) -> "Asked":
+        self.said["format"] = name
+        return self
+
+    def options(self, **settings: str) -> "Asked":
+        self.said |= settings
+        return self
+
+    def load(self) -> "Asked":
+        return self
+
+
+def test_over_a_database() -> None:
+    shop = defined("shop")
+    asked: Any = shop.source.read(Asked(), START, START + timedelta(hours=1))  # type: ignore[attr-defined]
+    assert asked.said["format"] == "jdbc"
+    assert "seen >= '2024-05-01T00:00:00+00:00' AND seen < '2024-05-01T01:00:00+00:00'" in asked.said["dbtable"]
+    assert shop.source.needed == ("city", "price", "at")  # type: ignore[attr-defined]
+    assert windows_of(shop, [ROWS], provisional=True)["spent"].to_pylist() == [8]
