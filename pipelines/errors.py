@@ -35,6 +35,10 @@ class StorageError(MuntinError):
     """An object store cannot be used: no such bucket, credentials that it refuses, or no answer."""
 
 
+class BrokerError(MuntinError):
+    """A broker of Kafka or its schema registry cannot be used: no answer, no such topic, or credentials that it refuses."""
+
+
 class ConflictError(StateError):
     """Another run committed first what this one wanted to replace."""
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.kafka_broker import kafka
 from tests.markers import _only_what_is_marked, pytest_collection_modifyitems, pytest_configure
 from tests.object_store import bucket, object_store, roots
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [  # pytest looks for them here
     "_only_what_is_marked",
     "bucket",
+    "kafka",
     "object_store",
     "pytest_collection_modifyitems",
     "pytest_configure",

@@ -13,6 +13,7 @@ import pytest
 
 JARS = Path(__file__).parents[1] / "build/kafka"
 USER, PASSWORD = "muntin-tests", "not-a-secret-of-anybody"
+_QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto")
 _LOUD = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"
 _JAAS = "org.apache.kafka.common.security.plain.PlainLoginModule required"
 _SETTINGS = """
@@ -84,7 +85,7 @@ class Broker:
         """Append messages to partitions, in order."""
         from confluent_kafka import Producer
 
-        producer = Producer({"bootstrap.servers": self.address, "linger.ms": 5})
+        producer = Producer({"bootstrap.servers": self.address, "linger.ms": 5, "queue.buffering.max.messages": 2_000_000})
         for partition, messages in rows.items():
             for key, value, at_ms in messages:
                 producer.produce(topic, value, key, partition, timestamp=at_ms)
@@ -120,7 +121,7 @@ def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
     named = {"plain": plain, "secure": secure, "controller": controller, "jaas": jaas, "folder": folder}
     settings = folder / "server.properties"
     settings.write_text(_SETTINGS.format(user=USER, password=PASSWORD, **named), encoding="utf-8")
-    java = [f"{os.environ['JAVA_HOME']}/bin/java" if "JAVA_HOME" in os.environ else "java", "-Xmx384m", _LOUD, "-cp", f"{JARS}/*"]
+    java = [f"{os.environ['JAVA_HOME']}/bin/java" if "JAVA_HOME" in os.environ else "java", "-Xmx384m", *_QUICK, _LOUD, "-cp", f"{JARS}/*"]
     subprocess.run([*java, "kafka.tools.StorageTool", "format", "-t", uuid4().hex[:22], "-c", settings], check=True, capture_output=True)
     log = (folder / "log").open("wb")
     with log, subprocess.Popen([*java, "kafka.Kafka", str(settings)], stdout=log, stderr=log) as running:

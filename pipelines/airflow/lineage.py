@@ -39,15 +39,17 @@ def published(bound: Bound, windows: Iterable[str], task: Any) -> None:  # noqa:
 
 
 def _sources(bound: Bound, batches: Sequence[Accumulated]) -> list[str]:
-    """The table of the upstream's windows, or the Delta table; else files, else their folders. What Spark reads is not known."""
+    """The table of the upstream's windows, the Delta table or the topic; else files, else their folders. What Spark reads is not known."""
     from pipelines.jobs.upstream import upstream
-    from pipelines.sources import SparkSource, TableSource, WindowSource
+    from pipelines.sources import KafkaSource, SparkSource, TableSource, WindowSource
 
     match bound.source:
         case WindowSource() as source:
             return [upstream(bound, source).table]
         case TableSource(path):
             return [path]
+        case KafkaSource() as source:
+            return [source.address]
         case SparkSource():
             return []
     paths = sorted({file.path for batch in batches for file in batch.manifest})
@@ -73,4 +75,4 @@ def _collect(task: Any, inputs: Sequence[str], outputs: Sequence[str]) -> None: 
 
 
 def _address(path: str) -> str:
-    return path if is_object_store(path) else f"file://{quote(str(Path(path).absolute()))}"
+    return path if is_object_store(path) or path.startswith("kafka://") else f"file://{quote(str(Path(path).absolute()))}"

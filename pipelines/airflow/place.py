@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipelines.airflow.storage import let_reach
+from pipelines.airflow.storage import let_connect, let_reach
 from pipelines.definition.instants import instant_us
 from pipelines.definition.relative_paths import at_home
 from pipelines.errors import DefinitionError
@@ -45,6 +45,7 @@ def place_of(pipeline: Pipeline, context: Mapping[str, Any], root: str | AnyPath
     home = home_of(context["dag"].fileloc)
     place = root_of(home, root)
     let_reach([place, getattr(pipeline.source, "path", "")])
+    let_connect(getattr(pipeline.source, "connection", None))
     interval = interval_of(pipeline, context)
     return Place(bind(at_home(pipeline, home), place, claim=True), interval)
 

@@ -25,6 +25,17 @@ def let_reach(places: Iterable[object]) -> None:
         os.environ.update(settings(found.conn_type, found.login, found.password, found.extra_dejson))
 
 
+def let_connect(name: str | None) -> None:
+    """Put the connection that a source names into the environment, where clients of brokers look for it; what is there already stays.
+
+    Workers of a local Spark inherit the environment; a Spark server has its own.
+    """
+    if name is not None and f"AIRFLOW_CONN_{name.upper()}" not in os.environ and (found := connection(name)):
+        os.environ[f"AIRFLOW_CONN_{name.upper()}"] = json.dumps(
+            {"conn_type": found.conn_type, "login": found.login, "password": found.password, "extra": found.extra_dejson}
+        )
+
+
 def settings(kind: str, login: str | None, password: str | None, extra: Mapping[str, Any]) -> dict[str, str]:
     """The variables that a connection stands for.
 

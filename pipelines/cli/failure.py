@@ -6,7 +6,16 @@ from textwrap import indent
 
 from pipelines.cli.colours import coloured
 from pipelines.cli.output import say_json
-from pipelines.errors import DefinitionError, ExpectationsError, MissingPackageError, MuntinError, SourceError, StateError, StorageError
+from pipelines.errors import (
+    BrokerError,
+    DefinitionError,
+    ExpectationsError,
+    MissingPackageError,
+    MuntinError,
+    SourceError,
+    StateError,
+    StorageError,
+)
 
 USAGE = 2
 UNEXPECTED = 3
@@ -17,6 +26,7 @@ _KINDS = {
     SourceError: "source",
     StateError: "state",
     StorageError: "object store",
+    BrokerError: "kafka",
 }
 _JAVA = "Spark needs Java 17 or newer: install one and set JAVA_HOME to it, or run `make setup`"
 

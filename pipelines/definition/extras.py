@@ -18,6 +18,7 @@ EXTRAS = {
     "obstore": "s3",
     "psycopg": "postgres",
     "confluent_kafka": "kafka",
+    "fastavro": "kafka",
 }
 
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import SourceError
-from pipelines.jobs.listings import of_files, of_spark, of_tables, of_windows
-from pipelines.sources import FileSource, SparkSource, TableSource, WindowSource
+from pipelines.jobs.listings import of_files, of_spark, of_tables, of_topics, of_windows
+from pipelines.sources import FileSource, KafkaSource, SparkSource, TableSource, WindowSource
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,27 +19,35 @@ if TYPE_CHECKING:
     from pipelines.sources import Source
     from pipelines.sources.listing import SourceFile
 
-_LISTINGS: Mapping[type, Listing] = {FileSource: of_files, SparkSource: of_spark, TableSource: of_tables, WindowSource: of_windows}
+_LISTINGS: Mapping[type, Listing] = {
+    FileSource: of_files,
+    KafkaSource: of_topics,
+    SparkSource: of_spark,
+    TableSource: of_tables,
+    WindowSource: of_windows,
+}
 
 
 def _listing(source: Source) -> Listing:
     return _LISTINGS[type(source)]
 
 
-def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool = False, keep: bool = False) -> Inputs:
+def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool = False, keep: bool = False, there: bool = False) -> Inputs:
     """The files of some intervals.
 
     Args:
         bound: the definition beside its state.
         intervals: of the batches.
         forget: whether an interval without files is an empty batch, whatever was read of it before.
+        there: whether a source that knows what a batch holds sees that all of it is still there.
         keep: whether they are about to be read, so that a source which must remember what a batch holds notes it in the state.
 
     Raises:
         SourceError: an interval has none, and the source says that is an error, or rows were read of it before; a file
-            belongs to two of the intervals; or the upstream has not published one.
+            belongs to two of the intervals; the upstream has not published one; or messages of one are gone.
+        BrokerError: a broker cannot be used.
     """
-    return _listing(bound.source).inputs(bound, intervals, forget=forget, keep=keep)
+    return _listing(bound.source).inputs(bound, intervals, forget=forget, keep=keep, there=there)
 
 
 def inputs_of_each(bound: Bound, intervals: Sequence[Interval]) -> dict[Interval, Inputs | SourceError]:

@@ -1,9 +1,22 @@
-"""Where a batch's rows are: files by path template, a Delta table, what Spark reads, or another pipeline's windows."""
+"""Where a batch's rows are: files by path template, a topic of Kafka, a Delta table, what Spark reads, or another pipeline's windows."""
 
 from pipelines.sources.files import FileSource, files
+from pipelines.sources.kafka import KafkaSource, kafka
 from pipelines.sources.source import Source
 from pipelines.sources.spark_frames import SparkSource, spark
 from pipelines.sources.tables import TableSource, table
 from pipelines.sources.upstream_windows import WindowSource, windows
 
-__all__ = ["FileSource", "Source", "SparkSource", "TableSource", "WindowSource", "files", "spark", "table", "windows"]
+__all__ = [
+    "FileSource",
+    "KafkaSource",
+    "Source",
+    "SparkSource",
+    "TableSource",
+    "WindowSource",
+    "files",
+    "kafka",
+    "spark",
+    "table",
+    "windows",
+]

@@ -54,8 +54,7 @@ class FileSource:
     dedupe: tuple[str, ...] = ()
     on_schema: OnSchema = "error"
 
-    upstream = batch_column = None
-    alike = False
+    upstream = batch_column = blank = None
     call = "sources.files(...)"
     section = order = ()
 

@@ -24,6 +24,8 @@ from pipelines.sources.dialect import USUAL
 from pipelines.sources.hive import folders_of
 from pipelines.sources.mended import BadRow, Mended
 from pipelines.sources.scan import in_every_file, uncast
+from pipelines.sources.topics.content import content as content_of
+from pipelines.sources.topics.ranges import is_address
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -44,7 +46,9 @@ def taken_apart(session: duckdb.DuckDBPyConnection, source: Source, paths: Seque
     with TemporaryDirectory(prefix="muntin-") as folder:
         out = Mended(_in_utf_8(source), paths)
         for number, path in enumerate(paths):
-            if problem := file_problem(session, source, path):
+            if is_address(path):
+                _add_messages(source, path, str(Path(folder, f"{number}.parquet")), out)
+            elif problem := file_problem(session, source, path):
                 _refuse(source, path, problem)
                 out.bad.append(BadRow(path, f"the file {problem}"))
             elif source.format in ("csv", "json"):
@@ -80,8 +84,22 @@ def _add_copy(session: duckdb.DuckDBPyConnection, source: Source, path: str, cop
     out.paths.append(copy)
 
 
+def _add_messages(source: Source, path: str, copy: str, out: Mended) -> None:
+    """Copy a range of messages, without those that are no rows. The line of a message is its offset."""
+    found = content_of(source, path)  # type: ignore[arg-type]  # of this kind alone are addresses of ranges
+    Path(copy).write_bytes(found.file)
+    out.bad.extend(BadRow(path, each.reason, each.number, each.offset, each.column, each.text) for each in found.odd)
+    if found.odd:
+        out.changed.append(copy)
+    out.places[copy] = found.number, found.offset
+    out.files[copy] = path
+    out.paths.append(copy)
+
+
 def lines_of(session: duckdb.DuckDBPyConnection, source: Source, path: str, rows: int) -> np.ndarray | None:
-    """The line of each row of a file of text that has so many rows, from 1; None where it cannot be told."""
+    """The line of each row of a file of text that has so many rows, from 1; of messages the offset; None where it cannot be told."""
+    if is_address(path):
+        return content_of(source, path).offset  # type: ignore[arg-type]  # as above
     if source.format not in ("csv", "json"):
         return None
     how = source.dialect

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from pipelines.definition.relative_paths import OBJECT_STORES, is_object_store
 from pipelines.files.object_path import ObjectPath
 from pipelines.files.paths import path_of
+from pipelines.sources.topics.content import file_system
+from pipelines.sources.topics.ranges import SCHEME, is_address
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,9 +25,12 @@ KEPT_BYTES = 2**26
 
 
 def let_read(session: duckdb.DuckDBPyConnection, paths: Iterable[str]) -> None:
-    """Let a session read the object stores that paths are in. Where there are none, nothing happens."""
+    """Let a session read the object stores and the topics that paths are in. Where there are none, nothing happens."""
+    paths = list(paths)
     if any(map(is_object_store, paths)) and not session.filesystem_is_registered("s3"):
         session.register_filesystem(_file_system())
+    if any(map(is_address, paths)) and not session.filesystem_is_registered(SCHEME):
+        session.register_filesystem(file_system())
 
 
 @cache

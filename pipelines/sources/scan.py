@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pipelines.errors import SourceError
 from pipelines.sources.hive import with_folders
 from pipelines.sources.repeated_rows import identity
+from pipelines.sources.topics.content import opened_as
 from pipelines.states.columns import ARRIVAL_TIME, EVENT_TIME, FILE_NUMBER, FILE_PATH, IDENTITY, ORDER, ORDINAL, ROW_BATCH, ROW_IN_SPLIT
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ def scan(source: Source, paths: Sequence[str], read_as: Mapping[str, str] | None
         read_as: name -> SQL type of all columns of JSON lines, as `read_as` gives them; without it DuckDB tells them.
         named: whether to add the column `FILE_PATH`.
     """
+    if source.format == "kafka":
+        return _messages(source, paths, named=named)
     files = "[" + ", ".join(map(literal, paths)) + "]"
     how = f"{_AS_IT_STANDS}, filename = {literal(FILE_PATH) if named or source.hive else 'false'}"
     if source.format == "parquet":
@@ -56,6 +59,17 @@ def scan(source: Source, paths: Sequence[str], read_as: Mapping[str, str] | None
         )
     known = f"columns = {_by_name(read_as)}" if read_as else f"sample_size = -1, {_YEAR_FIRST}"
     return typed(source, with_columns(source, f"read_json({files}, format = 'newline_delimited', {known}, {how})", named=named))
+
+
+def _messages(source: Source, paths: Sequence[str], *, named: bool) -> str:
+    """The rows of ranges of messages. Their columns are those of the definition in each, so that the first tells them."""
+    opened = [opened_as(source, path) for path in paths]  # type: ignore[arg-type]  # of this format is one kind alone
+    how = f"filename = {literal(FILE_PATH) if named else 'false'}, hive_partitioning = false"
+    rows = f"read_parquet([{', '.join(map(literal, opened))}], {how})"
+    if named:
+        plain = f"regexp_replace({FILE_PATH}, '^kafka://[0-9a-f]+@', 'kafka://') AS {FILE_PATH}"
+        rows = f"(SELECT * REPLACE ({plain}) FROM {rows})"
+    return typed(source, rows)
 
 
 def with_columns(source: Source, table: str, *, named: bool = False) -> str:
@@ -165,9 +179,7 @@ def instant(source: Source, name: str, what: str, columns: Mapping[str, str]) ->
         return _finite_us(f"try_strptime({column}, {literal(source.time_format)})::TIMESTAMPTZ")
     if kind == "VARCHAR":
         return _finite_us(f"try_cast({column} AS TIMESTAMPTZ)")
-    mend = (
-        'say unit="s", "ms", "us" or "ns" in sources.files(...)' if kind in _INTEGERS else "name a timestamp, an integer or a text column"
-    )
+    mend = f'say unit="s", "ms", "us" or "ns" in {source.call}' if kind in _INTEGERS else "name a timestamp, an integer or a text column"
     raise SourceError(f"{what}: column {name!r} is {kind}; {mend}")
 
 

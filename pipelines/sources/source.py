@@ -84,8 +84,8 @@ class Source(parts.Source, Protocol):
         ...
 
     @property
-    def alike(self) -> bool:
-        """Whether all files have the same columns, by their nature."""
+    def blank(self) -> str | None:
+        """The address of a file without rows, whose columns all files have; None: files tell their columns."""
         ...
 
     @property

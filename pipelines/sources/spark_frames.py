@@ -43,14 +43,14 @@ class SparkSource:
     time_format: str | None = None
     dedupe: tuple[str, ...] = ()
 
-    upstream = batch_column = delimiter = None
+    upstream = batch_column = blank = delimiter = None
     section = order = ()
     separator = ","
     dialect = USUAL
     on_bad_file: ClassVar[OnBadFile] = "error"
     on_schema: ClassVar[OnSchema] = "error"
     format = "parquet"
-    checksum = alike = False
+    checksum = False
     call = "sources.spark(...)"
     columns: ClassVar[Mapping[str, str]] = {}
     hive: ClassVar[Mapping[str, str]] = {}

@@ -43,14 +43,14 @@ class TableSource:
     columns: Mapping[str, str] = field(default_factory=dict)
     hive: Mapping[str, str] = field(default_factory=dict)
 
-    upstream = batch_column = delimiter = None
+    upstream = batch_column = blank = delimiter = None
     section = order = ()
     separator = ","
     dialect = USUAL
     on_bad_file: ClassVar[OnBadFile] = "error"
     on_schema: ClassVar[OnSchema] = "error"
     format = "parquet"
-    checksum = alike = False
+    checksum = False
     call = "sources.table(...)"
 
     @property

@@ -41,7 +41,8 @@ class WindowSource:
     checksum = False
     dedupe = ()
     in_one_piece = True
-    bundles = alike = False
+    bundles = False
+    blank = None
     call = "sources.windows(...)"
     batch_column = "batch"
 

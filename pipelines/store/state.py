@@ -20,6 +20,8 @@ FORMAT = 4
 """Of the state: 1 has files of one batch each and a ledger in one piece; 2 files that batches share, and a ledger in segments; 3 has the
 windows that readers know beside the states, under a path that no change of the definition moves; 4 may have batches
 without states, as `retain` says."""
+TOPICS = "topics"
+"""The folder of the offsets that batches of topics hold, below that of the pipeline."""
 WINDOWS = "windows"
 """The folder of the tables that readers know, below that of the pipeline."""
 UMASK = "MUNTIN_UMASK"
@@ -39,7 +41,7 @@ def state_folder(pipeline: str, fingerprint: str, root: str | AnyPath) -> str:
 
 def states_of(home: AnyPath) -> list[AnyPath]:
     """The states in the folder of a pipeline, one for each definition."""
-    return [folder for folder in folders_in(home) if folder.name != WINDOWS]
+    return [folder for folder in folders_in(home) if folder.name not in (WINDOWS, TOPICS)]
 
 
 def claim(pipeline: str, state: str) -> None:

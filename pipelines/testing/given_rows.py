@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from pipelines.definition.instants import instant_us
 from pipelines.definition.schedule import Interval
 from pipelines.errors import DefinitionError
-from pipelines.sources import FileSource
+from pipelines.sources import FileSource, KafkaSource
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -69,8 +69,9 @@ def _column(name: str, values: Sequence[Any]) -> pa.Array:
 
 
 def as_files(source: Source) -> FileSource:
-    """Files with the rows of another kind of source."""
-    return FileSource(_FILE, source.event_time, **{name: getattr(source, name) for name in _ALIKE})
+    """Files with the rows of another kind of source; a field that a row of a topic lacks is null, as in a message without it."""
+    lacked = dict(source.types) if isinstance(source, KafkaSource) else {}
+    return FileSource(_FILE, source.event_time, columns=lacked, **{name: getattr(source, name) for name in _ALIKE})
 
 
 def source_in(folder: Path, source: FileSource) -> FileSource:

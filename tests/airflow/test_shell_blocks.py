@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tests.docs.test_shell_blocks import BLOCKS, words
 
+KINDS = {"AIRFLOW_CONN_SPARK_DEFAULT": "spark", "AIRFLOW_CONN_ALERTS": "apprise", "AIRFLOW_CONN_KAFKA_DEFAULT": "kafka"}
 EXPORT = re.compile(r" *export (?=AIRFLOW)")
 
 
@@ -48,7 +49,7 @@ def test_airflow_knows_the_settings(tmp_path: Path) -> None:
         check=True,
     )
     found = json.loads(told.stdout.splitlines()[-1])
-    assert found == {name: {"AIRFLOW_CONN_SPARK_DEFAULT": "spark", "AIRFLOW_CONN_ALERTS": "apprise"}.get(name, True) for name, _ in given}
+    assert found == {name: KINDS.get(name, True) for name, _ in given}
 
 
 def test_airflow_takes_the_commands(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ RUN_BY = {  # pages with Python -> the test that runs it
     "docs/airflow.md": ("test_snippets.py", "../airflow/inside/test_dag.py"),
     "docs/alerts.md": ("test_alerts_page.py",),
     "docs/expectations.md": ("test_snippets.py", "../quality/test_expectations_page.py"),
+    "docs/kafka.md": ("test_snippets.py",),
     "docs/operating/definitions.md": ("test_snippets.py",),
     "docs/operating/object-stores.md": ("test_snippets.py",),
     "docs/operating/retention.md": ("test_snippets.py",),
@@ -77,6 +78,14 @@ class TestDefinitions:
         pieces = [code for code in blocks(page) if "Pipeline(" in code]
         assert pieces
         assert all(isinstance(self.defined(code), Pipeline) for code in pieces)
+
+    def test_a_source_may_be_a_topic(self) -> None:
+        names: dict[str, Any] = {}
+        for code in blocks("docs/kafka.md"):
+            exec(compile(code, "page", "exec"), names)  # noqa: S102 - our own page
+        topics = [names[name] for name in ("orders", "by_registry", "by_schema")]
+        assert {topic.address for topic in topics} == {"kafka://broker:9092/orders"}
+        assert [topic.value for topic in topics] == ["json", "avro", "avro"]
 
     def test_a_source_may_lie_in_an_object_store(self) -> None:
         (code,) = blocks("docs/operating/object-stores.md")

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from pipelines.airflow import storage
+from pipelines.sources.topics.connection import settings
 
 AWS = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_REGION": "eu", "AWS_ENDPOINT_URL": "http://x"}
 
@@ -38,6 +39,25 @@ def test_it_is_asked_for_where_an_address_is_used(monkeypatch: pytest.MonkeyPatc
     storage.let_reach(places)
     assert names == ["muntin_storage"] * asked
     assert os.environ["AWS_ACCESS_KEY_ID"] == ("from-the-connection" if asked else "from-the-environment")
+
+
+@pytest.mark.parametrize(("name", "before", "asked"), [(None, None, []), ("shop", None, ["shop"]), ("shop", "{}", [])])
+def test_the_connection_of_a_topic_goes_where_its_clients_look(
+    monkeypatch: pytest.MonkeyPatch, name: str | None, before: str | None, asked: list[str]
+) -> None:
+    names: list[str] = []
+    found = SimpleNamespace(conn_type="kafka", login="me", password="p", extra_dejson={"security.protocol": "SASL_SSL"})  # noqa: S106 - of nobody
+    monkeypatch.setattr(os, "environ", {**os.environ, **({"AIRFLOW_CONN_SHOP": before} if before else {})})
+    monkeypatch.setattr(storage, "connection", lambda name: names.append(name) or found)
+    storage.let_connect(name)
+    assert names == asked
+    if asked:
+        assert settings("shop") == {
+            "security.protocol": "SASL_SSL",
+            "sasl.username": "me",
+            "sasl.password": "p",
+            "sasl.mechanism": "PLAIN",
+        }
 
 
 def test_without_a_connection_the_environment_stays(monkeypatch: pytest.MonkeyPatch) -> None:

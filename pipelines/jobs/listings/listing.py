@@ -36,7 +36,7 @@ class Inputs:
 class Listing(Protocol):
     """What a module of `jobs/listings` has."""
 
-    def inputs(self, bound: Bound, intervals: Sequence[Interval], *, forget: bool, keep: bool) -> Inputs:
+    def inputs(self, bound: Bound, intervals: Sequence[Interval], *, forget: bool, keep: bool, there: bool) -> Inputs:
         """As `pipelines.jobs.inputs.inputs`."""
         ...
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pipelines.sources.files import FileSource
 
 
-def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool, keep: bool) -> Inputs:  # noqa: ARG001 - the files stay
+def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool, keep: bool, there: bool) -> Inputs:  # noqa: ARG001 - the files stay
     """As `pipelines.jobs.inputs.inputs`."""
     source = _source(bound)
     found = source_files(source, intervals)
@@ -42,7 +42,7 @@ def without_files(bound: Bound, intervals: Sequence[Interval]) -> list[Interval]
 
 def first_inputs(bound: Bound) -> Inputs:
     """The files of the first interval that has any."""
-    return first_interval(bound, lambda interval: inputs(bound, [interval], forget=False, keep=False))
+    return first_interval(bound, lambda interval: inputs(bound, [interval], forget=False, keep=False, there=False))
 
 
 def difference(bound: Bound, report: Mapping[str, Any], files: Sequence[SourceFile]) -> str | None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 UNKNOWN = "only Spark can tell what rows there are, and it was not started"
 
 
-def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool, keep: bool) -> Inputs:  # noqa: ARG001 - as for any listing
+def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool, keep: bool, there: bool) -> Inputs:  # noqa: ARG001 - as for any listing
     """No files, as long as no run reads them."""
     return Inputs({interval: [] for interval in intervals}, {})
 

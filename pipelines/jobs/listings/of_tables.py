@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pipelines.sources.tables import TableSource
 
 
-def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool, keep: bool) -> Inputs:  # noqa: ARG001 - the log keeps it
+def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool, keep: bool, there: bool) -> Inputs:  # noqa: ARG001 - the log keeps it
     """As `pipelines.jobs.inputs.inputs`."""
     source = in_full(_source(bound))
     found = table_files(source, intervals, _first(bound).start_us)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pipelines.sources.upstream_windows import WindowSource
 
 
-def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool, keep: bool) -> Inputs:  # noqa: ARG001 - the ledger says it all
+def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool, keep: bool, there: bool) -> Inputs:  # noqa: ARG001 - the ledger says it all
     """As `pipelines.jobs.inputs.inputs`."""
     source = _source(bound)
     starts = np.array([interval.start_us for interval in intervals], np.int64)
@@ -41,7 +41,7 @@ def without_files(bound: Bound, intervals: Sequence[Interval]) -> list[Interval]
 
 def first_inputs(bound: Bound) -> Inputs:
     """The files of the first interval that has any."""
-    return first_interval(bound, lambda interval: inputs(bound, [interval], forget=False, keep=False))
+    return first_interval(bound, lambda interval: inputs(bound, [interval], forget=False, keep=False, there=False))
 
 
 def difference(bound: Bound, report: Mapping[str, Any], files: Sequence[SourceFile]) -> str | None:  # noqa: ARG001 - files name windows

@@ -20,7 +20,7 @@ from pipelines.jobs.window_tables import Published, current, place, published
 from pipelines.states.columns import BATCH
 from pipelines.store.delta import DeltaStore
 from pipelines.store.reading import read_files
-from pipelines.store.state import OWNER_FILE, WINDOWS
+from pipelines.store.state import OWNER_FILE, TOPICS, WINDOWS
 from pipelines.timeline.work import Work
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def _state(folder: AnyPath, pipeline: str) -> AnyPath:
         StateError: the folder is neither a state, nor a pipeline's, nor a root with the pipeline.
     """
     folder = folder.absolute()
-    if (folder.parent / OWNER_FILE).exists() and folder.name != WINDOWS:
+    if (folder.parent / OWNER_FILE).exists() and folder.name not in (WINDOWS, TOPICS):
         return folder
     homes = [home for home in (folder, folder.parent, folder / pipeline) if (home / OWNER_FILE).exists()]
     if not homes:

@@ -86,7 +86,7 @@ def check_definition(pipeline: Pipeline, *, root: str | AnyPath) -> tuple[str, .
 def all_inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool = False) -> Inputs:
     """As `inputs`, but an error names every interval without files."""
     try:
-        return inputs(bound, intervals, forget=forget)
+        return inputs(bound, intervals, forget=forget, there=True)
     except SourceError as first:
         missing = [interval for interval in intervals if _lacks(bound, interval)]
         if len(missing) <= 1:

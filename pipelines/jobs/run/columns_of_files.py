@@ -44,7 +44,7 @@ def check_files(session: duckdb.DuckDBPyConnection, bound: Bound, together: Mapp
         SourceError: names the first such file and what it lacks.
     """
     unused: set[str] = set()
-    for path, own in _distinct(session, bound.source, paths) if len(paths) > 1 else ():
+    for path, own in _distinct(session, bound.source, paths) if len(paths) > 1 and not bound.source.blank else ():
         for name, rest in _lacking(together, own):
             if name not in unused and not binds(session, bound, rest):
                 raise SourceError(

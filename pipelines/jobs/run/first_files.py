@@ -38,11 +38,13 @@ def first_columns(bound: Bound, pieces: Sequence[Sequence[str]]) -> dict[str, st
 
 
 def first_with_rows(session: duckdb.DuckDBPyConnection, bound: Bound, pieces: Sequence[Sequence[str]]) -> Sequence[str]:
-    """The first piece with rows, else the first.
+    """The first piece with rows, else the first; where all files have the same columns, one without rows.
 
     Raises:
         SourceError: a file cannot be read.
     """
+    if bound.source.blank:
+        return [bound.source.blank]
     return next((piece for piece in pieces if _has_rows(session, bound, piece)), pieces[0])
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 KEPT, BAD, ONCE = "muntin_rows", "muntin_bad", "muntin_once"
 """The tables of a split's rows: those that can be computed, the others, and those of the first without duplicates."""
+_NO_LINE = -1
 _BEGINS = f"SELECT {FILE_PATH}, min({ROW_IN_SPLIT}) FROM (FROM {KEPT} UNION ALL FROM {BAD}) GROUP BY ALL"
 REFUSED = pa.schema(
     [
@@ -47,15 +48,15 @@ def with_lines(session: duckdb.DuckDBPyConnection, source: Source, table: pa.Tab
 
     `table`: with file and position.
     """
-    if source.format not in ("csv", "json"):
+    if source.format not in ("csv", "json", "kafka"):
         return table
     files, position = np.array(table["file"].to_pylist(), object), table["position"].to_numpy()
-    found = np.zeros(len(table), np.int64)
+    found = np.full(len(table), _NO_LINE, np.int64)
     for path in dict.fromkeys(files.tolist()):
         lines = lines_of(session, source, path, *rows_by_file(session, [path], KEPT))
-        found[files == path] = 0 if lines is None else lines[position[files == path]]
+        found[files == path] = _NO_LINE if lines is None else lines[position[files == path]]
     at = table.schema.get_field_index("line")
-    return table.set_column(at, "line", pa.array(found, mask=found == 0))
+    return table.set_column(at, "line", pa.array(found, mask=found == _NO_LINE))
 
 
 def placed(session: duckdb.DuckDBPyConnection, table: pa.Table, files: Mended, faults: Sequence[Fault]) -> pa.Table:

@@ -58,6 +58,8 @@ def bound_types(bound: Bound, known: Mapping[str, pa.Schema | None], pieces: Seq
         return _bound_types(session, bound, known, pieces)
     except (duckdb.Error, SourceError, DefinitionError) as wrong:
         told = explained(wrong, pieces[0]) if isinstance(wrong, duckdb.Error) else wrong
+        if bound.source.blank:  # no row had a part in it
+            raise told from wrong
         with suppress(FileNotFoundError):  # gone since it was listed
             if types := _of_good_rows(session, bound, known, pieces):
                 return types

@@ -37,7 +37,7 @@ def check_times(session: duckdb.DuckDBPyConnection, source: Source, columns: Map
         SourceError: names the first such file, the column and a value.
     """
     told = {name: kind for name, kind in columns.items() if name not in source.types and as_text(kind) != kind}
-    for path in paths if source.format != "parquet" and told else ():
+    for path in paths if source.format in ("csv", "json") and told else ():
         for column, name, text in _first_times(session, source, told, path):
             if not _YEAR_FIRST.match(text):
                 raise SourceError(_guess(source, path, (name, text), column, as_text(told[column])))
