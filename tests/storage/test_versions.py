@@ -1,4 +1,4 @@
-"""Versions that disagree between driver, workers and earlier runs are said before anything is committed."""
+"""Versions that disagree between driver, workers and earlier runs are said before any work."""
 
 import json
 import logging
@@ -27,7 +27,7 @@ def workers_have(monkeypatch: pytest.MonkeyPatch, **others: str) -> None:
 @pytest.mark.parametrize(
     ("others", "text"),
     [
-        ({"muntin": "0.0.1"}, r"muntin is 0\.0\.1 on the worker, .* here\. Nothing was committed; install muntin=="),
+        ({"muntin": "0.0.1"}, r"muntin is 0\.0\.1 on the worker, .* here\. Nothing was read; install muntin=="),
         ({"python": "3.9.1"}, r"python is 3\.9\.1 on the worker.*PYSPARK_PYTHON"),
         ({"state format": "2"}, "state format is 2 on the worker"),
     ],
@@ -36,6 +36,8 @@ def test_workers_that_make_other_states_are_refused(
     small: Small, monkeypatch: pytest.MonkeyPatch, others: dict[str, str], text: str
 ) -> None:
     workers_have(monkeypatch, **others)
+    monkeypatch.setattr(accumulate_task, "seen", lambda *_: pytest.fail("a file was looked at"))
+    monkeypatch.setattr(accumulate_task, "_alone", lambda *_: pytest.fail("a file was read"))
     with pytest.raises(StateError, match=text):
         small.run("state")
     assert all(
@@ -49,6 +51,14 @@ def test_other_packages_are_a_warning(small: Small, monkeypatch: pytest.MonkeyPa
         small.run("state")
     [line] = caplog.messages
     assert line.startswith("Spark's workers: duckdb is 0.1 on the worker, ")
+
+
+def test_workers_without_pyspark_of_their_own_have_that_of_spark(
+    small: Small, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    workers_have(monkeypatch, pyspark="not installed")
+    small.run("state")
+    assert not caplog.messages
 
 
 def test_an_upgrade_is_said_once(small: Small, caplog: pytest.LogCaptureFixture) -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 PACKAGES = ("muntin", "deltalake", "duckdb", "numba", "numpy", "pyarrow", "pyspark")
+_NONE = "not installed"
 
 
 def versions(_: object = None) -> dict[str, str]:
@@ -25,7 +26,7 @@ def _of(name: str) -> str:
     try:
         return version(name)
     except PackageNotFoundError:
-        return "not installed"
+        return _NONE
 
 
 def examine_versions(spark: SparkSession) -> list[Finding]:
@@ -44,7 +45,9 @@ def differing(here: Mapping[str, str], there: Mapping[str, str]) -> list[Finding
     """
     found = []
     for name, ours in here.items():
-        theirs = there.get(name, "not installed")
+        theirs = there.get(name, _NONE)
+        if name == "pyspark" and theirs == _NONE:
+            continue  # Spark brings its own to the workers
         one, two = (text.rpartition(".")[0] if name == "python" else text for text in (ours, theirs))
         if one != two:
             mend = "set PYSPARK_PYTHON to the same Python" if name == "python" else f"install {name}=={ours} on the workers"

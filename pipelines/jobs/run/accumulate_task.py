@@ -23,7 +23,7 @@ from pipelines.jobs.run.gathered_files import gathered
 from pipelines.jobs.run.lone_rows import lone_faults, may_be_of_a_row
 from pipelines.jobs.run.odd_cells import with_odd_cells
 from pipelines.jobs.run.refused_places import KEPT, bad_rows
-from pipelines.jobs.run.same_versions import versions_here
+from pipelines.jobs.run.same_versions import check_worker, versions_here
 from pipelines.jobs.run.shares import Written, manifest
 from pipelines.jobs.run.split_rows import carefully, plainly
 from pipelines.jobs.run.steady_reading import as_they_are, steady
@@ -50,7 +50,11 @@ def accumulate_share(share: Share) -> dict[str, Any]:
 
     Returns:
         `Written` as a dict, and `versions`: package -> its version in the task.
+
+    Raises:
+        StateError: the versions here would make other states than those of the driver.
     """
+    check_worker(share.versions, versions_here())
     session = kept_session(share.bound.source.timezone)
     let_read(session, chain.from_iterable(split.paths for split in share.splits))
     looked = seen(share.bound, share.splits) if len(share.splits) > 1 and may_bundle(share.bound) else [None] * len(share.splits)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pipelines.jobs.run.accumulate_task import accumulate_share
 from pipelines.jobs.run.empty_batches import empty_states
 from pipelines.jobs.run.first_files import first_columns
-from pipelines.jobs.run.same_versions import check_workers
+from pipelines.jobs.run.same_versions import say_other_workers, versions_here
 from pipelines.jobs.run.shares import Share, split_batch
 from pipelines.jobs.run.source_columns import bound_types
 from pipelines.jobs.run.waiting_batches import hold_back
@@ -65,9 +65,9 @@ def read_batches(bound: Bound, spark: SparkSession, given: Inputs, schemas: Mapp
         targets = bound_types(bound, schemas, [piece.paths for piece, _ in pieces])
         dealt = shares([size for _, size in pieces], 2 * parallelism(spark))
         columns = noted(bound.folder) or first_columns(bound, [piece.paths for piece, _ in pieces])
-        items = [Share(bound, [pieces[at][0] for at in share], targets, columns) for share in dealt]
+        items = [Share(bound, [pieces[at][0] for at in share], targets, columns, versions_here()) for share in dealt]
         results = run_tasks(spark, accumulate_share, items)
-        check_workers(result["versions"] for result in results)
+        say_other_workers(result["versions"] for result in results)
         for result in results:
             _add(done, result)
     hold_back(bound, done.splits, done.states, done.refused)

@@ -1,4 +1,4 @@
-"""That driver, workers and earlier runs have the same versions: compared before anything is committed."""
+"""That driver, workers and earlier runs have the same versions: a worker compares them before it reads a row."""
 
 from __future__ import annotations
 
@@ -29,20 +29,24 @@ def versions_here() -> Mapping[str, str]:
     return {**versions(), _FORMAT: str(FORMAT)}
 
 
-def check_workers(there: Iterable[Mapping[str, str]]) -> None:
-    """Refuse states of workers that may have made other ones than this process would; say what else differs.
+def check_worker(driver: Mapping[str, str], here: Mapping[str, str]) -> None:
+    """Refuse to work on a worker that would make other states than the driver.
 
-    `there`: `versions_here` of workers; those of this process are passed over.
+    `driver`, `here`: `versions_here` of both.
 
     Raises:
-        StateError: a worker has another Muntin, another format of states or another minor version of Python.
+        StateError: the worker has another Muntin, another format of states or another minor version of Python.
     """
+    other = [finding for name in _STATES if name in driver for finding in differing({name: driver[name]}, here)]
+    if other:
+        problems = "; ".join(each.problem for each in other)
+        raise StateError(f"Spark's workers would make other states: {problems}. Nothing was read; {other[0].mend}")
+
+
+def say_other_workers(there: Iterable[Mapping[str, str]]) -> None:
+    """Say what differs between this process and its workers. `there`: `versions_here` of workers."""
     for found in {json.dumps(dict(each), sort_keys=True): each for each in there}.values():
-        other = {name: finding for name in versions_here() for finding in differing({name: versions_here()[name]}, found)}
-        if wrong := [other[name] for name in _STATES if name in other]:
-            problems = "; ".join(each.problem for each in wrong)
-            raise StateError(f"Spark's workers would make other states: {problems}. Nothing was committed; {wrong[0].mend}")
-        for each in other.values():
+        for each in differing(versions_here(), found):
             _log.warning("Spark's workers: %s; %s", each.problem, each.mend)
 
 

@@ -43,13 +43,14 @@ class Share:
     """The splits that one task works through.
 
     `targets`: frame set's table -> column -> SQL type that its states have in every batch. `columns`: name -> SQL type of the source's
-    columns in earlier batches.
+    columns in earlier batches. `versions`: package -> its version in the driver.
     """
 
     bound: Bound
     splits: Sequence[Split]
     targets: Mapping[str, Mapping[str, str]]
     columns: Mapping[str, str] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
