@@ -11,6 +11,7 @@ import duckdb
 
 from pipelines.errors import SourceError
 from pipelines.sources.object_files import let_read
+from pipelines.sources.time_limit import in_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -77,7 +78,8 @@ def careful_session(timezone: str | None, paths: Sequence[str]) -> Iterator[duck
     session = connect(timezone, files=True, in_place=True)
     let_read(session, paths)
     try:
-        yield session
+        with in_time(session, paths):
+            yield session
     finally:
         session.close()
 

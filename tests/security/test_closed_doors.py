@@ -140,6 +140,26 @@ def test_sql_has_as_much_memory_as_is_said(tmp_path: Path, monkeypatch: pytest.M
         greedy.run()
 
 
+# a row of a batch would count to a thousand million
+LONG = "(SELECT sum(sin(x + {}::DOUBLE)) FROM range(1000000000) AS numbers(x))"
+
+
+@pytest.mark.parametrize(
+    "definition",
+    [{"where": f"{LONG.format('x')} > 0"}, {"aggregates": {"n": agg.max(LONG.format("x"))}}, {"derive": {"far": LONG.format("n")}}],
+)
+def test_sql_ends_when_its_time_is_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, definition: dict[str, Any]) -> None:
+    monkeypatch.setenv("MUNTIN_SQL_SECONDS", "0.2")
+    with pytest.raises(SourceError, match=r"SQL of the definition ran longer than 0\.2 s; MUNTIN_SQL_SECONDS=7200 lets it run longer"):
+        hourly(tmp_path, **definition).run()
+
+
+def test_a_limit_of_time_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MUNTIN_SQL_SECONDS", "long")
+    with pytest.raises(SourceError, match="'long' is no number of seconds"):
+        hourly(tmp_path).run()
+
+
 def test_an_amount_of_memory_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(duckdb_session, "_THREAD", type("Thread", (), {})())
     monkeypatch.setenv("MUNTIN_SQL_MEMORY", "much")

@@ -30,6 +30,7 @@ from pipelines.jobs.run.steady_reading import as_they_are, steady
 from pipelines.sources.bad_files import check_not_empty
 from pipelines.sources.duckdb_session import careful_session, explained, kept_session
 from pipelines.sources.object_files import let_read
+from pipelines.sources.time_limit import in_time
 from pipelines.store.contents import problem_of
 from pipelines.store.disk import refused
 from pipelines.store.parquet import write_named
@@ -89,7 +90,8 @@ def _together(session: duckdb.DuckDBPyConnection, share: Share, parts: Sequence[
         return None
     bundle = Bundle(parts)
     try:
-        done = accumulate_bundle(session, share, bundle)
+        with in_time(session, bundle.paths):
+            done = accumulate_bundle(session, share, bundle)
         same = as_they_are(share.bound.source, bundle.paths) == [file for part in parts for file in part.files]
     except Exception:  # noqa: BLE001 - whatever is wrong, the split that it is wrong with says it when it is read alone
         return None
@@ -98,7 +100,8 @@ def _together(session: duckdb.DuckDBPyConnection, share: Share, parts: Sequence[
 
 def _alone(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> Written:
     """What was read of files that did not change meanwhile, so that all frame sets are of one content."""
-    done, files = steady(share.bound.source, split.paths, lambda: _guarded(session, share, split))
+    with in_time(session, split.paths):
+        done, files = steady(share.bound.source, split.paths, lambda: _guarded(session, share, split))
     counts = {name: done[name] for name in ("batch", "split", "read", "taken", "newest", "twice")}
     told = {name: done.get(name) for name in ("columns", "lacks", "waits")}
     entries = {**counts, **told, "files": manifest(files, done["rows"], split.made), "refused": done["refused_rows"]}
@@ -173,6 +176,8 @@ def _without_bad_rows(share: Share, split: Split) -> dict[str, Any] | None:
         try:
             rows = carefully(session, bound, split, files)
             return _of_good_rows(session, replace(share, bound=bound), split, files, rows)
+        except duckdb.InterruptException:
+            raise
         except (duckdb.Error, SourceError, DefinitionError) as wrong:
             if not (files.differ or (rows and rows.bad)):
                 return None

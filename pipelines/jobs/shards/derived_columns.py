@@ -16,6 +16,7 @@ from pipelines.sources.duckdb_session import closed_session, described, said
 from pipelines.sources.scan import quoted
 from pipelines.sources.single_expressions import check_expression
 from pipelines.sources.sql_types import storable, stored_type
+from pipelines.sources.time_limit import in_time
 from pipelines.states.columns import INSTANT, ITEM_POSITION
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ def derived(bound: Bound, window: str, windows: pa.Table) -> pa.Table:
     try:
         kinds = described(session, query)
         chosen = ", ".join(f"{quoted(name)}::{stored_type(kinds[name])} AS {quoted(name)}" for name in bound.pipeline.derive)
-        columns = storable(session.sql(f"SELECT {chosen} FROM ({query})").to_arrow_table())
+        with in_time(session, ["derive"]):
+            columns = storable(session.sql(f"SELECT {chosen} FROM ({query})").to_arrow_table())
     except (duckdb.BinderException, duckdb.ParserException, duckdb.CatalogException) as wrong:
         raise DefinitionError(f"derive does not fit the windows of {window!r}: {said(wrong)}") from wrong
     except duckdb.Error as wrong:
