@@ -24,7 +24,7 @@ test: setup lint ## lint, then every test, three files at a time, since Airflow 
 	@bash setup/object_store.sh
 	@bash setup/kafka.sh
 	@bash setup/jars.sh
-	@export MUNTIN_CORE=$${MUNTIN_CORE:-600}; $(python) -m pytest -n 3 --dist loadfile $(ARGS)
+	@export MUNTIN_CORE=$${MUNTIN_CORE:-600}; $(python) -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 cluster-test: setup ## brokers, databases, object stores and a Spark cluster of several workers, for real and at length
 	@bash setup/object_store.sh

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.abc import MetaPathFinder
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -49,11 +50,23 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", f"{name}: {says}")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Set the markers."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Set the markers; where several processes share the tests, spread those that wait for Airflow among the others."""
     for item in items:
         for name in markers_of(item):
             item.add_marker(name)
+    if hasattr(config, "workerinput"):
+        items[:] = spread(items)
+
+
+def spread(items: list[pytest.Item]) -> list[pytest.Item]:
+    """The same tests, each file of Airflow's before its share of the other files."""
+    files = [list(group) for _, group in groupby(items, key=lambda item: item.path)]
+    slow = sorted((file for file in files if file[0].get_closest_marker("airflow")), key=len, reverse=True)
+    rest = [file for file in files if file not in slow]
+    each = len(rest) // max(1, len(slow)) + 1
+    chunks = [[file, *rest[at * each : (at + 1) * each]] for at, file in enumerate(slow)] or [rest]
+    return [item for chunk in chunks for file in chunk for item in file]
 
 
 class Refusing(MetaPathFinder):
