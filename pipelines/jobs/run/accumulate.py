@@ -56,7 +56,7 @@ _TEXTS = Texts(
         "position": "its number in the file, from 0",
         "event_time": "its event time as it was read",
         "row": "the row, as JSON; of a row that could not be read its text",
-        "line": "the line in the file, from 1; null where the file has no lines",
+        "line": "the line in the file, from 1; null where the file has no lines; of a message of Kafka its offset",
         "column": "the column that the reason is about; null: the whole row",
     },
 )
