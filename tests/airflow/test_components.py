@@ -23,7 +23,7 @@ def listening_at(pids: Iterable[int]) -> set[str]:
     return {found.laddr.ip for each in every for found in each.net_connections("inet") if found.status == psutil.CONN_LISTEN}
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 def test_a_dead_scheduler_is_named_within_seconds_and_nothing_is_left(tmp_path: Path):
     with small_airflow(tmp_path, 1) as running:
         pids = {each.name: each.process.pid for each in running.components}

@@ -52,7 +52,7 @@ def published(home: Home) -> list[tuple[int, int]]:
     return [(row["n"], row["total"]) for row in read(totals, "day", root=home.state).to_pylist()]
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1200)
 def test_windows_wake_the_pipeline_over_them(airflow: Airflow, home: Home):
     wanted = [(len(rows), sum(amount for *_, amount in rows)) for day, rows in sorted(DAYS.items()) if day < LAST]
 

@@ -16,6 +16,7 @@ WITH = {"test_runs.py": ["test_runs_told.py", "test_runs_metrics.py", "test_runs
 FIRST = {path.name for path in INSIDE.glob("test_*.py")} - {name for others in WITH.values() for name in others}
 
 
+@pytest.mark.timeout(1600)
 @pytest.mark.parametrize("file", sorted(FIRST))
 def test_inside(file: str, tmp_path: Path):
     env = program_env() | {
@@ -39,6 +40,6 @@ def test_inside(file: str, tmp_path: Path):
         "no:cacheprovider",
         *(str(INSIDE / name) for name in (file, *WITH.get(file, []))),
     ]
-    done = subprocess.run(command, env=env, cwd=PROJECT, capture_output=True, text=True, check=False, timeout=580)
+    done = subprocess.run(command, env=env, cwd=PROJECT, capture_output=True, text=True, check=False, timeout=1500)
     assert done.returncode == 0, done.stdout[-20_000:] + done.stderr[-2_000:]
     assert os.environ.get("AIRFLOW_HOME") != str(tmp_path / "airflow")

@@ -120,7 +120,7 @@ def interrupted(step: str, number: signal.Signals, tmp_path: Path, *more: str) -
             break
     # as a terminal does: to all processes of the command, of which Spark's Java is one
     (os.killpg if number == signal.SIGINT else os.kill)(started.pid, number)
-    out, rest = started.communicate(timeout=60)
+    out, rest = started.communicate(timeout=240)
     assert rest.splitlines() == [f"interrupted in step {step}; {LINES[step]}"], seen
     assert (started.returncode, out) == (128 + number, "")
     assert not list(root.rglob("windows*/**/_delta_log/*.json"))

@@ -113,7 +113,7 @@ def contents(folder: Path) -> dict[Path, bytes]:
     return {path: sha256(path.read_bytes()).digest() for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1500)
 def test_a_person_mends_a_day_by_a_backfill_from_the_form(airflow: Airflow, home: Home, project: Path, tmp_path: Path) -> None:
     shots = Path(os.environ.get("MUNTIN_PICTURES", tmp_path))
     with browser() as opened:
