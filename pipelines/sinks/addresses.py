@@ -35,6 +35,11 @@ class Connection:
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
+def connection_in(address: str) -> str | None:
+    """The name of the connection that an address is; None: it is another kind of address."""
+    return address if CONNECTION.fullmatch(address) else None
+
+
 def variable(name: str) -> str:
     """The text of the environment variable that `env:NAME` names.
 

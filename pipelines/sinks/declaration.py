@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 from pipelines.definition.durations import Duration, positive
 from pipelines.errors import DefinitionError
 from pipelines.sinks.address_checks import brokers, check_table, check_topic, postgres_address
-from pipelines.sinks.addresses import CONNECTION
+from pipelines.sinks.addresses import connection_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pipelines.sinks.delivery import Opened, Reach
 
 PATIENCE_US = 10_000_000
+"""How long a sink may give no sign of life."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,8 @@ class JdbcSink:
     table: str
     window: str | None = None
 
+    patience_us = PATIENCE_US
+
     @property
     def name(self) -> str:
         """What it is called in logs."""
@@ -35,12 +38,7 @@ class JdbcSink:
     @property
     def connection_name(self) -> str | None:
         """The connection that it is reached by; None: none."""
-        return self.address if CONNECTION.fullmatch(self.address) else None
-
-    @property
-    def patience_us(self) -> int:
-        """How long it may give no sign of life, in microseconds."""
-        return PATIENCE_US
+        return connection_in(self.address)
 
     def of(self, window: str) -> Self:
         """The sink of a window."""
@@ -61,6 +59,8 @@ class KafkaSink:
     topic: str
     window: str | None = None
 
+    patience_us = PATIENCE_US
+
     @property
     def name(self) -> str:
         """What it is called in logs."""
@@ -69,12 +69,7 @@ class KafkaSink:
     @property
     def connection_name(self) -> str | None:
         """The connection that it is reached by; None: none."""
-        return self.address if CONNECTION.fullmatch(self.address) else None
-
-    @property
-    def patience_us(self) -> int:
-        """How long it may give no sign of life, in microseconds."""
-        return PATIENCE_US
+        return connection_in(self.address)
 
     def of(self, window: str) -> Self:
         """The sink of a window."""

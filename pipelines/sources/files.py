@@ -17,14 +17,13 @@ from pipelines.sources.hive import check_names
 from pipelines.sources.path_templates import Format, check_template, format_of, stem
 from pipelines.sources.repeated_rows import checked_dedupe
 from pipelines.sources.source import OnBadFile, OnSchema
-from pipelines.windows.clock.zones import zone
+from pipelines.sources.time_arguments import Unit, check_time_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pipelines.definition.schedule import Schedule
 
-Unit = Literal["s", "ms", "us", "ns"]
 Missing = Literal["error", "empty"]
 _NEIGHBOURS = 3
 
@@ -181,10 +180,8 @@ def files(
         DefinitionError: a template without `{start}` and `{end}` or with other fields, an address of no object store, an unknown
             format, unit, zone or word for `missing`. When a pipeline is built: neighbouring batches have the same files.
     """
-    if not isinstance(event_time, str) or not event_time:
-        raise DefinitionError(f"event_time: {event_time!r} is not the name of a column")
+    check_time_arguments(event_time, unit, timezone, time_format)
     for what, choice, choices in (
-        ("unit", unit, (None, *get_args(Unit))),
         ("missing", missing, get_args(Missing)),
         ("on_bad_file", on_bad_file, get_args(OnBadFile)),
         ("on_schema", on_schema, get_args(OnSchema)),
@@ -192,10 +189,8 @@ def files(
     ):
         if choice not in choices:
             raise DefinitionError(f"{what}: {choice!r} is not possible; choose from {', '.join(repr(c) for c in choices if c)}")
-    if timezone is not None:
-        zone(timezone)
     form = format or format_of(str(path))
-    _check_text(time_format, unit, delimiter, form)
+    _check_delimiter(delimiter, form)
     written = dialect(quote, null, encoding, decimal, header)
     if written.facts and form != "csv":
         raise DefinitionError(f"{next(iter(written.facts))}=... is for CSV; the files here are {form}")
@@ -227,11 +222,7 @@ def files(
     )
 
 
-def _check_text(time_format: str | None, unit: Unit | None, delimiter: str | None, form: Format) -> None:
-    if time_format is not None and (not isinstance(time_format, str) or "%" not in time_format):
-        raise DefinitionError(f'time_format: {time_format!r} is no format of strptime; write "%d.%m.%Y %H:%M"')
-    if time_format is not None and unit is not None:
-        raise DefinitionError(f"time_format={time_format!r} is for text and unit={unit!r} for integers; give one of them")
+def _check_delimiter(delimiter: str | None, form: Format) -> None:
     if delimiter is not None and form != "csv":
         raise DefinitionError(f"delimiter={delimiter!r} is for CSV; the files here are {form}")
     if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '"\r\n'):

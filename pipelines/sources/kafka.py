@@ -5,26 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
-from pipelines.errors import DefinitionError
+from pipelines.definition.checks import check_choice
 from pipelines.sources.dialect import USUAL
 from pipelines.sources.repeated_rows import checked_dedupe
+from pipelines.sources.time_arguments import Unit, check_time_arguments
 from pipelines.sources.topics.checks import VALUE, check_address, check_column, check_schema, checked_fields
 from pipelines.sources.topics.ranges import Range, parsed
-from pipelines.windows.clock.zones import zone
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from pipelines.definition.schedule import Schedule
-    from pipelines.sources.files import Unit
     from pipelines.sources.source import OnBadFile, OnSchema
 
 Value = Literal["json", "avro", "protobuf", "text", "raw"]
 Key = Literal["text", "raw"]
 OWN = ("kafka_key", "kafka_partition", "kafka_offset", "kafka_timestamp")
 """Columns of every message, beside the fields of its value."""
-_UNITS = ("s", "ms", "us", "ns")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,17 +140,13 @@ def kafka(
         DefinitionError: an address, a name, a value or a combination that cannot be.
     """
     check_address(broker, topic)
-    for what, choice, choices in (("value", value, get_args(Value)), ("key", key, get_args(Key)), ("unit", unit, (None, *_UNITS))):
-        if choice not in choices:
-            raise DefinitionError(f"{what}: {choice!r} is not possible; choose from {', '.join(repr(c) for c in choices if c)}")
+    check_choice("value", value, get_args(Value))
+    check_choice("key", key, get_args(Key))
     fields = checked_fields(value, columns)
     for what, name in (("event_time", event_time), ("arrival_order", arrival_order), ("arrival_time", arrival_time)):
         if name is not None or what == "event_time":
             check_column(what, name, (*(fields or (VALUE,)), *OWN))
-    if timezone is not None:
-        zone(timezone)
-    if time_format is not None and unit is not None:
-        raise DefinitionError(f"time_format={time_format!r} is for text and unit={unit!r} for integers; give one of them")
+    check_time_arguments(event_time, unit, timezone, time_format)
     check_schema(value, registry, schema)
     order = arrival_order or arrival_time
     told = checked_dedupe(dedupe)

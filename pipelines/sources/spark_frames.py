@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, get_args
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pipelines.definition.function_marks import mark
 from pipelines.errors import DefinitionError
 from pipelines.files.paths import stat_of
 from pipelines.sources.dialect import USUAL
-from pipelines.sources.files import Unit
 from pipelines.sources.repeated_rows import checked_dedupe
-from pipelines.windows.clock.zones import zone
+from pipelines.sources.time_arguments import Unit, check_time_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -137,18 +136,9 @@ def spark(
     """
     if not callable(read):
         raise DefinitionError(f"read: {read!r} is no function; give one of (spark, start, end) that returns a DataFrame")
-    if not isinstance(event_time, str) or not event_time:
-        raise DefinitionError(f"event_time: {event_time!r} is not the name of a column")
+    check_time_arguments(event_time, unit, timezone, time_format)
     if isinstance(columns, str) or not all(isinstance(name, str) and name for name in columns):
         raise DefinitionError(f'columns: {columns!r} is not a list of column names; write ["at", "amount"]')
-    if unit not in (None, *get_args(Unit)):
-        raise DefinitionError(f"unit: {unit!r} is not possible; choose from {', '.join(map(repr, get_args(Unit)))}")
-    if timezone is not None:
-        zone(timezone)
-    if time_format is not None and (not isinstance(time_format, str) or "%" not in time_format):
-        raise DefinitionError(f'time_format: {time_format!r} is no format of strptime; write "%d.%m.%Y %H:%M"')
-    if time_format is not None and unit is not None:
-        raise DefinitionError(f"time_format={time_format!r} is for text and unit={unit!r} for integers; give one of them")
     return SparkSource(
         read,
         event_time,

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
+from pipelines.definition.checks import check_choice
 from pipelines.definition.relative_paths import is_object_store, known
 from pipelines.errors import DefinitionError
 from pipelines.files.paths import stat_of
 from pipelines.sources.dialect import USUAL
-from pipelines.sources.files import Unit
 from pipelines.sources.repeated_rows import checked_dedupe
-from pipelines.windows.clock.zones import zone
+from pipelines.sources.time_arguments import Unit, check_time_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -122,17 +122,8 @@ def table(
     """
     if not isinstance(path, str | Path) or not str(path):
         raise DefinitionError(f'path: {path!r} is no path of a Delta table; write "data/orders" or "s3://bucket/orders"')
-    if not isinstance(event_time, str) or not event_time:
-        raise DefinitionError(f"event_time: {event_time!r} is not the name of a column")
-    for what, choice, choices in (("unit", unit, (None, *get_args(Unit))), ("on_change", on_change, get_args(OnChange))):
-        if choice not in choices:
-            raise DefinitionError(f"{what}: {choice!r} is not possible; choose from {', '.join(repr(c) for c in choices if c)}")
-    if timezone is not None:
-        zone(timezone)
-    if time_format is not None and (not isinstance(time_format, str) or "%" not in time_format):
-        raise DefinitionError(f'time_format: {time_format!r} is no format of strptime; write "%d.%m.%Y %H:%M"')
-    if time_format is not None and unit is not None:
-        raise DefinitionError(f"time_format={time_format!r} is for text and unit={unit!r} for integers; give one of them")
+    check_time_arguments(event_time, unit, timezone, time_format)
+    check_choice("on_change", on_change, get_args(OnChange))
     return TableSource(
         str(known(path, "path")).rstrip("/"),
         event_time,

@@ -169,6 +169,7 @@ def test_the_command_line_says_it_in_one_line(tmp_path: Path, capsys: pytest.Cap
         ({"registry": "http://me:secret@registry:8081"}, "registry: the address holds a password"),
         ({"key": "json"}, "key: 'json' is not possible"),
         ({"unit": "ms", "time_format": "%Y"}, "is for text and unit="),
+        ({"time_format": "yyyy"}, "is no format of strptime"),
     ],
 )
 def test_a_definition_that_cannot_be(settings: dict[str, object], said: str) -> None:
