@@ -16,6 +16,7 @@ from pipelines.jobs.run.joined_batches import Joining, Part, join, schema_of
 from pipelines.jobs.run.new_fields import earlier_state, unchanged
 from pipelines.jobs.run.read_batches import Read, read_batches
 from pipelines.jobs.run.refused_places import REFUSED
+from pipelines.sources.listing import SourceFile
 from pipelines.spark.tasks import run_tasks
 from pipelines.states.columns import BATCH, INSTANT
 from pipelines.states.stored_types import has_types
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from pipelines.jobs.bound import Bound
     from pipelines.jobs.listings.listing import Inputs
     from pipelines.jobs.run.new_fields import Earlier
-    from pipelines.sources.listing import SourceFile
     from pipelines.states.frames import Ints
 
 _MORE = "more"
@@ -85,8 +85,14 @@ def _joined(
 
 def _as_listed(files: Sequence[SourceFile], splits: Sequence[Mapping[str, Any]]) -> bool:
     """Whether the files of a batch were, when they were read, what they were when they were compared with the earlier reading."""
-    entries = [entry for split in sorted(splits, key=lambda one: one["split"]) for entry in split["files"]]
-    return [(path, size, written) for path, size, _, written, _ in entries] == [(file.path, file.size, file.written_ns) for file in files]
+    read = [SourceFile(path, size, written, tag) for each in sorted(splits, key=_number) for path, size, _, written, tag in each["files"]]
+    return len(read) == len(files) and all(
+        now == (file if file.checksum else replace(file, checksum=now.checksum)) for file, now in zip(files, read, strict=True)
+    )
+
+
+def _number(split: Mapping[str, Any]) -> int:
+    return int(split["split"])
 
 
 def _refused_otherwise(earlier: Earlier, scratch: str, refused: Sequence[File], starts: Ints) -> Ints:
