@@ -16,8 +16,8 @@ from pipelines import Pipeline, sinks
 from pipelines.jobs.bound import bind
 from pipelines.jobs.sending.send import send
 from pipelines.jobs.upkeep import compact as compaction
-from pipelines.sinks import declaration
 from pipelines.sinks import kafka_topic as sender
+from pipelines.sinks.declaration import KafkaSink
 from tests.case_counts import cases
 from tests.kafka_broker import PASSWORD, USER, Broker
 from tests.storage.test_changes_since import Changing, rows_at, step
@@ -175,7 +175,7 @@ def test_brokers_that_say_nothing(small: Sending, monkeypatch: pytest.MonkeyPatc
     with socket.create_server(("127.0.0.1", 0)) as silent:
         monkeypatch.setenv("BROKERS", f"127.0.0.1:{silent.getsockname()[1]}")
         monkeypatch.setattr(sender, "CONNECT_S", 60)
-        monkeypatch.setattr(declaration, "PATIENCE_US", 500_000)
+        monkeypatch.setattr(KafkaSink, "patience_us", 500_000)
         (line,) = small.run("state", 0, 0).sinks
     assert "no answer within 0.5 s" in line
 

@@ -24,9 +24,9 @@ from pipelines.jobs.bound import bind
 from pipelines.jobs.sending.send import send
 from pipelines.jobs.sending.standing import standings
 from pipelines.jobs.upkeep import compact as compaction
-from pipelines.sinks import declaration
 from pipelines.sinks import postgres as sender
 from pipelines.sinks import postgres_sql as sql
+from pipelines.sinks.declaration import JdbcSink
 from pipelines.sinks.postgres_address import told
 from pipelines.store.commits import commits_between
 from tests.case_counts import cases
@@ -174,7 +174,7 @@ class TestServers:
     def test_a_server_that_says_nothing(self, small: Sending, monkeypatch: pytest.MonkeyPatch) -> None:
         with socket.create_server(("127.0.0.1", 0)) as silent:
             monkeypatch.setenv("WAREHOUSE", f"postgresql://muntin@127.0.0.1:{silent.getsockname()[1]}/db?connect_timeout=60")
-            monkeypatch.setattr(declaration, "PATIENCE_US", 1_000_000)
+            monkeypatch.setattr(JdbcSink, "patience_us", 1_000_000)
             begun = monotonic()
             report = small.run("state")
         assert monotonic() - begun < 10
