@@ -70,4 +70,4 @@ def lacks(found: Iterable[Mapping[str, Sequence[str]]]) -> list[str]:
     for each in found:
         for name, without in each.items():
             paths.setdefault(name, []).extend(without)
-    return [f"{name} is null in {many(len(without), 'file')} without it, as {without[0]}" for name, without in paths.items()]
+    return [f"{name} is null in {many(len({*without}), 'file')} without it, as {without[0]}" for name, without in paths.items()]

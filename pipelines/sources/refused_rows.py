@@ -32,16 +32,18 @@ def refused(
     *,
     read_as: Mapping[str, str] | None = None,
     only: str | None = None,
+    rows: range | None = None,
 ) -> str:
     """The rows that are not accepted: reason, file, position in the file, event time and the whole row as text, line and column.
 
-    `read_as`: as for `scan`. `only`: a condition on the rows of the files; None: all rows count.
+    `read_as`, `rows`: as for `scan`. `only`: a condition on the rows of the files; None: all rows count.
     """
     names, time = ", ".join(map(quoted, columns)), event_time(source, columns)
+    first = rows.start if rows else 0
     return " UNION ALL ".join(
         f"SELECT {reason(source, times)} AS reason, {literal(path)} AS file, {ROW_IN_SPLIT} AS position, "
         f"{_as_text(source, columns)} FROM (SELECT *, {time} AS {EVENT_TIME} "
-        f"FROM (SELECT {names}, row_number() OVER () - 1 AS {ROW_IN_SPLIT} FROM {scan(source, [path], read_as)})) "
+        f"FROM (SELECT {names}, row_number() OVER () - 1 + {first} AS {ROW_IN_SPLIT} FROM {scan(source, [path], read_as, rows=rows)})) "
         f"WHERE NOT coalesce({times.condition}, false)" + (f" AND ({only})" if only else "")
         for path in paths
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pipelines.errors import SourceError
 from pipelines.sources.hive import with_folders
 from pipelines.sources.repeated_rows import identity
+from pipelines.sources.row_groups import ROW
 from pipelines.sources.topics.content import opened_as
 from pipelines.states.columns import ARRIVAL_TIME, EVENT_TIME, FILE_NUMBER, FILE_PATH, IDENTITY, ORDER, ORDINAL, ROW_BATCH, ROW_IN_SPLIT
 
@@ -37,7 +38,9 @@ _ALL_LINES = "skip = 0, comment = '', sample_size = -1"
 _YEAR_FIRST = "dateformat = '%Y-%m-%d'"
 
 
-def scan(source: Source, paths: Sequence[str], read_as: Mapping[str, str] | None = None, *, named: bool = False) -> str:
+def scan(
+    source: Source, paths: Sequence[str], read_as: Mapping[str, str] | None = None, *, named: bool = False, rows: range | None = None
+) -> str:
     """The table function that reads these files in order: their own rows and columns, nothing of their folders' names.
 
     Args:
@@ -45,13 +48,17 @@ def scan(source: Source, paths: Sequence[str], read_as: Mapping[str, str] | None
         paths: of the files.
         read_as: name -> SQL type of all columns of JSON lines, as `read_as` gives them; without it DuckDB tells them.
         named: whether to add the column `FILE_PATH`.
+        rows: of a Parquet file, the only path, the numbers of the rows that are read; None: all.
     """
     if source.format == "kafka":
         return _messages(source, paths, named=named)
     files = "[" + ", ".join(map(literal, paths)) + "]"
     how = f"{_AS_IT_STANDS}, filename = {literal(FILE_PATH) if named or source.hive else 'false'}"
     if source.format == "parquet":
-        return typed(source, with_columns(source, f"read_parquet({files}, {how})", named=named))
+        table = f"read_parquet({files}, {how})"
+        if rows is not None:
+            table = f"(FROM {table} WHERE {ROW} >= {rows.start} AND {ROW} < {rows.stop})"
+        return typed(source, with_columns(source, table, named=named))
     if source.format == "csv":
         own = with_columns(source, f"read_csv({files}, {_dialect(source)}, {how}{_typed_csv(source)})", named=named)
         return typed(

@@ -17,18 +17,19 @@ if TYPE_CHECKING:
     from pipelines.states.frames import Ints
 
 
-def numbered(table: pa.Table, rows_by_file: Sequence[int], split: int) -> pa.Table:
-    """The rows with `FILE_NUMBER`, the number of their file in the split, and `ROW_IN_BATCH`, their number in the batch.
+def numbered(table: pa.Table, rows_by_file: Sequence[int], split: int, first: int = 0) -> pa.Table:
+    """The rows with `FILE_NUMBER`, the number of their file in the batch, and `ROW_IN_BATCH`, their number in the batch.
 
     Args:
         table: states that are rows, with `ORDINAL`, and `ROW_IN_SPLIT` or `FILE_NUMBER`.
         rows_by_file: how many rows each file of the split has.
         split: the number of the split in the batch.
+        first: the number of the split's first file in the batch.
     """
     if FILE_NUMBER not in table.column_names:
         read = table[ROW_IN_SPLIT].to_numpy() - 1
         table = table.drop_columns([ROW_IN_SPLIT])
-        table = table.append_column(FILE_NUMBER, pa.array(np.searchsorted(np.cumsum(rows_by_file), read, side="right")))
+        table = table.append_column(FILE_NUMBER, pa.array(first + np.searchsorted(np.cumsum(rows_by_file), read, side="right")))
     return table.append_column(ROW_IN_BATCH, pa.array(table[ORDINAL].to_numpy() - 1 + (split << 40)))
 
 

@@ -9,7 +9,7 @@ BATCH, BUCKET = "batch", "bucket"  # start of the batch's interval; bucket of th
 FRAME = "frame"  # start of the frame
 FIRST_EVENT, LAST_EVENT = "first_event", "last_event"  # times of the first and the last event in the frame
 ARRIVAL_TIME = "muntin_arrival"  # of a state that is a row: when the row arrived
-FILE_NUMBER = "muntin_file"  # of a state that is a row: number of its file in the split
+FILE_NUMBER = "muntin_file"  # of a state that is a row: number of its file in the batch
 ROW_IN_BATCH = "muntin_place"  # of a state that is a row: its number in the batch, by arrival
 STATE_PREFIX = "state_"  # begins the names of fields' columns that stand beside results in published windows
 

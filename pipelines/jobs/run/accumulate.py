@@ -18,6 +18,7 @@ from pipelines.jobs.run.noticed_columns import noticed_columns
 from pipelines.jobs.run.quarantined_share import check_share
 from pipelines.jobs.run.refused_places import REFUSED
 from pipelines.jobs.run.same_versions import note_versions
+from pipelines.jobs.run.shares import manifest_of_batch
 from pipelines.jobs.run.wider_states import common_schema, in_types
 from pipelines.states.columns import INSTANT
 from pipelines.states.keys import scattered
@@ -197,7 +198,7 @@ def _summary(interval: Interval, version: str, splits: list[dict[str, Any]], not
         sum(one["taken"] for one in splits),
         sum(one["refused"] for one in splits),
         max(newest, default=None),
-        tuple(ReadFile(*entry) for one in sorted(splits, key=lambda one: one["split"]) for entry in one["files"]),
+        tuple(ReadFile(*entry) for entry in manifest_of_batch(splits)),
         sum(one["twice"] for one in splits),
         noticed,
     )

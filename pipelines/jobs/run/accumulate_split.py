@@ -84,7 +84,7 @@ def _write_states(
     if not frames.by_arrival and any(each.is_state for each in share.bound.fields):
         table = merged(table, share.bound.pipeline.keys, share.bound.fields)
     if frames.by_arrival:
-        table = numbered(table, by_file, split.number)
+        table = numbered(table, by_file, split.number, split.first)
     table, taken = arranged(table, share.bound.pipeline.keys, split.batch_us, frames.width_us), int(table["rows"].to_numpy().sum())
     name = StatesPath(split.batch_us, split.number, newest, *frame_range(table)).named
     how = encoding(frames, share.bound.pipeline.keys)

@@ -29,7 +29,9 @@ from pipelines.jobs.run.split_rows import carefully, plainly
 from pipelines.jobs.run.steady_reading import as_they_are, steady
 from pipelines.sources.bad_files import check_not_empty
 from pipelines.sources.duckdb_session import careful_session, explained, kept_session
+from pipelines.sources.mended import Mended
 from pipelines.sources.object_files import let_read
+from pipelines.sources.row_groups import rows_of
 from pipelines.sources.time_limit import in_time
 from pipelines.store.contents import problem_of
 from pipelines.store.disk import refused
@@ -43,7 +45,6 @@ if TYPE_CHECKING:
     from pipelines.jobs.run.bundles import Seen
     from pipelines.jobs.run.shares import Share, Split
     from pipelines.jobs.run.split_rows import SplitRows
-    from pipelines.sources.mended import Mended
 
 
 def accumulate_share(share: Share) -> dict[str, Any]:
@@ -111,6 +112,10 @@ def _alone(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> Wr
 def _guarded(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> dict[str, Any]:
     """Read a split; if that fails, read it without the rows that cannot be read or computed."""
     _check_pickles(share.bound, split)
+    if split.part:
+        split = replace(split, rows=rows_of(split.paths[0], split.part))
+        if split.rows == range(0):
+            return _of_bad_rows(share, split, Mended(share.bound.source, split.paths))
     try:
         check_not_empty(share.bound.source, split.paths)
         return accumulate_rows(session, share, split, plainly(session, share.bound, split))

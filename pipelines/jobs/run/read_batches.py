@@ -10,7 +10,7 @@ from pipelines.jobs.run.accumulate_task import accumulate_share
 from pipelines.jobs.run.empty_batches import empty_states
 from pipelines.jobs.run.first_files import first_columns
 from pipelines.jobs.run.same_versions import say_other_workers, versions_here
-from pipelines.jobs.run.shares import Share, split_batch
+from pipelines.jobs.run.shares import Share, manifest_of_batch, split_batch
 from pipelines.jobs.run.source_columns import bound_types
 from pipelines.jobs.run.waiting_batches import hold_back
 from pipelines.jobs.source_note import noted
@@ -62,14 +62,17 @@ def read_batches(bound: Bound, spark: SparkSession, given: Inputs, schemas: Mapp
     pieces = [piece for interval, found in files.items() for piece in split_batch(bound, interval, found, marks.get(interval.start_us))]
     done = Read({interval.start_us: [] for interval in files}, {table: [] for table in schemas}, [])
     if pieces:
-        targets = bound_types(bound, schemas, [piece.paths for piece, _ in pieces])
+        paths = list(dict.fromkeys(piece.paths for piece, _ in pieces))
+        targets = bound_types(bound, schemas, paths)
         dealt = shares([size for _, size in pieces], 2 * parallelism(spark))
-        columns = noted(bound.folder) or first_columns(bound, [piece.paths for piece, _ in pieces])
+        columns = noted(bound.folder) or first_columns(bound, paths)
         items = [Share(bound, [pieces[at][0] for at in share], targets, columns, versions_here()) for share in dealt]
         results = run_tasks(spark, accumulate_share, items)
         say_other_workers(result["versions"] for result in results)
         for result in results:
             _add(done, result)
+        for splits in done.splits.values():
+            manifest_of_batch(splits)  # a file that changed is told before anything is committed
     hold_back(bound, done.splits, done.states, done.refused)
     empty = [interval for interval in files if not done.splits[interval.start_us]]
     for table in done.states if empty else ():

@@ -59,7 +59,7 @@ def with_lines(session: duckdb.DuckDBPyConnection, source: Source, table: pa.Tab
     return table.set_column(at, "line", pa.array(found, mask=found == _NO_LINE))
 
 
-def placed(session: duckdb.DuckDBPyConnection, table: pa.Table, files: Mended, faults: Sequence[Fault]) -> pa.Table:
+def placed(session: duckdb.DuckDBPyConnection, table: pa.Table, files: Mended, faults: Sequence[Fault], *, first: int = 0) -> pa.Table:
     """Rows that were refused or left out, and the bad rows of files, in the order of files and positions.
 
     Args:
@@ -67,9 +67,10 @@ def placed(session: duckdb.DuckDBPyConnection, table: pa.Table, files: Mended, f
         table: as `faulty` tells it.
         files: how the files were mended.
         faults: by their numbers.
+        first: the number of the first row that was read in its file.
     """
     begins = dict(session.execute(_BEGINS).fetchall())
-    rows = [*_in_files(table, begins, files, faults), *_of_bad_rows(files)]
+    rows = [*_in_files(table, begins, files, faults, first), *_of_bad_rows(files)]
     order = {path: number for number, path in enumerate(files.whole)}
     return pa.Table.from_pylist(sorted(rows, key=lambda row: (order[row["file"]], row["position"] or 0)), REFUSED)
 
@@ -79,10 +80,10 @@ def bad_rows(files: Mended) -> pa.Table:
     return pa.Table.from_pylist([*_of_bad_rows(files)], REFUSED)
 
 
-def _in_files(table: pa.Table, begins: dict[str, int], files: Mended, faults: Sequence[Fault]) -> Iterator[dict[str, Any]]:
+def _in_files(table: pa.Table, begins: dict[str, int], files: Mended, faults: Sequence[Fault], first: int) -> Iterator[dict[str, Any]]:
     for row in table.to_pylist():
         path = row[FILE_PATH]
-        at = row[ROW_IN_SPLIT] - begins[path]
+        at = row[ROW_IN_SPLIT] - begins[path] + first
         position, line = (int(each[at]) for each in files.places[path]) if path in files.places else (at, None)
         fault = None if row[FAULT] is None else faults[row[FAULT]]
         told = {"reason": fault.reason, "column": fault.column} if fault else {}

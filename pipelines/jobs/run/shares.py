@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from pipelines.sources.listing import splits
+from pipelines.errors import SourceError
+from pipelines.sources.listing import SPLIT_BYTES, splits
+from pipelines.sources.row_groups import Part, may_be_cut
 from pipelines.sources.taken_times import Taken
 from pipelines.states.columns import LATEST, ROW_BATCH
 
@@ -27,6 +30,9 @@ class Split:
         mark_us: how far time is known after the batch, where its source says so itself.
         made: the name of the rows, where they are windows.
         only: whether the batch has no other split.
+        first: the number of its first file in the batch, from 0.
+        part: which part of its only file it is; None: all files are whole.
+        rows: the numbers of the part's rows in the file, known to the task that reads it; None: all rows.
     """
 
     batch_us: int
@@ -36,6 +42,9 @@ class Split:
     mark_us: int | None = None
     made: str | None = None
     only: bool = False
+    first: int = 0
+    part: Part | None = None
+    rows: range | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,18 +81,45 @@ class Written:
 
 def split_batch(bound: Bound, interval: Interval, files: Sequence[SourceFile], mark_us: int | None) -> list[tuple[Split, int]]:
     """The splits of a batch, each with its size in bytes."""
-    found = splits(files, whole=bound.source.in_one_piece)
+    cut = [(piece, part) for piece in splits(files, whole=bound.source.in_one_piece) for part in _parts(bound, piece)]
+    places = {file.path: at for at, file in enumerate(files)}
     made = files[0].checksum if bound.source.batch_column and files else None
-    start, end, only = interval.start_us, interval.end_us, len(found) == 1
+    start, end, only = interval.start_us, interval.end_us, len(cut) == 1
     return [
-        (Split(start, end, number, tuple(file.path for file in piece), mark_us, made, only), sum(file.size for file in piece))
-        for number, piece in enumerate(found)
+        (
+            Split(start, end, number, tuple(file.path for file in piece), mark_us, made, only, places[piece[0].path], part),
+            sum(file.size for file in piece) // (part.of if part else 1),
+        )
+        for number, (piece, part) in enumerate(cut)
     ]
+
+
+def _parts(bound: Bound, piece: Sequence[SourceFile]) -> Sequence[Part | None]:
+    """The parts that tasks read a piece in; None stands for the whole piece."""
+    parts = -(-piece[0].size // SPLIT_BYTES)
+    return [Part(number, parts) for number in range(parts)] if len(piece) == 1 < parts and may_be_cut(bound.source) else [None]
 
 
 def manifest(files: Sequence[SourceFile], rows: Sequence[int], made: str | None = None) -> list[tuple[Any, ...]]:
     """The entries of a split in the manifest of its batch; `rows`: of each file."""
     return [(file.path, file.size, count, file.written_ns, made or file.checksum) for file, count in zip(files, rows, strict=True)]
+
+
+def manifest_of_batch(splits: Sequence[Mapping[str, Any]]) -> list[tuple[Any, ...]]:
+    """The entries of all splits of a batch, in order; those of the parts of a file are one entry.
+
+    `splits`: as `Written` has them.
+
+    Raises:
+        SourceError: a file changed between the readings of two parts.
+    """
+    out = dict[str, tuple[Any, ...]]()
+    for path, size, rows, *facts in chain.from_iterable(each["files"] for each in sorted(splits, key=lambda one: one["split"])):
+        _, known, before, *others = out.get(path, (path, size, 0, *facts))
+        if [known, *others] != [size, *facts]:
+            raise SourceError(f"{path}: written while it was read; run again when its writer is done")
+        out[path] = (path, size, before + rows, *facts)
+    return list(out.values())
 
 
 def taken(bound: Bound, split: Split) -> Taken:

@@ -64,13 +64,13 @@ def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> S
     told = read_as(session, source, split.paths)
     columns = described(session, f"FROM {scan(source, split.paths, told)}")
     check_times(session, source, columns, split.paths)
-    only, found = _of_batch(source, split), scan(source, split.paths, told, named=kept)
+    only, found = _of_batch(source, split), scan(source, split.paths, told, named=kept, rows=split.rows)
     rows = f"({staged(source, f'(FROM {found} WHERE {only})' if only else found, columns, ordinal=keeps_order(bound))})"
     if kept:
         session.execute(f"CREATE OR REPLACE TEMP TABLE {KEPT} AS FROM {rows}{_in_order(source)}")
 
     def lost() -> pa.Table:
-        query = refused(source, split.paths, columns, taken(bound, split), read_as=told, only=only)
+        query = refused(source, split.paths, columns, taken(bound, split), read_as=told, only=only, rows=split.rows)
         return with_lines(session, source, session.sql(query).to_arrow_table().select(REFUSED.names))
 
     def by_file(read: int) -> list[int]:
@@ -106,7 +106,8 @@ def carefully(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, fi
 
     def lost() -> pa.Table:
         query = faulty(source, columns, good=KEPT, bad=BAD, times=taken(bound, split))
-        return placed(session, session.sql(query).to_arrow_table(), files, faults).select(REFUSED.names)
+        found = session.sql(query).to_arrow_table()
+        return placed(session, found, files, faults, first=split.rows.start if split.rows else 0).select(REFUSED.names)
 
     counts = rows_by_file(session, paths, KEPT, BAD)
     return SplitRows(paths, columns, KEPT, left_out + len(files.bad), lambda _: counts, files.rows, lost)
@@ -115,7 +116,7 @@ def carefully(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, fi
 def _cast(source: Source, split: Split, files: Mended, told: Mapping[str, str], columns: Mapping[str, str], casts: Sequence[Fault]) -> str:
     """SQL for the rows of files with the types of the definition, and with `FAULT` and `WRITTEN` where a cell is of another."""
     only, plain = _of_batch(source, split), source if source.format == "csv" else replace(source, types={})
-    read = f"FROM {scan(plain, files.paths, told, named=True)}" + (f" WHERE {only}" if only else "")
+    read = f"FROM {scan(plain, files.paths, told, named=True, rows=split.rows)}" + (f" WHERE {only}" if only else "")
     told_apart = f"SELECT *, {first_fault(casts)} AS {FAULT} {read}"
     changed = ", ".join(f"TRY({quoted(name)}::{kind}) AS {quoted(name)}" for name, kind in source.types.items()) if casts else ""
     chosen = f"* REPLACE ({changed})" if changed else "*"
