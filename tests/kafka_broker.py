@@ -5,6 +5,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
@@ -114,7 +115,13 @@ def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
     """The broker, started once."""
     if not (JARS / "whole").exists():
         pytest.skip("no Kafka: bash setup/kafka.sh fetches it where Maven is")
-    folder = tmp_path_factory.mktemp("kafka")
+    with started(tmp_path_factory.mktemp("kafka")) as broker:
+        yield broker
+
+
+@contextmanager
+def started(folder: Path) -> Iterator[Broker]:
+    """A broker that keeps its messages in a folder."""
     plain, secure, controller = _free_ports(3)
     certificate = _certified(folder)
     jaas = f'{_JAAS} username="{USER}" password="{PASSWORD}"'

@@ -4,6 +4,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
@@ -43,7 +44,14 @@ def object_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """The server, started once."""
     if not BINARY.exists():
         pytest.skip("no object store: bash setup/object_store.sh builds one where Go is")
-    server = Server(_free_port(), tmp_path_factory.mktemp("buckets"))
+    with started(tmp_path_factory.mktemp("buckets")) as server:
+        yield server
+
+
+@contextmanager
+def started(folder: Path) -> Iterator[Server]:
+    """A server over a folder."""
+    server = Server(_free_port(), folder)
     command = [BINARY, "--port", f"127.0.0.1:{server.port}", "--quiet", "posix", server.folder]
     secrets = {"ROOT_ACCESS_KEY": KEY, "ROOT_SECRET_KEY": SECRET}
     with subprocess.Popen(list(map(str, command)), env=secrets, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:

@@ -34,16 +34,17 @@ class Job:
     def write_windows(self, files: Sequence[Path], out: Path, batches: range = range(1)) -> None:
         """Run the batches, numbered from EPOCH on, in one go."""
         start, end = (EPOCH + number * self.schedule for number in (batches.start, batches.stop))
-        run(self._pipeline(files), root=str(out), start=start, end=end, spark=session())
+        run(self.pipeline(files), root=str(out), start=start, end=end, spark=session())
 
     def read_windows(self, files: Sequence[Path], out: Path) -> pa.Table:
         """The published windows."""
-        return read(self._pipeline(files), WINDOW, root=str(out))
+        return read(self.pipeline(files), WINDOW, root=str(out))
 
     def _path(self, files: Sequence[Path]) -> str:
         return f"{files[0].parent.as_posix()}/{self.names}"
 
-    def _pipeline(self, files: Sequence[Path]) -> Pipeline:
+    def pipeline(self, files: Sequence[Path]) -> Pipeline:
+        """The definition over these files."""
         return Pipeline(
             name="benchmark",
             source=sources.files(self._path(files), event_time="t", missing="empty", all_files="{" not in self.names),
