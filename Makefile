@@ -3,6 +3,7 @@
 .PHONY: help setup demo check test cluster-test lint up docs bench soak audit clean
 
 ARGS :=
+AZURE := $(addprefix tests/storage/test_,object_store.py file_layer.py delta.py crash_points.py at_once.py)
 
 # exec: an interrupt reaches Python itself, which cleans up after itself.
 python = exec env JAVA_HOME="$$(cat .venv/java-home)" .venv/bin/python
@@ -28,6 +29,8 @@ test: setup lint ## lint, then every test, three files at a time, since Airflow 
 
 cluster-test: setup ## brokers, databases, object stores and a Spark cluster of several workers, for real and at length
 	@bash setup/object_store.sh
+	@bash setup/azure_store.sh
+	@MUNTIN_OBJECT_STORE=azure JAVA_HOME="$$(cat .venv/java-home)" .venv/bin/python -m pytest $(AZURE) $(ARGS)
 	@export MUNTIN_CLUSTER=all; $(python) -m pytest tests/cluster $(ARGS)
 
 lint: setup ## style, types and the direction of imports

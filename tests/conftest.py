@@ -10,7 +10,7 @@ import pytest
 
 from tests.kafka_broker import kafka
 from tests.markers import _only_what_is_marked, pytest_collection_modifyitems, pytest_configure
-from tests.object_store import bucket, object_store, roots
+from tests.object_store import azure, bucket, object_store, roots, s3_bucket
 
 os.environ.setdefault("MUNTIN_SYNC", "off")  # thousands of small commits would wait for the disk; tests/storage/test_durable.py does
 
@@ -19,12 +19,14 @@ if TYPE_CHECKING:
 
 __all__ = [  # pytest looks for them here
     "_only_what_is_marked",
+    "azure",
     "bucket",
     "kafka",
     "object_store",
     "pytest_collection_modifyitems",
     "pytest_configure",
     "roots",
+    "s3_bucket",
 ]
 
 

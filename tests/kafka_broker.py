@@ -1,9 +1,7 @@
 """A broker of Kafka for tests: one process, without ZooKeeper, from the jars that `setup/kafka.sh` fetches."""
 
 import os
-import socket
 import subprocess
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,6 +9,8 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+
+from tests.servers import free_port, wait_for
 
 JARS = Path(__file__).parents[1] / "build/kafka"
 USER, PASSWORD = "muntin-tests", "not-a-secret-of-anybody"
@@ -122,7 +122,7 @@ def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
 @contextmanager
 def started(folder: Path) -> Iterator[Broker]:
     """A broker that keeps its messages in a folder."""
-    plain, secure, controller = _free_ports(3)
+    plain, secure, controller = (free_port() for _ in range(3))
     certificate = _certified(folder)
     jaas = f'{_JAAS} username="{USER}" password="{PASSWORD}"'
     named = {"plain": plain, "secure": secure, "controller": controller, "jaas": jaas, "folder": folder}
@@ -133,7 +133,7 @@ def started(folder: Path) -> Iterator[Broker]:
     log = (folder / "log").open("wb")
     with log, subprocess.Popen([*java, "kafka.Kafka", str(settings)], stdout=log, stderr=log) as running:
         try:
-            _wait(plain)
+            wait_for(plain)
             yield Broker(f"127.0.0.1:{plain}", f"127.0.0.1:{secure}", certificate)
         finally:
             running.kill()
@@ -147,22 +147,3 @@ def _certified(folder: Path) -> Path:
     subprocess.run(made, check=True, capture_output=True)
     (folder / "server.pem").write_bytes(key.read_bytes() + certificate.read_bytes())
     return certificate
-
-
-def _free_ports(count: int) -> list[int]:
-    sockets = [socket.socket() for _ in range(count)]
-    for each in sockets:
-        each.bind(("127.0.0.1", 0))
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports
-
-
-def _wait(port: int) -> None:
-    for _ in range(600):
-        with socket.socket() as one:
-            if one.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.05)
-    raise RuntimeError("the broker does not start")

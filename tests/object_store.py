@@ -1,8 +1,7 @@
 """An object store for tests: versitygw, a server of S3 with a folder behind it, that `setup/object_store.sh` builds."""
 
-import socket
+import os
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,6 +9,9 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+
+from tests import azure_store
+from tests.servers import free_port, wait_for
 
 BINARY = Path(__file__).parents[1] / "build/bin/versitygw"
 KEY, SECRET = "muntin-tests", "not-a-secret-of-anybody"
@@ -51,21 +53,34 @@ def object_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 @contextmanager
 def started(folder: Path) -> Iterator[Server]:
     """A server over a folder."""
-    server = Server(_free_port(), folder)
+    server = Server(free_port(), folder)
     command = [BINARY, "--port", f"127.0.0.1:{server.port}", "--quiet", "posix", server.folder]
     secrets = {"ROOT_ACCESS_KEY": KEY, "ROOT_SECRET_KEY": SECRET}
     with subprocess.Popen(list(map(str, command)), env=secrets, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
-        _wait(server.port)
+        wait_for(server.port)
         yield server
         running.terminate()
 
 
+@pytest.fixture(scope="session")
+def azure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[azure_store.AzureServer]:
+    """The server of Azure Blob Storage, started once."""
+    if not azure_store.BINARY.exists():
+        pytest.skip("no Azurite: bash setup/azure_store.sh fetches it where npm is")
+    with azure_store.started(tmp_path_factory.mktemp("containers")) as server:
+        yield server
+
+
 @pytest.fixture
-def bucket(object_store: Server, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The address of an empty bucket that this process may use."""
-    for name, value in object_store.environment.items():
-        monkeypatch.setenv(name, value)
-    return object_store.new_bucket()
+def s3_bucket(object_store: Server, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The address of an empty bucket of S3 that this process may use."""
+    return _reachable(object_store, monkeypatch)
+
+
+@pytest.fixture
+def bucket(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The address of an empty bucket that this process may use: of S3, or of the store that `MUNTIN_OBJECT_STORE` names, as azure."""
+    return _reachable(request.getfixturevalue(os.environ.get("MUNTIN_OBJECT_STORE", "object_store")), monkeypatch)
 
 
 @pytest.fixture(params=["disk", "object store"])
@@ -74,16 +89,7 @@ def roots(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return str(tmp_path) if request.param == "disk" else request.getfixturevalue("bucket")
 
 
-def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
-
-
-def _wait(port: int) -> None:
-    for _ in range(100):
-        with socket.socket() as one:
-            if one.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.05)
-    raise RuntimeError("the object store does not start")
+def _reachable(server: Server | azure_store.AzureServer, monkeypatch: pytest.MonkeyPatch) -> str:
+    for name, value in server.environment.items():
+        monkeypatch.setenv(name, value)
+    return server.new_bucket()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import io
 import posixpath
+from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from stat import S_IFDIR
@@ -119,10 +120,15 @@ class ObjectPath:
     def end(self, size: int) -> tuple[bytes, int]:
         """At most so many bytes from the end, and the size of the whole."""
         import obstore
+        from obstore.exceptions import NotSupportedError
 
         with told(self.address):
-            found = obstore.get(to_move(self.bucket), self.key, options={"range": {"suffix": size}})
-            return bytes(found.bytes()), found.meta["size"]
+            try:
+                found = obstore.get(to_move(self.bucket), self.key, options={"range": {"suffix": size}})
+                return bytes(found.bytes()), found.meta["size"]
+            except NotSupportedError:  # Azure has no ranges that are counted from the end
+                whole = obstore.head(to_ask(self.bucket), self.key)["size"]
+                return self.part(max(0, whole - size), min(size, whole)) if whole else b"", whole
 
     def part(self, start: int, length: int) -> bytes:
         """Some bytes of the content."""
@@ -189,11 +195,11 @@ class ObjectPath:
         target.hardlink_to(self)
         self.unlink()
 
-    def unlink(self, missing_ok: bool = True) -> None:  # noqa: FBT001, FBT002, ARG002 - as `Path.unlink`; a store does not tell
-        """Remove the file."""
+    def unlink(self, missing_ok: bool = True) -> None:  # noqa: FBT001, FBT002, ARG002 - as `Path.unlink`; S3 does not tell
+        """Remove the file, if it is there."""
         import obstore
 
-        with told(self.address):
+        with told(self.address), suppress(FileNotFoundError):
             obstore.delete(to_ask(self.bucket), self.key)
 
     def remove_all(self) -> None:
@@ -201,8 +207,10 @@ class ObjectPath:
         import obstore
 
         if keys := [path.key for path, _ in self.files()]:
-            with told(self.address):
+            with told(self.address), suppress(FileNotFoundError):
                 obstore.delete(to_move(self.bucket), keys)
+                return
+            self.remove_all()  # Azure tells that another run has removed one of them
 
     def mkdir(self, mode: int = 0o777, parents: bool = False, exist_ok: bool = False) -> None:  # noqa: FBT001, FBT002 - as `Path.mkdir`
         """Nothing: a folder is there while a file is."""

@@ -28,5 +28,8 @@ class ObjectStat:
 def stat_in(meta: object) -> ObjectStat:
     """The facts that a store tells of a file."""
     written: datetime = meta["last_modified"]  # type: ignore[index]
+    tag = meta["e_tag"] or ""  # type: ignore[index]
+    if tag and not tag.endswith('"'):  # a listing of Azure has it bare
+        tag = f'"{tag}"'
     whole = int(written.timestamp()) * 10**9 + written.microsecond * 1000
-    return ObjectStat(meta["size"], whole, meta["e_tag"] or "")  # type: ignore[index]
+    return ObjectStat(meta["size"], whole, tag)  # type: ignore[index]

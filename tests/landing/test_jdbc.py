@@ -1,7 +1,6 @@
 """A PostgreSQL database by JDBC, as a source."""
 
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -20,6 +19,7 @@ from pipelines import aggregates as agg
 from pipelines import run
 from pipelines.errors import SourceError
 from tests.landing.frames import HOUR, START, hourly, windows_in
+from tests.servers import free_port
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -33,7 +33,7 @@ CITIES = ("Graz", "Linz", None)
 def database() -> Iterator[int]:
     """The port of a server with orders, 200 an hour for three hours, each seen within ten minutes."""
     folder = mkdtemp(prefix="muntin-pg-", dir="/tmp")  # PostgreSQL's user may read it
-    port = _free_port()
+    port = free_port()
     words = [sys.executable, "-m", "tests.landing.postgres", folder, str(port)]
     with subprocess.Popen(words, cwd=Path(__file__).parents[2], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
         with _connected(port) as session:
@@ -56,12 +56,6 @@ def _connected(port: int) -> "psycopg.Connection":
             last = wrong
             time.sleep(0.1)
     raise RuntimeError(f"the database does not start: {last}")
-
-
-def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 def orders(port: int, table: str, spark: "SparkSession", start: datetime, end: datetime) -> "DataFrame":
@@ -98,7 +92,7 @@ def test_a_table_of_postgres(spark: "SparkSession", tmp_path: Path, database: in
 
 @pytest.mark.parametrize("what", ["table", "server"])
 def test_what_is_not_there(spark: "SparkSession", tmp_path: Path, database: int, what: str) -> None:
-    reading = partial(orders, database if what == "table" else _free_port(), "nothing")
+    reading = partial(orders, database if what == "table" else free_port(), "nothing")
     said = 'relation "nothing" does not exist' if what == "table" else "Connection to 127.0.0.1:[0-9]+ refused"
     begun = time.monotonic()
     with pytest.raises(SourceError, match=rf"sources.spark: orders\(spark, 2024-05-01, .+{said}.*; mend the function") as told:

@@ -146,11 +146,11 @@ def test_no_folder_of_an_object_store_is_moved_in_pieces(bucket: str) -> None:
     assert not path_of(bucket, "new").exists()
 
 
-def test_more_files_than_a_page_of_a_listing_has(bucket: str, object_store: object) -> None:
-    folder = object_store.folder / bucket.removeprefix("s3://") / "many"  # type: ignore[attr-defined]
+def test_more_files_than_a_page_of_a_listing_has(s3_bucket: str, object_store: object) -> None:
+    folder = object_store.folder / s3_bucket.removeprefix("s3://") / "many"  # type: ignore[attr-defined]
     folder.mkdir()
     for number in range(1_100):
         os.close(os.open(folder / f"{number:04d}", os.O_CREAT | os.O_WRONLY))
-    assert len(sizes_below(path_of(bucket, "many"))) == len(names_in(f"{bucket}/many")) == 1_100
-    remove_folder(path_of(bucket, "many"))
-    assert not path_of(bucket, "many").is_dir()
+    assert len(sizes_below(path_of(s3_bucket, "many"))) == len(names_in(f"{s3_bucket}/many")) == 1_100
+    remove_folder(path_of(s3_bucket, "many"))
+    assert not path_of(s3_bucket, "many").is_dir()

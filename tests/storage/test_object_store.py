@@ -289,11 +289,11 @@ WRONG: dict[str, tuple[dict[str, str], str]] = {
 @pytest.mark.parametrize("what", ["root", "source"])
 @pytest.mark.parametrize("name", WRONG)
 def test_what_cannot_be_used_is_told_in_one_sentence(
-    bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, silent: int, name: str, what: str
+    s3_bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, silent: int, name: str, what: str
 ) -> None:
-    put(bucket, "csv")
+    put(s3_bucket, "csv")
     surroundings, text = WRONG[name]
-    place = "s3://no-such-bucket" if name == "bucket" else bucket
+    place = "s3://no-such-bucket" if name == "bucket" else s3_bucket
     for variable, value in surroundings.items():
         monkeypatch.setenv(variable, value.format(silent=silent)) if value else monkeypatch.delenv(variable)
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
@@ -320,26 +320,26 @@ def test_a_root_without_states_is_told(bucket: str) -> None:
         states_below(f"{bucket}/nothing")
 
 
-def test_credentials_may_come_from_a_profile(bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_credentials_may_come_from_a_profile(s3_bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(variable)
     (tmp_path / "credentials").write_text(f"[other]\naws_access_key_id = {KEY}\naws_secret_access_key = {SECRET}\n")
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "credentials"))
     monkeypatch.setenv("AWS_PROFILE", "other")
-    small = Small(tmp_path, roots=bucket)
+    small = Small(tmp_path, roots=s3_bucket)
     small.write_all()
     small.run("state")
     assert all(map(len, small.tables("state").values()))
 
 
-def test_the_command_line_says_so_too(bucket: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line_says_so_too(s3_bucket: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["status", "--root", "s3://no-such-bucket/state"]) == 3
     assert capsys.readouterr().err.startswith(
         "error (object store): s3://no-such-bucket/state: there is no bucket 'no-such-bucket'; make it"
     )
-    small = Small(tmp_path, roots=bucket)
+    small = Small(tmp_path, roots=s3_bucket)
     small.write_all()
     small.run("state")
-    assert main(["status", "--root", f"{bucket}/state"]) == 0
+    assert main(["status", "--root", f"{s3_bucket}/state"]) == 0
     assert "read: 3 batches" in capsys.readouterr().out
-    assert main(["vacuum", "--root", f"{bucket}/state", "--older-than", "1d"]) == 0
+    assert main(["vacuum", "--root", f"{s3_bucket}/state", "--older-than", "1d"]) == 0
