@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from pipelines.definition.frame_sets import FrameSet
     from pipelines.jobs.bound import Bound
 
+_TYPED = "muntin_typed"
+
 
 def bound_types(bound: Bound, known: Mapping[str, pa.Schema | None], pieces: Sequence[Sequence[str]]) -> dict[str, dict[str, str]]:
     """For each frame set's table the SQL type of its columns: as in the state, else as the first files with rows say.
@@ -119,13 +121,19 @@ def _bound_types(
     columns = described(session, f"FROM {files}")
     event_time(bound.source, columns)
     check_times(session, bound.source, columns, paths)
-    rows = f"({staged(bound.source, files, columns, ordinal=True)})"
+    rows = _without_rows(session, f"({staged(bound.source, files, columns, ordinal=True)})")
     _check_keys(bound, columns)
     _check_where(session, bound, rows, columns)
     _check_aggregates(session, bound, rows, columns)
     _check_windows(session, bound, rows, columns)
     _check_derived(session, bound, rows, columns)
     return {frames.table: _types(session, bound, frames, rows, columns, known.get(frames.table)) for frames in bound.frame_sets}
+
+
+def _without_rows(session: duckdb.DuckDBPyConnection, rows: str) -> str:
+    """A table with the same columns and no row: to bind SQL to it opens no file."""
+    session.execute(f"CREATE OR REPLACE TEMP TABLE {_TYPED} AS FROM {rows} LIMIT 0")
+    return _TYPED
 
 
 def _types(
