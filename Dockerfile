@@ -1,5 +1,5 @@
-# One image for Airflow and for Spark Connect: both need the same Python and the same pyspark.
-FROM python:3.11-slim-bookworm
+# One image for Airflow and for Spark: both need the same Python and the same pyspark.
+FROM python:3.11.14-slim-bookworm
 
 RUN apt-get update \
     && apt-get install -y --no-install-recommends openjdk-17-jre-headless \
@@ -17,8 +17,8 @@ RUN pip install --no-cache-dir --no-deps --editable .
 
 # New volumes take their owner from these folders.
 RUN useradd --uid 50000 --gid 0 --create-home airflow \
-    && mkdir -p /opt/airflow state \
-    && chown airflow:0 /opt/airflow state
+    && mkdir -p /opt/airflow /opt/s3 state \
+    && chown airflow:0 /opt/airflow /opt/s3 state
 USER airflow
 
 # Kernels are compiled once per container: the mounted code is read-only, so their cache lies elsewhere.

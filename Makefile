@@ -25,13 +25,16 @@ test: setup lint ## lint, then every test, three files at a time, since Airflow 
 	@bash setup/object_store.sh
 	@bash setup/kafka.sh
 	@bash setup/jars.sh
+	@bash setup/compose.sh
 	@export MUNTIN_CORE=$${MUNTIN_CORE:-600}; $(python) -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 cluster-test: setup ## brokers, databases, object stores and a Spark cluster of several workers, for real and at length
 	@bash setup/object_store.sh
 	@bash setup/azure_store.sh
+	@bash setup/kafka.sh
+	@bash setup/compose.sh
 	@MUNTIN_OBJECT_STORE=azure JAVA_HOME="$$(cat .venv/java-home)" .venv/bin/python -m pytest $(AZURE) $(ARGS)
-	@export MUNTIN_CLUSTER=all; $(python) -m pytest tests/cluster $(ARGS)
+	@export MUNTIN_CLUSTER=all; $(python) -m pytest tests/cluster tests/compose $(ARGS)
 
 lint: setup ## style, types and the direction of imports
 	.venv/bin/ruff check

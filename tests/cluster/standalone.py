@@ -13,6 +13,7 @@ from pathlib import Path
 import pyspark
 from tenacity import retry, stop_after_delay, wait_fixed
 
+from pipelines.spark.spark_session import DAEMON
 from tests.alerts.receivers import free_port
 
 SPARK_HOME = Path(pyspark.__file__).parent
@@ -27,12 +28,19 @@ class Cluster:
         folder: for logs and the workers' files.
         port: of the master.
         python: what the workers run tasks by.
+        checkout: what that Python imports Muntin from; empty if Muntin is installed there.
     """
 
     folder: Path
     port: int
     python: str = sys.executable
+    checkout: str = str(CHECKOUT)
+    connect_port: int = field(default_factory=free_port)
     running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    @property
+    def connect(self) -> str:
+        return f"sc://127.0.0.1:{self.connect_port}"
 
     @property
     def master(self) -> str:
@@ -46,6 +54,7 @@ class Cluster:
             "SPARK_DAEMON_MEMORY": "256m",
             "SPARK_HOME": str(SPARK_HOME),
             "PYSPARK_PYTHON": self.python,
+            "PYTHONPATH": self.checkout,
         }
         command = [str(SPARK_HOME / "bin" / words[0]), *words[1:]]
         self.running[name] = subprocess.Popen(
@@ -60,23 +69,42 @@ class Cluster:
         log = self.folder / f"{name}.log"
         eventually(lambda: "Successfully registered" in log.read_text(encoding="utf-8", errors="replace"), f"{name} registers, see {log}")
 
+    def start_connect(self) -> None:
+        """Start a Connect server on the cluster, and wait until it listens."""
+        settings = {
+            "spark.connect.grpc.binding.port": self.connect_port,
+            "spark.executor.memory": "600m",
+            "spark.ui.enabled": "false",
+            "spark.driver.host": "127.0.0.1",
+            "spark.python.daemon.module": DAEMON,
+        }
+        conf = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
+        kind = ("spark-submit", "--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "--master", self.master)
+        self.start("connect", *kind, *conf, "spark-internal", SPARK_DAEMON_MEMORY="1g")
+        eventually(lambda: is_open(self.connect_port), f"Connect listens, see {self.folder}/connect.log", 180)
+
     def kill(self, name: str) -> None:
         """Kill a worker as `kill -9` does; the executors that it started lose it, and end."""
         found = self.running.pop(name)
         os.kill(found.pid, signal.SIGKILL)
         found.wait()
 
+    def end(self, name: str) -> None:
+        """End a program and what it started."""
+        found = self.running.pop(name)
+        os.killpg(found.pid, signal.SIGKILL)
+        found.wait()
+
     def stop(self) -> None:
         """End every process."""
-        for found in self.running.values():
-            os.killpg(found.pid, signal.SIGKILL)
-            found.wait()
+        for name in list(self.running):
+            self.end(name)
 
 
 @contextmanager
-def standalone(folder: Path, *, workers: int) -> Iterator[Cluster]:
-    """A cluster that ends with the block."""
-    cluster = Cluster(folder, free_port())
+def standalone(folder: Path, *, workers: int, **more: str) -> Iterator[Cluster]:
+    """A cluster that ends with the block; `more` is of `Cluster`."""
+    cluster = Cluster(folder, free_port(), **more)
     try:
         kind = ("spark-class", "org.apache.spark.deploy.master.Master")
         cluster.start("master", *kind, "--host", "127.0.0.1", "--port", str(cluster.port), "--webui-port", str(free_port()))

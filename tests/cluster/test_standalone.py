@@ -10,9 +10,8 @@ import pytest
 
 from pipelines import read, run
 from pipelines.jobs.bound import bind
-from tests.alerts.receivers import free_port
 from tests.cluster.events import END, START, pipeline, write
-from tests.cluster.standalone import CHECKOUT, Cluster, eventually, is_open, standalone
+from tests.cluster.standalone import CHECKOUT, Cluster, eventually, standalone
 from tests.properties.equal_values import bitwise
 from tests.storage.three_batches import HERE
 
@@ -49,37 +48,32 @@ def check(folder: Path, root: str) -> None:
         assert bitwise(ours, clean), name
 
 
-# accumulate   worker0 x          the others go on
-# finalize     worker1 x          worker2 alone goes on
-def test_a_run_outlives_its_workers(cluster: Cluster, folder: Path) -> None:
-    state = Path(bind(pipeline(folder), folder / "killed").folder)
-    with driver(cluster, cluster.master, folder, "killed") as running:
+def survives(cluster: Cluster, address: str, folder: Path, root: str, first: str, second: str) -> None:
+    """A run that loses a worker while it reads, and another while it makes windows."""
+    state = Path(bind(pipeline(folder), folder / root).folder)
+    with driver(cluster, address, folder, root) as running:
         assert running.stdout
         assert running.stdout.readline() == "accumulate\n"
         eventually(lambda: any(state.glob("frames/*/*/*.parquet")), "a task of accumulate has written")
-        cluster.kill("worker0")
+        cluster.kill(first)
         assert running.stdout.readline() == "finalize\n"
         eventually(lambda: any(state.glob("staging/*/**/*.parquet")), "a task of finalize has written")
-        cluster.kill("worker1")
+        cluster.kill(second)
         assert running.stdout.readlines() == ["publish\n", f"rows {ROWS * 12}\n"]
         assert running.wait() == 0
-    check(folder, "killed")
+    check(folder, root)
 
 
+# accumulate   worker0 x          the others go on
+# finalize     worker1 x          worker2 alone goes on
+def test_a_run_outlives_its_workers(cluster: Cluster, folder: Path) -> None:
+    survives(cluster, cluster.master, folder, "killed", "worker0", "worker1")
+
+
+# worker2 and two new ones, which are killed in turn
 @pytest.mark.skipif("MUNTIN_CLUSTER" not in os.environ, reason="make cluster-test runs it: a minute")
-def test_over_connect(cluster: Cluster, folder: Path) -> None:
-    port = free_port()
-    words = ("spark-submit", "--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "--master", cluster.master)
-    settings = {
-        "spark.connect.grpc.binding.port": port,
-        "spark.executor.memory": "600m",
-        "spark.ui.enabled": "false",
-        "spark.driver.host": "127.0.0.1",
-    }
-    conf = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
-    cluster.start("connect", *words, *conf, "spark-internal", PYTHONPATH=str(CHECKOUT), SPARK_DAEMON_MEMORY="1g")
-    eventually(lambda: is_open(port), f"Connect listens, see {cluster.folder}/connect.log")
-    with driver(cluster, f"sc://127.0.0.1:{port}", folder, "connect") as running:
-        printed = running.stdout.readlines() if running.stdout else []
-    assert printed[-1:] == [f"rows {ROWS * 12}\n"], (cluster.folder / "connect.log").read_text(encoding="utf-8")[-3000:]
-    check(folder, "connect")
+def test_a_run_over_connect_outlives_its_workers(cluster: Cluster, folder: Path) -> None:
+    for name in ("worker3", "worker4"):
+        cluster.start_worker(name)
+    cluster.start_connect()
+    survives(cluster, cluster.connect, folder, "connect", "worker3", "worker4")

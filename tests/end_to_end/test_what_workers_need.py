@@ -1,0 +1,70 @@
+"""Workers of Spark have a Python of their own: tasks and the daemon import what the extra `worker` brings and Spark, nothing else."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cluster.standalone import CHECKOUT
+
+FOREIGN = ("airflow", "great_expectations", "pandas", "matplotlib", "fastapi", "apprise", "opentelemetry", "psycopg")
+BLOCKED = """
+import sys
+from pathlib import Path
+class Blocked:
+    def find_spec(self, name, *_):
+        if name in {blocked!r} or name.partition(".")[0] in {blocked!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Blocked())
+"""
+DAEMON = """
+import pipelines.jobs.python_daemon
+print(sorted(name for name in sys.modules if name.startswith("pyspark.sql.connect")))
+"""
+TASKS = """
+from tests.storage.three_batches import Small
+small = Small(Path({folder!r}))
+small.write_all()
+print(sum(batch.rows_read for batch in small.run("root").batches))
+"""
+
+FREED = """
+import numpy as np, psutil
+import pipelines.jobs.python_daemon
+used = lambda: psutil.Process().memory_info().rss
+taken = [np.ones(1_000_000) for _ in range(40)]
+before = used()
+taken.clear()
+print((before - used()) / 320e6)
+"""
+
+
+def printed(program: str, *blocked: str, **words: str) -> str:
+    text = (BLOCKED + program).format(blocked=blocked, **words)
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False, cwd=CHECKOUT)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_daemon_needs_nothing_else() -> None:
+    assert printed(DAEMON, *FOREIGN) == "[]\n"
+
+
+def test_tasks_need_not_even_spark(tmp_path: Path) -> None:
+    assert printed(TASKS, *FOREIGN, "pyspark", folder=str(tmp_path)) == "11\n"
+
+
+@pytest.mark.parametrize(("said", "gives_back"), [("", False), ("off", True)])
+def test_memory_that_is_free_is_kept_unless_told_otherwise(said: str, gives_back: bool) -> None:
+    env = os.environ | {"MUNTIN_KEEP_MEMORY": said}
+    done = subprocess.run([sys.executable, "-c", FREED], capture_output=True, text=True, check=True, cwd=CHECKOUT, env=env)
+    assert (float(done.stdout) > 0.9) is gives_back, done.stdout
+
+
+def test_what_is_blocked_is_missing() -> None:
+    assert (
+        printed("try:\n    import pandas\nexcept ModuleNotFoundError as wrong:\n    print(wrong)\n", "pandas")
+        == "No module named 'pandas'\n"
+    )
