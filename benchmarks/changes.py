@@ -98,7 +98,7 @@ def counted(into: dict[str, int]) -> Iterator[None]:
 
         return read
 
-    places = [(read_batches, "accumulate_share", "source_bytes"), (finalize_task, "finalize_shards", "state_bytes")]
+    places = [(read_batches, "accumulate_shares", "source_bytes"), (finalize_task, "finalize_shards", "state_bytes")]
     places += [(accumulate, "in_types", "state_bytes"), (joined_reading, "join", "state_bytes")]
     kept = [(module, name, getattr(module, name)) for module, name, _ in places]
     for module, name, what in places:

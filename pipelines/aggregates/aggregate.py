@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, TypedDict
 
-from pipelines.aggregates.lifts import Narrowed
+from pipelines.aggregates.lifts import Narrowed, OfNothing
 from pipelines.definition.expressions import expression, stem
 from pipelines.definition.function_marks import mark
 from pipelines.errors import DefinitionError
@@ -22,13 +22,15 @@ if TYPE_CHECKING:
 
 
 class About(TypedDict, total=False):
-    """What people are told of a result.
+    """What is said of an aggregate beside its values.
 
-    `unit`: as "min" or "EUR". `comment`: a sentence.
+    `unit`: as "min" or "EUR". `comment`: a sentence. Both are told to people.
+    `source`: the name of the source whose rows it takes, where a pipeline has several; it takes the rows of all unless said.
     """
 
     unit: str
     comment: str
+    source: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,8 @@ class Field:
         sealed_as: the names of the stored parts, where the seal makes other parts.
         version: of the meaning of the columns. Raise it when a changed seal makes other states of the same lift. Old states
             are then not read as new states.
+        source: the name of the source whose rows the field takes, among several; "" takes the rows of all.
+        nothing: a SQL relation without rows that the lifts are over, where the rows at hand are those of another source.
         needs: (SQL expression, type): what a type must be beyond what the lift asks. The types: "number"; "order", whose
             values can be sorted and told apart; "difference", a number, a date or an instant; "list"; "condition".
     """
@@ -64,6 +68,8 @@ class Field:
     is_state: bool = False
     sealed_as: tuple[str, ...] = ()
     version: int = 1
+    source: str = ""
+    nothing: str = ""
 
     @property
     def stem(self) -> str:
@@ -72,7 +78,7 @@ class Field:
         >>> Field("sum", "dep_delay", (), None).stem
         'sum_dep_delay'
         """
-        plain = stem(self.name, self.of)
+        plain = stem(self.name, self.of) + (f"_of_{self.source}" if self.source else "")
         return f"{plain}_{sha256(self.where.encode()).hexdigest()[:6]}" if self.where else plain
 
     @property
@@ -88,7 +94,7 @@ class Field:
     @property
     def lifts(self) -> dict[str, Lift]:
         """Column -> what fills it. Of a field with a seal, the columns that the seal takes."""
-        return {self._column(part): Narrowed(lift, self.where) if self.where else lift for part, lift in self.parts}
+        return {self._column(part): self._lift(lift) for part, lift in self.parts}
 
     @property
     def facts(self) -> str:
@@ -106,12 +112,17 @@ class Field:
         inner = [each.facts_with(written) for each in getattr(self.monoid, "fields", ())]
         lifts = {column: written(lift) for column, lift in self.lifts.items()}
         kind = getattr(self.monoid, "known_as", type(self.monoid).__qualname__)
-        return repr((self.columns, lifts, kind, self.version, inner, mark(*foreign) if foreign else ""))
+        source = (self.source,) if self.source else ()
+        return repr((self.columns, lifts, kind, self.version, inner, mark(*foreign) if foreign else "", *source))
 
     def regroups(self, schema: pa.Schema) -> bool:
         """Whether states combine to the same bits in any order and groups; see `Monoid`. `schema`: of a table of states."""
         asked = getattr(self.monoid, "regroups", None)
         return asked is not None and asked([schema.field(column).type for column in self.columns])
+
+    def _lift(self, lift: str | PerGroup) -> Lift:
+        narrow = Narrowed(lift, self.where) if self.where else lift
+        return OfNothing(narrow, self.nothing) if self.nothing else narrow
 
     def _column(self, part: str) -> str:
         return f"{self.stem}_{part}" if part else self.stem
@@ -129,6 +140,7 @@ class Aggregate:
         uses_window: whether finish takes two more arrays: the starts and the ends of the windows (timestamp[us, UTC]).
         gives_lists: whether results are lists in an order. A window with output="rows" makes a row of each item.
         unit, comment: for the comment of the column in published tables; "" where not given.
+        source: the name of the source whose rows it takes, among several; "" takes the rows of all.
     """
 
     name: str
@@ -139,19 +151,22 @@ class Aggregate:
     gives_lists: bool = False
     unit: str = ""
     comment: str = ""
+    source: str = ""
 
     def __str__(self) -> str:
         where = next((field.where for field in self.fields), "")
-        return f"{self.name}({self.of})" + (f" where {where}" if where else "")
+        return f"{self.name}({self.of})" + (f" of {self.source}" if self.source else "") + (f" where {where}" if where else "")
 
     def only(self, where: str | None, **about: Unpack[About]) -> Aggregate:
-        """The same aggregate over the rows for which a SQL condition is true; None means all rows. `about`: its unit and comment.
+        """The same aggregate over the rows for which a SQL condition is true; None means all rows. `about`: unit, comment and source.
 
         Raises:
             DefinitionError: the condition is not a text, is empty, or is not a single expression; or `about` is no text.
         """
         if about:
-            return replace(self, **_texts(self.name, about)).only(where)
+            about = _texts(self.name, about)
+            fields = tuple(replace(field, source=about["source"]) for field in self.fields) if "source" in about else self.fields
+            return replace(self, **about, fields=fields).only(where)
         if where is None:
             return self
         if not isinstance(where, str) or not where.strip():
@@ -161,17 +176,27 @@ class Aggregate:
 
 
 def _texts(aggregate: str, about: About) -> About:
-    """A unit and a comment.
+    """A unit, a comment and the name of a source.
 
     Raises:
         DefinitionError: no text, or a name that is neither.
     """
     for name, text in about.items():
         if name not in About.__annotations__:
-            raise DefinitionError(f"{aggregate}: there is no argument {name!r}; unit and comment describe a result")
+            raise DefinitionError(f"{aggregate}: there is no argument {name!r}; unit and comment describe a result, source names a source")
         if not isinstance(text, str):
             raise DefinitionError(f'{aggregate}: {name}={text!r} is no text; write one, as {name}="min"')
     return about
+
+
+def check_inner(name: str, aggregate: Aggregate) -> None:
+    """Refuse an aggregate inside of another that names a source: the rows are chosen by the outer one.
+
+    Raises:
+        DefinitionError: as said.
+    """
+    if aggregate.source:
+        raise DefinitionError(f"{name}: {aggregate} names a source inside of {name}; say source={aggregate.source!r} in {name}(...) itself")
 
 
 def _both(one: str, other: str) -> str:

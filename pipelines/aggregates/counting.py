@@ -40,7 +40,7 @@ def count(x: str | None = None, *, distinct: bool = False, where: str | None = N
         DefinitionError: `distinct` without `x`.
     """
     if distinct:
-        return count_distinct(_said(x), where=where)
+        return count_distinct(_said(x), where=where, **about)
     if x is None:
         return Aggregate("count", "", (ROW_COUNT,), _itself).only(where, **about)
     x = expression(x, "count")

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pipelines.aggregates.aggregate import Aggregate, Field
+from pipelines.aggregates.aggregate import Aggregate, Field, check_inner
 from pipelines.aggregates.grouping import asked_of, grouped
 from pipelines.aggregates.lifts import Elements, OfElement, depth
 from pipelines.definition.expressions import expression
@@ -47,6 +47,7 @@ def elementwise(lists: str | Sequence[str], aggregate: Aggregate, *, where: str 
         raise DefinitionError(
             f"elementwise: {aggregate!r} is not an aggregate; give one, as elementwise({columns[0]!r}, aggregates.mean({columns[0]!r}))"
         )
+    check_inner("elementwise", aggregate)
     of, fields = ", ".join(columns), aggregate.fields
     elements = Elements(tuple(columns), _place(fields))
     inner = ((OfElement(sql, elements), need) for each in fields for sql, need in asked_of(each))

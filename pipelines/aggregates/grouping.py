@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from pipelines.aggregates.aggregate import Aggregate, Field
+from pipelines.aggregates.aggregate import Aggregate, Field, check_inner
 from pipelines.aggregates.lifts import PerGroup
 from pipelines.definition.expressions import expression
 from pipelines.errors import DefinitionError
@@ -61,6 +61,7 @@ def by(group: str, aggregate: Aggregate, *, where: str | None = None, **about: U
     group = expression(group, "by")
     if not isinstance(aggregate, Aggregate):
         raise DefinitionError(f'by: {aggregate!r} is not an aggregate; give one, as by({group!r}, aggregates.mean("x"))')
+    check_inner("by", aggregate)
     fields = aggregate.fields
     stems = ", ".join(field.stem for field in fields)
     of = f"{group}: {stems}"

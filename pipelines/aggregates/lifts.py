@@ -42,6 +42,14 @@ class Narrowed:
 
 
 @dataclass(frozen=True, slots=True)
+class OfNothing:
+    """What a lift makes of no rows. `rows`: a SQL relation without rows that has the columns of the lift."""
+
+    lift: str | PerGroup | Narrowed
+    rows: str
+
+
+@dataclass(frozen=True, slots=True)
 class OfElement:
     """A SQL expression over the rows that `elements` makes of a row of the source."""
 
@@ -49,7 +57,7 @@ class OfElement:
     elements: Elements
 
 
-Lift = str | PerGroup | Narrowed
+Lift = str | PerGroup | Narrowed | OfNothing
 Expression = str | OfElement
 
 
@@ -59,7 +67,7 @@ def depth(lift: Lift) -> int:
     >>> depth(PerGroup("place", ("max(x)",), Elements(("x",), "place")))
     1
     """
-    if isinstance(lift, Narrowed):
+    if isinstance(lift, Narrowed | OfNothing):
         return depth(lift.lift)
     if isinstance(lift, PerGroup):
         return (lift.elements is not None) + max(map(depth, lift.lifts))

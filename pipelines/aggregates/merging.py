@@ -19,6 +19,7 @@ class Merge:
     """The name of an aggregate of the upstream. A pipeline makes an `Aggregate` of it."""
 
     name: str
+    source = ""
 
     def taken_from(self, upstream: Mapping[str, Aggregate]) -> Aggregate:
         """The aggregate of the upstream, over states instead of rows.
@@ -29,14 +30,13 @@ class Merge:
         if self.name not in upstream:
             raise DefinitionError(f"merge: no aggregate {self.name!r} upstream; there are {', '.join(upstream)}")
         aggregate = upstream[self.name]
-        return replace(aggregate, name=f"merge {aggregate.name}", fields=tuple(map(_merged, aggregate.fields)))
+        return replace(aggregate, name=f"merge {aggregate.name}", source="", fields=tuple(map(_merged, aggregate.fields)))
 
 
 def _merged(field: Field) -> Field:
     parts = tuple((part, f'any_value("{STATE_PREFIX}{column}")') for part, column in zip(field.names, field.columns, strict=True))
-    return replace(
-        field, name=f"merged_{field.stem}", of="", parts=parts, uses_order=False, where="", seal=None, sealed_as=(), needs=(), is_state=True
-    )
+    rows = replace(field, uses_order=False, where="", source="", seal=None, sealed_as=(), needs=(), is_state=True)
+    return replace(rows, name=f"merged_{field.stem}", of="", parts=parts)
 
 
 def merge(name: str) -> Merge:

@@ -7,6 +7,7 @@ publish      tables of states    -> tables of windows
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -52,8 +53,15 @@ def _sources(bound: Bound, batches: Sequence[Accumulated]) -> list[str]:
             return [source.address]
         case SparkSource():
             return []
+    if bound.members:
+        return [path for name, member in bound.members.items() for path in _sources(member, [_only(batch, name) for batch in batches])]
     paths = sorted({file.path for batch in batches for file in batch.manifest})
     return paths if len(paths) <= MOST else sorted({str(path_of(path).parent) for path in paths})
+
+
+def _only(batch: Accumulated, source: str) -> Accumulated:
+    """A batch with the files of one of several sources."""
+    return replace(batch, manifest=tuple(file for file in batch.manifest if file.source == source))
 
 
 def _states(bound: Bound) -> list[str]:

@@ -24,6 +24,7 @@ def accumulated(batch: Accumulated, *, changed: bool) -> list[str]:
     counts = f"{batch.taken:,} accepted, {batch.refused:,} quarantined, {left_out:,} left out by the filter"
     counts += f", {many(batch.twice, 'duplicate')}" if batch.twice else ""
     lines = [f"batch {batch.interval}: {many(batch.read, 'row')} read from {source}: {counts}"]
+    lines += [f"  {name}: {many(rows.read, 'row')} read, {rows.accepted:,} accepted" for name, rows in batch.sources.items()]
     lines += [f"  {file.path}: {many(file.rows, 'row')}, {many(file.bytes, 'byte')}" for file in batch.manifest[:20]]
     lines += [f"columns: {line}" for line in batch.schema_changes]
     if changed:

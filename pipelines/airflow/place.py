@@ -44,8 +44,9 @@ def place_of(pipeline: Pipeline, context: Mapping[str, Any], root: str | AnyPath
 
     home = home_of(context["dag"].fileloc)
     place = root_of(home, root)
-    let_reach([place, getattr(pipeline.source, "path", "")])
-    let_connect(getattr(pipeline.source, "connection", None))
+    for source in (pipeline.origin, *pipeline.sources.values()):
+        let_reach([place, getattr(source, "path", "")])
+        let_connect(getattr(source, "connection", None))
     interval = interval_of(pipeline, context)
     return Place(bind(at_home(pipeline, home), place, claim=True), interval)
 
@@ -84,7 +85,7 @@ def _asked(pipeline: Pipeline, params: Mapping[str, Any]) -> tuple[int, int] | N
 
 def _from_upstream(pipeline: Pipeline, context: Mapping[str, Any]) -> tuple[int, int] | None:
     """The newest batch in the events that started the run, for a pipeline over the windows of another."""
-    if pipeline.source.upstream is None:
+    if pipeline.origin.upstream is None:
         return None
     events = [event for of_asset in (context.get("triggering_asset_events") or {}).values() for event in of_asset]
     starts = [datetime.fromisoformat(start) for event in events for start in event.extra.get("published", ())]

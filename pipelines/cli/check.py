@@ -32,7 +32,8 @@ def check(file: opt.File, root: opt.Root = None, name: opt.Name = None, as_json:
         files = check_definition(pipeline, root=folder)
     if as_json:
         return say_json({"pipeline": pipeline.name, "files": list(files)})
-    told = f"{_parts(pipeline)} fit {files[0]}" if files else _NO_SPARK if hasattr(pipeline.source, "read") else _NO_FILE
+    fitting = f"{many(len(files), 'file')} of {', '.join(pipeline.sources)}" if pipeline.sources else "".join(files[:1])
+    told = f"{_parts(pipeline)} fit {fitting}" if files else _NO_SPARK if hasattr(pipeline.source, "read") else _NO_FILE
     return say(f"{pipeline.name}: {told}")
 
 

@@ -14,6 +14,8 @@ from pipelines.cli.working import working
 from pipelines.definition.amounts import many
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pipelines.files.paths import AnyPath
     from pipelines.jobs.reports import BatchReport, RunReport
 
@@ -91,6 +93,16 @@ def _table(batches: "tuple[BatchReport, ...]") -> str:
     return columns(heads, rows[:_SHOWN]) + f"\n... {many(len(rows) - _SHOWN, 'batch')} more; --json has them all"
 
 
+def _of_sources(batches: "Sequence[BatchReport]") -> list[str]:
+    """A line for each of several sources."""
+    names = dict.fromkeys(name for one in batches for name in one.sources)
+    each = {name: [one.sources[name] for one in batches if name in one.sources] for name in names}
+    return [
+        f"  {name}: {many(sum(one.read for one in rows), 'row')} read, {sum(one.quarantined for one in rows):,} quarantined"
+        for name, rows in each.items()
+    ]
+
+
 def summary(report: "RunReport") -> list[str]:
     """What a run did, in a few lines."""
     batches = report.batches
@@ -98,6 +110,7 @@ def summary(report: "RunReport") -> list[str]:
     twice = sum(one.rows_duplicate for one in batches)
     lines = [f"{many(len(batches), 'batch')}: {many(read, 'row')} read, {refused:,} quarantined, {late:,} late"]
     lines[0] += f", {many(twice, 'duplicate')} left out" if twice else ""
+    lines += _of_sources(batches)
     anew = [f"{name} of {many(len(starts), 'batch')}" for name, starts in report.published.items() if starts]
     lines.append(f"published: {', '.join(anew)}" if anew else "published: nothing, every window is as it was")
     if report.changed:

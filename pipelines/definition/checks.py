@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pipelines.definition.expressions import expression, steady
@@ -10,7 +11,7 @@ from pipelines.definition.parts import distinct
 from pipelines.errors import DefinitionError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Sequence
 
     from pipelines.definition.kinds import Kind
     from pipelines.definition.parts import Aggregate, Source
@@ -64,11 +65,11 @@ def check_share(what: str, share: object) -> None:
         raise DefinitionError(f"{what}: {share!r} is not a share of rows; write a number from 0 to 1, as 0.01 for one row in a hundred")
 
 
-def check_source(source: object) -> None:
+def check_source(source: object, what: str = "source") -> None:
     """Something that says where events are."""
     if not hasattr(source, "event_time"):
         raise DefinitionError(
-            f'source: {source!r} is not a source; give sources.files("data/{{start:%Y-%m-%d}}.parquet", event_time="...")'
+            f'{what}: {source!r} is not a source; give sources.files("data/{{start:%Y-%m-%d}}.parquet", event_time="...")'
         )
 
 
@@ -117,13 +118,25 @@ def check_windows(windows: Any, source: Source, aggregates: Any) -> None:  # noq
             raise DefinitionError(f'windows[{name!r}]: output="rows" takes lists apart; add one, as aggregates.collect_sorted("x")')
 
 
-def check_where(where: object) -> None:
-    """A condition, or none."""
+def check_where(where: object, sources: Collection[str]) -> None:
+    """A condition, or none; or a mapping from names of sources to conditions.
+
+    `sources`: the names of the sources; none where there is one source.
+    """
     if where is None:
         return
+    if isinstance(where, Mapping) and sources:
+        for name, condition in where.items():
+            check_choice("where", name, tuple(sources))
+            _check_condition(condition, f"where[{name!r}]")
+        return
+    _check_condition(where, "where")
+
+
+def _check_condition(where: object, what: str) -> None:
     if not isinstance(where, str) or not where.strip():
-        raise DefinitionError(f'where: {where!r} is not a SQL condition; write one, as "dep_delay is not null", or leave it out')
-    expression(where, "where")
+        raise DefinitionError(f'{what}: {where!r} is not a SQL condition; write one, as "dep_delay is not null", or leave it out')
+    expression(where, what)
 
 
 def check_alerts(alerts: Any, keys: Sequence[str], windows: Mapping[str, Kind], results: Sequence[str]) -> None:  # noqa: ANN401 - as above

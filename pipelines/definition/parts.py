@@ -81,6 +81,11 @@ class Source(Protocol):
         ...
 
     @property
+    def member(self) -> Any | None:  # noqa: ANN401 - a `Member`, which is defined above
+        """Its place among several sources; None: it is the only source."""
+        ...
+
+    @property
     def section(self) -> tuple[str, ...]:
         """The columns whose values begin a new section of the rows when they change; () where a file is a section."""
         ...
@@ -128,6 +133,11 @@ class Aggregate(Protocol):
     @property
     def fields(self) -> Sequence[Any]:
         """The fields that are kept of the rows of a frame."""
+        ...
+
+    @property
+    def source(self) -> str:
+        """The name of the source whose rows it takes; "" takes the rows of all sources."""
         ...
 
     @property

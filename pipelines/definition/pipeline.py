@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, get_args
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from pipelines.definition.amounts import size_of
 from pipelines.definition.check_sinks import sinks_of
@@ -17,7 +17,6 @@ from pipelines.definition.checks import (
     check_name,
     check_renamed,
     check_share,
-    check_source,
     check_where,
     check_windows,
     listed,
@@ -28,6 +27,8 @@ from pipelines.definition.instants import instant_us
 from pipelines.definition.kinds import as_window
 from pipelines.definition.retention import Retain, Retention, check_retention, retention_of
 from pipelines.definition.schedule import Schedule, schedule_of
+from pipelines.definition.several_sources import SeveralSources, check_arrival, check_sources, member_of, sources_of
+from pipelines.definition.watermark import Marking, Watermark, check_idle
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from pipelines.definition.kinds import Kind
     from pipelines.definition.parts import Aggregate, Alerts, Sink, Source
 
-Watermark = Literal["interval", "events"]
 OnGap = Literal["wait", "empty"]
 
 
@@ -47,17 +47,19 @@ class Pipeline:
 
     Attributes:
         name: of the pipeline, its state folder and its DAG.
-        source: where a batch's rows are, as `sources.files(...)`.
+        source: where a batch's rows are, as `sources.files(...)`; or several sources by name, as {"clicks": sources.files(...),
+            "orders": sources.kafka(...)}: a window has rows of all of them.
         schedule: the data interval of a batch: a cron string (UTC), "@daily" and the like, or a duration as "15m".
         start: where the first interval may begin, an aware datetime.
         keys: columns that windows are kept apart by; [] is one window for all rows.
         windows: name -> window.
         aggregates: name of the result column -> aggregate.
-        where: SQL condition that rows must meet.
+        where: SQL condition that rows must meet; of several sources all rows, or a mapping from sources to conditions.
         derive: name of one more result column -> SQL over a finished window's row: keys, window_start, window_end, the
             columns of its kind, aggregates, and what is derived before it, as {"share_late": "late / flights"}. `/` gives
             a double, of 0 / 0 a NaN: `late / nullif(flights, 0)` gives null for the empty windows of a dense `read`.
-        watermark: how far time is known after a batch: "interval", its end; "events", the largest event time so far.
+        watermark: how far time is known after a batch: "interval", its end; "events", the largest event time so far,
+            of several sources the least of theirs.
         max_ahead: rows further ahead of their interval's end are quarantined.
         max_behind: rows further before their interval's beginning are quarantined, as "30d"; None: no row is too old. It keeps times
             in a wrong unit, as milliseconds read as seconds, and the instant 0 from making windows of 1970.
@@ -78,19 +80,21 @@ class Pipeline:
         alerts: who is told when a run fails or its data looks wrong, as `alerts.to("alerts")`; no part of states and results.
         to: where changed windows are sent after publishing, as [sinks.jdbc("warehouse", table="day", window="day")]; no part of states
             and results. A sink that is down stops nothing: a later run catches up.
+        idle_after: of several sources under watermark="events": how far the newest event of a source may be behind the end of a batch,
+            as "2h". A source that is further behind does not hold the watermark back. None: each source does.
 
     Raises:
         DefinitionError: what was asked cannot be; the text says what can.
     """
 
     name: str
-    source: Source
+    source: Source | Mapping[str, Source]
     schedule: str | timedelta | int
     start: datetime
     windows: Mapping[str, Kind]
     aggregates: Mapping[str, Aggregate]
     keys: Sequence[str] = ()
-    where: str | None = None
+    where: str | Mapping[str, str] | None = None
     watermark: Watermark = "interval"
     max_ahead: Duration = "1d"
     expectations: Mapping[str, str | Path] = field(default_factory=dict)
@@ -106,24 +110,28 @@ class Pipeline:
     max_behind: Duration | None = None
     retain: Retain = None
     to: Sequence[Sink] = ()
+    idle_after: Duration | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keys", listed("keys", self.keys))
         check_name("name", self.name)
         check_choice("watermark", self.watermark, get_args(Watermark))
         check_choice("on_gap", self.on_gap, get_args(OnGap))
-        check_source(self.source)
-        object.__setattr__(self, "aggregates", resolved(self.source, self.aggregates))
-        check_batches(self.source, self.intervals)
+        object.__setattr__(self, "source", sources_of(self.source))
+        object.__setattr__(self, "aggregates", resolved(self.origin, self.aggregates))
+        check_batches(self.origin, self.intervals)
         if isinstance(self.windows, dict):
             object.__setattr__(self, "windows", {name: as_window(part) for name, part in self.windows.items()})
         check_aggregates(self.aggregates)
-        check_windows(self.windows, self.source, self.aggregates)
+        check_sources(self.origin, self.aggregates)
+        check_windows(self.windows, self.origin, self.aggregates)
+        check_arrival(self.origin, self.windows)
+        check_idle(self.idle_after, self.watermark, self.origin)
         check_derive(self.derive)
         check_columns(self.keys, self.windows, self.aggregates, self.derive)
         for window in self.expectations:
             check_choice("expectations", window, tuple(self.windows))
-        check_where(self.where)
+        check_where(self.where, self.sources)
         check_alerts(self.alerts, self.keys, self.windows, (*self.aggregates, *self.derive))
         not_negative(self.max_ahead, "max_ahead")
         not_negative(self.max_behind or 0, "max_behind")
@@ -135,6 +143,26 @@ class Pipeline:
         object.__setattr__(self, "to", sinks_of(self.to, self.windows, (*self.keys, *self.aggregates, *self.derive)))
 
     @property
+    def origin(self) -> Source:
+        """The source; several sources as one."""
+        return cast("Source", self.source)
+
+    @property
+    def sources(self) -> Mapping[str, Source]:
+        """Name -> source, where there are several; else nothing."""
+        return self.source.members if isinstance(self.source, SeveralSources) else {}
+
+    def only(self, name: str) -> Pipeline:
+        """The definition over one of its sources alone. Its aggregates stay; those of other sources take no row."""
+        where = self.where if self.where is None or isinstance(self.where, str) else self.where.get(name)
+        return replace(self, source=member_of(self.origin, name), where=where)
+
+    @property
+    def filter(self) -> str | None:
+        """The condition that rows of the only source must meet."""
+        return cast("str | None", self.where)
+
+    @property
     def intervals(self) -> Schedule:
         """The data intervals of the batches."""
         return schedule_of(self.schedule, instant_us(self.start, "start"))
@@ -142,7 +170,13 @@ class Pipeline:
     @property
     def marks_by(self) -> Watermark:
         """The policy of the watermark; windows of another pipeline bring theirs."""
-        return self.watermark if self.source.upstream is None else "events"
+        return self.watermark if self.origin.upstream is None else "events"
+
+    @property
+    def marking(self) -> Marking:
+        """How the watermark follows from batches."""
+        idle_us = None if self.idle_after is None else not_negative(self.idle_after, "idle_after")
+        return Marking(self.marks_by, max(1, len(self.sources)), idle_us)
 
     @property
     def retention(self) -> Retention:

@@ -67,4 +67,4 @@ def at_home(pipeline: Pipeline, home: str | Path) -> Pipeline:
     Absolute paths stay as they are. Paths are no part of a state's fingerprint.
     """
     suites = {name: Path(home, path) for name, path in pipeline.expectations.items()}
-    return replace(pipeline, source=pipeline.source.below(home), expectations=suites)
+    return replace(pipeline, source=pipeline.origin.below(home), expectations=suites)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -20,10 +20,13 @@ from pipelines.store import state
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from pipelines.aggregates.aggregate import Aggregate, Field
     from pipelines.alerts.declaration import Alerts
+    from pipelines.definition import parts
     from pipelines.definition.pipeline import Pipeline
+    from pipelines.definition.schedule import Schedule
     from pipelines.files.paths import AnyPath
     from pipelines.sinks import Sink
     from pipelines.sources import Source
@@ -65,6 +68,17 @@ class Bound:
     def source(self) -> Source:
         """The source of the rows."""
         return self.pipeline.source  # type: ignore[return-value]
+
+    @property
+    def members(self) -> dict[str, Bound]:
+        """Name -> the definition over this source alone, beside the same state; nothing where there is one source."""
+        return {name: replace(self, pipeline=self.pipeline.only(name)) for name in self.pipeline.sources}
+
+    @property
+    def own_aggregates(self) -> dict[str, Aggregate]:
+        """The aggregates that take rows of the source: all, where it is the only one."""
+        member = self.source.member
+        return {name: each for name, each in self.aggregates.items() if not member or each.source in ("", member.name)}
 
     @property
     def windows(self) -> dict[str, Window]:
@@ -148,21 +162,30 @@ def fingerprint(pipeline: Pipeline) -> str:
 
 def facts_text(pipeline: Pipeline) -> str:
     """Everything that determines the states, as JSON."""
-    source, schedule = pipeline.source, pipeline.intervals
+    schedule = pipeline.intervals
     facts = {
         "format": _NAMING,
         "keys": pipeline.keys,
         "where": pipeline.where,
-        "time": [source.event_time, source.unit, source.timezone, source.arrival_order, source.arrival_time],
         "schedule": [schedule.cron, schedule.step_us, schedule.anchor_us],
         "max_ahead": pipeline.max_ahead_us,
         "frames": [[frames.table, frames.event_times, sorted(frames.lifts.items())] for frames in frame_sets(pipeline)],
         "fields": sorted(facts_of(each) for each in shared_fields(pipeline.aggregates)),
     }
-    if source.dedupe:
-        facts["dedupe"] = list(source.dedupe)
     if pipeline.max_behind is not None:
         facts["max_behind"] = pipeline.max_behind_us
+    if pipeline.sources:  # in order: the rows of a batch arrive source by source
+        facts["sources"] = [[name, _facts_of_source(source, schedule)] for name, source in pipeline.sources.items()]
+    else:
+        facts |= _facts_of_source(pipeline.origin, schedule)
+    return json.dumps(facts, sort_keys=True, default=str)
+
+
+def _facts_of_source(source: parts.Source, schedule: Schedule) -> dict[str, Any]:
+    """Everything of a source that determines the states."""
+    facts: dict[str, Any] = {"time": [source.event_time, source.unit, source.timezone, source.arrival_order, source.arrival_time]}
+    if source.dedupe:
+        facts["dedupe"] = list(source.dedupe)
     if source.types:  # left out where none are given, so that states from before they counted keep their name
         facts["types"] = sorted(source.types.items())
     if source.hive:
@@ -171,7 +194,7 @@ def facts_text(pipeline: Pipeline) -> str:
         facts["text"] = [source.time_format, source.delimiter]
     if source.dialect.facts:
         facts["csv"] = sorted(source.dialect.facts.items())
-    return json.dumps({**facts, **source.facts(schedule)}, sort_keys=True, default=str)
+    return {**facts, **source.facts(schedule)}
 
 
 def derivation(pipeline: Pipeline, window: str) -> str:
@@ -181,4 +204,5 @@ def derivation(pipeline: Pipeline, window: str) -> str:
     }
     facts = [_NAMING, pipeline.windows[window].identity, pipeline.marks_by, pipeline.on_gap, results, pipeline.keep_states]
     facts += [list(pipeline.derive.items())] if pipeline.derive else []  # in order: a column may read those before it
+    facts += [{"idle_after": pipeline.marking.idle_us}] if pipeline.idle_after is not None else []
     return sha256(json.dumps(facts).encode()).hexdigest()[:12]

@@ -11,8 +11,9 @@ from pipelines.files.paths import path_of
 from pipelines.store.disk import write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
+    from pipelines.definition.parts import Source
     from pipelines.definition.pipeline import Pipeline
     from pipelines.files.paths import AnyPath
 
@@ -22,23 +23,27 @@ FACTS = "facts.json"
 
 def described(pipeline: Pipeline) -> dict[str, Any]:
     """What counts of a definition: name of the part -> its text, or name -> text."""
-    source = pipeline.source
     return {
         "keys": ", ".join(pipeline.keys),
-        "where": pipeline.where or "",
-        "event_time": " ".join(filter(None, (source.event_time, source.unit, source.timezone))),
-        "arrival": " ".join(filter(None, (source.arrival_order, source.arrival_time))),
-        "dedupe": ", ".join(source.dedupe),
+        "where": pipeline.where if isinstance(pipeline.where, str) else dict(pipeline.where or {}) or "",
+        "event_time": _of_sources(pipeline, lambda source: " ".join(filter(None, (source.event_time, source.unit, source.timezone)))),
+        "arrival": _of_sources(pipeline, lambda source: " ".join(filter(None, (source.arrival_order, source.arrival_time)))),
+        "dedupe": _of_sources(pipeline, lambda source: ", ".join(source.dedupe)),
         "schedule": str(pipeline.intervals),
         "max_ahead": spell(pipeline.max_ahead_us),
         "max_behind": "" if pipeline.max_behind_us is None else spell(pipeline.max_behind_us),
-        "watermark": pipeline.marks_by,
+        "watermark": pipeline.marks_by + (f", idle after {spell(idle_us)}" if (idle_us := pipeline.marking.idle_us) is not None else ""),
         "on_gap": pipeline.on_gap,
         "keep_states": str(pipeline.keep_states),
         "windows": {name: _spelled(window) for name, window in pipeline.windows.items()},
         "aggregates": {name: str(aggregate) for name, aggregate in pipeline.aggregates.items()},
         "derive": dict(pipeline.derive),
     }
+
+
+def _of_sources(pipeline: Pipeline, told: Callable[[Source], str]) -> str | dict[str, str]:
+    """What is told of the source; name -> what is told of it, where there are several."""
+    return {name: told(source) for name, source in pipeline.sources.items()} or told(pipeline.origin)
 
 
 def _spelled(window: object) -> str:

@@ -1,14 +1,14 @@
-"""What a batch is read from: the one place that knows which kind of source asks which listing."""
+"""What a batch is read from, whatever its source is, and whether it is one or several."""
 
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import SourceError
-from pipelines.jobs.listings import of_files, of_spark, of_tables, of_topics, of_windows
-from pipelines.sources import FileSource, KafkaSource, SparkSource, TableSource, WindowSource
+from pipelines.jobs.listings import of_several
+from pipelines.jobs.listings.by_kind import listing
+from pipelines.jobs.reports_table import report_of_source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,20 +16,11 @@ if TYPE_CHECKING:
     from pipelines.definition.schedule import Interval
     from pipelines.jobs.bound import Bound
     from pipelines.jobs.listings.listing import Inputs, Listing
-    from pipelines.sources import Source
     from pipelines.sources.listing import SourceFile
 
-_LISTINGS: Mapping[type, Listing] = {
-    FileSource: of_files,
-    KafkaSource: of_topics,
-    SparkSource: of_spark,
-    TableSource: of_tables,
-    WindowSource: of_windows,
-}
 
-
-def _listing(source: Source) -> Listing:
-    return _LISTINGS[type(source)]
+def _listing(bound: Bound) -> Listing:
+    return of_several if bound.pipeline.sources else listing(bound.source)
 
 
 def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool = False, keep: bool = False, there: bool = False) -> Inputs:
@@ -47,14 +38,14 @@ def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool = False,
             belongs to two of the intervals; the upstream has not published one; or messages of one are gone.
         BrokerError: a broker cannot be used.
     """
-    return _listing(bound.source).inputs(bound, intervals, forget=forget, keep=keep, there=there)
+    return _listing(bound).inputs(bound, intervals, forget=forget, keep=keep, there=there)
 
 
 def inputs_of_each(bound: Bound, intervals: Sequence[Interval]) -> dict[Interval, Inputs | SourceError]:
     """As `inputs` of each interval alone, which may be an error; the source is asked once where none is."""
     with suppress(SourceError):
         given = inputs(bound, intervals)
-        return {interval: replace(given, files={interval: given.files[interval]}) for interval in intervals}
+        return {interval: given.only([interval]) for interval in intervals}
     return {interval: _inputs_or_error(bound, interval) for interval in intervals}
 
 
@@ -67,14 +58,15 @@ def _inputs_or_error(bound: Bound, interval: Interval) -> Inputs | SourceError:
 
 def without_files(bound: Bound, intervals: Sequence[Interval]) -> list[Interval]:
     """The intervals that the source has no files of; none where files do not say what a batch holds."""
-    return _listing(bound.source).without_files(bound, intervals)
+    return _listing(bound).without_files(bound, intervals)
 
 
 def difference(bound: Bound, report: Mapping[str, Any], files: Sequence[SourceFile]) -> str | None:
-    """How the files of a batch differ from those in its report; None if they do not."""
-    return _listing(bound.source).difference(bound, report, files)
+    """How the files of a batch differ from those in its report; None if they do not. Of one of several sources its own files count."""
+    report = report_of_source(report, bound.source.member.name) if bound.source.member else report
+    return _listing(bound).difference(bound, report, files)
 
 
 def first_inputs(bound: Bound) -> Inputs:
     """The files of the first interval that has any, to check a definition by; no files where none of the first intervals has."""
-    return _listing(bound.source).first_inputs(bound)
+    return _listing(bound).first_inputs(bound)

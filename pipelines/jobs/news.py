@@ -19,4 +19,6 @@ def news(bound: Bound, *, unread: bool = False) -> News:
         bound: the definition beside its state.
         unread: whether batches of an upstream that were never read count, too.
     """
+    if members := [member for member in bound.members.values() if isinstance(member.source, TableSource)]:
+        return News(tuple(sorted({interval for member in members for interval in late_commits(member).intervals})))
     return late_commits(bound) if isinstance(bound.source, TableSource) else news_from_upstream(bound, unread=unread)

@@ -84,7 +84,7 @@ def _accumulated(bound: Bound) -> dict[str, tuple[Snapshot, Batches]]:
 def _pending(bound: Bound, name: str, asked: Sequence[int], states: Snapshot, batches: Batches) -> Pending:
     now = published(bound.store, name)
     past = history(batches, now.starts, np.array(asked, np.int64), bound.pipeline.intervals, fill=bound.pipeline.on_gap == "empty")
-    marks = watermarks(past.batches, bound.pipeline.marks_by)
+    marks = watermarks(past.batches, bound.pipeline.marking)
     lost = _batches_with_lost_files(bound, now, asked)
     work, known, problems = _work_from_whole_notes(bound, name, past.batches, marks, now.ledger, lost)
     reasons = (*problems, *(f"windows of batch {label(start)}: files were gone" for start in lost))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pipelines.definition.amounts import many
-from pipelines.definition.instants import spell_instant
+from pipelines.definition.instants import BEFORE_ALL, spell_instant
 from pipelines.errors import SourceError
 from pipelines.jobs.pending import accumulated
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from pipelines.definition.schedule import Interval
     from pipelines.jobs.bound import Bound
+    from pipelines.timeline.batches import Batches, Flags
 
 _NAMED = 5
 
@@ -23,8 +24,13 @@ def purged(bound: Bound, gone: Sequence[Interval]) -> list[Interval]:
     if not gone:
         return []
     tables = [accumulated(bound, frames.table, bound.store.snapshot(frames.table)) for frames in bound.frame_sets]
-    held = {start for batches in tables for start in batches.start_us[batches.rows > 0].tolist()}
+    held = {start for batches in tables for start in batches.start_us[_has_rows(bound, batches)].tolist()}
     return [interval for interval in gone if interval.start_us in held]
+
+
+def _has_rows(bound: Bound, batches: Batches) -> Flags:
+    """The batches with rows of the source; of one among several those with event times of it."""
+    return batches.rows > 0 if bound.source.member is None else batches.newest_of(bound.source.member.number) > BEFORE_ALL
 
 
 def check_kept(bound: Bound, gone: Sequence[Interval], what: str = "file") -> None:

@@ -23,6 +23,7 @@ class ReadFile:
         rows: in the file.
         written_ns: when it was last written, in nanoseconds since 1970; None in manifests of version 0.1.
         checksum: of its content, where the source asked for it.
+        source: the name of its source, where the pipeline has several.
     """
 
     path: str
@@ -30,6 +31,21 @@ class ReadFile:
     rows: int
     written_ns: int | None = None
     checksum: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRows:
+    """The rows of a batch that came from one of several sources: read, accepted, in the quarantine, left out as duplicates."""
+
+    read: int
+    accepted: int
+    quarantined: int
+    duplicate: int = 0
+
+    def to_dict(self) -> dict[str, int]:
+        """As JSON has it."""
+        return {name: getattr(self, name) for name in self.__slots__}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +60,7 @@ class Accumulated:
         manifest: its files.
         twice: rows that told of an event that another row of the batch had told of.
         schema_changes: what is other in the columns of its files than in those of earlier batches, a sentence each.
+        sources: name -> the rows that came from this source; nothing where the pipeline has one source.
     """
 
     interval: Interval
@@ -55,6 +72,7 @@ class Accumulated:
     manifest: tuple[ReadFile, ...]
     twice: int = 0
     schema_changes: tuple[str, ...] = ()
+    sources: Mapping[str, SourceRows] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +90,7 @@ class BatchReport:
         windows_missed: window -> how many of them its rows came too late for, summed over rows.
         source_changed: whether its files or their content are others than at the last run.
         rows_duplicate: rows that were left out since an earlier row of the batch told of the same event (`dedupe` of the source).
+        sources: name -> the rows that came from this source, where the pipeline has several.
     """
 
     interval_start: datetime
@@ -85,6 +104,7 @@ class BatchReport:
     windows_missed: Mapping[str, int] = field(default_factory=dict)
     source_changed: bool = False
     rows_duplicate: int = 0
+    sources: Mapping[str, SourceRows] = field(default_factory=dict)
 
     @property
     def rows_left_out(self) -> int:
@@ -93,7 +113,8 @@ class BatchReport:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it: instants as ISO text."""
-        return {name: _plain(getattr(self, name)) for name in (*self.__slots__, "rows_left_out")}
+        told = [name for name in self.__slots__ if name != "sources" or self.sources]
+        return {name: _plain(getattr(self, name)) for name in (*told, "rows_left_out")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +160,7 @@ class RunReport:
 def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever a report holds
     if isinstance(value, datetime):
         return value.isoformat()
-    if isinstance(value, BatchReport):
+    if isinstance(value, (BatchReport, SourceRows)):
         return value.to_dict()
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}

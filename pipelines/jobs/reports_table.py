@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pipelines.definition.schedule import Interval
-    from pipelines.jobs.reports import Accumulated, BatchReport
+    from pipelines.jobs.reports import Accumulated, BatchReport, SourceRows
     from pipelines.store.store import Store
 
 TABLE = "reports"
@@ -58,7 +58,8 @@ _TEXTS = Texts(
         "rows_quarantined": "rows that were refused",
         "source_changed": "whether the batch was read before, from something else",
         "rows_duplicate": "rows that were left out: an earlier row of the batch told of the same event",
-        "files": "JSON: path, bytes, rows, time of the last change (ns), checksum of each file",
+        "sources": "JSON: source, how many of these rows came from it; where the pipeline has several",
+        "files": "JSON: path, bytes, rows, time of the last change (ns), checksum of each file; its source, where there are several",
         "rows_late": "rows that came too late for at least one window",
         "windows_closed": "JSON: window, how many of it the batch closed",
         "watermark": "how far time is known after the batch, UTC",
@@ -66,6 +67,8 @@ _TEXTS = Texts(
 )
 
 _DUPLICATES = pa.field("rows_duplicate", pa.int64())  # a column of tables of sources that compare rows
+_SOURCES = pa.field("sources", pa.string())  # a column of tables of pipelines with several sources
+_MORE = (_DUPLICATES, _SOURCES)
 _LEAST = timedelta(microseconds=1)
 _ACCUMULATED = ["batch", "recorded_at", "version", "rows_read", "rows_accepted", "rows_quarantined", "source_changed", "files"]
 """The columns that a report of accumulate fills."""
@@ -87,6 +90,7 @@ def record_accumulated(store: Store, done: Sequence[Accumulated], now: datetime)
             "source_changed": changed[one.interval.start_us],
             "files": json.dumps([_entry(file) for file in one.manifest]),
             **({_DUPLICATES.name: one.twice} if one.twice else {}),
+            **_rows_by_source(one.sources),
         }
         for one in done
     ]
@@ -95,12 +99,18 @@ def record_accumulated(store: Store, done: Sequence[Accumulated], now: datetime)
 
 
 def _entry(file: ReadFile) -> tuple[Any, ...]:
-    return file.path, file.bytes, file.rows, file.written_ns, file.checksum
+    entry = (file.path, file.bytes, file.rows, file.written_ns, file.checksum)
+    return (*entry, file.source) if file.source else entry
 
 
 def manifest(report: Mapping[str, Any]) -> list[ReadFile]:
     """The files that a report of accumulate tells of."""
     return [ReadFile(*entry) for entry in json.loads(report["files"])]
+
+
+def report_of_source(report: Mapping[str, Any], source: str) -> Mapping[str, Any]:
+    """A report of accumulate with the files of one of several sources alone."""
+    return {**report, "files": json.dumps([_entry(replace(file, source=None)) for file in manifest(report) if file.source == source])}
 
 
 def _differs(before: Mapping[str, Any] | None, now: Accumulated) -> bool:
@@ -129,6 +139,7 @@ def record_published(store: Store, batches: Sequence[BatchReport], now: datetime
                 "rows_quarantined": one.rows_quarantined,
                 "rows_late": one.rows_late,
                 **({_DUPLICATES.name: one.rows_duplicate} if one.rows_duplicate else {}),
+                **_rows_by_source(one.sources),
                 "windows_closed": json.dumps(dict(one.windows_closed)),
                 "watermark": one.watermark,
             }
@@ -138,11 +149,15 @@ def record_published(store: Store, batches: Sequence[BatchReport], now: datetime
     )
 
 
+def _rows_by_source(sources: Mapping[str, SourceRows]) -> dict[str, str]:
+    return {_SOURCES.name: json.dumps({name: rows.to_dict() for name, rows in sources.items()})} if sources else {}
+
+
 def _append(store: Store, rows: list[dict[str, Any]], now: datetime) -> None:
     if not rows:
         return
     folder = f"{store.root}/{TABLE}"
-    schema = _SCHEMA.append(_DUPLICATES) if any(_DUPLICATES.name in row for row in rows) else _SCHEMA
+    schema = pa.schema([*_SCHEMA, *(each for each in _MORE if any(each.name in row for row in rows))])
     new = write_reports(pa.Table.from_pylist([{**row, "recorded_at": now} for row in rows], schema), folder)
     for attempt in after_conflicts(_TRIES, f"{folder}: other runs keep writing reports; run again when they are done"):
         with attempt:
@@ -163,10 +178,10 @@ def last_accumulated(store: Store, intervals: Sequence[Interval] | None = None) 
         low, high = min(each.start_us for each in intervals), max(each.start_us for each in intervals)
         snapshot = replace(snapshot, files=telling_of(snapshot.files, low, high))
         condition &= (ds.field("batch") >= from_us(low)) & (ds.field("batch") <= from_us(high))
-    told = [name for name in (_DUPLICATES.name,) if snapshot.schema and name in snapshot.schema.names]
+    told = [each.name for each in _MORE if snapshot.schema and each.name in snapshot.schema.names]
     table = read_files(f"{store.root}/{TABLE}", snapshot, [*_ACCUMULATED, *told], condition).sort_by("recorded_at")
     starts = table["batch"].cast(pa.int64()).to_pylist()
-    rows = ({**row, _DUPLICATES.name: row.get(_DUPLICATES.name) or 0} for row in table.to_pylist())
+    rows = ({**row, _DUPLICATES.name: row.get(_DUPLICATES.name) or 0, _SOURCES.name: row.get(_SOURCES.name)} for row in table.to_pylist())
     return dict(zip(starts, rows, strict=True))
 
 

@@ -14,26 +14,32 @@ from pipelines.store.disk import write_whole
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from pipelines.definition.several_sources import Member
+
 NAME = "columns.json"
 Columns = dict[str, str]  # name -> SQL type, in the order of a file
 
 
-def noted(state: str) -> Columns:
-    """Name -> SQL type of the source's columns; {} where nobody noted them, as before a first run."""
+def noted(state: str, member: Member | None = None) -> Columns:
+    """Name -> SQL type of a source's columns; {} where nobody noted them, as before a first run. `member`: its place among several."""
     try:
-        return dict(json.loads(path_of(state, NAME).read_text(encoding="utf-8")))
+        return dict(json.loads(path_of(state, _name(member)).read_text(encoding="utf-8")))
     except (OSError, ValueError):
         return {}
 
 
-def note(state: str, columns: Columns) -> None:
+def note(state: str, columns: Columns, member: Member | None = None) -> None:
     """Note the columns in the folder of a state, unless they are noted already.
 
     Raises:
         StateError: the disk refuses.
     """
-    if columns and [*noted(state).items()] != [*columns.items()]:
-        write_whole(path_of(state, NAME), (json.dumps(columns, indent=2) + "\n").encode())
+    if columns and [*noted(state, member).items()] != [*columns.items()]:
+        write_whole(path_of(state, _name(member)), (json.dumps(columns, indent=2) + "\n").encode())
+
+
+def _name(member: Member | None) -> str:
+    return NAME if member is None else f"columns_of_{member.name}.json"
 
 
 def taken_in(known: Columns, here: Columns, path: str, *, ordered: bool = True) -> tuple[Columns, list[str]]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pipelines.definition.schedule import Schedule
+    from pipelines.definition.several_sources import Member
 
 Missing = Literal["error", "empty"]
 _NEIGHBOURS = 3
@@ -52,6 +53,7 @@ class FileSource:
     hive: Mapping[str, str] = field(default_factory=dict)
     dedupe: tuple[str, ...] = ()
     on_schema: OnSchema = "error"
+    member: Member | None = None
 
     upstream = batch_column = blank = None
     call = "sources.files(...)"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.definition.schedule import Schedule
+    from pipelines.definition.several_sources import Member
     from pipelines.sources.source import OnBadFile, OnSchema
 
 Value = Literal["json", "avro", "protobuf", "text", "raw"]
@@ -45,6 +46,7 @@ class KafkaSource:
     connection: str | None = None
     registry: str | None = None
     schema: object = None
+    member: Member | None = None
 
     upstream = batch_column = delimiter = None
     section = order = ()

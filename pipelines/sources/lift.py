@@ -74,9 +74,9 @@ def states(
     if frames.by_arrival or any(each.is_state for each in fields):
         each.append(ORDINAL)
     each += also
-    clock = [f"any_value({ARRIVAL_TIME}) AS {ARRIVAL_TIME}"] if frames.by_arrival and pipeline.source.arrival_time else []
+    clock = [f"any_value({ARRIVAL_TIME}) AS {ARRIVAL_TIME}"] if frames.by_arrival and pipeline.origin.arrival_time else []
     if frames.by_arrival:
-        told = FILE_NUMBER if pipeline.source.section else ROW_IN_SPLIT
+        told = FILE_NUMBER if pipeline.origin.section else ROW_IN_SPLIT
         clock.append(f"any_value({told}) AS {told}")
     chosen = ", ".join([*keys, *each, *ends, *clock, *lifts, *parts])
     condition = f"{times.condition}" + (f" AND ({pipeline.where})" if pipeline.where else "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.aggregates.lifts import Narrowed, OfElement, PerGroup
+from pipelines.aggregates.lifts import Narrowed, OfElement, OfNothing, PerGroup
 from pipelines.sources.aggregate_calls import narrowed
 from pipelines.states.columns import SOURCE_ROWS
 
@@ -39,6 +39,8 @@ def lift_sql(lift: Lift) -> str:
             return _per_group(groups, f" FILTER (WHERE ({where}))")
         case Narrowed(str(text), where):
             return narrowed(text, where)
+        case OfNothing(inner, rows):
+            return f"(SELECT {lift_sql(inner)} FROM {rows} AS {SOURCE_ROWS})"
         case PerGroup():
             return _per_group(lift, "")
     return str(lift)

@@ -34,12 +34,14 @@ class SourceFile:
         size: in bytes.
         written_ns: when it was last written, in nanoseconds since 1970; 0 of files that are never written anew.
         checksum: of its content, where the source asks for it; else the ETag of a file in an object store.
+        source: the name of its source, in a list of the files of several.
     """
 
     path: str
     size: int
     written_ns: int
     checksum: str | None = None
+    source: str | None = None
 
 
 def source_files(source: FileSource, intervals: Iterable[Interval]) -> dict[Interval, list[SourceFile]]:

@@ -209,6 +209,16 @@ def staged(source: Source, rows: str, columns: Mapping[str, str], *, ordinal: bo
     return _timed(source, rows, columns, place)
 
 
+def without_rows(source: Source, columns: Mapping[str, str]) -> str:
+    """A relation without rows that has the columns of a source and those that `staged` adds. `columns`: name -> SQL type.
+
+    Raises:
+        SourceError: as `event_time`.
+    """
+    none = ", ".join(f"NULL::{kind} AS {quoted(name)}" for name, kind in columns.items())
+    return f"(FROM ({staged(source, f'(SELECT {none})', columns, ordinal=True)}) WHERE false)"
+
+
 def staged_batches(source: Source, rows: str, columns: Mapping[str, str], *, ordinal: bool) -> str:
     """The rows of several splits, each as `staged` gives it.
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from pipelines.definition.schedule import Schedule
+    from pipelines.definition.several_sources import Member
     from pipelines.sources.source import OnBadFile, OnSchema
 
     Read: TypeAlias = Callable[[SparkSession, datetime, datetime], DataFrame]
@@ -41,6 +42,7 @@ class SparkSource:
     arrival_time: str | None = None
     time_format: str | None = None
     dedupe: tuple[str, ...] = ()
+    member: Member | None = None
 
     upstream = batch_column = blank = delimiter = None
     section = order = ()

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pipelines.definition.schedule import Schedule
+    from pipelines.definition.several_sources import Member
     from pipelines.sources.source import OnBadFile, OnSchema
 
 OnChange = Literal["error", "skip"]
@@ -42,6 +43,7 @@ class TableSource:
     on_change: OnChange = "error"
     columns: Mapping[str, str] = field(default_factory=dict)
     hive: Mapping[str, str] = field(default_factory=dict)
+    member: Member | None = None
 
     upstream = batch_column = blank = delimiter = None
     section = order = ()

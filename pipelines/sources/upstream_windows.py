@@ -29,7 +29,7 @@ class WindowSource:
     window: str
     at: At = "end"
 
-    unit = timezone = time_format = delimiter = arrival_time = None
+    unit = timezone = time_format = delimiter = arrival_time = member = None
     separator = ","
     dialect = USUAL
     on_bad_file: ClassVar[OnBadFile] = "error"

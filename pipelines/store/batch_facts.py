@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -19,15 +20,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pipelines.store.store import File
+    from pipelines.timeline.batches import BySource
 
 _KEY = "muntin.batches"
-_WITHOUT_EXPIRED = tuple(name for name in Batches.__slots__ if name != "expired")
+_SOURCES = "newest_by_source"
+_ALWAYS = tuple(name for name in Batches.__slots__ if name not in ("expired", _SOURCES))
 
 
 def facts_footer(batches: Batches) -> Mapping[str, str]:
-    """The text for the footer of a file that these batches share. While no batch is expired, nothing is said of it."""
-    named = Batches.__slots__ if batches.expired.any() else _WITHOUT_EXPIRED
-    return {_KEY: text_of(pa.table({name: getattr(batches, name) for name in named}))}
+    """The text for the footer of a file that these batches share. While no batch is expired, nothing is said of it; so of sources."""
+    columns = {name: getattr(batches, name) for name in (*_ALWAYS, *(("expired",) if batches.expired.any() else ()))}
+    if width := batches.newest_by_source.shape[1]:
+        columns[_SOURCES] = pa.FixedSizeListArray.from_arrays(pa.array(batches.newest_by_source.ravel()), width)
+    return {_KEY: text_of(pa.table(columns))}
 
 
 def batches_of(folder: str, files: Sequence[File], after: Callable[[int], int]) -> Batches:
@@ -50,8 +55,21 @@ def batches_of(folder: str, files: Sequence[File], after: Callable[[int], int]) 
         else:
             alone.append((path, file))
     alone.sort(key=lambda one: one[0].batch_us)
-    own = Batches.of(_facts(start, list(found), after) for start, found in groupby(alone, lambda one: one[0].batch_us))
+    by_batch = [(start, list(found)) for start, found in groupby(alone, lambda one: one[0].batch_us)]
+    own = Batches.of(_facts(start, found, after) for start, found in by_batch)
+    own = replace(own, newest_by_source=_newest_by_source([[path for path, _ in found] for _, found in by_batch]))
     return Batches.joined([_joined(tuple(shared)), own])
+
+
+def _newest_by_source(batches: Sequence[Sequence[StatesPath]]) -> BySource:
+    """The largest event time of each source in each batch, from the paths of its files."""
+    width = max((path.source + 1 for paths in batches for path in paths if path.source is not None), default=0)
+    found = np.full((len(batches), width), BEFORE_ALL)
+    for at, paths in enumerate(batches) if width else ():
+        for path in paths:
+            if path.source is not None and path.newest_us is not None:
+                found[at, path.source] = max(found[at, path.source], path.newest_us)
+    return found
 
 
 @lru_cache(maxsize=8)
@@ -85,4 +103,12 @@ def shared_batches(path: str) -> Batches:
         ) from wrong
     if "expired" not in table.column_names:
         table = table.append_column("expired", pa.array(np.zeros(len(table), np.bool_)))
-    return Batches(*(table[name].combine_chunks().to_numpy(zero_copy_only=False) for name in Batches.__slots__))
+    plain = {name: table[name].combine_chunks().to_numpy(zero_copy_only=False) for name in (*_ALWAYS, "expired")}
+    return Batches(**plain, newest_by_source=_sources(table))
+
+
+def _sources(table: pa.Table) -> BySource:
+    if _SOURCES not in table.column_names:
+        return np.empty((len(table), 0), np.int64)
+    lists = table[_SOURCES].combine_chunks()
+    return lists.flatten().to_numpy().reshape(len(table), lists.type.list_size)

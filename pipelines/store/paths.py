@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _STATES = re.compile(
-    r"(?P<batch>[^/_]+)/(?P<split>\d{5})_(?P<newest>[^/_]+)_(?P<low>[^/_]+)_(?P<high>[^/_]+)_(?P<digest>[0-9a-f]{16})\.parquet"
+    r"(?P<batch>[^/_]+)/(?P<split>\d{5,6})_(?P<newest>[^/_]+)_(?P<low>[^/_]+)_(?P<high>[^/_]+)_(?P<digest>[0-9a-f]{16})\.parquet"
 )
 _SHARED = re.compile(
     r"(?P<first>[^/_]+)_(?P<last>[^/_]+)/(?P<batches>\d+)_(?P<low>[^/_]+)_(?P<high>[^/_]+)_(?P<digest>[0-9a-f]{16})\.parquet"
 )
 _NEVER = "never"
+OF_SOURCE = 100_000  # splits of one of several sources; a number of a split below it is of the only source
 DIGEST_BYTES = 8
 NOTES = "carry"  # the folder of notes, below the state
 LANDED = "landed"  # the folder of rows that Spark read, below the state, while a run needs them
@@ -36,7 +37,7 @@ class StatesPath:
 
     Attributes:
         batch_us: start of the batch's interval.
-        split: the number of the split that it came from.
+        split: the number of the split that it came from; of one of several sources behind the number of the source, from 1.
         newest_us: the largest event time of the split, also of rows that `where` leaves out; None without rows.
         low_us, high_us: starts of its first and last frame; None without states.
     """
@@ -48,6 +49,11 @@ class StatesPath:
     high_us: int | None = None
 
     batches = 1
+
+    @property
+    def source(self) -> int | None:
+        """The number of the source among several, from 0; None: it is the only one."""
+        return source_of(self.split)
 
     @property
     def first_us(self) -> int:
@@ -85,6 +91,15 @@ class SharedPath:
         """The path, given the digest of the file's content."""
         frames = f"{_spelled(self.low_us)}_{_spelled(self.high_us)}"
         return f"{label(self.first_us)}_{label(self.last_us)}/{self.batches:05d}_{frames}_{digest}.parquet"
+
+
+def source_of(split: int) -> int | None:
+    """The number of the source of a split, among several, from 0; None: it is the only one.
+
+    >>> source_of(3), source_of(100_003), source_of(200_000)
+    (None, 0, 1)
+    """
+    return split // OF_SOURCE - 1 if split >= OF_SOURCE else None
 
 
 def digest_of(content: bytes | memoryview) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from pipelines.sources import Source
 
 Rows: TypeAlias = Sequence[Mapping[str, Any]] | pa.Table
-Batches: TypeAlias = Sequence[Rows] | Mapping["datetime", Rows]
+Batch: TypeAlias = Rows | Mapping[str, Rows]
+Batches: TypeAlias = Sequence[Batch] | Mapping["datetime", Batch]
 _ALIKE = ("unit", "timezone", "types", "arrival_order", "arrival_time", "time_format", "dedupe")
 _FILE = "{start:%Y%m%dT%H%M%S.%f}.parquet"
 
@@ -42,6 +43,23 @@ def intervals_of(pipeline: Pipeline, batches: Batches) -> list[Interval]:
         start = found[-1].end_us if found else schedule.after(schedule.first_us - 1)
         found.append(Interval(start, schedule.after(start)))
     return found
+
+
+def of_source(batches: Batches, name: str, names: Collection[str]) -> Batches:
+    """The rows of one of several sources. A batch that does not name it has none.
+
+    Raises:
+        DefinitionError: a batch is no mapping from names of sources to rows.
+    """
+    if isinstance(batches, Mapping):
+        return {start: _of_source(batch, name, names) for start, batch in batches.items()}
+    return [_of_source(batch, name, names) for batch in batches]
+
+
+def _of_source(batch: Batch, name: str, names: Collection[str]) -> Rows:
+    if not isinstance(batch, Mapping) or set(batch) - set(names):
+        raise DefinitionError(f"batches: a batch of several sources is a mapping from {', '.join(map(repr, names))} to rows")
+    return batch.get(name, [])
 
 
 def tables_of(batches: Batches) -> list[pa.Table]:

@@ -14,7 +14,7 @@ from pipelines.errors import DefinitionError
 from pipelines.jobs.look.read import read
 from pipelines.jobs.run.run import run
 from pipelines.sources import FileSource, WindowSource
-from pipelines.testing.given_rows import Batches, as_files, intervals_of, source_in, tables_of, write_rows
+from pipelines.testing.given_rows import Batches, as_files, intervals_of, of_source, source_in, tables_of, write_rows
 from pipelines.testing.in_process import InProcess
 
 if TYPE_CHECKING:
@@ -40,7 +40,8 @@ def windows_of(
     Args:
         pipeline: the definition. One over the windows of another gets the rows of that other one.
         batches: the rows of each batch, in order of arrival, as dicts or as a pyarrow.Table; a list begins at the pipeline's start and
-            leaves out no interval; a mapping has starts of intervals as keys.
+            leaves out no interval; a mapping has starts of intervals as keys. Where the pipeline has several sources, a batch is a
+            mapping from their names to rows.
         window: the name of a window; may be left out where the pipeline has one.
         provisional: whether to add the windows that are not closed after the last batch.
         dense: whether to add empty windows; see `read`.
@@ -78,7 +79,9 @@ def _of_rows(pipeline: Pipeline) -> Pipeline:
     if isinstance(source, WindowSource):
         below = _of_rows(source.upstream)
         return pipeline if below is source.upstream else replace(pipeline, source=replace(source, upstream=below))
-    return pipeline if isinstance(source, FileSource) else replace(pipeline, source=as_files(source))  # type: ignore[arg-type]
+    given = pipeline.sources or {"": pipeline.origin}
+    found = {name: each if isinstance(each, FileSource) else as_files(each) for name, each in given.items()}  # type: ignore[arg-type]
+    return replace(pipeline, source=found if pipeline.sources else found[""])
 
 
 @contextmanager
@@ -87,12 +90,25 @@ def _ran(pipeline: Pipeline, batches: Batches) -> Iterator[tuple[str, tuple[Batc
     with TemporaryDirectory(prefix="muntin-") as folder:
         intervals, root = intervals_of(pipeline, batches), str(Path(folder, "state"))
         lowest, *above = _lowest_first(pipeline)
-        source = source_in(Path(folder), lowest.source)  # type: ignore[arg-type]
-        write_rows(source, intervals, tables_of(batches))
+        lowest = _with_rows(lowest, Path(folder), intervals, batches)
         reports: tuple[BatchReport, ...] = ()
-        for each in (replace(lowest, source=source), *above):
+        for each in (lowest, *above):
             reports = tuple(report for stretch in _stretches(intervals) for report in _run(each, root, stretch))
         yield root, reports
+
+
+def _with_rows(pipeline: Pipeline, folder: Path, intervals: Sequence[Interval], batches: Batches) -> Pipeline:
+    """The same pipeline over files that hold the rows."""
+    if not pipeline.sources:
+        source = source_in(folder, pipeline.source)  # type: ignore[arg-type]
+        write_rows(source, intervals, tables_of(batches))
+        return replace(pipeline, source=source)
+    found = {}
+    for name, each in pipeline.sources.items():
+        found[name] = source_in(folder / name, each)  # type: ignore[arg-type]
+        (folder / name).mkdir()
+        write_rows(found[name], intervals, tables_of(of_source(batches, name, pipeline.sources)))
+    return replace(pipeline, source=found)
 
 
 def _lowest_first(pipeline: Pipeline) -> list[Pipeline]:

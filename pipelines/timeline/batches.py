@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 Versions = np.ndarray[tuple[int], np.dtype[np.uint64]]
 Flags = np.ndarray[tuple[int], np.dtype[np.bool_]]
+BySource = np.ndarray[tuple[int, int], np.dtype[np.int64]]
+NO_SOURCES: BySource = np.empty((0, 0), np.int64)
 _KINDS = {"version": np.uint64, "expired": np.bool_}
 GAP = 0  # the version of a missing interval that is taken for an empty batch
 
@@ -31,6 +33,8 @@ class Batches:
         low_us, high_us: starts of the first and of the last frame; `AFTER_ALL` and `BEFORE_ALL` without states.
         rows: the number of states.
         expired: whether its states are removed, as the definition's `retain` says. All other facts stay.
+        newest_by_source: a row for each batch, a column for each of several sources: the largest event time of its rows; `BEFORE_ALL`
+            without rows. No columns where there is one source.
     """
 
     start_us: Ints
@@ -41,6 +45,11 @@ class Batches:
     high_us: Ints
     rows: Ints
     expired: Flags
+    newest_by_source: BySource = field(default_factory=lambda: NO_SOURCES)
+
+    def __post_init__(self) -> None:
+        if len(self.newest_by_source) != len(self.start_us):
+            object.__setattr__(self, "newest_by_source", np.empty((len(self.start_us), 0), np.int64))
 
     def __len__(self) -> int:
         return len(self.start_us)
@@ -48,6 +57,12 @@ class Batches:
     def take(self, rows: Ints | slice | np.ndarray) -> Batches:
         """Some of the batches: by number, by mask, or a stretch."""
         return Batches(*(getattr(self, column.name)[rows] for column in fields(self)))
+
+    def newest_of(self, source: int) -> Ints:
+        """The largest event time of one of several sources in each batch; `BEFORE_ALL` without rows. `source`: its number."""
+        if source < self.newest_by_source.shape[1]:
+            return self.newest_by_source[:, source]
+        return np.full(len(self), BEFORE_ALL)
 
     def expiring(self, these: Flags) -> Batches:
         """The same batches; of these the states are removed, too."""
@@ -59,17 +74,30 @@ class Batches:
 
     @staticmethod
     def of(rows: Iterable[Sequence[int]]) -> Batches:
-        """From rows of values, in the order of the attributes; of rows without the last states are there."""
-        table = [(*row, False)[: len(fields(Batches))] for row in rows]
-        kinds: list[Any] = [_KINDS.get(column.name, np.int64) for column in fields(Batches)]
+        """From rows of values, in the order of the attributes but for the sources; of rows without the last states are there."""
+        table = [(*row, False)[: len(_PLAIN)] for row in rows]
+        kinds: list[Any] = [_KINDS.get(name, np.int64) for name in _PLAIN]
         return Batches(*(np.array([row[at] for row in table], kind) for at, kind in enumerate(kinds)))
 
     @staticmethod
     def joined(parts: Sequence[Batches]) -> Batches:
         """The batches of several parts, ascending. No two parts have the same batch."""
-        whole = Batches(*(np.concatenate([getattr(part, column.name) for part in parts or [Batches.of(())]]) for column in fields(Batches)))
+        parts = parts or [Batches.of(())]
+        columns: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _PLAIN}
+        whole = Batches(**columns, newest_by_source=_by_source(parts))
         ascending = bool(np.all(whole.start_us[1:] > whole.start_us[:-1]))
         return whole if ascending else whole.take(np.argsort(whole.start_us))
+
+
+_PLAIN = tuple(column.name for column in fields(Batches))[:-1]
+
+
+def _by_source(parts: Sequence[Batches]) -> BySource:
+    """The columns of the sources of all parts; a part that lacks one has no rows of this source."""
+    width = max(part.newest_by_source.shape[1] for part in parts)
+    missing = ((0, width - part.newest_by_source.shape[1]) for part in parts)
+    padded = [np.pad(part.newest_by_source, ((0, 0), lack), constant_values=BEFORE_ALL) for part, lack in zip(parts, missing, strict=True)]
+    return np.concatenate(padded)
 
 
 def empty_batches(start_us: Ints, end_us: Ints) -> Batches:

@@ -13,18 +13,35 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pipelines.definition.instants import BEFORE_ALL
+from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL
 
 if TYPE_CHECKING:
     from pipelines.definition.kinds import Kind
+    from pipelines.definition.watermark import Marking
     from pipelines.states.frames import Ints
     from pipelines.timeline.batches import Batches
 
 
-def watermarks(batches: Batches, policy: str) -> Ints:
-    """W(n) after each batch, in microseconds: its interval's end, or the largest event time so far. Never moves back."""
-    known = batches.end_us if policy == "interval" else batches.newest_us
-    return np.maximum.accumulate(known) if len(known) else known
+def watermarks(batches: Batches, marking: Marking) -> Ints:
+    """W(n) after each batch, in microseconds: its interval's end, or the largest event time so far. Never moves back.
+
+    Of several sources it is the least of their largest event times so far. A source is idle where that is further than `idle_us` behind
+    the end of the batch. Idle sources do not count; if all are idle, the largest event time of all counts.
+    """
+    if not len(batches):
+        return batches.end_us
+    known = batches.end_us if marking.policy == "interval" else batches.newest_us
+    if marking.policy == "events" and marking.sources > 1:
+        known = _least_of_sources(batches, marking)
+    return np.maximum.accumulate(known)
+
+
+def _least_of_sources(batches: Batches, marking: Marking) -> Ints:
+    known = np.maximum.accumulate([batches.newest_of(number) for number in range(marking.sources)], axis=1)
+    if marking.idle_us is None:
+        return known.min(axis=0)
+    active = known >= batches.end_us - marking.idle_us
+    return np.where(active.any(axis=0), np.where(active, known, AFTER_ALL).min(axis=0), known.max(axis=0))
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from pipelines import read, windows
 from pipelines.errors import MuntinError
 from pipelines.jobs.bound import bind
 from pipelines.jobs.reports_table import last_accumulated, manifest
-from pipelines.jobs.run import accumulate_task, read_batches
+from pipelines.jobs.run import accumulate_task, shares_of_sources
 from pipelines.store.paths import QUARANTINE, SharedPath, parse_states_path
 from tests.end_to_end.hourly import Hourly, hour, times
 
@@ -55,7 +55,7 @@ def together(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[bool]]:
         return done
 
     monkeypatch.setattr(accumulate_task, "accumulate_bundle", watched)
-    monkeypatch.setattr(read_batches, "shares", lambda sizes, _: [list(range(len(sizes)))])
+    monkeypatch.setattr(shares_of_sources, "shares", lambda sizes, _: [list(range(len(sizes)))])
     return found
 
 

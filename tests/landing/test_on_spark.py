@@ -90,6 +90,21 @@ def test_windows_of_what_spark_reads_are_those_of_the_same_rows_in_files(spark: 
     assert not sizes_below(Path(bind(pipeline, tmp_path / "state").folder, "landed"))
 
 
+def test_what_spark_reads_beside_files(spark: "SparkSession", tmp_path: Path) -> None:
+    """Counted of the files, summed of what Spark reads, which are the same rows."""
+    of_spark, files = hourly(at("orc", folder_of("orc", spark, tmp_path))), from_files(tmp_path)
+    parts: dict[str, Any] = {name: getattr(files, name) for name in ("schedule", "start", "keys", "windows")}
+    aggregated = {"n": aggregates.count(source="files"), "total": aggregates.sum("x", source="read")}
+    both = Pipeline(name="both", source={"files": files.source, "read": of_spark.source}, aggregates=aggregated, **parts)
+    run_here(files, root=tmp_path / "state", start=START, end=START + HOURS * HOUR)
+    (report, *_) = ran(both, tmp_path / "state", spark).batches
+    assert windows_in(tmp_path / "state", both) == windows_in(tmp_path / "state", files)
+    assert report.sources["files"].read == report.sources["read"].read > 0
+    assert not sizes_below(Path(bind(both, tmp_path / "state").folder, "landed"))
+    planned = plan(both, root=tmp_path / "state", start=START, end=START + HOURS * HOUR)
+    assert {batch.reading for batch in planned.batches} == {"unknown"}
+
+
 def test_files_do_not_depend_on_how_spark_cut_the_rows(spark: "SparkSession", tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(landing, "TOGETHER", 2)
     whole = folder_of("orc", spark, tmp_path)

@@ -7,7 +7,7 @@ from tests.oracle.aggregates import Agg
 from tests.oracle.families import Window, find
 from tests.oracle.found import Judgement
 from tests.oracle.kinds import DAY
-from tests.oracle.time import Batch, Row, events, watermarks
+from tests.oracle.time import Batch, OfSources, Row, events, watermarks
 
 __all__ = ["Window", "judge", "pieces", "unique"]  # the families' programs must be known
 
@@ -18,7 +18,7 @@ def judge(
     aggregates: Mapping[str, Agg],
     *,
     keys: Sequence[str] = (),
-    watermark: str = "interval",
+    watermark: str | OfSources = "interval",
     max_ahead: int = DAY,
     where: Callable[[Row], object] = lambda _: True,
 ) -> Judgement:

@@ -42,13 +42,36 @@ def credible(row: Row, batch: Batch, max_ahead: int) -> bool:
     return row["t"] is not None and row["t"] <= batch.end + max_ahead
 
 
-def watermarks(batches: Sequence[Batch], policy: str, max_ahead: int) -> list[float]:
+@dataclass(frozen=True)
+class OfSources:
+    """The watermark of several sources: rows say their `source`; a source further than `idle` behind a batch's end holds nothing back."""
+
+    names: Sequence[str]
+    idle: int | None = None
+
+
+def watermarks(batches: Sequence[Batch], policy: str | OfSources, max_ahead: int) -> list[float]:
     """W(n) after each batch; rows that a filter leaves out count, quarantined ones do not."""
+    if isinstance(policy, OfSources):
+        return _of_sources(batches, policy, max_ahead)
     marks: list[float] = []
     for batch in batches:
         seen = [row["t"] for row in batch.rows if credible(row, batch, max_ahead)]
         latest = max([marks[-1] if marks else NEVER, *seen])
         marks.append(batch.end if policy == "interval" else latest)
+    return marks
+
+
+def _of_sources(batches: Sequence[Batch], policy: OfSources, max_ahead: int) -> list[float]:
+    marks: list[float] = []
+    latest = dict.fromkeys(policy.names, NEVER)
+    for batch in batches:
+        for row in batch.rows:
+            if credible(row, batch, max_ahead):
+                latest[row["source"]] = max(latest[row["source"]], row["t"])
+        awake = [t for t in latest.values() if policy.idle is None or batch.end - t <= policy.idle]
+        here = min(awake) if awake else max(latest.values())
+        marks.append(max([here, *marks]))
     return marks
 
 

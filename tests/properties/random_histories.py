@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL
 from pipelines.definition.kinds import Carried, Chained
 from pipelines.definition.schedule import Schedule
+from pipelines.definition.watermark import Marking
 from pipelines.engine.tallies import tallies
 from pipelines.engine.windows import Combined, combine, still_open
 from pipelines.jobs.pending import Pending
@@ -94,7 +95,7 @@ class Desk:
         batches = Batches.joined([batch for batch, _ in self.checkpoint.values()])
         starts = self.ledger.entries.start_us if self.ledger else np.empty(0, np.int64)
         found = history(batches, starts, np.array([*asked], np.int64), self.schedule, fill=self.fill)
-        marks = watermarks(found.batches, self.given.policy)
+        marks = watermarks(found.batches, Marking(self.given.policy))
         work = reconcile(self.given.ours, self.given.width, found.batches, marks, self.ledger, DEFINITION)
         return Pending("w", Published("windows/w", NOTHING, (), self.ledger), NOTHING, found, marks, work, self.ledger)
 

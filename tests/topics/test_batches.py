@@ -9,6 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from pipelines import Pipeline, aggregates, sources
@@ -276,3 +278,25 @@ def _in_files(folder: Path, sent: list[Row]) -> None:
 def _counts(of: Pipeline, root: Path) -> dict[object, float]:
     rows = read(of, "hour", root=str(root), provisional=True).to_pylist()
     return {(row["shop"], row["window_start"]): row["total"] for row in rows}
+
+
+def test_a_topic_beside_files(kafka: Broker, tmp_path: Path) -> None:
+    """Each source has its rows, also in an hour without a message; a run again reads the same."""
+    kafka.produce(topic := kafka.topic(), {0: [order(1, 0.1), order(2, 0.9, shop="b"), order(4, 2.5)]})
+    for number in range(3):
+        pq.write_table(pa.table({"came": [hour(number + 0.5)], "shop": ["a"]}), tmp_path / f"{number:02d}.parquet")
+    both = pipeline(
+        {"orders": topic_of(kafka, topic), "visits": sources.files(f"{tmp_path}/{{start:%H}}.parquet", event_time="came")},
+        keys=["shop"],
+        aggregates={"visits": aggregates.count(source="visits"), "total": aggregates.sum("amount", source="orders")},
+    )
+    for _ in range(2):
+        report = ran(both, str(tmp_path / "state"), 0, 3)
+        assert [{name: rows.read for name, rows in batch.sources.items()} for batch in report.batches] == [
+            {"orders": 2, "visits": 1},
+            {"orders": 0, "visits": 1},
+            {"orders": 1, "visits": 1},
+        ]
+        rows = read(both, "hour", root=str(tmp_path / "state"), provisional=True).to_pylist()
+        assert [(row["shop"], row["visits"], row["total"]) for row in rows] == [("a", 1, 1), ("a", 1, None), ("a", 1, 4), ("b", 0, 2)]
+    assert outdated(both, root=str(tmp_path / "state"), start=hour(0), end=hour(3)) == []

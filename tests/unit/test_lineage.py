@@ -46,6 +46,17 @@ def test_windows_over_windows_read_the_table_of_the_upstream(told: list[Any], tm
     assert told[0][0] == [f"{tmp_path}/state/hourly/windows/w"]
 
 
+def test_of_several_sources_each_is_named(told: list[Any], tmp_path: Path) -> None:
+    """Files by their paths, a topic by its address."""
+    topic = sources.kafka("broker:9092", "orders", value="text", event_time="kafka_timestamp")
+    one = Hourly(tmp_path, other=SHAPE).pipeline
+    bound = bind(replace(one, source={"files": one.source, "topic": topic}, keys=[], aggregates={"n": agg.count()}), tmp_path / "state")
+    batch = read("/data/a.csv", "kafka://broker:9092/orders?0:0-5")
+    named = tuple(replace(file, source=name) for file, name in zip(batch.manifest, ("files", "topic"), strict=True))
+    lineage.accumulated(bound, [replace(batch, manifest=named)], None)
+    assert told[0][0] == ["/data/a.csv", "kafka://broker:9092/orders"]
+
+
 def test_nothing_published_is_nothing_told(told: list[Any], tmp_path: Path) -> None:
     lineage.published(bind(Hourly(tmp_path, other=SHAPE).pipeline, tmp_path / "state"), [], None)
     assert told == []

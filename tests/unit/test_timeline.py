@@ -10,6 +10,7 @@ import pytest
 from pipelines.definition.durations import UNITS, microseconds, not_negative, positive, spell
 from pipelines.definition.instants import BEFORE_ALL, from_us, instant_us
 from pipelines.definition.schedule import Interval, Schedule, schedule_of
+from pipelines.definition.watermark import Marking
 from pipelines.errors import DefinitionError
 from pipelines.timeline.batches import GAP, Batches
 from pipelines.timeline.closing import closing, watermarks
@@ -36,7 +37,7 @@ def batches(*starts: int, newest: Sequence[int | None] = ()) -> Batches:
     ],
 )
 def test_the_watermark_never_moves_back(policy: str, newest: list[int | None], marks: list[int]) -> None:
-    assert watermarks(batches(*range(0, 10 * len(newest), 10), newest=newest), policy).tolist() == marks
+    assert watermarks(batches(*range(0, 10 * len(newest), 10), newest=newest), Marking(policy)).tolist() == marks
 
 
 # W after batches 0, 1, 2:   10   20   21

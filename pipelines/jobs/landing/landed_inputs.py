@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from pipelines.jobs.inputs import inputs
 from pipelines.jobs.landing.land import land, remove_landed
 from pipelines.jobs.listings.listing import Inputs
+from pipelines.jobs.listings.of_several import telling, together
 from pipelines.jobs.purged import check_kept
 from pipelines.sources import SparkSource
 
@@ -28,6 +29,14 @@ def inputs_of_run(bound: Bound, spark: SparkSession, intervals: Sequence[Interva
     Raises:
         SourceError, StateError: as `inputs`, and as `land`.
     """
+    if bound.members:
+        with ExitStack() as landed:
+            parts = dict[str, Inputs]()
+            for name, each in bound.members.items():
+                with telling(name):
+                    parts[name] = landed.enter_context(inputs_of_run(each, spark, intervals, forget=forget))
+            yield together(parts)
+        return
     if not isinstance(bound.source, SparkSource):
         yield inputs(bound, intervals, forget=forget, keep=True)
         return

@@ -134,8 +134,8 @@ def _batches(bound: Bound, intervals: Sequence[Interval]) -> tuple[tuple[Planned
     """The batches, and the files of those that have any."""
     known, reports, gone = versions(bound), last_accumulated(bound.store, intervals), set(without_states(bound, intervals))
     asked = inputs_of_each(bound, [interval for interval in intervals if interval not in gone])
-    found: dict[Interval, list[SourceFile]] = {}
-    source, batches = None, []
+    found, batches = list[Inputs](), []
+    by_spark = UNKNOWN if any(isinstance(each, SparkSource) for each in bound.pipeline.sources.values()) else None
     for interval in intervals:
         start = interval.start_us
         if interval in gone:
@@ -145,7 +145,8 @@ def _batches(bound: Bound, intervals: Sequence[Interval]) -> tuple[tuple[Planned
         if isinstance(given, SourceError):
             batches.append(_planned(interval, [], "missing", str(given)))
             continue
-        found[interval], source = (files := given.files[interval]), given.source
+        found.append(given)
+        files = given.files[interval]
         if start not in known:
             batches.append(_planned(interval, files, "new"))
         elif isinstance(bound.source, SparkSource):
@@ -154,8 +155,8 @@ def _batches(bound: Bound, intervals: Sequence[Interval]) -> tuple[tuple[Planned
             batches.append(_planned(interval, files, "changed", "read, but not reported"))
         else:
             why = difference(bound, reports[start], files)
-            batches.append(_planned(interval, files, "changed" if why else "unchanged", why))
-    return tuple(batches), Inputs(found, {}, source)
+            batches.append(_planned(interval, files, "changed" if why else "unknown" if by_spark else "unchanged", why or by_spark))
+    return tuple(batches), Inputs.joined(found)
 
 
 def _planned(interval: Interval, files: Sequence[SourceFile], reading: Reading, why: str | None = None) -> PlannedBatch:

@@ -49,10 +49,10 @@ def planned_windows(bound: Bound, name: str, asked: Sequence[Interval], anew: Se
         anew: those of which the run would bring other states.
     """
     frames, was = bound.frames_of(name), published(bound.store, name)
-    batches = _reread(accumulated(bound, frames.table, bound.store.snapshot(frames.table)), anew)
+    batches = _reread(accumulated(bound, frames.table, bound.store.snapshot(frames.table)), anew, len(bound.pipeline.sources))
     starts = np.array([interval.start_us for interval in asked], np.int64)
     found = history(batches, was.starts, starts, bound.pipeline.intervals, fill=bound.pipeline.on_gap == "empty")
-    marks = watermarks(found.batches, bound.pipeline.marks_by)
+    marks = watermarks(found.batches, bound.pipeline.marking)
     work = reconcile(bound.windows[name], frames.width_us, found.batches, marks, was.ledger, bound.derivation(name))
     closing = found.batches.start_us[work.positions]
     before = np.append(was.ledger.entries.windows if was.ledger else was.starts, 0)  # what is not known closed none
@@ -62,11 +62,16 @@ def planned_windows(bound: Bound, name: str, asked: Sequence[Interval], anew: Se
     return PlannedWindows(tuple(closing.tolist()), count, expected, found.missing)
 
 
-def _reread(batches: Batches, anew: Sequence[Interval]) -> Batches:
-    """The batches as if the reading of some gave something else, over the frames they have now, or over their intervals if they are new."""
+def _reread(batches: Batches, anew: Sequence[Interval], sources: int) -> Batches:
+    """The batches as if the reading of some gave something else, over the frames they have now, or over their intervals if they are new.
+
+    `sources`: how many there are, if there are several; each has rows in a new batch.
+    """
     at = batches.position(np.array([interval.start_us for interval in anew], np.int64))
     version = batches.version.copy()
     version[at[at >= 0]] = PLANNED
     new = [interval for interval, known in zip(anew, (at >= 0).tolist(), strict=True) if not known]
     rows = ((each.start_us, each.end_us, PLANNED, each.end_us - 1, each.start_us, each.end_us - 1, 0, False) for each in new)
-    return Batches.joined([replace(batches, version=version), Batches.of(rows)])
+    expected = Batches.of(rows)
+    expected = replace(expected, newest_by_source=np.tile(expected.newest_us[:, None], (1, sources)))
+    return Batches.joined([replace(batches, version=version), expected])

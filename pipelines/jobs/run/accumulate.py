@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -12,13 +12,12 @@ from pipelines.errors import ConflictError
 from pipelines.files.readable import readable_footer
 from pipelines.jobs.kept_states import check_kept
 from pipelines.jobs.landing.landed_inputs import inputs_of_run
-from pipelines.jobs.reports import Accumulated, ReadFile
 from pipelines.jobs.run.joined_reading import read
 from pipelines.jobs.run.noticed_columns import noticed_columns
 from pipelines.jobs.run.quarantined_share import check_share
 from pipelines.jobs.run.refused_places import REFUSED
 from pipelines.jobs.run.same_versions import note_versions
-from pipelines.jobs.run.shares import manifest_of_batch
+from pipelines.jobs.run.summaries import summaries
 from pipelines.jobs.run.wider_states import common_schema, in_types
 from pipelines.states.columns import INSTANT
 from pipelines.states.keys import scattered
@@ -28,19 +27,19 @@ from pipelines.store.paths import QUARANTINE
 from pipelines.store.retries import after_conflicts
 from pipelines.store.shared_files import others, replacement, within
 from pipelines.store.store import Change, File, Snapshot, Texts
-from pipelines.timeline.batches import spelled
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from pyspark.sql import SparkSession
 
     from pipelines.definition.frame_sets import FrameSet
     from pipelines.definition.schedule import Interval
     from pipelines.jobs.bound import Bound
+    from pipelines.jobs.reports import Accumulated
     from pipelines.jobs.run.read_batches import Read
     from pipelines.states.frames import Ints
-    from pipelines.timeline.batches import Batches, Versions
+    from pipelines.timeline.batches import Versions
 
 _TRIES = 5
 
@@ -97,7 +96,7 @@ def accumulate(
     note_versions(bound.folder)
     table = sets[0].table
     found = batches_of(f"{bound.folder}/{table}", done.states[table], bound.pipeline.intervals.after)
-    out = _summaries(found, [interval for interval in intervals if interval.start_us not in lost], done, noticed)
+    out = summaries(bound, found, [interval for interval in intervals if interval.start_us not in lost], done, noticed)
     again = [interval for interval in intervals if interval.start_us in lost]
     if again and tries <= 1:
         raise ConflictError(f"{', '.join(map(str, again))}: other runs keep replacing these batches; run again when they are done")
@@ -177,28 +176,3 @@ def _schema(folder: str, new: Sequence[File], base: Snapshot) -> pa.Schema:
 
 def _columns(folder: str, path: str) -> pa.Schema:
     return pq.read_schema(readable_footer(f"{folder}/{path}")).remove_metadata()
-
-
-def _summaries(found: Batches, intervals: Sequence[Interval], done: Read, noticed: Mapping[int, tuple[str, ...]]) -> list[Accumulated]:
-    """What was read for each batch. `found`: the facts of these batches."""
-    places = found.position(np.array([interval.start_us for interval in intervals], np.int64))
-    versions = found.version[places].tolist() if len(places) else []
-    return [
-        _summary(interval, spelled(version), done.splits[interval.start_us], noticed[interval.start_us])
-        for interval, version in zip(intervals, versions, strict=True)
-    ]
-
-
-def _summary(interval: Interval, version: str, splits: list[dict[str, Any]], noticed: tuple[str, ...]) -> Accumulated:
-    newest = [one["newest"] for one in splits if one["newest"] is not None]
-    return Accumulated(
-        interval,
-        version,
-        sum(one["read"] for one in splits),
-        sum(one["taken"] for one in splits),
-        sum(one["refused"] for one in splits),
-        max(newest, default=None),
-        tuple(ReadFile(*entry) for entry in manifest_of_batch(splits)),
-        sum(one["twice"] for one in splits),
-        noticed,
-    )

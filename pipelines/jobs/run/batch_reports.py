@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pipelines.definition.instants import from_us
-from pipelines.jobs.reports import BatchReport
+from pipelines.jobs.reports import BatchReport, SourceRows
 from pipelines.jobs.reports_table import last_accumulated
 from pipelines.jobs.window_tables import published
 
@@ -65,4 +66,5 @@ def _report(interval: Interval, read: Mapping[str, Any], entries: Mapping[str, _
         {name: entry.missed for name, entry in entries.items()},
         changed,
         read["rows_duplicate"],
+        {name: SourceRows(**rows) for name, rows in json.loads(read["sources"] or "{}").items()},
     )

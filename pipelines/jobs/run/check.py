@@ -14,15 +14,17 @@ from pipelines.errors import MuntinError, SourceError
 from pipelines.jobs.bound import Bound, bind
 from pipelines.jobs.inputs import first_inputs, inputs
 from pipelines.jobs.promotion import check_not_superseded
+from pipelines.jobs.run.readings import bounds_of, common_types, parts_of, types_of
 from pipelines.jobs.run.same_versions import say_other_versions
-from pipelines.jobs.run.source_columns import bound_types
 from pipelines.jobs.run.validate import find_suite
+from pipelines.jobs.source_note import noted
 from pipelines.quality.errors import SuiteError
 from pipelines.quality.suite import load_suite
+from pipelines.sources import SparkSource
 from pipelines.sources.listing import splits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
     import pyarrow as pa
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from pipelines.definition.schedule import Interval
     from pipelines.files.paths import AnyPath
     from pipelines.jobs.listings.listing import Inputs
+    from pipelines.jobs.run.readings import Types
     from pipelines.quality.suite import Expectation, Suite
     from pipelines.sources.listing import SourceFile
 
@@ -108,16 +111,35 @@ def check_columns(bound: Bound, given: Inputs) -> None:
     Raises:
         DefinitionError, SourceError: as `bound_types`.
     """
-    bound = given.of(bound)
-    files = sorted((file for found in given.files.values() for file in found), key=_smallest_first(bound))[:_TRIED]
-    if not files or (bound.source.format != "parquet" and files[0].size > _LARGE):
+    parts = parts_of(bound, given)
+    files = {name: _smallest(*part) for name, part in parts.items()}
+    if not any(files.values()) or any(_takes_long(parts[name][0], found) for name, found in files.items()):
         return
+    bounds = bounds_of(parts, {name: [[file.path] for file in found] for name, found in files.items()})
     known: dict[str, pa.Schema | None] = {frames.table: bound.store.snapshot(frames.table).schema for frames in bound.frame_sets}
+    common_types({name: _types(bounds[name], parts[name][1], found, known) for name, found in files.items() if found})
+
+
+def _types(bound: Bound, given: Inputs, files: Sequence[SourceFile], known: Mapping[str, pa.Schema | None]) -> Types:
     try:
-        bound_types(bound, known, [[file.path] for file in files])
+        return types_of(bound, known, [[file.path] for file in files])
     except MuntinError:  # the files of a split may have more columns together
         whole = bound.source.in_one_piece
-        bound_types(bound, known, [[file.path for file in split] for found in given.files.values() for split in splits(found, whole=whole)])
+        return types_of(
+            bound, known, [[file.path for file in split] for found in given.files.values() for split in splits(found, whole=whole)]
+        )
+
+
+def _smallest(bound: Bound, given: Inputs) -> list[SourceFile]:
+    """Some files of a source, the smallest first."""
+    return sorted((file for found in given.files.values() for file in found), key=_smallest_first(bound))[:_TRIED]
+
+
+def _takes_long(bound: Bound, files: Sequence[SourceFile]) -> bool:
+    """Whether the columns of a source are in large texts alone, or only Spark can tell them."""
+    if isinstance(bound.source, SparkSource):
+        return not noted(bound.folder, bound.source.member)
+    return bool(files) and bound.source.format != "parquet" and files[0].size > _LARGE
 
 
 def _smallest_first(bound: Bound) -> Callable[[SourceFile], int]:

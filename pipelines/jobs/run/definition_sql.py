@@ -29,8 +29,8 @@ def check_sql(bound: Bound) -> None:
 
 def _expressions(bound: Bound) -> Iterator[tuple[str, str]]:
     """What names it, and the SQL."""
-    if bound.pipeline.where:
-        yield "where", bound.pipeline.where
+    if where := bound.pipeline.filter:
+        yield "where", where
     for name, aggregate in bound.aggregates.items():
         for field in aggregate.fields:
             for sql in (*lifts_sql(field).values(), *(expression_sql(each) for each, _ in asked_of(field))):

@@ -37,7 +37,7 @@ def gathered(share: Share, table: str, files: Sequence[Written]) -> list[Written
         files: of the share, batches ascending.
     """
     alone = {split.batch_us for split in share.splits if split.only}
-    return [file for near in _stretches(files, alone) for file in _shared(share, table, near)]
+    return [file for near in _stretches(files, alone) for file in shared(share, table, near)]
 
 
 def _stretches(files: Sequence[Written], alone: set[int]) -> Iterator[list[Written]]:
@@ -63,8 +63,8 @@ def _is_small(file: Written, alone: set[int]) -> bool:
     return isinstance(path, StatesPath) and path.batch_us in alone and file["size"] < SMALL and not file.get("wider")
 
 
-def _shared(share: Share, table: str, files: Sequence[Written]) -> Sequence[Written]:
-    """One file in the place of several."""
+def shared(share: Share, table: str, files: Sequence[Written]) -> Sequence[Written]:
+    """One file of a table in the place of several, which hold whole batches, by batch and split."""
     if len(files) == 1:
         return files
     folder, keys = f"{share.bound.folder}/{table}", share.bound.pipeline.keys

@@ -6,15 +6,12 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pipelines.jobs.run.accumulate_task import accumulate_share
 from pipelines.jobs.run.empty_batches import empty_states
-from pipelines.jobs.run.first_files import first_columns
-from pipelines.jobs.run.same_versions import say_other_workers, versions_here
-from pipelines.jobs.run.shares import Share, manifest_of_batch, split_batch
-from pipelines.jobs.run.source_columns import bound_types
+from pipelines.jobs.run.readings import readings
+from pipelines.jobs.run.same_versions import say_other_workers
+from pipelines.jobs.run.shares import manifest_of_batch
+from pipelines.jobs.run.shares_of_sources import accumulate_shares, dealt
 from pipelines.jobs.run.waiting_batches import hold_back
-from pipelines.jobs.source_note import noted
-from pipelines.sources.listing import shares
 from pipelines.spark.tasks import parallelism, run_tasks
 from pipelines.store.store import File
 
@@ -58,16 +55,10 @@ def read_batches(bound: Bound, spark: SparkSession, given: Inputs, schemas: Mapp
         SourceError: the source cannot be read as the definition says.
         StateError: states cannot be written, or workers have versions with which they would be others.
     """
-    bound, files, marks = given.of(bound), given.files, given.marks
-    pieces = [piece for interval, found in files.items() for piece in split_batch(bound, interval, found, marks.get(interval.start_us))]
+    files, marks = given.files, given.marks
     done = Read({interval.start_us: [] for interval in files}, {table: [] for table in schemas}, [])
-    if pieces:
-        paths = list(dict.fromkeys(piece.paths for piece, _ in pieces))
-        targets = bound_types(bound, schemas, paths)
-        dealt = shares([size for _, size in pieces], 2 * parallelism(spark))
-        columns = noted(bound.folder) or first_columns(bound, paths)
-        items = [Share(bound, [pieces[at][0] for at in share], targets, columns, versions_here()) for share in dealt]
-        results = run_tasks(spark, accumulate_share, items)
+    if found := readings(bound, given, schemas):
+        results = run_tasks(spark, accumulate_shares, dealt(found, 2 * parallelism(spark)))
         say_other_workers(result["versions"] for result in results)
         for result in results:
             _add(done, result)

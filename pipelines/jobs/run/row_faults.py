@@ -53,10 +53,10 @@ def first_fault(faults: Sequence[Fault]) -> str:
 def _expressions(bound: Bound) -> Iterator[tuple[str, RowExpression]]:
     """What names an expression of a row, and the expression. Only the filter is computed for rows that it leaves out."""
     kept: tuple[str, ...] = ()
-    if where := bound.pipeline.where:
+    if where := bound.pipeline.filter:
         kept = (where,)
         yield "where", RowExpression(where)
-    for name, aggregate in bound.aggregates.items():
+    for name, aggregate in bound.own_aggregates.items():
         for field in aggregate.fields:
             for lift in field.lifts.values():
                 yield from ((f"aggregates[{name!r}]", each) for each in row_expressions(lift, kept))

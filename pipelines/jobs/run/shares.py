@@ -11,6 +11,7 @@ from pipelines.sources.listing import SPLIT_BYTES, splits
 from pipelines.sources.row_groups import Part, may_be_cut
 from pipelines.sources.taken_times import Taken
 from pipelines.states.columns import LATEST, ROW_BATCH
+from pipelines.store.paths import OF_SOURCE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,8 +30,8 @@ class Split:
         number, paths: as above.
         mark_us: how far time is known after the batch, where its source says so itself.
         made: the name of the rows, where they are windows.
-        only: whether the batch has no other split.
-        first: the number of its first file in the batch, from 0.
+        only: whether the batch can have no other split.
+        first: the number of its first file in the batch, from 0; of one of several sources behind those of earlier sources.
         part: which part of its only file it is; None: all files are whole.
         rows: the numbers of the part's rows in the file, known to the task that reads it; None: all rows.
     """
@@ -80,17 +81,18 @@ class Written:
 
 
 def split_batch(bound: Bound, interval: Interval, files: Sequence[SourceFile], mark_us: int | None) -> list[tuple[Split, int]]:
-    """The splits of a batch, each with its size in bytes."""
+    """The splits of a batch, or of one of its several sources, each with its size in bytes. Their numbers tell the source."""
     cut = [(piece, part) for piece in splits(files, whole=bound.source.in_one_piece) for part in _parts(bound, piece)]
-    places = {file.path: at for at, file in enumerate(files)}
+    member, before = bound.source.member, 0 if bound.source.member is None else bound.source.member.number + 1
+    places = {file.path: at + (before << 32) for at, file in enumerate(files)}
     made = files[0].checksum if bound.source.batch_column and files else None
-    start, end, only = interval.start_us, interval.end_us, len(cut) == 1
+    start, end, only = interval.start_us, interval.end_us, len(cut) == 1 and not member
     return [
         (
             Split(start, end, number, tuple(file.path for file in piece), mark_us, made, only, places[piece[0].path], part),
             sum(file.size for file in piece) // (part.of if part else 1),
         )
-        for number, (piece, part) in enumerate(cut)
+        for number, (piece, part) in enumerate(cut, OF_SOURCE * before)
     ]
 
 

@@ -65,7 +65,7 @@ def bound_types(bound: Bound, known: Mapping[str, pa.Schema | None], pieces: Seq
         with suppress(FileNotFoundError):  # gone since it was listed
             if types := _of_good_rows(session, bound, known, pieces):
                 return types
-        first, before = first_with_rows(session, bound, pieces), noted(bound.folder)
+        first, before = first_with_rows(session, bound, pieces), noted(bound.folder, bound.source.member)
         found = contradictions(session, bound, before, first)
         if found and waits(bound):
             return _of_others(session, bound, known, pieces, before)
@@ -124,7 +124,7 @@ def _bound_types(
     rows = _without_rows(session, f"({staged(bound.source, files, columns, ordinal=True)})")
     _check_keys(bound, columns)
     _check_where(session, bound, rows, columns)
-    _check_aggregates(session, bound, rows, columns)
+    check_aggregates(session, bound, rows, columns)
     _check_windows(session, bound, rows, columns)
     _check_derived(session, bound, rows, columns)
     return {frames.table: _types(session, bound, frames, rows, columns, known.get(frames.table)) for frames in bound.frame_sets}
@@ -167,8 +167,19 @@ def _check_where(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, co
         _try(session, f"SELECT 1 FROM {rows} WHERE {bound.pipeline.where}", f"where: {bound.pipeline.where!r}", columns)
 
 
-def _check_aggregates(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]) -> None:
-    for name, aggregate in bound.aggregates.items():
+def check_aggregates(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]) -> None:
+    """See that the aggregates that take rows of the source fit its columns.
+
+    Args:
+        session: of DuckDB.
+        bound: the definition.
+        rows: SQL for rows, as `staged` gives them.
+        columns: name -> SQL type of the source's columns.
+
+    Raises:
+        DefinitionError: an aggregate does not fit.
+    """
+    for name, aggregate in bound.own_aggregates.items():
         what = f"aggregates[{name!r}]: {aggregate}"
         for field in aggregate.fields:
             for lift in lifts_sql(field).values():

@@ -41,7 +41,7 @@ def again(known: Known, first_us: int, end_us: int, last_us: int, *, reprocess: 
     if known.file:
         stretch = ["--start", spell_instant(first_us), "--end", spell_instant(end_us)]
         command = " ".join(map(quote, ["muntin", "run", str(known.file), "--root", str(known.root), *stretch]))
-    if known.pipeline is None or known.pipeline.source.upstream is not None:
+    if known.pipeline is None or known.pipeline.origin.upstream is not None:
         return Again(command, None, {})
     words = ["--from-date", _iso(first_us), "--to-date", _iso(last_us), *(["--reprocess-behavior", "completed"] if reprocess else [])]
     airflow = " ".join(map(quote, ["airflow", "backfill", "create", "--dag-id", known.name, *words]))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pipelines.definition.kinds import Carried, RowStates, as_window
+from pipelines.definition.several_sources import SeveralSources
 from pipelines.errors import DefinitionError
 from pipelines.windows.arrival.forbidden import mixtures
 from pipelines.windows.arrival.policies import BORDERS, Count, Keep, Policy, Punctuation, Time
@@ -86,6 +87,11 @@ class Arrival(Plain):
     def misfit(self, source: Any) -> str | None:  # noqa: ANN401 - a source of any kind
         """Why these windows cannot be made of a source, and what to do; None: they can."""
         at = self.evict.at if isinstance(self.evict, Punctuation) else None
+        if self.uses_clock and isinstance(source, SeveralSources):
+            return (
+                "rows of several sources arrive source by source, so that their times of arrival go back; take by_count(...), or "
+                "windows.tumbling(...), which goes by event time, or make a pipeline for each source"
+            )
         if self.uses_clock and not source.arrival_time:
             return (
                 'by_time goes by when rows arrived; say which column tells, as sources.files(..., arrival_time="received"), '

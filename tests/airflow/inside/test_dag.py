@@ -93,6 +93,12 @@ def test_the_first_scheduled_intervals_are_those_of_the_pipeline(schedule: str, 
     assert [(each.start, each.end) for each in found[:2]] == [(moment + n * interval, moment + (n + 1) * interval) for n in range(2)]
 
 
+def test_a_pipeline_over_several_sources_is_a_dag():
+    several = {name: sources.files(f"{name}/{{start:%Y-%m-%dT%H}}.csv", event_time="at") for name in ("visits", "carts")}
+    made = airflow_dag(pipeline(source=several, aggregates={"n": agg.count(), "carts": agg.count(source="carts")}))
+    assert [task.task_id for task in made.topological_sort()] == TASKS
+
+
 def test_options_reach_airflow():
     dag = airflow_dag(pipeline(), catchup=False, max_active_runs=3, tags=["mine"], default_args={"retries": 2})
     assert (dag.catchup, dag.max_active_runs, dag.tags) == (False, 3, {"mine"})
