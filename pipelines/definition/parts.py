@@ -76,6 +76,11 @@ class Source(Protocol):
         ...
 
     @property
+    def dedupe_within_us(self) -> int | None:
+        """How far the event times of duplicates in two batches may lie apart, microseconds; None where batches are not compared."""
+        ...
+
+    @property
     def arrival_time(self) -> str | None:
         """The column that says when a row arrived."""
         ...

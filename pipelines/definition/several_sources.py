@@ -38,7 +38,7 @@ class SeveralSources:
 
     members: Mapping[str, Source]
 
-    upstream = unit = timezone = time_format = delimiter = arrival_order = member = None
+    upstream = unit = timezone = time_format = delimiter = arrival_order = dedupe_within_us = member = None
     dedupe = section = ()
 
     @property
@@ -113,6 +113,10 @@ def _named(name: object, number: int, source: Any) -> Source:  # noqa: ANN401 - 
         raise DefinitionError(
             f"source[{name!r}]: windows of another pipeline cannot be one of several sources, as they bring a watermark of their own; "
             f"make a pipeline of its own over them"
+        )
+    if source.dedupe_within_us is not None:
+        raise DefinitionError(
+            f"source[{name!r}]: dedupe_within= is for a pipeline with one source; dedupe= without it compares the rows of a batch"
         )
     return cast("Source", replace(source, member=Member(name, number)))
 

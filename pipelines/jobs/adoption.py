@@ -38,7 +38,7 @@ def adopt(bound: Bound) -> str | None:
     earlier = adoptable(bound)
     if earlier is None:
         return None
-    for table in (QUARANTINE, TABLE, *_tables(bound)):
+    for table in (QUARANTINE, TABLE, *bound.tables_of_ids, *_tables(bound)):
         _take(bound, earlier, table)
     return earlier.name
 
@@ -59,7 +59,7 @@ def adoptable(bound: Bound) -> AnyPath | None:
 def _is_whole(bound: Bound, earlier: AnyPath) -> bool:
     """Whether all files to take over are there: else the source is read."""
     store = DeltaStore(str(earlier))
-    tables = (QUARANTINE, TABLE, *_tables(bound))
+    tables = (QUARANTINE, TABLE, *bound.tables_of_ids, *_tables(bound))
     return all((earlier / table / file.path).is_file() for table in tables for file in store.snapshot(table).files)
 
 

@@ -17,6 +17,7 @@ from pipelines.jobs import definition_note
 from pipelines.jobs.renaming import name_of_state, take_over
 from pipelines.sources.lift_sql import facts_of
 from pipelines.store import state
+from pipelines.store.paths import IDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -115,6 +116,11 @@ class Bound:
         """Window -> its frame set, in the order of the definition."""
         return {window: next(frames for frames in self.frame_sets if window in frames.windows) for window in self.windows}
 
+    @property
+    def tables_of_ids(self) -> tuple[str, ...]:
+        """The table of the ids of events; () where batches are not compared."""
+        return (IDS,) if self.source.dedupe_within_us is not None else ()
+
     def frames_of(self, window: str) -> FrameSet:
         """The frame set of a window."""
         return self.frames_by_window[window]
@@ -186,6 +192,8 @@ def _facts_of_source(source: parts.Source, schedule: Schedule) -> dict[str, Any]
     facts: dict[str, Any] = {"time": [source.event_time, source.unit, source.timezone, source.arrival_order, source.arrival_time]}
     if source.dedupe:
         facts["dedupe"] = list(source.dedupe)
+    if source.dedupe_within_us is not None:
+        facts["dedupe_within"] = source.dedupe_within_us
     if source.types:  # left out where none are given, so that states from before they counted keep their name
         facts["types"] = sorted(source.types.items())
     if source.hive:

@@ -28,7 +28,7 @@ def described(pipeline: Pipeline) -> dict[str, Any]:
         "where": pipeline.where if isinstance(pipeline.where, str) else dict(pipeline.where or {}) or "",
         "event_time": _of_sources(pipeline, lambda source: " ".join(filter(None, (source.event_time, source.unit, source.timezone)))),
         "arrival": _of_sources(pipeline, lambda source: " ".join(filter(None, (source.arrival_order, source.arrival_time)))),
-        "dedupe": _of_sources(pipeline, lambda source: ", ".join(source.dedupe)),
+        "dedupe": _of_sources(pipeline, _dedupe),
         "schedule": str(pipeline.intervals),
         "max_ahead": spell(pipeline.max_ahead_us),
         "max_behind": "" if pipeline.max_behind_us is None else spell(pipeline.max_behind_us),
@@ -44,6 +44,12 @@ def described(pipeline: Pipeline) -> dict[str, Any]:
 def _of_sources(pipeline: Pipeline, told: Callable[[Source], str]) -> str | dict[str, str]:
     """What is told of the source; name -> what is told of it, where there are several."""
     return {name: told(source) for name, source in pipeline.sources.items()} or told(pipeline.origin)
+
+
+def _dedupe(source: Source) -> str:
+    """The columns by which rows of a source are compared, and how far."""
+    within = "" if source.dedupe_within_us is None else f" within {spell(source.dedupe_within_us)}"
+    return ", ".join(source.dedupe) + within
 
 
 def _spelled(window: object) -> str:

@@ -89,7 +89,7 @@ class BatchReport:
         watermark: how far time is known after it; None while it waits, or before any event.
         windows_missed: window -> how many of them its rows came too late for, summed over rows.
         source_changed: whether its files or their content are others than at the last run.
-        rows_duplicate: rows that were left out since an earlier row of the batch told of the same event (`dedupe` of the source).
+        rows_duplicate: rows that were left out since an earlier row told of the same event (`dedupe` and `dedupe_within` of the source).
         sources: name -> the rows that came from this source, where the pipeline has several.
     """
 

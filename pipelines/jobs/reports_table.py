@@ -57,7 +57,7 @@ _TEXTS = Texts(
         "rows_accepted": "rows that counted",
         "rows_quarantined": "rows that were refused",
         "source_changed": "whether the batch was read before, from something else",
-        "rows_duplicate": "rows that were left out: an earlier row of the batch told of the same event",
+        "rows_duplicate": "rows that were left out: an earlier row told of the same event",
         "sources": "JSON: source, how many of these rows came from it; where the pipeline has several",
         "files": "JSON: path, bytes, rows, time of the last change (ns), checksum of each file; its source, where there are several",
         "rows_late": "rows that came too late for at least one window",
@@ -74,11 +74,14 @@ _ACCUMULATED = ["batch", "recorded_at", "version", "rows_read", "rows_accepted",
 """The columns that a report of accumulate fills."""
 
 
-def record_accumulated(store: Store, done: Sequence[Accumulated], now: datetime) -> dict[int, bool]:
-    """Write down what was read; return for each batch whether its source is another one than the last time."""
+def record_accumulated(store: Store, done: Sequence[Accumulated], now: datetime, *, decided_anew: bool = False) -> dict[int, bool]:
+    """Write down what was read; return for each batch whether its source is another one than the last time.
+
+    `decided_anew`: whether they were read again since other rows of them are duplicates, so that other states come of the same source.
+    """
     last = last_accumulated(store, [one.interval for one in done])
     now = max([now, *(report["recorded_at"] + _LEAST for report in last.values())])  # the newest report counts, though a clock went back
-    changed = {one.interval.start_us: _differs(last.get(one.interval.start_us), one) for one in done}
+    changed = {one.interval.start_us: _differs(last.get(one.interval.start_us), one, same_version=decided_anew) for one in done}
     rows = [
         {
             "batch": from_us(one.interval.start_us),
@@ -113,9 +116,12 @@ def report_of_source(report: Mapping[str, Any], source: str) -> Mapping[str, Any
     return {**report, "files": json.dumps([_entry(replace(file, source=None)) for file in manifest(report) if file.source == source])}
 
 
-def _differs(before: Mapping[str, Any] | None, now: Accumulated) -> bool:
-    """Whether a batch has other files, or files with another content, as far as that is known."""
-    if before is None or before["version"] != now.version:
+def _differs(before: Mapping[str, Any] | None, now: Accumulated, *, same_version: bool) -> bool:
+    """Whether a batch has other files, or files with another content, as far as that is known.
+
+    `same_version`: whether another version of the states says nothing of the source.
+    """
+    if before is None or (before["version"] != now.version and not same_version):
         return before is not None
     was = manifest(before)
     pairs = list(zip(was, now.manifest, strict=False))

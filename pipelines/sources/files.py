@@ -15,13 +15,14 @@ from pipelines.errors import DefinitionError
 from pipelines.sources.dialect import USUAL, Dialect, dialect
 from pipelines.sources.hive import check_names
 from pipelines.sources.path_templates import Format, check_template, format_of, stem
-from pipelines.sources.repeated_rows import checked_dedupe
+from pipelines.sources.repeated_rows import checked_dedupe, checked_within
 from pipelines.sources.source import OnBadFile, OnSchema
 from pipelines.sources.time_arguments import Unit, check_time_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from pipelines.definition.durations import Duration
     from pipelines.definition.schedule import Schedule
     from pipelines.definition.several_sources import Member
 
@@ -52,6 +53,7 @@ class FileSource:
     columns: Mapping[str, str] = field(default_factory=dict)
     hive: Mapping[str, str] = field(default_factory=dict)
     dedupe: tuple[str, ...] = ()
+    dedupe_within_us: int | None = None
     on_schema: OnSchema = "error"
     member: Member | None = None
 
@@ -133,6 +135,7 @@ def files(
     columns: Mapping[str, str] | None = None,
     hive: Mapping[str, str] | None = None,
     dedupe: str | Sequence[str] | None = None,
+    dedupe_within: Duration | None = None,
     on_schema: OnSchema = "error",
 ) -> FileSource:
     """Files of Parquet, CSV (with a header) or JSON lines, plain or compressed (.gz, .zst).
@@ -172,6 +175,8 @@ def files(
             `dt=2024-01-01/hour=03/`. They come before columns of the same name in the files.
         dedupe: the column, or the columns, that tell events apart. Of rows of a batch that are alike in them the first to arrive counts;
             the others are duplicates, which the report counts. A null is like no other. A batch is then read by one task.
+        dedupe_within: how far the event times of duplicates in two batches may lie apart, as "2d". A row is then a duplicate, too, if a row
+            of an earlier batch is alike in these columns and its event time differs by at most this. None: batches are not compared.
         on_schema: what a batch is with a column that has a type which contradicts earlier batches, as text after a number: an
             "error", or a batch that waits in the "quarantine" as a whole, each of its files a row, until it is mended and read again.
 
@@ -200,6 +205,10 @@ def files(
         raise DefinitionError(f'ready: {ready!r} is not possible; give the name of a file in the folder of the others, as "_SUCCESS"')
     check_template(known(path, "path"), all_files=all_files)
     check_names(hive or {}, (*(columns or {}), *(types or {})))
+    told = checked_dedupe(dedupe)
+    within_us = checked_within(dedupe_within, told)
+    if within_us is not None:
+        _check_types_of_ids(told, form, {**(columns or {}), **(types or {}), **(hive or {})})
     return FileSource(
         str(path),
         event_time,
@@ -219,9 +228,19 @@ def files(
         ready,
         dict(columns or {}),
         dict(hive or {}),
-        checked_dedupe(dedupe),
+        told,
+        within_us,
         on_schema,
     )
+
+
+def _check_types_of_ids(dedupe: Sequence[str], form: Format, types: Mapping[str, str]) -> None:
+    """Text does not tell types: the id 007 would be a number in the files of one batch, and a text in those of another."""
+    if form != "parquet" and (unknown := [name for name in dedupe if name not in types]):
+        raise DefinitionError(
+            f"dedupe_within compares {unknown[0]} of files of different batches, so its type must be said where files are {form}: "
+            f'types={{"{unknown[0]}": "VARCHAR"}}'
+        )
 
 
 def _check_delimiter(delimiter: str | None, form: Format) -> None:

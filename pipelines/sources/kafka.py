@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from pipelines.definition.checks import check_choice
 from pipelines.sources.dialect import USUAL
-from pipelines.sources.repeated_rows import checked_dedupe
+from pipelines.sources.repeated_rows import checked_dedupe, checked_within
 from pipelines.sources.time_arguments import Unit, check_time_arguments
 from pipelines.sources.topics.checks import VALUE, check_address, check_column, check_schema, checked_fields
 from pipelines.sources.topics.ranges import Range, parsed
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from pipelines.definition.durations import Duration
     from pipelines.definition.schedule import Schedule
     from pipelines.definition.several_sources import Member
     from pipelines.sources.source import OnBadFile, OnSchema
@@ -43,6 +44,7 @@ class KafkaSource:
     arrival_order: str | None = None
     arrival_time: str | None = None
     dedupe: tuple[str, ...] = ()
+    dedupe_within_us: int | None = None
     connection: str | None = None
     registry: str | None = None
     schema: object = None
@@ -106,6 +108,7 @@ def kafka(
     arrival_order: str | None = None,
     arrival_time: str | None = None,
     dedupe: str | Sequence[str] | None = None,
+    dedupe_within: Duration | None = None,
     connection: str | None = None,
     registry: str | None = None,
     schema: object = None,
@@ -134,6 +137,7 @@ def kafka(
             one task.
         arrival_time: the column that says when a row arrived, for windows that go by the clock, as "kafka_timestamp".
         dedupe: the column, or the columns, that tell events apart, as for `files`.
+        dedupe_within: how far the event times of duplicates in two batches may lie apart, as for `files`.
         connection: the name of a connection of type kafka with the credentials: in the variable AIRFLOW_CONN_<NAME>, or in Airflow.
         registry: the address of a schema registry, by which messages of Avro and Protobuf name their schema.
         schema: of Avro the schema as JSON: the only one without a registry, else the one to read by. Of Protobuf the class of a message.
@@ -166,6 +170,7 @@ def kafka(
         order,
         arrival_time,
         told,
+        checked_within(dedupe_within, told),
         connection,
         registry,
         schema,

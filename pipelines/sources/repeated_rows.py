@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pipelines.definition.durations import DAY_US, Duration, positive, spell
 from pipelines.errors import DefinitionError
 from pipelines.states.columns import IDENTITY, ORDINAL
 
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pipelines.sources.taken_times import Taken
+
+
+LONGEST_US = 366 * DAY_US
+"""The longest `dedupe_within`."""
 
 
 def checked_dedupe(dedupe: Any) -> tuple[str, ...]:  # noqa: ANN401 - whatever the user gave
@@ -28,6 +33,29 @@ def checked_dedupe(dedupe: Any) -> tuple[str, ...]:  # noqa: ANN401 - whatever t
     if dedupe is not None and (not names or not all(isinstance(name, str) and name for name in names)):
         raise DefinitionError(f'dedupe: {dedupe!r} is no column; write "event_id", or ["device", "number"] for several columns together')
     return names
+
+
+def checked_within(within: Duration | None, dedupe: tuple[str, ...]) -> int | None:
+    """How far the event times of duplicates in two batches may lie apart, microseconds; None where batches are not compared.
+
+    Args:
+        within: as the user gave it.
+        dedupe: the columns that tell events apart.
+
+    Raises:
+        DefinitionError: it is no duration, not positive, longer than a leap year, or `dedupe` names no column.
+    """
+    if within is None:
+        return None
+    within_us = positive(within, "dedupe_within")
+    if not dedupe:
+        raise DefinitionError('dedupe_within needs dedupe, which names the columns that tell events apart, as dedupe="event_id"')
+    if within_us > LONGEST_US:
+        raise DefinitionError(
+            f"dedupe_within: {within!r} is longer than {spell(LONGEST_US)}: each batch is compared with the ids of all batches in this "
+            f"time. Give the time in which a writer may deliver an event again"
+        )
+    return within_us
 
 
 def identity(columns: Sequence[str]) -> str:

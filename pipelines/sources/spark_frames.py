@@ -10,7 +10,7 @@ from pipelines.definition.function_marks import mark
 from pipelines.errors import DefinitionError
 from pipelines.files.paths import stat_of
 from pipelines.sources.dialect import USUAL
-from pipelines.sources.repeated_rows import checked_dedupe
+from pipelines.sources.repeated_rows import checked_dedupe, checked_within
 from pipelines.sources.time_arguments import Unit, check_time_arguments
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from pipelines.definition.durations import Duration
     from pipelines.definition.schedule import Schedule
     from pipelines.definition.several_sources import Member
     from pipelines.sources.source import OnBadFile, OnSchema
@@ -42,6 +43,7 @@ class SparkSource:
     arrival_time: str | None = None
     time_format: str | None = None
     dedupe: tuple[str, ...] = ()
+    dedupe_within_us: int | None = None
     member: Member | None = None
 
     upstream = batch_column = blank = delimiter = None
@@ -111,6 +113,7 @@ def spark(
     arrival_time: str | None = None,
     time_format: str | None = None,
     dedupe: str | Sequence[str] | None = None,
+    dedupe_within: Duration | None = None,
 ) -> SparkSource:
     """Rows of whatever Spark can read: a database by JDBC, Iceberg, Delta, Avro, ORC, BigQuery, Kafka by Spark's own connector.
 
@@ -132,6 +135,7 @@ def spark(
             clock; rows are ordered by it unless `arrival_order` says otherwise.
         time_format: how event times are written where they are text, as strptime takes it: "%d.%m.%Y %H:%M"; ISO 8601 unless said.
         dedupe: the column, or the columns, that tell events apart; of rows of a batch that are alike in them the first counts.
+        dedupe_within: how far the event times of duplicates in two batches may lie apart, as for `files`.
 
     Raises:
         DefinitionError: `read` is no function, or an unknown unit or zone.
@@ -141,6 +145,7 @@ def spark(
     check_time_arguments(event_time, unit, timezone, time_format)
     if isinstance(columns, str) or not all(isinstance(name, str) and name for name in columns):
         raise DefinitionError(f'columns: {columns!r} is not a list of column names; write ["at", "amount"]')
+    told = checked_dedupe(dedupe)
     return SparkSource(
         read,
         event_time,
@@ -151,5 +156,6 @@ def spark(
         arrival_order or arrival_time,
         arrival_time,
         time_format,
-        checked_dedupe(dedupe),
+        told,
+        checked_within(dedupe_within, told),
     )

@@ -11,12 +11,13 @@ from pipelines.definition.relative_paths import is_object_store, known
 from pipelines.errors import DefinitionError
 from pipelines.files.paths import stat_of
 from pipelines.sources.dialect import USUAL
-from pipelines.sources.repeated_rows import checked_dedupe
+from pipelines.sources.repeated_rows import checked_dedupe, checked_within
 from pipelines.sources.time_arguments import Unit, check_time_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from pipelines.definition.durations import Duration
     from pipelines.definition.schedule import Schedule
     from pipelines.definition.several_sources import Member
     from pipelines.sources.source import OnBadFile, OnSchema
@@ -40,6 +41,7 @@ class TableSource:
     arrival_time: str | None = None
     time_format: str | None = None
     dedupe: tuple[str, ...] = ()
+    dedupe_within_us: int | None = None
     on_change: OnChange = "error"
     columns: Mapping[str, str] = field(default_factory=dict)
     hive: Mapping[str, str] = field(default_factory=dict)
@@ -97,6 +99,7 @@ def table(
     arrival_time: str | None = None,
     time_format: str | None = None,
     dedupe: str | Sequence[str] | None = None,
+    dedupe_within: Duration | None = None,
     on_change: OnChange = "error",
 ) -> TableSource:
     """A Delta table, read by version and without Spark's own reader: a batch is what was added to the table in its interval.
@@ -116,6 +119,7 @@ def table(
             clock; rows are ordered by it unless `arrival_order` says otherwise. It does not say which batch a row is of.
         time_format: how event times are written where they are text, as strptime takes it: "%d.%m.%Y %H:%M"; ISO 8601 unless said.
         dedupe: the column, or the columns, that tell events apart; of rows of a batch that are alike in them the first counts.
+        dedupe_within: how far the event times of duplicates in two batches may lie apart, as for `files`.
         on_change: what a commit is that removes or changes rows (DELETE, UPDATE, MERGE, an overwrite): an "error", as windows hold rows
             that the table holds no more; or to "skip": it is passed over with all that it adds.
 
@@ -125,6 +129,7 @@ def table(
     if not isinstance(path, str | Path) or not str(path):
         raise DefinitionError(f'path: {path!r} is no path of a Delta table; write "data/orders" or "s3://bucket/orders"')
     check_time_arguments(event_time, unit, timezone, time_format)
+    told = checked_dedupe(dedupe)
     check_choice("on_change", on_change, get_args(OnChange))
     return TableSource(
         str(known(path, "path")).rstrip("/"),
@@ -135,6 +140,7 @@ def table(
         arrival_order or arrival_time,
         arrival_time,
         time_format,
-        checked_dedupe(dedupe),
+        told,
+        checked_within(dedupe_within, told),
         on_change,
     )

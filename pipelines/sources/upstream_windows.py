@@ -40,6 +40,7 @@ class WindowSource:
     hive: Mapping[str, str] = field(default_factory=dict)
     checksum = False
     dedupe = ()
+    dedupe_within_us = None
     in_one_piece = True
     bundles = False
     blank = None

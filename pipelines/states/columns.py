@@ -13,6 +13,10 @@ FILE_NUMBER = "muntin_file"  # of a state that is a row: number of its file in t
 ROW_IN_BATCH = "muntin_place"  # of a state that is a row: its number in the batch, by arrival
 STATE_PREFIX = "state_"  # begins the names of fields' columns that stand beside results in published windows
 
+# Columns of a table of ids, beside the batch.
+ID_HIGH, ID_LOW = "id_high", "id_low"  # the halves of an event's id as a hash of 128 bits
+ID_TIME = "event_time"  # of the row that brought the id
+
 # Columns of a note.
 COUNTERS, BASE = "muntin_counters", "muntin_base"  # the counters of a partition; the value that a delta compares with
 

@@ -24,12 +24,13 @@ if TYPE_CHECKING:
 
 _KEY = "muntin.batches"
 _SOURCES = "newest_by_source"
-_ALWAYS = tuple(name for name in Batches.__slots__ if name not in ("expired", _SOURCES))
+_SELDOM = {"expired": np.bool_, "decided": np.uint64}  # facts of which nothing is said where they are 0 of all batches
+_PLAIN = tuple(name for name in Batches.__slots__ if name != _SOURCES)
 
 
 def facts_footer(batches: Batches) -> Mapping[str, str]:
-    """The text for the footer of a file that these batches share. While no batch is expired, nothing is said of it; so of sources."""
-    columns = {name: getattr(batches, name) for name in (*_ALWAYS, *(("expired",) if batches.expired.any() else ()))}
+    """The text for the footer of a file that these batches share."""
+    columns = {name: getattr(batches, name) for name in _PLAIN if name not in _SELDOM or getattr(batches, name).any()}
     if width := batches.newest_by_source.shape[1]:
         columns[_SOURCES] = pa.FixedSizeListArray.from_arrays(pa.array(batches.newest_by_source.ravel()), width)
     return {_KEY: text_of(pa.table(columns))}
@@ -85,7 +86,7 @@ def _facts(start_us: int, files: list[tuple[StatesPath, File]], after: Callable[
     low = min((path.low_us for path in paths if path.low_us is not None), default=AFTER_ALL)
     high = max((path.high_us for path in paths if path.high_us is not None), default=BEFORE_ALL)
     version = int(version_of(file.path for _, file in files), 16)
-    return start_us, after(start_us), version, newest, low, high, sum(file.rows for _, file in files), False
+    return start_us, after(start_us), version, newest, low, high, sum(file.rows for _, file in files), False, paths[0].decided
 
 
 @lru_cache(maxsize=1024)
@@ -101,9 +102,10 @@ def shared_batches(path: str) -> Batches:
         raise StateError(
             f"{path} is gone or damaged ({wrong}); run all batches from the first to the last that its path names again, at once"
         ) from wrong
-    if "expired" not in table.column_names:
-        table = table.append_column("expired", pa.array(np.zeros(len(table), np.bool_)))
-    plain = {name: table[name].combine_chunks().to_numpy(zero_copy_only=False) for name in (*_ALWAYS, "expired")}
+    for name, kind in _SELDOM.items():
+        if name not in table.column_names:
+            table = table.append_column(name, pa.array(np.zeros(len(table), kind)))
+    plain = {name: table[name].combine_chunks().to_numpy(zero_copy_only=False) for name in _PLAIN}
     return Batches(**plain, newest_by_source=_sources(table))
 
 

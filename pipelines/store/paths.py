@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _STATES = re.compile(
-    r"(?P<batch>[^/_]+)/(?P<split>\d{5,6})_(?P<newest>[^/_]+)_(?P<low>[^/_]+)_(?P<high>[^/_]+)_(?P<digest>[0-9a-f]{16})\.parquet"
+    r"(?P<batch>[^/_]+)/(?P<split>\d{5,6})_(?P<newest>[^/_]+)_(?P<low>[^/_]+)_(?P<high>[^/_]+)"
+    r"(_(?P<decided>[0-9a-f]{16}))?_(?P<digest>[0-9a-f]{16})\.parquet"
 )
 _SHARED = re.compile(
     r"(?P<first>[^/_]+)_(?P<last>[^/_]+)/(?P<batches>\d+)_(?P<low>[^/_]+)_(?P<high>[^/_]+)_(?P<digest>[0-9a-f]{16})\.parquet"
@@ -29,6 +30,7 @@ DIGEST_BYTES = 8
 NOTES = "carry"  # the folder of notes, below the state
 LANDED = "landed"  # the folder of rows that Spark read, below the state, while a run needs them
 QUARANTINE = "quarantine"  # the table of refused rows
+IDS = "ids"  # the table of the ids of events, where batches are compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,7 @@ class StatesPath:
         split: the number of the split that it came from; of one of several sources behind the number of the source, from 1.
         newest_us: the largest event time of the split, also of rows that `where` leaves out; None without rows.
         low_us, high_us: starts of its first and last frame; None without states.
+        decided: as in `Batches`.
     """
 
     batch_us: int
@@ -47,6 +50,7 @@ class StatesPath:
     newest_us: int | None
     low_us: int | None = None
     high_us: int | None = None
+    decided: int = 0
 
     batches = 1
 
@@ -67,8 +71,9 @@ class StatesPath:
 
     def named(self, digest: str) -> str:
         """The path, given the digest of the file's content."""
-        times = (_spelled(us) for us in (self.newest_us, self.low_us, self.high_us))
-        return f"{label(self.batch_us)}/{self.split:05d}_{'_'.join(times)}_{digest}.parquet"
+        times = "_".join(_spelled(us) for us in (self.newest_us, self.low_us, self.high_us))
+        decided = f"_{self.decided:016x}" if self.decided else ""
+        return f"{label(self.batch_us)}/{self.split:05d}_{times}{decided}_{digest}.parquet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +128,8 @@ def parse_states_path(path: str) -> StatesPath | SharedPath:
     low, high = _instant(match["low"]), _instant(match["high"])
     if "first" in match.groupdict():
         return SharedPath(of_label(match["first"]), of_label(match["last"]), int(match["batches"]), low, high)
-    return StatesPath(of_label(match["batch"]), int(match["split"]), _instant(match["newest"]), low, high)
+    decided = int(match["decided"] or "0", 16)
+    return StatesPath(of_label(match["batch"]), int(match["split"]), _instant(match["newest"]), low, high, decided)
 
 
 def _instant(text: str) -> int | None:

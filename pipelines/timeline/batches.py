@@ -18,8 +18,10 @@ Versions = np.ndarray[tuple[int], np.dtype[np.uint64]]
 Flags = np.ndarray[tuple[int], np.dtype[np.bool_]]
 BySource = np.ndarray[tuple[int, int], np.dtype[np.int64]]
 NO_SOURCES: BySource = np.empty((0, 0), np.int64)
-_KINDS = {"version": np.uint64, "expired": np.bool_}
+UNDECIDED = 0  # of states whose rows were compared with those of no other batch
 GAP = 0  # the version of a missing interval that is taken for an empty batch
+_KINDS = {"version": np.uint64, "expired": np.bool_, "decided": np.uint64}
+_LAST = (False, UNDECIDED)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,6 +35,8 @@ class Batches:
         low_us, high_us: starts of the first and of the last frame; `AFTER_ALL` and `BEFORE_ALL` without states.
         rows: the number of states.
         expired: whether its states are removed, as the definition's `retain` says. All other facts stay.
+        decided: a name of the ids of its events and of the rows that were left out of its states as they repeat rows of earlier batches;
+            `UNDECIDED` where batches are not compared (uint64).
         newest_by_source: a row for each batch, a column for each of several sources: the largest event time of its rows; `BEFORE_ALL`
             without rows. No columns where there is one source.
     """
@@ -45,6 +49,7 @@ class Batches:
     high_us: Ints
     rows: Ints
     expired: Flags
+    decided: Versions
     newest_by_source: BySource = field(default_factory=lambda: NO_SOURCES)
 
     def __post_init__(self) -> None:
@@ -74,8 +79,11 @@ class Batches:
 
     @staticmethod
     def of(rows: Iterable[Sequence[int]]) -> Batches:
-        """From rows of values, in the order of the attributes but for the sources; of rows without the last states are there."""
-        table = [(*row, False)[: len(_PLAIN)] for row in rows]
+        """From rows of values, in the order of the attributes but for the sources. A row without the last two is of states that are there,
+        `UNDECIDED`.
+        """
+        count = len(_PLAIN)
+        table = [(*row, *_LAST[len(row) - count :]) if len(row) < count else row for row in rows]
         kinds: list[Any] = [_KINDS.get(name, np.int64) for name in _PLAIN]
         return Batches(*(np.array([row[at] for row in table], kind) for at, kind in enumerate(kinds)))
 
@@ -104,7 +112,8 @@ def empty_batches(start_us: Ints, end_us: Ints) -> Batches:
     """Batches without events, for missing intervals."""
     never, after = np.full(len(start_us), BEFORE_ALL), np.full(len(start_us), AFTER_ALL)
     nothing = np.zeros(len(start_us), np.int64)
-    return Batches(start_us, end_us, np.full(len(start_us), GAP, np.uint64), never, after, never, nothing, nothing.astype(np.bool_))
+    undecided, gone = np.full(len(start_us), UNDECIDED, np.uint64), nothing.astype(np.bool_)
+    return Batches(start_us, end_us, np.full(len(start_us), GAP, np.uint64), never, after, never, nothing, gone, undecided)
 
 
 def positions_of(values: Ints, ascending: Ints) -> Ints:

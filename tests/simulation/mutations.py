@@ -70,7 +70,7 @@ def publishes_over_others(patch: pytest.MonkeyPatch) -> None:
 
 def batches_without_locks(patch: pytest.MonkeyPatch) -> None:
     """Two runs of one new batch commit its states beside each other."""
-    patch.setattr(accumulate, "_locks", lambda _starts: [])
+    patch.setattr(accumulate, "locks", lambda _starts: [])
 
 
 def young_files_are_swept(patch: pytest.MonkeyPatch) -> None:

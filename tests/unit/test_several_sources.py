@@ -50,6 +50,10 @@ UPSTREAM = Pipeline(
             "windows of another pipeline cannot be one of several",
         ),
         ({"source": {"clicks": CLICKS, "orders": sources.files("{start:%Y}.csv", event_time="t")}}, "source 'orders': path: neighbouring"),
+        (
+            {"source": {"clicks": CLICKS, "orders": replace(ORDERS, dedupe=("id",), dedupe_within_us=1)}},
+            r"source\['orders'\]: dedupe_within= is for a pipeline with one source",
+        ),
         ({"source": {"a": ORDERS, "b": ORDERS}, "aggregates": {"n": agg.count()}}, "two sources read the topic 'orders'"),
         ({"aggregates": {"n": agg.count(), "m": agg.max("x", source="order")}}, "no source 'order'; the sources are 'clicks', 'orders'"),
         ({"aggregates": {"m": agg.max("x", source="orders")}}, "no aggregate takes rows of 'clicks'"),

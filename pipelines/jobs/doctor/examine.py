@@ -42,7 +42,7 @@ def examine(bound: Bound, *, deep: bool) -> Damage:
     """
     files, states = set[AnyPath](), set[int]()
     states |= _disagreeing(bound)
-    for table in (*(frames.table for frames in bound.frame_sets), QUARANTINE):
+    for table in (*(frames.table for frames in bound.frame_sets), QUARANTINE, *bound.tables_of_ids):
         bad, lost = _of_batches(bound, table, deep=deep)
         files |= bad
         states |= lost
@@ -109,7 +109,8 @@ def _disagreeing(bound: Bound) -> set[int]:
     """The batches of which reports, states and refused rows do not agree: one of the tables has lost a commit."""
     reports = _reported(bound)
     read = np.array(sorted(reports), np.int64)
-    held = [accumulated(bound, frames.table, bound.store.snapshot(frames.table)).start_us for frames in bound.frame_sets]
+    tables = (*(frames.table for frames in bound.frame_sets), *bound.tables_of_ids)
+    held = [accumulated(bound, table, bound.store.snapshot(table)).start_us for table in tables]
     refused = np.array([start for start, report in reports.items() if report["rows_quarantined"]], np.int64)
     kept = accumulated(bound, QUARANTINE, bound.store.snapshot(QUARANTINE)).start_us
     reported_from = expired_before(bound.store.snapshot(TABLE).files) or BEFORE_ALL

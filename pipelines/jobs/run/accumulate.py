@@ -10,9 +10,12 @@ import pyarrow.parquet as pq
 
 from pipelines.errors import ConflictError
 from pipelines.files.readable import readable_footer
+from pipelines.jobs.duplicates.kept_decisions import keep_of_one
+from pipelines.jobs.duplicates.known import commit_ids
 from pipelines.jobs.kept_states import check_kept
 from pipelines.jobs.landing.landed_inputs import inputs_of_run
 from pipelines.jobs.run.joined_reading import read
+from pipelines.jobs.run.locks import every_lock, locks
 from pipelines.jobs.run.noticed_columns import noticed_columns
 from pipelines.jobs.run.quarantined_share import check_share
 from pipelines.jobs.run.refused_places import REFUSED
@@ -20,10 +23,9 @@ from pipelines.jobs.run.same_versions import note_versions
 from pipelines.jobs.run.summaries import summaries
 from pipelines.jobs.run.wider_states import common_schema, in_types
 from pipelines.states.columns import INSTANT
-from pipelines.states.keys import scattered
 from pipelines.states.stored_types import has_types
 from pipelines.store.batch_facts import batches_of
-from pipelines.store.paths import QUARANTINE
+from pipelines.store.paths import IDS, QUARANTINE
 from pipelines.store.retries import after_conflicts
 from pipelines.store.shared_files import others, replacement, within
 from pipelines.store.store import Change, File, Snapshot, Texts
@@ -42,9 +44,6 @@ if TYPE_CHECKING:
     from pipelines.timeline.batches import Versions
 
 _TRIES = 5
-
-LOCKS = 64
-"""How many names lock the batches of a table."""
 _REFUSED = pa.schema([pa.field("batch", INSTANT), *REFUSED])
 _TEXTS = Texts(
     "quarantine",
@@ -91,11 +90,15 @@ def accumulate(
     check_share(bound, intervals, done)
     starts = np.array([interval.start_us for interval in intervals], np.int64)
     _commit_refused(bound, refused_base, starts, done)
+    if bound.source.dedupe_within_us is not None:
+        commit_ids(bound, starts, done.ids)
     lost = {start for frames in sets for start in _commit_states(bound, frames, bases[frames.table], starts, done)}
     noticed = noticed_columns(bound, done)
     note_versions(bound.folder)
     table = sets[0].table
     found = batches_of(f"{bound.folder}/{table}", done.states[table], bound.pipeline.intervals.after)
+    if done.before is not None and len(starts) == 1:
+        keep_of_one(bound, done.before, batches_of(f"{bound.folder}/{IDS}", done.ids, bound.pipeline.intervals.after), found.decided)
     out = summaries(bound, found, [interval for interval in intervals if interval.start_us not in lost], done, noticed)
     again = [interval for interval in intervals if interval.start_us in lost]
     if again and tries <= 1:
@@ -141,20 +144,15 @@ def _replacing(bound: Bound, frames: FrameSet, base: Snapshot, starts: Ints, new
     known = base.schema or schemas[0]
     if len(schemas) == 1 and has_types(schemas[0], known):
         adds, removes = replacement(folder, base.files, starts, new, keys)
-        return Change(schemas[0], adds, removes, _locks(starts))
+        return Change(schemas[0], adds, removes, locks(starts))
     wide = common_schema([known, *schemas])
     new = in_types(folder, new, wide, keys, bound.pipeline.intervals.after)
     adds, removes = replacement(folder, base.files, starts, new, keys)
     if has_types(known, wide):
-        return Change(wide, adds, removes, _locks(starts))
+        return Change(wide, adds, removes, locks(starts))
     stay = [file for file in base.files if file not in removes]
     adds = in_types(folder, [*adds, *stay], wide, keys, bound.pipeline.intervals.after)
-    return Change(wide, adds, base.files, [f"batch/{number}" for number in range(LOCKS)], whole=True)
-
-
-def _locks(starts: Ints) -> list[str]:
-    """The names that lock batches: few enough for the log of a table to keep for ever. Two batches may share a name."""
-    return [f"batch/{number}" for number in np.unique(scattered(starts) % np.uint64(LOCKS)).tolist()]
+    return Change(wide, adds, base.files, every_lock(), whole=True)
 
 
 def _versions(bound: Bound, table: str, files: Sequence[File], starts: Ints) -> Versions:

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from pipelines.aggregates.aggregate import sealed
 from pipelines.engine.merged_states import merged
+from pipelines.jobs.duplicates.of_split import REPEATED, without_repeated
 from pipelines.jobs.run.bundle_states import encoding
 from pipelines.jobs.run.columns_of_files import check_files, lacking_files
 from pipelines.jobs.run.refused_places import ONCE
@@ -22,6 +23,7 @@ from pipelines.states.checkpoint import arranged, frame_range, numbered
 from pipelines.states.columns import INSTANT
 from pipelines.store.parquet import write_named
 from pipelines.store.paths import StatesPath
+from pipelines.timeline.batches import UNDECIDED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,9 +45,11 @@ def accumulate_rows(session: duckdb.DuckDBPyConnection, share: Share, split: Spl
     """
     times = taken(share.bound, split)
     read, accepted, newest = session.execute(tally(found.rows, times)).fetchall()[0]
-    by_file, counted = found.by_file(read), read
+    by_file, counted, compared = found.by_file(read), read, None
     if share.bound.source.dedupe:
         found = replace(found, rows=_once(session, found.rows, times))
+        if share.bound.source.dedupe_within_us is not None:
+            compared = without_repeated(session, share, split, found.rows, found.columns, times)
         counted, _, newest = session.execute(tally(found.rows, times)).fetchall()[0]
     newest = newest if split.mark_us is None else split.mark_us
     done: dict[str, Any] = {"batch": split.batch_us, "split": split.number, "read": read + found.bad, "taken": 0, "newest": newest}
@@ -53,8 +57,13 @@ def accumulate_rows(session: duckdb.DuckDBPyConnection, share: Share, split: Spl
     check_files(session, share.bound, found.columns, [path for path, count in zip(found.paths, by_file, strict=True) if count])
     done["states"] = states = dict[str, Any]()
     for frames in share.bound.frame_sets:
-        states[frames.table] = written = _write_states(session, share, split, frames, found, times, newest, by_file)
-        done["taken"] = written.pop("taken")
+        if compared and compared.repeated:
+            _lifted(session, share, split, frames, replace(found, rows=REPEATED), times)  # a faulty row is refused, whatever it repeats
+        table, wider = _lifted(session, share, split, frames, found, times)
+        decided = compared.decided if compared else UNDECIDED
+        states[frames.table] = written = _write_states(share, split, frames, table, newest, by_file, decided)
+        states[frames.table]["wider"], done["taken"] = wider, written.pop("taken")
+    done["ids"] = compared.ids if compared else None
     done["rows"], done["columns"] = found.in_files(by_file), [split.paths[0], list(found.columns.items())]
     done["lacks"] = lacking_files(session, share.bound.source, found.paths)
     done["refused_rows"] = read - accepted + found.bad
@@ -68,28 +77,28 @@ def _once(session: duckdb.DuckDBPyConnection, rows: str, times: Taken) -> str:
     return ONCE
 
 
-def _write_states(
-    session: duckdb.DuckDBPyConnection,
-    share: Share,
-    split: Split,
-    frames: FrameSet,
-    found: SplitRows,
-    times: Taken,
-    newest: int | None,
-    by_file: Sequence[int],
-) -> dict[str, Any]:
+def _lifted(
+    session: duckdb.DuckDBPyConnection, share: Share, split: Split, frames: FrameSet, found: SplitRows, times: Taken
+) -> tuple[pa.Table, bool]:
+    """The states of a frame set, and whether a type is wider than in the state."""
     query = states(share.bound.pipeline, share.bound.fields, frames, found.rows, times, found.columns)
     kinds, wider = types_of_states(described(session, query), share, frames, split.paths)
     table = sealed(stored(session, query, kinds), share.bound.fields)
     if not frames.by_arrival and any(each.is_state for each in share.bound.fields):
         table = merged(table, share.bound.pipeline.keys, share.bound.fields)
+    return table, wider
+
+
+def _write_states(
+    share: Share, split: Split, frames: FrameSet, table: pa.Table, newest: int | None, by_file: Sequence[int], decided: int
+) -> dict[str, Any]:
+    """Write the states of a frame set; the file, and `taken`, the rows in them."""
     if frames.by_arrival:
         table = numbered(table, by_file, split.number, split.first)
     table, taken = arranged(table, share.bound.pipeline.keys, split.batch_us, frames.width_us), int(table["rows"].to_numpy().sum())
-    name = StatesPath(split.batch_us, split.number, newest, *frame_range(table)).named
+    name = StatesPath(split.batch_us, split.number, newest, *frame_range(table), decided=decided).named
     how = encoding(frames, share.bound.pipeline.keys)
-    written = write_named(table, f"{share.bound.folder}/{frames.table}", name, **how)
-    return {**written, "taken": taken, "wider": wider}
+    return {**write_named(table, f"{share.bound.folder}/{frames.table}", name, **how), "taken": taken}
 
 
 def write_refused(share: Share, split: Split, table: pa.Table) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import duckdb
 from pipelines.aggregates.objects import runs_code
 from pipelines.errors import DefinitionError, MuntinError, SourceError, StateError
 from pipelines.files.paths import path_of
+from pipelines.jobs.duplicates.of_split import of_nothing
 from pipelines.jobs.run.accumulate_bundle import accumulate_bundle
 from pipelines.jobs.run.accumulate_split import accumulate_rows, write_refused
 from pipelines.jobs.run.bundles import Bundle, bundles
@@ -36,7 +37,9 @@ from pipelines.sources.time_limit import in_time
 from pipelines.store.contents import problem_of
 from pipelines.store.disk import refused
 from pipelines.store.parquet import write_named
-from pipelines.store.paths import QUARANTINE, StatesPath
+from pipelines.store.paths import IDS, QUARANTINE, StatesPath
+from pipelines.store.store import File
+from pipelines.timeline.batches import UNDECIDED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,6 +67,7 @@ def accumulate_share(share: Share) -> dict[str, Any]:
     for stretch in bundles(looked):
         together = _together(session, share, [part for part in looked[stretch.start : stretch.stop] if part])
         done += [together] if together else [_alone(session, share, split) for split in share.splits[stretch.start : stretch.stop]]
+        share = _knowing(share, done[-1])
     return {
         "splits": _with_new_columns([dict(split) for each in done for split in each.splits]),
         "states": {
@@ -71,8 +75,15 @@ def accumulate_share(share: Share) -> dict[str, Any]:
             for frames in share.bound.frame_sets
         },
         "refused": gathered(share, QUARANTINE, [file for each in done for file in each.refused]),
+        "ids": gathered(share, IDS, [file for each in done for file in each.ids]),
         "versions": dict(versions_here()),
     }
+
+
+def _knowing(share: Share, written: Written) -> Share:
+    """The share, whose next splits are compared with what was read, too."""
+    read = [File(file["path"], file["size"], file["rows"]) for file in written.ids if file["rows"]]
+    return replace(share, earlier=share.earlier.knowing(read)) if share.earlier and read else share
 
 
 def _with_new_columns(splits: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -106,7 +117,8 @@ def _alone(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> Wr
     counts = {name: done[name] for name in ("batch", "split", "read", "taken", "newest", "twice")}
     told = {name: done.get(name) for name in ("columns", "lacks", "waits")}
     entries = {**counts, **told, "files": manifest(files, done["rows"], split.made), "refused": done["refused_rows"]}
-    return Written([entries], {table: [file] for table, file in done["states"].items()}, [done["refused"]] if done["refused"] else [])
+    states, lost = {table: [file] for table, file in done["states"].items()}, [done["refused"]] if done["refused"] else []
+    return Written([entries], states, lost, [done["ids"]] if done["ids"] else [])
 
 
 def _guarded(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> dict[str, Any]:
@@ -209,7 +221,9 @@ def _of_good_rows(session: duckdb.DuckDBPyConnection, share: Share, split: Split
 
 def _of_bad_rows(share: Share, split: Split, files: Mended) -> dict[str, Any]:
     """What came of a split of which no row can be read."""
-    name, count = StatesPath(split.batch_us, split.number, split.mark_us).named, len(files.bad)
+    compared = of_nothing(share, split) if share.bound.source.dedupe_within_us is not None else None
+    decided = compared.decided if compared else UNDECIDED
+    name, count = StatesPath(split.batch_us, split.number, split.mark_us, decided=decided).named, len(files.bad)
     written = {each.table: write_named(NOTHING, f"{share.bound.folder}/{each.table}", name) for each in share.bound.frame_sets}
     done = {
         "batch": split.batch_us,
@@ -218,6 +232,7 @@ def _of_bad_rows(share: Share, split: Split, files: Mended) -> dict[str, Any]:
         "taken": 0,
         "newest": split.mark_us,
         "states": written,
+        "ids": compared.ids if compared else None,
         "twice": 0,
     }
     return done | {

@@ -13,7 +13,7 @@ from pipelines.states.columns import BATCH, BUCKET, FILE_NUMBER, FRAME, ROW_BATC
 from pipelines.states.keys import contiguous
 from pipelines.store.parquet import encoded
 from pipelines.store.paths import StatesPath, digest_of, version_of
-from pipelines.timeline.batches import Batches
+from pipelines.timeline.batches import UNDECIDED, Batches
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pipelines.definition.frame_sets import FrameSet
     from pipelines.jobs.run.bundles import Bundle
     from pipelines.states.frames import Ints
+    from pipelines.timeline.batches import Versions
 
 
 class Encoding(TypedDict, total=False):
@@ -54,7 +55,7 @@ def arranged_batches(table: pa.Table, keys: Sequence[str], frames: FrameSet, bun
     return arranged(table, keys, batch, frames.width_us)
 
 
-def facts(table: pa.Table, starts: Ints, ends: Ints, newest: Ints, how: Encoding) -> Batches:
+def facts(table: pa.Table, starts: Ints, ends: Ints, newest: Ints, how: Encoding, decided: Versions | None = None) -> Batches:
     """The facts of each batch, with the version that it has with a file of its own.
 
     Args:
@@ -62,7 +63,9 @@ def facts(table: pa.Table, starts: Ints, ends: Ints, newest: Ints, how: Encoding
         starts, ends: of the batches' intervals, microseconds.
         newest: the largest event time of each batch; `BEFORE_ALL` without rows.
         how: the columns are encoded in a file of its own.
+        decided: as in `Batches`; None where batches are not compared.
     """
+    told = np.full(len(starts), UNDECIDED, np.uint64) if decided is None else decided
     batch = contiguous(table[BATCH]).view(pa.int64()).to_numpy()
     begin, end = np.searchsorted(batch, starts), np.searchsorted(batch, starts, side="right")
     low, high = _frames(table, begin, end)
@@ -71,9 +74,13 @@ def facts(table: pa.Table, starts: Ints, ends: Ints, newest: Ints, how: Encoding
         _digest(table.slice(at, rows), how) if rows else nothing for at, rows in zip(begin.tolist(), (end - begin).tolist(), strict=True)
     ]
     values = (column.tolist() for column in (starts, newest, low, high))
-    paths = [StatesPath(start, 0, *map(_known, times)).named(digest) for start, *times, digest in zip(*values, digests, strict=True)]
+    facts_of_paths = zip(*values, told.tolist(), digests, strict=True)
+    paths = [
+        StatesPath(start, 0, _known(new), _known(one), _known(last), name).named(digest)
+        for start, new, one, last, name, digest in facts_of_paths
+    ]
     versions = [int(version_of([path]), 16) for path in paths]
-    return Batches(starts, ends, np.array(versions, np.uint64), newest, low, high, end - begin, np.zeros(len(starts), np.bool_))
+    return Batches(starts, ends, np.array(versions, np.uint64), newest, low, high, end - begin, np.zeros(len(starts), np.bool_), told)
 
 
 def _frames(table: pa.Table, begin: Ints, end: Ints) -> tuple[Ints, Ints]:

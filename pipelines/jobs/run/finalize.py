@@ -10,8 +10,8 @@ from pipelines.definition.amounts import many
 from pipelines.definition.instants import from_us, label
 from pipelines.errors import StateError
 from pipelines.files.paths import path_of
+from pipelines.jobs.duplicates.settle import settled
 from pipelines.jobs.kept_states import check_work
-from pipelines.jobs.pending import pending_windows
 from pipelines.jobs.promotion import check_not_superseded
 from pipelines.jobs.shards.shard import shards_together
 from pipelines.jobs.staged_windows import Staged, staged_window
@@ -44,7 +44,7 @@ def finalize(bound: Bound, spark: SparkSession, asked: Iterable[int], *, again: 
     if not again:
         check_not_superseded(bound)
     folder = f"staging/{uuid4().hex}"
-    windows = pending_windows(bound, asked)
+    windows = settled(bound, spark, asked)
     for pending in windows:
         _check_states(bound, pending)
         check_work(bound, pending)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from pipelines.definition.schedule import Interval
     from pipelines.jobs.bound import Bound
+    from pipelines.jobs.duplicates.earlier import Earlier
     from pipelines.sources.listing import SourceFile
 
 
@@ -53,7 +54,8 @@ class Share:
     """The splits that one task works through.
 
     `targets`: frame set's table -> column -> SQL type that its states have in every batch. `columns`: name -> SQL type of the source's
-    columns in earlier batches. `versions`: package -> its version in the driver.
+    columns in earlier batches. `versions`: package -> its version in the driver. `earlier`: the ids of earlier batches; None where batches
+    are not compared.
     """
 
     bound: Bound
@@ -61,6 +63,7 @@ class Share:
     targets: Mapping[str, Mapping[str, str]]
     columns: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
+    earlier: Earlier | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +76,13 @@ class Written:
             the split before; `lacks`: column -> paths of the files without it; `waits`: whether its batch waits.
         states: table of a frame set -> files, each with path, size (bytes) and rows.
         refused: files of the quarantine, as those of states.
+        ids: files of ids, as those of states; none where batches are not compared.
     """
 
     splits: Sequence[Mapping[str, Any]]
     states: Mapping[str, Sequence[Mapping[str, Any]]]
     refused: Sequence[Mapping[str, Any]]
+    ids: Sequence[Mapping[str, Any]] = ()
 
 
 def split_batch(bound: Bound, interval: Interval, files: Sequence[SourceFile], mark_us: int | None) -> list[tuple[Split, int]]:

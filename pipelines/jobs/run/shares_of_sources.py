@@ -22,18 +22,19 @@ from pipelines.store.paths import QUARANTINE, parse_states_path
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
+    from pipelines.jobs.duplicates.earlier import Earlier
     from pipelines.jobs.run.readings import Reading
 
     Written = Mapping[str, Any]  # a file: path, size (bytes), rows; wider: whether a type is wider than in the state
 
 
-def dealt(readings: Sequence[Reading], tasks: int) -> list[tuple[Share, ...]]:
+def dealt(readings: Sequence[Reading], tasks: int, earlier: Earlier | None = None) -> list[tuple[Share, ...]]:
     """What each task works through: of a single source as its files are dealt; of several all sources of small batches together.
 
-    `tasks`: about how many there shall be for each source.
+    `tasks`: about how many there shall be for each source. `earlier`: as in `Share`; of several sources batches are not compared.
     """
     if len(readings) == 1 and readings[0].bound.source.member is None:
-        return [(_share(readings[0], numbers),) for numbers in shares([size for _, size in readings[0].pieces], tasks)]
+        return [(_share(readings[0], numbers, earlier),) for numbers in shares([size for _, size in readings[0].pieces], tasks)]
     sizes: dict[int, int] = defaultdict(int)
     for split, size in chain.from_iterable(reading.pieces for reading in readings):
         sizes[split.batch_us] += SPLIT_BYTES if split.part else size
@@ -56,8 +57,8 @@ def _apart(readings: Sequence[Reading], done: Collection[int], tasks: int) -> It
             yield (_share(reading, [left[at] for at in numbers]),)
 
 
-def _share(reading: Reading, numbers: Sequence[int]) -> Share:
-    return Share(reading.bound, [reading.pieces[at][0] for at in numbers], reading.types, reading.columns, versions_here())
+def _share(reading: Reading, numbers: Sequence[int], earlier: Earlier | None = None) -> Share:
+    return Share(reading.bound, [reading.pieces[at][0] for at in numbers], reading.types, reading.columns, versions_here(), earlier)
 
 
 def accumulate_shares(parts: Sequence[Share]) -> dict[str, Any]:
@@ -75,7 +76,7 @@ def accumulate_shares(parts: Sequence[Share]) -> dict[str, Any]:
         table: _gathered(parts[0], table, [file for each in done for file in each["states"][table]], apart) for table in done[0]["states"]
     }
     refused = _gathered(parts[0], QUARANTINE, [file for each in done for file in each["refused"]], apart)
-    return {"splits": splits, "states": states, "refused": refused, "versions": done[0]["versions"]}
+    return {"splits": splits, "states": states, "refused": refused, "ids": [], "versions": done[0]["versions"]}
 
 
 def _gathered(share: Share, table: str, files: Sequence[Written], apart: Collection[int]) -> list[Written]:

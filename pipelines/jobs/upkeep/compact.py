@@ -77,7 +77,8 @@ def _merged(bound: Bound, table: str, chosen: Sequence[Unit]) -> bool:
 
 def tables(bound: Bound) -> list[str]:
     """The tables whose files hold batches."""
-    return [*(frames.table for frames in bound.frame_sets), *(published(bound.store, name).table for name in bound.windows), QUARANTINE]
+    states, windows = (frames.table for frames in bound.frame_sets), (published(bound.store, name).table for name in bound.windows)
+    return [*states, *windows, QUARANTINE, *bound.tables_of_ids]
 
 
 def crowd(found: Iterable[Unit]) -> Sequence[Unit]:

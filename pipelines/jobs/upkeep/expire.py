@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipelines.errors import ConflictError, StateError
+from pipelines.jobs.kept_states import expired_to
 from pipelines.jobs.pending import accumulated, pending_windows
 from pipelines.jobs.report_files import bounds_of, write_reports
 from pipelines.jobs.reports_table import TABLE
@@ -28,7 +29,7 @@ from pipelines.states.columns import BATCH
 from pipelines.store.batch_facts import batches_of
 from pipelines.store.contents import check_whole
 from pipelines.store.expired_marks import marks, write_mark
-from pipelines.store.paths import QUARANTINE, batches_of_windows
+from pipelines.store.paths import IDS, QUARANTINE, batches_of_windows
 from pipelines.store.reading import read_files
 from pipelines.store.shared_files import write_shared
 from pipelines.store.store import Change
@@ -84,6 +85,8 @@ def _due(bound: Bound, *, at_once: bool) -> Iterator[Expiring]:
             gone = _expirable(bound, own, kept.states_us)
             if len(gone) and gone[-1] - gone[0] >= lag * kept.states_us // _EIGHTH:  # more may be old than may go: long windows need it
                 yield from _without_rows(bound, frames.table, gone, at_once=at_once)
+    if kept.states_us and bound.tables_of_ids and bound.pipeline.max_behind_us is not None:
+        yield from _without_rows(bound, IDS, _ids_out_of_reach(bound), at_once=at_once)
     if kept.quarantine_us and _has_gathered(bound, QUARANTINE, kept.quarantine_us, lag):
         yield from _without_rows(bound, QUARANTINE, _behind(bound, kept.quarantine_us), at_once=at_once)
     if kept.windows_us:
@@ -131,6 +134,13 @@ def _expirable_of(bound: Bound, pending: Pending, kept_us: int) -> Ints:
     replaced = as_if_replaced(batches, position)
     work = reconcile(window, width_us, replaced, pending.marks, pending.known, bound.derivation(name))
     return batches.start_us[expirable(batches, position, [work, pending.work] if pending.work else [work])]
+
+
+def _ids_out_of_reach(bound: Bound) -> Ints:
+    """Starts of the batches whose ids no batch which may be read again can repeat, as its rows lie at most `max_behind` before it."""
+    batches = accumulated(bound, IDS, bound.store.snapshot(IDS))
+    reach_us = expired_to(bound) - (bound.pipeline.max_behind_us or 0) - (bound.source.dedupe_within_us or 0)
+    return batches.start_us[~batches.expired & (batches.rows > 0) & (batches.high_us < reach_us)]
 
 
 def _without_rows(bound: Bound, table: str, gone: Ints, *, at_once: bool) -> Iterator[Expiring]:
