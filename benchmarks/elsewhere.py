@@ -2,11 +2,13 @@
 
 Windows are compared with the reference first. A job is a run into an empty state, the second of a process with a warm session; the
 servers run on the same machine and take their share of it. A server that is not there, as `make test` fetches them, is left out.
+`--cluster`: the same on a standalone cluster of two workers of a core and a gigabyte each, with files on this disk.
 """
 
 import argparse
 import os
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -33,6 +35,8 @@ from benchmarks.workloads import EPOCH, SLIDING
 from pipelines import read, run, sources
 from pipelines.files.paths import path_of
 from tests import kafka_broker, object_store
+from tests.cluster import driver
+from tests.cluster.standalone import standalone
 
 HERE = Path(__file__).parent
 COLUMNS = {"key": "INTEGER", "t": "BIGINT", "a": "BIGINT", "b": "DOUBLE"}
@@ -128,6 +132,16 @@ def places(files: list[Path], folder: Path, wanted: Mapping[str, bool]) -> Itera
         yield found
 
 
+@contextmanager
+def on_a_cluster(folder: Path) -> Iterator[None]:
+    """All jobs run on a cluster, as its session is the session of the process."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    with standalone(folder, workers=2) as cluster:
+        begun = driver.session(cluster.master)
+        yield
+        begun.stop()
+
+
 def _made(folder: Path) -> Path:
     folder.mkdir()
     return folder
@@ -158,21 +172,24 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3, help="timed runs of each place (3)")
     parser.add_argument("--without", nargs="*", default=[], choices=["s3", "kafka"], help="servers that are left out")
     parser.add_argument("--data", type=Path, default=HERE / "data", help="where events are kept (benchmarks/data)")
+    parser.add_argument("--cluster", action="store_true", help="on a standalone cluster of two workers, without servers")
     asked = parser.parse_args()
     work = SLIDING.scaled(asked.scale)
     files = event_files(work, asked.data)
     expected, lines = reference(work, files), []
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        places(files, Path(folder), {x: x not in asked.without for x in ("s3", "kafka")}) as found,
-    ):
+    wanted = {server: server not in asked.without and not asked.cluster for server in ("s3", "kafka")}
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as around:
+        if asked.cluster:
+            around.enter_context(on_a_cluster(_made(Path(folder) / "cluster")))
+        found = around.enter_context(places(files, Path(folder), wanted))
         session()
         for place in found:
             figures = sorted(timed(place, Path(folder), asked.runs, expected))
             seconds, used = figures[len(figures) // 2]
             first = lines[0][1] if lines else f"{seconds:.2f}"
             lines.append([place.title, f"{seconds:.2f}", f"{used:.1f}", f"{seconds / float(first):.2f}"])
-    report.show(f"W1, {work.events:,} events", ["where the events are", "job s", "CPU s", "to files"], lines, Console(width=120))
+    where = ", on a cluster of two workers" if asked.cluster else ""
+    report.show(f"W1, {work.events:,} events{where}", ["where the events are", "job s", "CPU s", "to files"], lines, Console(width=120))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@ from email.policy import default
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tests.servers import free_port
+
 PATIENCE_S = 20
 
 
@@ -95,12 +97,3 @@ def mailbox() -> Iterator[Mailbox]:
         yield found
     finally:
         controller.stop()
-
-
-def free_port() -> int:
-    """A port that nobody listens on."""
-    import socket
-
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])

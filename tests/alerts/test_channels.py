@@ -11,7 +11,8 @@ from pipelines.channels.addresses import of_connection, of_environment
 from pipelines.channels.apprise_channel import send
 from pipelines.channels.errors import ChannelError
 from pipelines.channels.notifiers import notify
-from tests.alerts.receivers import Mailbox, Webhook, free_port
+from tests.alerts.receivers import Mailbox, Webhook
+from tests.servers import free_port
 
 TEXT = "one  two   three\n  <b>four</b> & {{ five }}"
 MESSAGE = Message("failure", "shop: 1 critical", TEXT, f"**shop**\n```\n{TEXT}\n```")

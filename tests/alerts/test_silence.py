@@ -8,7 +8,8 @@ import pytest
 from pipelines.airflow.silence import tell_of_silence
 from pipelines.channels.addresses import of_environment
 from pipelines.channels.errors import ChannelError
-from tests.alerts.receivers import Webhook, free_port
+from tests.alerts.receivers import Webhook
+from tests.servers import free_port
 
 
 @pytest.fixture(autouse=True)

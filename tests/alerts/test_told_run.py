@@ -14,7 +14,8 @@ from pipelines.alerts.declaration import Alerts
 from pipelines.errors import SourceError
 from pipelines.jobs.alerting.told_run import run_and_tell
 from pipelines.jobs.look.status import status
-from tests.alerts.receivers import Webhook, free_port
+from tests.alerts.receivers import Webhook
+from tests.servers import free_port
 from tests.storage.three_batches import HERE, HOUR, START, Small
 
 SECRET = "hunter2hunter2"  # noqa: S105 - no real one

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from pipelines.jobs.metrics import KINDS
-from tests.alerts.receivers import free_port
 from tests.cli.conftest import RANGE, Muntin, Project
 from tests.metric_receivers import Otlp, otlp
+from tests.servers import free_port
 
 pytestmark = pytest.mark.usefixtures("here")
 PIPELINE = ("pipeline", "sensors")

@@ -14,7 +14,7 @@ import pyspark
 from tenacity import retry, stop_after_delay, wait_fixed
 
 from pipelines.spark.spark_session import DAEMON
-from tests.alerts.receivers import free_port
+from tests.servers import free_port
 
 SPARK_HOME = Path(pyspark.__file__).parent
 CHECKOUT = Path(__file__).parents[2]

@@ -24,8 +24,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.alerts.receivers import free_port
 from tests.compose.compose_file import CHECKOUT, Service
+from tests.servers import free_port
 
 PORTS = {
     "postgres": (5432,),

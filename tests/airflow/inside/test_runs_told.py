@@ -13,7 +13,8 @@ from pipelines import airflow_dag, alerts
 from pipelines.cli.definition import load_pipeline
 from tests.airflow.inside.test_runs import published, states
 from tests.airflow.project import half_days, write_day
-from tests.alerts.receivers import Mailbox, Webhook, free_port, mailbox, webhook
+from tests.alerts.receivers import Mailbox, Webhook, mailbox, webhook
+from tests.servers import free_port
 
 pytestmark = pytest.mark.usefixtures("spark_server")
 Run = Callable[..., Any]
