@@ -20,6 +20,7 @@ from pipelines.jobs.run import accumulate_task, shares
 from pipelines.jobs.run.shares import manifest_of_batch
 from pipelines.sources import listing, row_groups
 from pipelines.sources.row_groups import Part
+from pipelines.store.paths import OF_SOURCE
 from tests.properties.equal_values import bitwise
 from tests.storage.three_batches import HERE, HOUR, START
 
@@ -156,3 +157,10 @@ def test_a_file_that_changes_between_two_parts() -> None:
     assert manifest_of_batch([{"split": 1, "files": [("a", 10, 4, 1, None)]}, first]) == [("a", 10, 7, 1, None)]
     with pytest.raises(SourceError, match="a: written while it was read"):
         manifest_of_batch([first, {"split": 1, "files": [("a", 10, 4, 2, None)]}])
+
+
+def test_two_sources_may_read_the_same_file() -> None:
+    """The one by its content, the other by its time: their entries differ, and nobody has written."""
+    number, facts = OF_SOURCE, ("a", 10, 3, 1)
+    both = [{"split": number, "files": [(*facts, None)]}, {"split": 2 * number, "files": [(*facts, "0f")]}]
+    assert manifest_of_batch(both) == [(*facts, None), (*facts, "0f")]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import SourceError
@@ -11,7 +10,7 @@ from pipelines.sources.listing import SPLIT_BYTES, splits
 from pipelines.sources.row_groups import Part, may_be_cut
 from pipelines.sources.taken_times import Taken
 from pipelines.states.columns import LATEST, ROW_BATCH
-from pipelines.store.paths import OF_SOURCE
+from pipelines.store.paths import OF_SOURCE, source_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -113,19 +112,21 @@ def manifest(files: Sequence[SourceFile], rows: Sequence[int], made: str | None 
 
 
 def manifest_of_batch(splits: Sequence[Mapping[str, Any]]) -> list[tuple[Any, ...]]:
-    """The entries of all splits of a batch, in order; those of the parts of a file are one entry.
+    """The entries of all splits of a batch, in order; those of the parts of a file are one entry; two sources may read the same file.
 
     `splits`: as `Written` has them.
 
     Raises:
         SourceError: a file changed between the readings of two parts.
     """
-    out = dict[str, tuple[Any, ...]]()
-    for path, size, rows, *facts in chain.from_iterable(each["files"] for each in sorted(splits, key=lambda one: one["split"])):
-        _, known, before, *others = out.get(path, (path, size, 0, *facts))
-        if [known, *others] != [size, *facts]:
-            raise SourceError(f"{path}: written while it was read; run again when its writer is done")
-        out[path] = (path, size, before + rows, *facts)
+    out = dict[tuple[int | None, str], tuple[Any, ...]]()
+    for each in sorted(splits, key=lambda one: one["split"]):
+        for path, size, rows, *facts in each["files"]:
+            place = (source_of(each["split"]), path)
+            _, known, before, *others = out.get(place, (path, size, 0, *facts))
+            if [known, *others] != [size, *facts]:
+                raise SourceError(f"{path}: written while it was read; run again when its writer is done")
+            out[place] = (path, size, before + rows, *facts)
     return list(out.values())
 
 
