@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import figures, report
+from benchmarks import figures, profile, report
 from benchmarks.contestants import CONTESTANTS, chosen
 from benchmarks.race import Race
 
@@ -23,6 +23,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--only", nargs="+", default=[], metavar="WORD", help="those whose name contains a word")
     parser.add_argument("--data", type=Path, default=HERE / "data", help="where events are kept (benchmarks/data)")
     parser.add_argument("--results", type=Path, help="where to write (benchmarks/results.md, unless --only is given)")
+    parser.add_argument(
+        "--profile", nargs="+", default=[], metavar="WORK", help="CPU seconds by step of our jobs of a work, as W1, and nothing else"
+    )
     return parser.parse_args()
 
 
@@ -30,6 +33,10 @@ def main() -> int:
     """Run what was asked; 1 if someone's windows were wrong."""
     asked = arguments()
     console = Console(width=None if sys.stdout.isatty() else 150)
+    for work in asked.profile:
+        profile.show(work, asked.data, asked.scale, asked.runs, console)
+    if asked.profile:
+        return 0
     race = Race(asked.data, asked.scale, lambda line: console.print(line, markup=False, highlight=False))
     outcomes = race.outcomes(chosen(asked.only), asked.runs)
     widths = race.widths(asked.runs) if _wants_widths(asked.only) else []

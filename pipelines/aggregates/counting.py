@@ -8,6 +8,7 @@ from pipelines.aggregates.aggregate import Aggregate, Field
 from pipelines.aggregates.algebra import SUM, AtExtreme
 from pipelines.aggregates.distribution import count_distinct
 from pipelines.definition.expressions import expression
+from pipelines.definition.plain_lifts import Plain
 from pipelines.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from pipelines.aggregates.aggregate import About
 
-ROW_COUNT = Field("rows", "", (("", "count(*)"),), SUM)
+ROW_COUNT = Field("rows", "", (("", Plain("count(*)", "count", "1")),), SUM)
 
 
 def _itself(n: pa.Array) -> pa.Array:
@@ -30,7 +31,7 @@ def _holders(value: pa.Array, n: pa.Array) -> pa.Array:  # noqa: ARG001 - finish
 
 def present(x: str) -> Field:
     """The number of rows in which `x` is not null."""
-    return Field("count", x, (("", f"count({x})"),), SUM)
+    return Field("count", x, (("", Plain(f"count({x})", "count", x)),), SUM)
 
 
 def count(x: str | None = None, *, distinct: bool = False, where: str | None = None, **about: Unpack[About]) -> Aggregate:

@@ -9,6 +9,7 @@ from pipelines.aggregates.aggregate import Aggregate, Field
 from pipelines.aggregates.algebra import Select
 from pipelines.aggregates.listing import GATHER, Listed
 from pipelines.definition.expressions import expression
+from pipelines.definition.plain_lifts import Plain
 from pipelines.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -50,12 +51,12 @@ def _range(low: pa.Array, high: pa.Array) -> pa.Array:
 
 def least(x: str) -> Field:
     """The least value."""
-    return Field("min", x, (("", f"min({x})"),), Select("min", by="", least=True), needs=((x, "order"),))
+    return Field("min", x, (("", Plain(f"min({x})", "least", x)),), Select("min", by="", least=True), needs=((x, "order"),))
 
 
 def greatest(x: str) -> Field:
     """The greatest value."""
-    return Field("max", x, (("", f"max({x})"),), Select("max", by="", least=False), needs=((x, "order"),))
+    return Field("max", x, (("", Plain(f"max({x})", "greatest", x)),), Select("max", by="", least=False), needs=((x, "order"),))
 
 
 def min(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:  # noqa: A001 - the name in SQL and in the contract

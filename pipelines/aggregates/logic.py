@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pipelines.aggregates.aggregate import Aggregate, Field
 from pipelines.aggregates.algebra import Select
 from pipelines.definition.expressions import expression
+from pipelines.definition.plain_lifts import Plain
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -23,12 +24,12 @@ def _itself(value: pa.Array) -> pa.Array:
 def all_of(condition: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """Whether a SQL condition is true in every row in which it is not null; null where it is null in every row."""
     condition = expression(condition, "all_of")
-    field = Field("all", condition, (("", f"bool_and({condition})"),), Select("all", by="", least=True))
+    field = Field("all", condition, (("", Plain(f"bool_and({condition})", "value", condition)),), Select("all", by="", least=True))
     return Aggregate("all_of", condition, (field,), _itself).only(where, **about)
 
 
 def any_of(condition: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
     """Whether a SQL condition is true in at least one row; null where it is null in every row."""
     condition = expression(condition, "any_of")
-    field = Field("any", condition, (("", f"bool_or({condition})"),), Select("any", by="", least=False))
+    field = Field("any", condition, (("", Plain(f"bool_or({condition})", "value", condition)),), Select("any", by="", least=False))
     return Aggregate("any_of", condition, (field,), _itself).only(where, **about)

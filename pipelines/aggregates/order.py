@@ -9,6 +9,7 @@ from pipelines.aggregates.algebra import Select
 from pipelines.aggregates.extremes import some
 from pipelines.aggregates.listing import GATHER, Listed
 from pipelines.definition.expressions import expression
+from pipelines.definition.plain_lifts import Plain
 from pipelines.states.columns import ORDER, ORDINAL
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def first(x: str, *, ignore_nulls: bool = False, where: str | None = None, **abo
     x = expression(x, "first")
     if ignore_nulls:
         return Aggregate("first", f"{x}, ignore_nulls", (earliest(x),), _value).only(where, **about)
-    parts = (("time", f"min({ORDER})"), ("value", f"arg_min_null({x}, {PLACE})"))
+    parts = (("time", Plain(f"min({ORDER})", "least", ORDER)), ("value", Plain(f"arg_min_null({x}, {PLACE})", "value", x)))
     return Aggregate("first", x, (Field("first", x, parts, _FIRST, uses_order=True),), _value).only(where, **about)
 
 
@@ -48,19 +49,26 @@ def last(x: str, *, ignore_nulls: bool = False, where: str | None = None, **abou
     x = expression(x, "last")
     if ignore_nulls:
         return Aggregate("last", f"{x}, ignore_nulls", (latest(x),), _value).only(where, **about)
-    parts = (("time", f"max({ORDER})"), ("value", f"arg_max_null({x}, {PLACE})"))
+    parts = (("time", Plain(f"max({ORDER})", "greatest", ORDER)), ("value", Plain(f"arg_max_null({x}, {PLACE})", "value", x)))
     return Aggregate("last", x, (Field("last", x, parts, _LAST, uses_order=True),), _value).only(where, **about)
+
+
+def _time_of(x: str) -> str:
+    """SQL for the time of a row in which `x` is not null."""
+    return f"CASE WHEN ({x}) IS NOT NULL THEN {ORDER} END"
 
 
 def earliest(x: str) -> Field:
     """The first value of `x` that is not null."""
-    parts = (("time", f"min({ORDER}) FILTER (WHERE ({x}) IS NOT NULL)"), ("value", f"arg_min({x}, {PLACE})"))
+    time = Plain(f"min({ORDER}) FILTER (WHERE ({x}) IS NOT NULL)", "least", _time_of(x))
+    parts = (("time", time), ("value", Plain(f"arg_min({x}, {PLACE})", "first", x)))
     return Field("earliest", x, parts, _FIRST, uses_order=True)
 
 
 def latest(x: str) -> Field:
     """The last value of `x` that is not null."""
-    parts = (("time", f"max({ORDER}) FILTER (WHERE ({x}) IS NOT NULL)"), ("value", f"arg_max({x}, {PLACE})"))
+    time = Plain(f"max({ORDER}) FILTER (WHERE ({x}) IS NOT NULL)", "greatest", _time_of(x))
+    parts = (("time", time), ("value", Plain(f"arg_max({x}, {PLACE})", "last", x)))
     return Field("latest", x, parts, _LAST, uses_order=True)
 
 

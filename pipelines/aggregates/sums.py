@@ -9,6 +9,7 @@ from pipelines.aggregates.algebra import SUM
 from pipelines.aggregates.counting import ROW_COUNT, present
 from pipelines.aggregates.distinct import mean_distinct, sum_distinct
 from pipelines.definition.expressions import expression
+from pipelines.definition.plain_lifts import Plain
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 def total(x: str) -> Field:
     """The sum of `x`, 0 where every value is null."""
-    return Field("sum", x, (("", f"coalesce(sum({x}), 0)"),), SUM)
+    return Field("sum", x, (("", Plain(f"coalesce(sum({x}), 0)", "sum", x)),), SUM)
 
 
 def weighted(x: str, w: str) -> Field:

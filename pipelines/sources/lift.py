@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.sources.lift_sql import lifts_sql
+from pipelines.sources.lift_sql import lifts_sql, of_one_row
 from pipelines.sources.scan import quoted
 from pipelines.sources.taken_times import EARLIEST
 from pipelines.states.columns import (
@@ -66,7 +66,7 @@ def states(
     """
     if frames.by_arrival:
         rows = f"(SELECT * REPLACE (0::BIGINT AS {ORDER}) FROM {rows})"
-    keys = [f"{_key(key, columns.get(key, ''))} AS {quoted(key)}" for key in pipeline.keys]
+    keys = _keys(pipeline, columns)
     ends = [f"min({EVENT_TIME}) AS {FIRST_EVENT}", f"max({EVENT_TIME}) AS {LAST_EVENT}"] if frames.event_times else []
     parts = [f"{lift} AS {quoted(column)}" for each in fields for column, lift in lifts_sql(each).items()]
     lifts = [f"{lift} AS {quoted(column)}" for column, lift in frames.lifts.items()]
@@ -74,18 +74,65 @@ def states(
     if frames.by_arrival or any(each.is_state for each in fields):
         each.append(ORDINAL)
     each += also
-    clock = [f"any_value({ARRIVAL_TIME}) AS {ARRIVAL_TIME}"] if frames.by_arrival and pipeline.origin.arrival_time else []
-    if frames.by_arrival:
-        told = FILE_NUMBER if pipeline.origin.section else ROW_IN_SPLIT
-        clock.append(f"any_value({told}) AS {told}")
+    clock = [f"any_value({column}) AS {column}" for column in _of_arrival(pipeline)] if frames.by_arrival else []
     chosen = ", ".join([*keys, *each, *ends, *clock, *lifts, *parts])
-    condition = f"{times.condition}" + (f" AND ({pipeline.where})" if pipeline.where else "")
     groups = ", ".join(str(at + 1) for at in range(len(keys) + len(each)))
-    return f"SELECT {chosen} FROM {rows} AS {SOURCE_ROWS} WHERE {condition} GROUP BY {groups}"
+    return f"SELECT {chosen} FROM {rows} AS {SOURCE_ROWS} WHERE {_condition(pipeline, times)} GROUP BY {groups}"
+
+
+def rows_as_states(
+    pipeline: Pipeline,
+    fields: Sequence[Field],
+    frames: FrameSet,
+    rows: str,
+    times: Taken,
+    columns: Mapping[str, str],
+    kinds: Mapping[str, str],
+    *,
+    also: Sequence[str] = (),
+) -> str | None:
+    """`states` of frames by arrival without groups, in the order of the rows; None if a lift cannot be told of one row.
+
+    Arguments as for `states`; `kinds`: column -> SQL type of the states.
+    """
+    lifts = {**frames.lifts, **{column: lift for each in fields for column, lift in each.lifts.items()}}
+    parts = {column: of_one_row(lift, kinds[column]) for column, lift in lifts.items()}
+    if not frames.by_arrival or None in parts.values() or any(each.seal or each.is_state for each in fields):
+        return None
+    rows = f"(SELECT * REPLACE (0::BIGINT AS {ORDER}) FROM {rows})"
+    lone = [f"{frame_start(frames.width_us)} AS {FRAME}", ORDINAL, *also, *_of_arrival(pipeline)]
+    chosen = ", ".join([*_keys(pipeline, columns), *lone, *(f"{part} AS {quoted(column)}" for column, part in parts.items())])
+    return f"SELECT {chosen} FROM {rows} AS {SOURCE_ROWS} WHERE {_condition(pipeline, times)}"
+
+
+def _keys(pipeline: Pipeline, columns: Mapping[str, str]) -> list[str]:
+    return [f"{_key(key, columns.get(key, ''))} AS {quoted(key)}" for key in pipeline.keys]
+
+
+def accepted_rows(
+    pipeline: Pipeline, rows: str, times: Taken, columns: Mapping[str, str], chosen: Sequence[str], keys: Mapping[str, str]
+) -> str:
+    """SQL for the accepted rows that are not left out, in order: the keys, and what is chosen of `SOURCE_ROWS`.
+
+    Arguments as for `states`; `keys`: key -> the SQL type that it is cast to.
+    """
+    cast = [f"({_key(key, columns.get(key, ''))})::{kind} AS {quoted(key)}" for key, kind in keys.items()]
+    return f"SELECT {', '.join([*cast, *chosen])} FROM {rows} AS {SOURCE_ROWS} WHERE {_condition(pipeline, times)}"
+
+
+def _of_arrival(pipeline: Pipeline) -> list[str]:
+    """What a state that is a row has of the row's arrival."""
+    told = FILE_NUMBER if pipeline.origin.section else ROW_IN_SPLIT
+    return [*([ARRIVAL_TIME] if pipeline.origin.arrival_time else []), told]
+
+
+def _condition(pipeline: Pipeline, times: Taken) -> str:
+    """SQL for the rows that are accepted and not left out."""
+    return times.condition + (f" AND ({pipeline.where})" if pipeline.where else "")
 
 
 def tally(rows: str, times: Taken, *, also: Sequence[str] = ()) -> str:
-    """How many rows there are, how many are accepted, and the largest accepted event time. Arguments as for `states`."""
+    """How many rows there are, how many are accepted, the largest and the least accepted event time. Arguments as for `states`."""
     taken = f"FILTER (WHERE {times.condition})"
-    chosen = ", ".join([*also, "count(*)", f"count(*) {taken}", f"max({EVENT_TIME}) {taken}"])
+    chosen = ", ".join([*also, "count(*)", f"count(*) {taken}", f"max({EVENT_TIME}) {taken}", f"min({EVENT_TIME}) {taken}"])
     return f"SELECT {chosen} FROM {rows}" + (f" GROUP BY {', '.join(also)}" if also else "")

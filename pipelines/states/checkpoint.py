@@ -7,9 +7,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from pipelines.states.columns import FILE_NUMBER, FIRST_EVENT, FRAME, INSTANT, LAST_EVENT, ORDINAL, ROW_IN_BATCH, ROW_IN_SPLIT
+from pipelines.states.columns import (
+    BATCH,
+    BUCKET,
+    FILE_NUMBER,
+    FIRST_EVENT,
+    FRAME,
+    INSTANT,
+    LAST_EVENT,
+    ORDINAL,
+    ROW_IN_BATCH,
+    ROW_IN_SPLIT,
+)
 from pipelines.states.frames import sorted_order
-from pipelines.states.keys import buckets, contiguous, key_codes
+from pipelines.states.keys import contiguous, numbered_keys
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,15 +61,28 @@ def arranged(table: pa.Table, keys: Sequence[str], batch_us: int | Ints, width_u
         batch_us: the start of the batch's interval; of each row if they are of several batches.
         width_us: of the frames.
     """
-    columns = [contiguous(table[key]) for key in keys]
-    within_key = table[ORDINAL if ORDINAL in table.column_names else FRAME].to_numpy() // width_us
-    bucket, batch = buckets(columns, len(table)), np.broadcast_to(np.asarray(batch_us, np.int64), len(table))
-    number = np.unique(batch, return_inverse=True)[1]
-    order = pa.array(sorted_order(number, bucket.astype("int64"), key_codes(columns, len(table)), within_key, unique=True))
+    number, bucket = numbered_keys([contiguous(table[key]) for key in keys], len(table))
+    batch = np.broadcast_to(np.asarray(batch_us, np.int64), len(table))
+    order = _order(batch, number, table[ORDINAL if ORDINAL in table.column_names else FRAME].to_numpy() // width_us)
     if ORDINAL in table.column_names:
         table = table.drop_columns([ORDINAL])
+    table = table.combine_chunks() if order is None else table.combine_chunks().take(pa.array(order))
+    number, batch = (number, batch) if order is None else (number[order], batch[order])
     for name in (FRAME, FIRST_EVENT, LAST_EVENT):
         if name in table.column_names:
             table = table.set_column(table.column_names.index(name), name, contiguous(table[name]).view(INSTANT))
-    table = table.add_column(len(keys), "batch", pa.array(batch).view(INSTANT))
-    return table.append_column("bucket", pa.array(bucket)).take(order)
+    table = table.add_column(len(keys), BATCH, pa.array(batch).view(INSTANT))
+    return table.append_column(BUCKET, pa.array(bucket[number]))
+
+
+def _order(batch: Ints, number: Ints, within: Ints) -> Ints | None:
+    """What sorts rows by (batch, number, within); None if they are sorted.
+
+    Rows in order of arrival are sorted by number alone, which is far cheaper.
+    """
+    later, same = batch[1:] > batch[:-1], batch[1:] == batch[:-1]
+    if bool(np.all(later | (same & (within[1:] > within[:-1])))):
+        return sorted_order(np.append(0, np.cumsum(later))[: len(batch)], number)
+    if bool(np.all(later | (same & ((number[1:] > number[:-1]) | ((number[1:] == number[:-1]) & (within[1:] > within[:-1])))))):
+        return None
+    return sorted_order(np.unique(batch, return_inverse=True)[1], number, within, unique=True)

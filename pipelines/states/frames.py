@@ -101,6 +101,8 @@ def sorted_order(*columns: Ints, unique: bool = False) -> Ints:
         return np.lexsort(columns[::-1])
     if bool(np.all(packed[1:] >= packed[:-1])):
         return np.arange(len(packed))
+    if packed.max(initial=0) < 2**16:
+        return np.argsort(packed.astype(np.uint16), kind="stable")  # numpy counts numbers of 16 bits, where it would compare others
     return np.argsort(packed, kind=None if unique else "stable")
 
 

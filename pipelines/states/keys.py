@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 BUCKETS = 1024
 _NULL = np.uint64(0x9E3779B97F4A7C15)
+_SPARE = 1_000
 _FEW = 10_000  # bytes of texts: hashed in a millisecond, and numba, whose import takes most of a second, is not needed
 
 
@@ -49,6 +50,22 @@ def _ranks(column: pa.Array) -> tuple[Ints, int]:
     rank[pc.sort_indices(coded.dictionary).to_numpy()] = np.arange(len(rank) - 1)
     rank[-1] = len(rank) - 1
     return rank[coded.indices.fill_null(len(rank) - 1).to_numpy(zero_copy_only=False)], len(rank)
+
+
+def numbered_keys(columns: Sequence[pa.Array], rows: int) -> tuple[Ints, np.ndarray[tuple[int], np.dtype[np.int16]]]:
+    """Keys as numbers in the order of (bucket, key): of each row its key's number, from 0, and of each number its bucket."""
+    codes = key_codes(columns, rows)
+    if not rows:
+        return codes, np.empty(0, np.int16)
+    if int(codes.max()) >= 4 * rows + _SPARE:
+        codes = np.unique(codes, return_inverse=True)[1].astype(np.int64)
+    head = np.full(int(codes.max()) + 1, -1)
+    head[codes[::-1]] = np.arange(rows)[::-1]
+    keys = np.flatnonzero(head >= 0)
+    bucket = buckets([column.take(pa.array(head[keys])) for column in columns], len(keys))
+    order = np.argsort(bucket, kind="stable")
+    head[keys[order]] = np.arange(len(keys))
+    return head[codes], bucket[order]
 
 
 def buckets(columns: Sequence[pa.Array], rows: int) -> np.ndarray[tuple[int], np.dtype[np.int16]]:

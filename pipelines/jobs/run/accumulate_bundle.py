@@ -16,7 +16,7 @@ from pipelines.jobs.run.columns_of_files import check_files, lacking_files
 from pipelines.jobs.run.shares import Written, keeps_order, manifest, taken_of_batches
 from pipelines.jobs.run.types_of_states import types_of_states
 from pipelines.sources.duckdb_session import described
-from pipelines.sources.lift import states, tally
+from pipelines.sources.lift import rows_as_states, states, tally
 from pipelines.sources.refused_rows import refused_of_batches
 from pipelines.sources.scan import scan, staged_batches, typed
 from pipelines.sources.sql_types import stored
@@ -122,8 +122,10 @@ def _write_states(reading: _Reading, frames: FrameSet, newest: Ints) -> tuple[Fi
     """The file of a frame set's states, how many rows of each batch are in them, and whether a type is wider than in the state."""
     share, bundle, bound = reading.share, reading.bundle, reading.share.bound
     keys = bound.pipeline.keys
-    query = states(bound.pipeline, bound.fields, frames, reading.rows, taken_of_batches(bound), reading.columns, also=[ROW_BATCH])
+    asked = (bound.pipeline, bound.fields, frames, reading.rows, taken_of_batches(bound), reading.columns)
+    query = states(*asked, also=[ROW_BATCH])
     kinds, wider = types_of_states(described(reading.session, query), share, frames, bundle.paths)
+    query = rows_as_states(*asked, kinds, also=[ROW_BATCH]) or query
     table = arranged_batches(sealed(stored(reading.session, query, kinds), bound.fields), keys, frames, bundle)
     batches = facts(table, bundle.starts, bundle.ends, newest, encoding(frames, keys))
     sums = np.append(0, np.cumsum(table["rows"].to_numpy()))

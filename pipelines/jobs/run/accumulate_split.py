@@ -12,11 +12,13 @@ from pipelines.engine.merged_states import merged
 from pipelines.jobs.duplicates.of_split import REPEATED, without_repeated
 from pipelines.jobs.run.bundle_states import encoding
 from pipelines.jobs.run.columns_of_files import check_files, lacking_files
+from pipelines.jobs.run.dense_lift import dense_lift
 from pipelines.jobs.run.refused_places import ONCE
 from pipelines.jobs.run.shares import taken
+from pipelines.jobs.run.split_rows import Counted
 from pipelines.jobs.run.types_of_states import types_of_states
 from pipelines.sources.duckdb_session import described
-from pipelines.sources.lift import states, tally
+from pipelines.sources.lift import rows_as_states, states, tally
 from pipelines.sources.repeated_rows import once
 from pipelines.sources.sql_types import stored
 from pipelines.states.checkpoint import arranged, frame_range, numbered
@@ -44,31 +46,38 @@ def accumulate_rows(session: duckdb.DuckDBPyConnection, share: Share, split: Spl
         StateError: no space, or no permission.
     """
     times = taken(share.bound, split)
-    read, accepted, newest = session.execute(tally(found.rows, times)).fetchall()[0]
-    by_file, counted, compared = found.by_file(read), read, None
+    first = counted = count(session, found.rows, times)
+    by_file, compared = found.by_file(first.read), None
     if share.bound.source.dedupe:
         found = replace(found, rows=_once(session, found.rows, times))
         if share.bound.source.dedupe_within_us is not None:
             compared = without_repeated(session, share, split, found.rows, found.columns, times)
-        counted, _, newest = session.execute(tally(found.rows, times)).fetchall()[0]
-    newest = newest if split.mark_us is None else split.mark_us
-    done: dict[str, Any] = {"batch": split.batch_us, "split": split.number, "read": read + found.bad, "taken": 0, "newest": newest}
-    done["twice"] = read - counted
+        counted = count(session, found.rows, times)
+    newest = counted.newest if split.mark_us is None else split.mark_us
+    done: dict[str, Any] = {"batch": split.batch_us, "split": split.number, "read": first.read + found.bad, "taken": 0, "newest": newest}
+    done["twice"] = first.read - counted.read
     check_files(session, share.bound, found.columns, [path for path, count in zip(found.paths, by_file, strict=True) if count])
     done["states"] = states = dict[str, Any]()
     for frames in share.bound.frame_sets:
         if compared and compared.repeated:
-            _lifted(session, share, split, frames, replace(found, rows=REPEATED), times)  # a faulty row is refused, whatever it repeats
-        table, wider = _lifted(session, share, split, frames, found, times)
+            _lifted(
+                session, share, split, frames, replace(found, rows=REPEATED), times, count(session, REPEATED, times)
+            )  # a faulty row is refused, whatever it repeats
+        table, wider = _lifted(session, share, split, frames, found, times, counted)
         decided = compared.decided if compared else UNDECIDED
         states[frames.table] = written = _write_states(share, split, frames, table, newest, by_file, decided)
         states[frames.table]["wider"], done["taken"] = wider, written.pop("taken")
     done["ids"] = compared.ids if compared else None
     done["rows"], done["columns"] = found.in_files(by_file), [split.paths[0], list(found.columns.items())]
     done["lacks"] = lacking_files(session, share.bound.source, found.paths)
-    done["refused_rows"] = read - accepted + found.bad
+    done["refused_rows"] = first.read - first.accepted + found.bad
     done["refused"] = write_refused(share, split, found.refused()) if done["refused_rows"] else None
     return done
+
+
+def count(session: duckdb.DuckDBPyConnection, rows: str, times: Taken) -> Counted:
+    """How many rows there are and how many are accepted, and the times of those."""
+    return Counted(*session.execute(tally(rows, times)).fetchall()[0])
 
 
 def _once(session: duckdb.DuckDBPyConnection, rows: str, times: Taken) -> str:
@@ -78,12 +87,17 @@ def _once(session: duckdb.DuckDBPyConnection, rows: str, times: Taken) -> str:
 
 
 def _lifted(
-    session: duckdb.DuckDBPyConnection, share: Share, split: Split, frames: FrameSet, found: SplitRows, times: Taken
+    session: duckdb.DuckDBPyConnection, share: Share, split: Split, frames: FrameSet, found: SplitRows, times: Taken, counted: Counted
 ) -> tuple[pa.Table, bool]:
     """The states of a frame set, and whether a type is wider than in the state."""
-    query = states(share.bound.pipeline, share.bound.fields, frames, found.rows, times, found.columns)
-    kinds, wider = types_of_states(described(session, query), share, frames, split.paths)
-    table = sealed(stored(session, query, kinds), share.bound.fields)
+    asked = (share.bound.pipeline, share.bound.fields, frames, found.rows, times, found.columns)
+    query = states(*asked)
+    natural = described(session, query)
+    kinds, wider = types_of_states(natural, share, frames, split.paths)
+    dense = dense_lift(session, share, frames, found, times, counted, (natural, kinds))
+    if dense is not None:
+        return dense, wider
+    table = sealed(stored(session, rows_as_states(*asked, kinds) or query, kinds), share.bound.fields)
     if not frames.by_arrival and any(each.is_state for each in share.bound.fields):
         table = merged(table, share.bound.pipeline.keys, share.bound.fields)
     return table, wider

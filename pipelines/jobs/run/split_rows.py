@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow.parquet as pq
 
@@ -52,6 +52,15 @@ class SplitRows:
     by_file: Callable[[int], list[int]]
     in_files: Callable[[list[int]], list[int]]
     refused: Callable[[], pa.Table]
+
+
+class Counted(NamedTuple):
+    """How many rows there are, how many of them are accepted, and the largest and the least event time of these, microseconds."""
+
+    read: int
+    accepted: int
+    newest: int | None
+    oldest: int | None
 
 
 def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> SplitRows:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from pipelines.definition.expressions import stem
+from pipelines.definition.plain_lifts import Plain
 from pipelines.engine.arrival.rules import Measure, Rules
 from pipelines.windows.arrival.policies import BORDERS, Count, Delta, Keep, Policy, Punctuation, Time
 
@@ -20,10 +21,10 @@ def lifts(window: Parameters) -> Mapping[str, str]:
     for policy in window.policies:
         if isinstance(policy, Delta):
             value = f"epoch_us(({policy.of})::TIMESTAMPTZ)" if policy.in_time else policy.of
-            found[_value(policy)] = f"any_value({value})"
+            found[_value(policy)] = Plain(f"any_value({value})", "value", value)
         elif isinstance(policy, Punctuation) and policy.at not in BORDERS:
-            found[_marker(policy)] = f"coalesce(bool_or({policy.at}), false)"
-    return found | {_group(name): f'any_value("{name}")' for name in window.group_by}
+            found[_marker(policy)] = Plain(f"coalesce(bool_or({policy.at}), false)", "value", f"coalesce({policy.at}, false)")
+    return found | {_group(name): Plain(f'any_value("{name}")', "value", f'"{name}"') for name in window.group_by}
 
 
 def rules(window: Parameters) -> Rules:

@@ -1,0 +1,162 @@
+"""Rows become states in a table with a slot for each frame and key: no row is sorted, and states come out sorted.
+
+frame 0   | key a | key b | key c |       |    a slot: the count, the sums, ... of the rows of a key in a frame
+frame 1   | key a | key b | key c |       |    rows come by time: those at hand fall into neighbouring slots
+frame 2   | key a | key b | key c |       |    room for new keys: the table grows to the right
+
+It is worth it where there are few slots for many rows: see `fits`. Elsewhere a hash table of DuckDB groups the rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from pipelines.states.columns import FRAME
+from pipelines.states.dense_keys import MOST_VALUES, MetKeys
+from pipelines.states.keys import numbered_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from pipelines.states.frames import Ints
+
+MOST_SLOTS = 2**21
+"""What bounds the memory: 16 MB for a column of states."""
+_KEYS = 64  # room at the beginning
+
+
+@dataclass(frozen=True, slots=True)
+class Lifted:
+    """A column of states: the "count", "sum", "least" or "greatest" of the values of the column `of` of the rows, int64 or float64."""
+
+    what: str
+    of: str
+
+
+@dataclass(slots=True)
+class _Column:
+    """The slots of a column of states; `some`: those that have a value, for the least and the greatest."""
+
+    lifted: Lifted
+    slots: np.ndarray
+    some: np.ndarray
+    bound: float = 0.0
+
+    def widened(self, frames: int, keys: int) -> None:
+        """Make room for so many keys."""
+        self.slots, self.some = (_widened(each, frames, keys) for each in (self.slots, self.some))
+
+    def take(self, slot: Ints, value: np.ndarray, valid: np.ndarray) -> bool:
+        """Add some rows; False if a sum of integers may not fit."""
+        from pipelines.states import dense_kernels as kernels
+
+        match self.lifted.what:
+            case "count":
+                kernels.add_counts(self.slots, slot, valid)
+            case "sum":
+                if value.dtype == np.int64:
+                    self.bound = kernels.sums_fit(value, valid, self.bound)
+                kernels.add_sums(self.slots, slot, value, valid)
+            case "least":
+                kernels.keep_least(self.slots, self.some, slot, value, valid)
+            case "greatest":
+                kernels.keep_greatest(self.slots, self.some, slot, value, valid)
+        return self.bound < 2**62
+
+
+def fits(frames: int, keys: int, rows: int) -> bool:
+    """Whether a table with slots for so many frames and keys is worth it for so many rows."""
+    return frames * keys <= min(rows, MOST_SLOTS)
+
+
+def dense_states(
+    batches: Iterable[pa.RecordBatch],
+    keys: Sequence[str],
+    time: str,
+    columns: Mapping[str, Lifted],
+    *,
+    span_us: tuple[int, int],
+    width_us: int,
+    rows: int,
+) -> pa.Table | None:
+    """A state for each key and frame, sorted by (bucket, key, frame); None if the table would be too large, or a sum is not finite or may not fit.
+
+    Args:
+        batches: the rows in order of arrival, with the key columns, `time` (int64, microseconds), and the columns of values.
+        keys: names of one to three key columns.
+        time: name of the column with event times.
+        columns: column of a state -> what fills it. `rows` counts all rows.
+        span_us: the least and the greatest time.
+        width_us: of the frames.
+        rows: how many rows there are.
+
+    Returns:
+        key columns, `frame` (int64, microseconds), `columns` (int64 or float64).
+    """
+    first = span_us[0] // width_us
+    frames, room, met, table = span_us[1] // width_us - first + 1, _KEYS, None, dict[str, _Column]()
+    for batch in batches:
+        met = MetKeys([pa.array([], batch[key].type) for key in keys]) if met is None else met
+        number = met.numbers([batch[key] for key in keys], len(batch))
+        table = table or {name: _empty(lifted, batch, frames * room) for name, lifted in columns.items()}
+        if not fits(frames, len(met), rows) or max(map(len, met.parts), default=0) >= MOST_VALUES:
+            return None
+        if len(met) > room:
+            room = len(met) + len(met) // 4
+            for column in table.values():
+                column.widened(frames, room)
+        slot = (batch[time].to_numpy() // width_us - first) * room + number
+        values = {lifted.of: _value(batch[lifted.of]) for lifted in columns.values()}
+        if not all(column.take(slot, *values[column.lifted.of]) for column in table.values()):
+            return None
+    odd = any(column.lifted.what == "sum" and not np.isfinite(column.slots).all() for column in table.values())
+    return None if odd or met is None else _states(table, met, keys, room, first, width_us)
+
+
+def _empty(lifted: Lifted, batch: pa.RecordBatch, slots: int) -> _Column:
+    kind = np.float64 if lifted.what != "count" and pa.types.is_floating(batch[lifted.of].type) else np.int64
+    return _Column(lifted, np.zeros(slots, kind), np.zeros(slots if lifted.what in ("least", "greatest") else 0, np.bool_))
+
+
+def _widened(slots: np.ndarray, frames: int, keys: int) -> np.ndarray:
+    if not len(slots):
+        return slots
+    before = slots.reshape(frames, -1)
+    wide = np.zeros((frames, keys), slots.dtype)
+    wide[:, : before.shape[1]] = before
+    return wide.reshape(-1)
+
+
+def _value(column: pa.Array) -> tuple[np.ndarray, np.ndarray]:
+    """The values, and which of them are no nulls; none said where all are."""
+    if not column.null_count:
+        return column.to_numpy(zero_copy_only=False), np.empty(0, np.bool_)
+    return column.fill_null(0).to_numpy(zero_copy_only=False), column.is_valid().to_numpy(zero_copy_only=False)
+
+
+def _states(table: Mapping[str, _Column], met: MetKeys, keys: Sequence[str], room: int, first: int, width_us: int) -> pa.Table:
+    """The slots with rows, those of a key together. They are read as they lie, and written to as many places as there are keys."""
+    from pipelines.states.dense_kernels import filled_slots, moved
+
+    columns, counts = met.columns, table["rows"].slots
+    number, _ = numbered_keys(columns, len(met))
+    states = np.count_nonzero(counts.reshape(-1, room), axis=0)
+    order = np.argsort(number)
+    before = np.zeros(room, np.int64)
+    before[order] = np.cumsum(states[order]) - states[order]
+    slot, place = np.empty(states.sum(), np.int64), np.empty(states.sum(), np.int64)
+    filled_slots(counts, room, before, slot, place)
+
+    owner = pa.array(np.repeat(order, states[order]))
+    found: dict[str, pa.Array] = {name: column.take(owner) for name, column in zip(keys, columns, strict=True)}
+    frame = np.empty(len(slot), np.int64)
+    frame[place] = (slot // room + first) * width_us
+    found[FRAME] = pa.array(frame)
+    for name, column in table.items():
+        none = ~moved(column.some, slot, place) if len(column.some) else None
+        found[name] = pa.array(moved(column.slots, slot, place), mask=none)
+    return pa.table(found)

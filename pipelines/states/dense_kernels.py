@@ -1,0 +1,77 @@
+"""Loops that add rows to the states of their slots. Values are int64 or float64; `valid` has no entry where no value is null."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def add_counts(out, slot, valid):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """Count the values of each slot."""
+    if len(valid):
+        for row in range(len(slot)):
+            out[slot[row]] += valid[row]
+    else:
+        for row in range(len(slot)):
+            out[slot[row]] += 1
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def add_sums(out, slot, value, valid):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """Add the values of each slot in the order of the rows."""
+    for row in range(len(slot)):
+        if len(valid) == 0 or valid[row]:
+            out[slot[row]] += value[row]
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def keep_least(out, some, slot, value, valid):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """Keep the least value of each slot, the last of equal ones; a NaN is greater than any number. `some`: slots that have one."""
+    for row in range(len(slot)):
+        if len(valid) == 0 or valid[row]:
+            at, new = slot[row], value[row]
+            if not (some[at] and (out[at] < new or (np.isnan(new) and not np.isnan(out[at])))):
+                out[at] = new
+                some[at] = True
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def keep_greatest(out, some, slot, value, valid):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """Keep the greatest value of each slot, as `keep_least` the least."""
+    for row in range(len(slot)):
+        if len(valid) == 0 or valid[row]:
+            at, new = slot[row], value[row]
+            if not (some[at] and (new < out[at] or (np.isnan(out[at]) and not np.isnan(new)))):
+                out[at] = new
+                some[at] = True
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def sums_fit(value, valid, bound):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """The sum of the sizes of all values and `bound`, as a double: below 2**62 no sum of them leaves 64 bits."""
+    for row in range(len(value)):
+        if len(valid) == 0 or valid[row]:
+            bound += abs(np.float64(value[row]))
+    return bound
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def filled_slots(counts, keys, place_of_key, slot, place):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """The slots with a count, in order, and the place of each where those of a key lie together; `place_of_key`: of its first."""
+    found = 0
+    for at in range(len(counts)):
+        if counts[at] > 0:
+            key = at % keys
+            slot[found], place[found] = at, place_of_key[key]
+            place_of_key[key] += 1
+            found += 1
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def moved(slots, slot, place):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """What lies in some slots, at other places."""
+    out = np.empty(len(slot), slots.dtype)
+    for at in range(len(slot)):
+        out[place[at]] = slots[slot[at]]
+    return out

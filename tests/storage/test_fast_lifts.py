@@ -1,0 +1,153 @@
+"""Each fast way from rows to states writes the very files that DuckDB's GROUP BY leads to: their names tell their content."""
+
+import dataclasses
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from pipelines import Pipeline, run, sources, windows
+from pipelines import aggregates as agg
+from pipelines.jobs.run import accumulate_split, dense_lift
+from pipelines.states import dense
+from pipelines.testing.in_process import InProcess
+
+START = datetime(2024, 1, 1, tzinfo=UTC)
+SIGNED_ZEROS = (0.0, -0.0)
+ODD_FLOATS = (*SIGNED_ZEROS, float("nan"), float("inf"), float("-inf"), 0.1, 1e300)
+KEYS: dict[str, Callable[[np.random.Generator, int], pa.Array]] = {
+    "integers": lambda dice, rows: pa.array(dice.integers(-3, 12, rows), pa.int32(), mask=dice.random(rows) < 0.1),
+    "texts": lambda dice, rows: pa.array([None if one == "x0" else one for one in (f"x{n}" for n in dice.integers(0, 9, rows))]),
+    "far apart": lambda dice, rows: pa.array(dice.choice(dice.integers(-(2**62), 2**62, 5), rows)),
+}
+AGGREGATES = {
+    "n": agg.count(),
+    "positive": agg.count(where="i > 0"),
+    "known": agg.count("f"),
+    "whole": agg.sum("i"),
+    "float": agg.sum("f"),
+    "half": agg.sum("f / 2", where="i % 2 = 0"),
+    "low": agg.min("f"),
+    "high": agg.max("f"),
+    "nearly": agg.max("f", where="abs(f) < 0.001"),
+    "least": agg.min("i"),
+    "narrow": agg.max("s"),
+    "late": agg.max("i", where="f > 0"),
+}
+
+
+def written(tmp_path: Path, name: str, pipeline: Pipeline) -> list[str]:
+    """The files of states, which are named by their content."""
+    root = tmp_path / name
+    run(pipeline, root=root, start=START, end=START + timedelta(hours=1), spark=InProcess())
+    return sorted(str(path.relative_to(root)) for path in root.rglob("frames/**/*.parquet"))
+
+
+def write_rows(folder: Path, seed: int, keys: tuple[str, ...], rows: int = 8_000) -> None:
+    dice = np.random.default_rng(seed)
+    seconds = dice.integers(-50, 3_600, rows) if seed % 2 else np.sort(dice.integers(0, 3_600, rows))
+    odd = ODD_FLOATS if seed % 3 else SIGNED_ZEROS
+    floats = np.where(dice.random(rows) < 0.05, dice.choice(odd, rows), dice.random(rows) * 100 - 9)
+    columns = {f"k{at}": KEYS[kind](dice, rows) for at, kind in enumerate(keys)}
+    columns |= {
+        "t": pa.array(int(START.timestamp()) * 1_000_000 + seconds * 1_000_000).cast(pa.timestamp("us", tz="UTC")),
+        "i": pa.array(dice.integers(-1000, 1000, rows), mask=dice.random(rows) < 0.2),
+        "s": pa.array(dice.integers(0, 9, rows), pa.int16()),
+        "f": pa.array(floats, mask=dice.random(rows) < 0.2),
+    }
+    folder.mkdir()
+    pq.write_table(pa.table(columns), folder / "rows.parquet", row_group_size=1_000)
+
+
+def definition(folder: Path, keys: int, kinds: dict[str, windows.Window], aggregates: dict[str, agg.Aggregate]) -> Pipeline:
+    return Pipeline(
+        name="fast",
+        source=sources.files(f"{folder}/*.parquet", event_time="t", all_files=True),
+        schedule="1h",
+        start=START,
+        keys=[f"k{at}" for at in range(keys)],
+        windows=kinds,
+        aggregates=aggregates,
+    )
+
+
+@pytest.mark.parametrize("keys", [(), ("integers",), ("texts",), ("far apart",), ("integers", "texts"), ("texts", "integers", "far apart")])
+@pytest.mark.parametrize("seed", range(3))
+def test_slots_give_what_groups_give(tmp_path: Path, seed: int, keys: tuple[str, ...]) -> None:
+    write_rows(tmp_path / "data", seed, keys)
+    pipeline = definition(tmp_path / "data", len(keys), {"wide": windows.tumbling("30m"), "gaps": windows.session("30m")}, AGGREGATES)
+    expected = written(tmp_path, "groups", pipeline)
+    made = list[pa.Table | None]()
+
+    def kept(*args: Any, **named: Any) -> pa.Table | None:
+        made.append(dense.dense_states(*args, **named))
+        return made[-1]
+
+    with (
+        mock.patch.object(dense_lift, "MANY_ROWS", 1),
+        mock.patch.object(dense_lift, "_AT_ONCE", 700),
+        mock.patch.object(dense_lift, "dense_states", kept),
+    ):
+        assert written(tmp_path, "slots", pipeline) == expected
+    assert any(made) or seed % 3
+
+
+@pytest.mark.parametrize("values", [[2**62, 2**62 - 1], [2**61] * 8])
+def test_a_sum_that_may_not_fit_is_left_to_groups(tmp_path: Path, values: list[int]) -> None:
+    """Groups have 128 bits, and say what does not fit."""
+    (tmp_path / "data").mkdir()
+    times = pa.array([START] * len(values), pa.timestamp("us", tz="UTC"))
+    signs = [value * (-1) ** at for at, value in enumerate(values)]
+    pq.write_table(pa.table({"t": times, "i": signs}), tmp_path / "data/rows.parquet")
+    pipeline = definition(tmp_path / "data", 0, {"wide": windows.tumbling("10m")}, {"whole": agg.sum("i")})
+    expected = written(tmp_path, "groups", pipeline)
+    with mock.patch.object(dense_lift, "MANY_ROWS", 1):
+        assert written(tmp_path, "slots", pipeline) == expected
+
+
+def test_too_many_slots_are_left_to_groups(tmp_path: Path) -> None:
+    write_rows(tmp_path / "data", 0, ("far apart",))
+    pipeline = definition(tmp_path / "data", 1, {"short": windows.tumbling("1s")}, AGGREGATES)
+    expected = written(tmp_path, "groups", pipeline)
+    with mock.patch.object(dense_lift, "MANY_ROWS", 1), mock.patch.object(dense_lift, "dense_states", wraps=dense.dense_states) as slots:
+        assert written(tmp_path, "slots", pipeline) == expected
+    assert slots.call_count == 1  # one key fits; the keys together do not
+
+
+ARRIVED = {
+    "counted": windows.arrival(windows.by_count(7)),
+    "grown": windows.arrival(windows.by_delta("i", 100)),
+    "marked": windows.arrival(windows.by_punctuation("i > 900")),
+}
+OF_A_ROW = AGGREGATES | {
+    "first": agg.first("f"),
+    "last": agg.last("i", where="f > 1"),
+    "some": agg.any_value("s"),
+    "all": agg.all_of("i > 0"),
+    "early": agg.first("f", ignore_nulls=True),
+}
+
+
+@pytest.mark.parametrize("keys", [(), ("integers",), ("texts", "far apart")])
+@pytest.mark.parametrize("seed", range(2))
+def test_rows_are_states_without_groups(tmp_path: Path, seed: int, keys: tuple[str, ...]) -> None:
+    write_rows(tmp_path / "data", seed, keys)
+    pipeline = definition(tmp_path / "data", len(keys), ARRIVED, OF_A_ROW)
+    found = written(tmp_path, "rows", pipeline)
+    with mock.patch.object(accumulate_split, "rows_as_states", return_value=None) as grouped:
+        assert written(tmp_path, "groups", pipeline) == found
+    assert grouped.called
+
+
+def test_a_state_that_needs_a_list_of_values_is_grouped(tmp_path: Path) -> None:
+    write_rows(tmp_path / "data", 0, ("texts",))
+    pipeline = definition(tmp_path / "data", 1, {"wide": windows.tumbling("10m")}, {"spread": agg.stddev("f")})
+    with mock.patch.object(dense_lift, "MANY_ROWS", 1), mock.patch.object(dense_lift, "dense_states") as slots:
+        assert written(tmp_path, "slots", dataclasses.replace(pipeline))
+    assert not slots.called
