@@ -83,7 +83,9 @@ def dense_states(
     width_us: int,
     rows: int,
 ) -> pa.Table | None:
-    """A state for each key and frame, sorted by (bucket, key, frame); None if the table would be too large, or a sum is not finite or may not fit.
+    """A state for each key and frame, sorted by (bucket, key, frame).
+
+    None if the table would be too large, or a sum is not finite or may not fit.
 
     Args:
         batches: the rows in order of arrival, with the key columns, `time` (int64, microseconds), and the columns of values.

@@ -12,11 +12,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines import Pipeline, run, sources, windows
+from pipelines import Pipeline, read, run, sources, windows
 from pipelines import aggregates as agg
-from pipelines.jobs.run import accumulate_split, dense_lift
+from pipelines.jobs.run import accumulate_split, dense_lift, finalize
+from pipelines.jobs.shards import shard
 from pipelines.states import dense
-from pipelines.testing.in_process import InProcess
+from pipelines.testing.in_process import Context, InProcess
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 SIGNED_ZEROS = (0.0, -0.0)
@@ -151,3 +152,29 @@ def test_a_state_that_needs_a_list_of_values_is_grouped(tmp_path: Path) -> None:
     with mock.patch.object(dense_lift, "MANY_ROWS", 1), mock.patch.object(dense_lift, "dense_states") as slots:
         assert written(tmp_path, "slots", dataclasses.replace(pipeline))
     assert not slots.called
+
+
+class OfThree(Context):
+    defaultParallelism = 3  # noqa: N815 - Spark's name
+
+
+class ThreeCores(InProcess):
+    sparkContext = OfThree  # noqa: N815 - Spark's name
+
+
+def test_windows_do_not_depend_on_the_number_of_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shard, "WORTH_A_TASK", 10)
+    write_rows(tmp_path / "data", 1, ("texts",))
+    kinds = {"wide": windows.tumbling("30m"), "gaps": windows.session("1m"), **ARRIVED}
+    pipeline = definition(tmp_path / "data", 1, kinds, AGGREGATES)
+    with mock.patch.object(finalize, "run_tasks", wraps=finalize.run_tasks) as asked:
+        found = [_windows(tmp_path / name, pipeline, spark) for name, spark in (("one", InProcess()), ("three", ThreeCores()))]
+    one, three = (len(call.args[2]) for call in asked.call_args_list)
+    assert three == one + 2  # of rows with a marker, which ends the windows of all keys, one task takes all
+    for alone, shared in zip(*found, strict=True):
+        assert alone.equals(shared)
+
+
+def _windows(root: Path, pipeline: Pipeline, spark: Any) -> list[pa.Table]:
+    run(pipeline, root=root, start=START, end=START + timedelta(hours=1), spark=spark)
+    return [read(pipeline, name, root=root).sort_by([("k0", "ascending"), ("window_start", "ascending")]) for name in pipeline.windows]

@@ -17,7 +17,7 @@ from pipelines.jobs.shards.shard import shards_together
 from pipelines.jobs.staged_windows import Staged, staged_window
 from pipelines.jobs.staging_folders import STAGED_FILE
 from pipelines.jobs.window_tables import place
-from pipelines.spark.tasks import run_tasks
+from pipelines.spark.tasks import parallelism, run_tasks
 from pipelines.store.disk import write_whole
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def finalize(bound: Bound, spark: SparkSession, asked: Iterable[int], *, again: 
     for pending in windows:
         _check_states(bound, pending)
         check_work(bound, pending)
-    results = _results(spark, shards_together(bound, windows, folder))
+    results = _results(spark, shards_together(bound, windows, folder, parallelism(spark)))
     changed = [staged_window(bound, pending, results[pending.window]) for pending in windows if pending.work]
     staged = Staged(folder, changed, _missing(windows), [remark for pending in windows for remark in pending.remarks])
     if changed:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from pipelines.store.paths import SharedPath, StatesPath
 
 SHARD_ROWS = 900_000
+WORTH_A_TASK = 250_000
+"""Fewer rows are combined before another task has begun."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +74,11 @@ def shards(bound: Bound, pending: Pending, folder: str) -> list[Shard]:
     return [shard for of_one_task in shards_together(bound, [pending], folder) for shard in of_one_task]
 
 
-def shards_together(bound: Bound, windows: Sequence[Pending], folder: str) -> list[list[Shard]]:
-    """For each task its shards, one per window. They read the same states: those of one frame set and one history."""
+def shards_together(bound: Bound, windows: Sequence[Pending], folder: str, cores: int = 1) -> list[list[Shard]]:
+    """For each task its shards, one per window. They read the same states: those of one frame set and one history.
+
+    `cores`: how many tasks can run at once; the windows are the same, however many tasks make them.
+    """
     groups = defaultdict(list)
     for pending in windows:
         work = pending.work
@@ -82,10 +87,10 @@ def shards_together(bound: Bound, windows: Sequence[Pending], folder: str) -> li
             begin = (work.since, work.note, work.notes_after) if goes_on else None
             starts, marks = pending.history.batches.start_us, pending.marks
             groups[bound.frames_of(pending.window).table, starts.tobytes(), marks.tobytes(), begin].append(pending)
-    return [shards for group in groups.values() for shards in _of_group(bound, group, folder)]
+    return [shards for group in groups.values() for shards in _of_group(bound, group, folder, cores)]
 
 
-def _of_group(bound: Bound, group: Sequence[Pending], folder: str) -> list[list[Shard]]:
+def _of_group(bound: Bound, group: Sequence[Pending], folder: str, cores: int) -> list[list[Shard]]:
     """The shards of windows that read the same states; none where there is no state to read."""
     work, schema = _common(group), group[0].states.schema
     files, rows, tiers = _needed(group[0], work, tiers_of(bound, group, work))
@@ -96,7 +101,7 @@ def _of_group(bound: Bound, group: Sequence[Pending], folder: str) -> list[list[
     ):
         return []
     undivided = not bound.pipeline.keys or any(not bound.windows[pending.window].made_of.apart for pending in group)
-    count = 1 if undivided else max(1, round(rows / SHARD_ROWS))
+    count = 1 if undivided else max(1, round(rows / SHARD_ROWS), min(cores, rows // WORTH_A_TASK))
     batches = group[0].history.batches
     starts = np.append(batches.start_us, batches.end_us[-1:])
     return [
