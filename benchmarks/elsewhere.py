@@ -74,15 +74,19 @@ def by_spark(files: list[Path]) -> Job:
 
 
 @contextmanager
-def in_bucket(files: list[Path], folder: Path) -> Iterator[Place]:
-    """Events and state in an object store."""
+def in_bucket(files: list[Path], folder: Path) -> Iterator[list[Place]]:
+    """The state in an object store, and the events too."""
     with object_store.started(folder) as server:
         os.environ |= server.environment
         bucket = server.new_bucket()
         for file in files:
             path_of(f"{bucket}/events/{file.name}").write_bytes(file.read_bytes())
         source = sources.files(f"{bucket}/events/*.parquet", event_time="t", all_files=True)
-        yield Place("Muntin, events and state on S3", ours(files, root=f"{bucket}/state", source=source))
+        state = f"{bucket}/state"
+        yield [
+            Place("Muntin, state on S3, events on this disk", ours(files, root=state)),
+            Place("Muntin, events and state on S3", ours(files, root=state, source=source)),
+        ]
 
 
 @contextmanager
@@ -126,7 +130,7 @@ def places(files: list[Path], folder: Path, wanted: Mapping[str, bool]) -> Itera
     ]
     with ExitStack() as servers:
         if object_store.BINARY.exists() and wanted["s3"]:
-            found.append(servers.enter_context(in_bucket(files, _made(folder / "buckets"))))
+            found.extend(servers.enter_context(in_bucket(files, _made(folder / "buckets"))))
         if (kafka_broker.JARS / "whole").exists() and wanted["kafka"]:
             found.append(servers.enter_context(in_topic(files, _made(folder / "kafka"))))
         yield found

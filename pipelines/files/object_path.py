@@ -6,20 +6,24 @@ A folder is what lies below a path: it is there while a file is. A file is writt
 from __future__ import annotations
 
 import errno
-import io
 import posixpath
 from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from math import inf
 from stat import S_IFDIR
 from typing import TYPE_CHECKING
+
+import pyarrow as pa
 
 from pipelines.files.object_stat import ObjectStat, stat_in
 from pipelines.files.object_stores import to_ask, to_move, told
 from pipelines.files.patterns import fits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+_ONE_REQUEST = 2**26  # bytes; what is larger is written in parts, side by side
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -102,20 +106,34 @@ class ObjectPath:
                 return ObjectStat(0, 0, "", S_IFDIR)
             raise
 
-    def read_bytes(self) -> bytes:
-        """The content."""
+    def content(self, most: float = inf) -> tuple[ObjectStat, memoryview]:
+        """The facts of the file and its content, by one request; the content is left out if it has more than `most` bytes.
+
+        Raises:
+            FileNotFoundError: there is no such file.
+        """
         import obstore
 
         with told(self.address):
-            return bytes(obstore.get(to_move(self.bucket), self.key).bytes())
+            found = obstore.get(to_move(self.bucket), self.key)
+            stat = stat_in(found.meta)
+            return stat, memoryview(found.bytes() if stat.st_size <= most else b"")
+
+    def read_bytes(self) -> bytes:
+        """The content."""
+        return bytes(self.readable())
+
+    def readable(self) -> pa.Buffer:
+        """The content where Arrow reads it."""
+        return pa.py_buffer(self.content()[1])
 
     def read_text(self, encoding: str = "utf-8") -> str:
         """The content as text."""
         return self.read_bytes().decode(encoding)
 
-    def open(self, _mode: str = "rb") -> io.BytesIO:
+    def open(self, _mode: str = "rb") -> pa.BufferReader:
         """The content as a file that is open for reading."""
-        return io.BytesIO(self.read_bytes())
+        return pa.BufferReader(self.readable())
 
     def end(self, size: int) -> tuple[bytes, int]:
         """At most so many bytes from the end, and the size of the whole."""
@@ -137,13 +155,23 @@ class ObjectPath:
         with told(self.address):
             return bytes(obstore.get_range(to_move(self.bucket), self.key, start=start, length=length))
 
-    def write_bytes(self, content: bytes | memoryview) -> int:
-        """Write the file: whole, or not at all."""
+    def parts(self, ranges: Sequence[tuple[int, int]]) -> list[memoryview]:
+        """The bytes of several ranges, from a place to before another, fetched side by side."""
         import obstore
 
+        starts, ends = zip(*ranges, strict=True)
         with told(self.address):
-            obstore.put(to_move(self.bucket), self.key, bytes(content))
-        return len(content)
+            found = obstore.get_ranges(to_move(self.bucket), self.key, starts=starts, ends=ends)
+            return [memoryview(content) for content in found]
+
+    def write_bytes(self, content: bytes | memoryview) -> int:
+        """Write the file: whole, or not at all. Up to `_ONE_REQUEST` by one request, which leaves nothing behind if it is cut off."""
+        import obstore
+
+        view = memoryview(content).cast("B")
+        with told(self.address):
+            obstore.put(to_move(self.bucket), self.key, view, use_multipart=len(view) > _ONE_REQUEST)
+        return len(view)
 
     def write_new(self, content: bytes | memoryview) -> None:
         """Write the file unless it is there.
@@ -156,7 +184,7 @@ class ObjectPath:
 
         with told(self.address):
             try:
-                obstore.put(to_move(self.bucket), self.key, bytes(content), mode="create")
+                obstore.put(to_move(self.bucket), self.key, memoryview(content).cast("B"), mode="create")
             except AlreadyExistsError:
                 raise FileExistsError(errno.EEXIST, "there is a file", self.address) from None
 

@@ -11,7 +11,7 @@ from functools import singledispatch
 from glob import glob
 from pathlib import Path
 from stat import S_ISDIR
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from pipelines.definition.extras import need
 from pipelines.definition.relative_paths import is_object_store
@@ -21,9 +21,10 @@ from pipelines.files.object_stat import ObjectStat
 from pipelines.files.settings import table_options
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 AnyPath = Path | ObjectPath
+Item = TypeVar("Item")
 Stat = os.stat_result | ObjectStat
 _NOTHING = (ENOENT, ENOTDIR, ELOOP)
 _AT_ONCE = 16  # questions
@@ -180,6 +181,20 @@ def ascending(paths: Iterable[AnyPath]) -> list[AnyPath]:
 def relative(path: AnyPath, folder: AnyPath) -> str:
     """The path of something below a folder."""
     return os.path.relpath(path, folder) if isinstance(path, Path) and isinstance(folder, Path) else str(path)[len(str(folder)) + 1 :]
+
+
+def side_by_side(do: Callable[[Item], object], items: Sequence[Item], place: str) -> None:
+    """Do something with each item, one after the other; several at once where `place` is in an object store, whose answers take their time.
+
+    Raises:
+        Exception: what the first of the items raises.
+    """
+    if len(items) < 2 or not is_object_store(place):  # noqa: PLR2004 - nothing is beside one
+        for item in items:
+            do(item)
+        return
+    with ThreadPoolExecutor(_AT_ONCE) as threads:
+        list(threads.map(do, items))
 
 
 def options_of(place: str) -> dict[str, str] | None:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from pipelines.definition.relative_paths import is_object_store
 from pipelines.files.object_path import ObjectPath
-from pipelines.files.paths import path_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
 _TAIL = 2**16  # bytes; the footers of nearly all files are shorter
-_AT_ONCE = 8  # files
 _LENGTH = 8  # bytes at the end of a Parquet file: the length of its footer, and `PAR1`
 
 
@@ -26,7 +22,7 @@ def readable(place: str | Path | ObjectPath) -> str | pa.BufferReader:
     Raises:
         FileNotFoundError: there is no such file in the object store. Of a local file, Arrow tells.
     """
-    return pa.BufferReader(_content(str(place))) if is_object_store(str(place)) else str(place)
+    return pa.BufferReader(ObjectPath(str(place)).readable()) if is_object_store(str(place)) else str(place)
 
 
 def readable_footer(place: str | Path | ObjectPath) -> str | pa.BufferReader:
@@ -50,14 +46,6 @@ def size_and_footer(place: Path | ObjectPath) -> tuple[int, str | pa.BufferReade
     return size, pa.BufferReader(tail)
 
 
-def readable_all(places: Sequence[str]) -> list[str | pa.BufferReader]:
-    """As `readable`, of several files; those of an object store are fetched side by side."""
-    if not any(map(is_object_store, places)):
-        return list(places)
-    with ThreadPoolExecutor(_AT_ONCE) as threads:
-        return list(threads.map(readable, places))
-
-
 def footer_end(address: str) -> tuple[bytes, int]:
     """The end of a Parquet file in an object store that holds its footer, and the size of the file.
 
@@ -67,7 +55,3 @@ def footer_end(address: str) -> tuple[bytes, int]:
     tail, size = path.end(_TAIL)
     footer = int.from_bytes(tail[-_LENGTH:-4], "little") + _LENGTH if len(tail) >= _LENGTH else 0
     return path.end(footer) if len(tail) < footer <= size else (tail, size)
-
-
-def _content(address: str) -> bytes:
-    return path_of(address).read_bytes()

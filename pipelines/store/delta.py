@@ -14,7 +14,7 @@ from deltalake.transaction import AddAction, RemoveAction, create_table_with_add
 
 from pipelines.errors import ConflictError, StateError
 from pipelines.files.object_stores import refusal
-from pipelines.files.paths import below, options_of, path_of, remove_folder
+from pipelines.files.paths import below, options_of, path_of, remove_folder, side_by_side
 from pipelines.store.disk import refused
 from pipelines.store.durable import sync
 from pipelines.store.log_check import newest_commits
@@ -67,8 +67,7 @@ class DeltaStore:
         return below(self.root, table)
 
     def commit(self, table: str, base: Snapshot, change: Change) -> None:
-        for file in change.adds:
-            check_file(path_of(self._path(table), file.path), file.size)
+        side_by_side(lambda file: check_file(path_of(self._path(table), file.path), file.size), change.adds, self.root)
         sync(self._top(table, base), [path_of(self._path(table), file.path) for file in change.adds])
         now = int(time.time() * 1000)
         # `data_change` is true of compaction, too: deltalake lets a commit remove what a commit without change of data has removed
@@ -129,14 +128,16 @@ class DeltaStore:
             raise ConflictError(f"{self._path(table)}: another run committed first ({wrong})") from wrong
 
     def promote(self, staged: Mapping[str, str], table: str) -> None:
-        for source, target in staged.items():
-            place = path_of(self._path(table), target)
+        def move(source: str) -> None:
+            place = path_of(self._path(table), staged[source])
             try:
                 place.parent.mkdir(parents=True, exist_ok=True)
                 with suppress(FileNotFoundError):  # an earlier attempt has moved it
                     path_of(self.root, source).replace(place)  # type: ignore[arg-type]
             except OSError as wrong:
                 raise refused(str(place), wrong) from wrong
+
+        side_by_side(move, [*staged], self.root)
 
     def discard(self, folder: str) -> None:
         remove_folder(path_of(self.root, folder))

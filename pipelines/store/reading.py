@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.dataset as ds
 from pyarrow import fs
 
-from pipelines.files.readable import readable_all
+from pipelines.definition.relative_paths import is_object_store
+from pipelines.files.readable import readable
+from pipelines.store.fetched_row_groups import fetched_fragment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pipelines.store.store import Snapshot
+
+_AT_ONCE = 8  # files
 
 
 def read_files(folder: str, snapshot: Snapshot, columns: Sequence[str] | None = None, condition: ds.Expression | None = None) -> pa.Table:
@@ -30,16 +35,24 @@ def read_files(folder: str, snapshot: Snapshot, columns: Sequence[str] | None = 
     Raises:
         OSError: a file is gone or damaged.
     """
-    dataset = dataset_of([f"{folder}/{file.path}" for file in snapshot.files], snapshot.schema or pa.schema([]))
+    dataset = dataset_of([f"{folder}/{file.path}" for file in snapshot.files], snapshot.schema or pa.schema([]), condition)
     return dataset.to_table(columns=None if columns is None else list(columns), filter=condition)
 
 
-def dataset_of(places: Sequence[str], schema: pa.Schema) -> ds.FileSystemDataset:
-    """The rows of some Parquet files, in their order.
+def dataset_of(places: Sequence[str], schema: pa.Schema, condition: ds.Expression | None = None) -> ds.FileSystemDataset:
+    """The rows of some Parquet files, in their order. With a condition, of an object store only the row groups that can meet it.
 
     Raises:
         OSError: a file of an object store is gone; of a local file, reading tells.
     """
     form, disk = ds.ParquetFileFormat(), fs.LocalFileSystem()
-    fragments = [form.make_fragment(file, disk if isinstance(file, str) else None) for file in readable_all(places)]
-    return ds.FileSystemDataset(fragments, schema, form, disk)
+
+    def fragment(place: str) -> ds.ParquetFileFragment:
+        if not is_object_store(place):
+            return form.make_fragment(place, disk)
+        return form.make_fragment(readable(place)) if condition is None else fetched_fragment(form, place, schema, condition)
+
+    if not any(map(is_object_store, places)):
+        return ds.FileSystemDataset(list(map(fragment, places)), schema, form, disk)
+    with ThreadPoolExecutor(_AT_ONCE) as threads:
+        return ds.FileSystemDataset(list(threads.map(fragment, places)), schema, form, disk)

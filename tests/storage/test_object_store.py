@@ -33,7 +33,7 @@ from pipelines.jobs.reports_table import last_accumulated
 from pipelines.jobs.upkeep.maintain import maintain
 from pipelines.jobs.upkeep.outdated import outdated
 from pipelines.jobs.upkeep.vacuum import vacuum
-from pipelines.sources import object_files
+from pipelines.sources import fetched_files
 from tests.object_store import KEY, SECRET, Server
 from tests.storage.three_batches import HERE, HOUR, OTHER, START, Small
 
@@ -248,7 +248,7 @@ class TestASource:
 
     @pytest.mark.parametrize("form", ["parquet", "csv", "jsonl.gz"])
     def test_is_read_in_parts_where_it_is_large(self, bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str) -> None:
-        monkeypatch.setattr(object_files, "KEPT_BYTES", 10)
+        monkeypatch.setattr(fetched_files, "KEPT_BYTES", 10)
         put(bucket, form)
         pipeline = clicks(f"{bucket}/{HOURLY}/*.{form}")
         run(pipeline, root=tmp_path, start=START, end=END, spark=HERE)

@@ -30,6 +30,7 @@ from pipelines.jobs.run.split_rows import carefully, plainly
 from pipelines.jobs.run.steady_reading import as_they_are, steady
 from pipelines.sources.bad_files import check_not_empty
 from pipelines.sources.duckdb_session import careful_session, explained, kept_session
+from pipelines.sources.fetched_files import fetched_once
 from pipelines.sources.mended import Mended
 from pipelines.sources.object_files import let_read
 from pipelines.sources.row_groups import rows_of
@@ -102,9 +103,10 @@ def _together(session: duckdb.DuckDBPyConnection, share: Share, parts: Sequence[
         return None
     bundle = Bundle(parts)
     try:
-        with in_time(session, bundle.paths):
+        files = [file for part in parts for file in part.files]
+        with in_time(session, bundle.paths), fetched_once(files):
             done = accumulate_bundle(session, share, bundle)
-        same = as_they_are(share.bound.source, bundle.paths) == [file for part in parts for file in part.files]
+        same = as_they_are(share.bound.source, bundle.paths) == files
     except Exception:  # noqa: BLE001 - whatever is wrong, the split that it is wrong with says it when it is read alone
         return None
     return done if same else None

@@ -15,6 +15,7 @@ from pipelines.errors import SourceError
 from pipelines.files.readable import readable_footer
 from pipelines.jobs.run.contradictions import waits
 from pipelines.sources.duckdb_session import described, explained, kept_session
+from pipelines.sources.fetched_files import asked_once
 from pipelines.sources.json_columns import read_as
 from pipelines.sources.object_files import let_read
 from pipelines.sources.scan import scan
@@ -31,7 +32,7 @@ def first_columns(bound: Bound, pieces: Sequence[Sequence[str]]) -> dict[str, st
         return {}
     session = kept_session(bound.source.timezone)
     let_read(session, chain(*pieces))
-    with suppress(duckdb.Error, SourceError, OSError):  # reading says what is wrong
+    with suppress(duckdb.Error, SourceError, OSError), asked_once(pieces[0]):  # reading says what is wrong
         paths = first_with_rows(session, bound, pieces)
         return described(session, f"FROM {scan(bound.source, paths, read_as(session, bound.source, paths))}")
     return {}

@@ -23,6 +23,7 @@ from pipelines.jobs.run.odd_cells import with_odd_cells
 from pipelines.jobs.run.times_of_files import check_times
 from pipelines.jobs.source_note import noted
 from pipelines.sources.duckdb_session import described, explained, kept_session, said
+from pipelines.sources.fetched_files import asked_once
 from pipelines.sources.json_columns import read_as
 from pipelines.sources.lift import states
 from pipelines.sources.lift_sql import expression_sql, lifts_sql
@@ -57,7 +58,8 @@ def bound_types(bound: Bound, known: Mapping[str, pa.Schema | None], pieces: Seq
     let_read(session, chain(*pieces))
     check_sql(bound)
     try:
-        return _bound_types(session, bound, known, pieces)
+        with asked_once(pieces[0]):
+            return _bound_types(session, bound, known, pieces)
     except (duckdb.Error, SourceError, DefinitionError) as wrong:
         told = explained(wrong, pieces[0]) if isinstance(wrong, duckdb.Error) else wrong
         if bound.source.blank:  # no row had a part in it

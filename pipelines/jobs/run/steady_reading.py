@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from pipelines.errors import MuntinError, SourceError
+from pipelines.sources.fetched_files import fetched_once
 from pipelines.sources.listing import source_file
 from pipelines.store.retries import again_after
 
@@ -40,7 +41,8 @@ def steady(source: Source, paths: Sequence[str], read: Callable[[], Result]) -> 
 def _attempted(source: Source, paths: Sequence[str], read: Callable[[], Result]) -> tuple[Result, list[SourceFile]]:
     before = as_they_are(source, paths)
     try:
-        result = read()
+        with fetched_once(before):
+            result = read()
     except MuntinError:
         _check_same(source, paths, before)
         raise

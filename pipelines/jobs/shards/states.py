@@ -63,7 +63,7 @@ def _natural(shard: Shard, folder: str, keep: Sequence[str]) -> pa.Table:
         _check_files(shard, folder)
     condition = _condition(shard)
     names = [name for name in shard.schema.names if name not in (BATCH, BUCKET) or name in keep]
-    dataset = dataset_of([f"{folder}/{path}" for path in shard.files], shard.schema)
+    dataset = dataset_of([f"{folder}/{path}" for path in shard.files], shard.schema, condition)
     table = dataset.to_table(columns=list(dict.fromkeys((*names, BATCH))), filter=condition, use_threads=False)
     position = np.searchsorted(shard.starts, instants(table[BATCH]))
     return table.select(names).append_column(BATCH_POSITION, pa.array(position))
