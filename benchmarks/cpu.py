@@ -2,6 +2,7 @@
 
 import contextlib
 import threading
+from collections import defaultdict
 from collections.abc import Iterable
 
 import psutil
@@ -15,6 +16,7 @@ class Cpu:
     def __init__(self, pids: Iterable[int]) -> None:
         """Start watching these programs."""
         self._pids = tuple(pids)
+        self._seen: dict[psutil.Process, float] = {}
         self._before = self._now()
         self._seen = dict(self._before)
         self._stopped = threading.Event()
@@ -35,11 +37,20 @@ class Cpu:
     def _now(self) -> dict[psutil.Process, float]:
         """Process -> its CPU seconds so far, without those of its children."""
         found = {}
-        for pid in self._pids:
+        for one in self._all():
             with contextlib.suppress(psutil.Error):
-                top = psutil.Process(pid)
-                for one in (top, *top.children(recursive=True)):
-                    with contextlib.suppress(psutil.Error):
-                        times = one.cpu_times()
-                        found[one] = times.user + times.system
+                times = one.cpu_times()
+                found[one] = times.user + times.system
+        return found
+
+    def _all(self) -> set[psutil.Process]:
+        """The programs, what they started, and what that started, whose starter may have ended."""
+        started = defaultdict[int, list[psutil.Process]](list)
+        for one in psutil.process_iter(["ppid"]):
+            started[one.info["ppid"]].append(one)
+        new = {one for of_parent in started.values() for one in of_parent if one.pid in self._pids or one in self._seen}
+        found: set[psutil.Process] = set()
+        while new:
+            found |= new
+            new = {child for one in new for child in started[one.pid]} - found
         return found

@@ -1,32 +1,62 @@
 """Spark's Python daemon with the engine imported once: workers are forks of it.
 
 Named by `spark.python.daemon.module`; everything else is Spark's own. With `MUNTIN_KEEP_MEMORY=off` in its environment a worker gives
-memory back as soon as it is free, for machines with little of it.
+memory back as soon as it is free, for machines with little of it. With `MUNTIN_READY_PYTHON=off` each session of Spark Connect imports
+anew, as Spark does by itself; else they share one process that has (`pipelines.spark.ready_python`).
 """
 
 import ctypes
 import os
+import sys
 from contextlib import suppress
+from pathlib import Path
 
 # Workers free and take the same hundred megabytes with every task: kept, they cost no page faults (glibc, mimalloc).
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
-_KEEPS = os.environ.get("MUNTIN_KEEP_MEMORY") != "off"
-if _KEEPS:
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL("libc.so.6").mallopt(_MMAP_THRESHOLD, 1 << 30)
-        ctypes.CDLL("libc.so.6").mallopt(_TRIM_THRESHOLD, (1 << 31) - 1)
-os.environ.setdefault("MIMALLOC_PURGE_DELAY", "-1" if _KEEPS else "0")
 
-import duckdb  # noqa: E402, F401 - imported for the forks, after the settings above
-import pyarrow.dataset  # noqa: E402
-import pyarrow.parquet  # noqa: E402, F401
-from pyspark.daemon import manager  # noqa: E402
 
-import pipelines.jobs.run.accumulate_task  # noqa: E402
-import pipelines.jobs.run.finalize_task  # noqa: E402, F401
-from pipelines.engine.event_time import chains, disjoint, grid  # noqa: E402, F401
-from pipelines.engine.reduce import exact, fold, select  # noqa: E402, F401
-from pipelines.states import text_hashes  # noqa: E402, F401
+def load() -> None:
+    """Set how memory is given back, then import what tasks use."""
+    _keep_memory(keeps=os.environ.get("MUNTIN_KEEP_MEMORY") != "off")
+
+    import duckdb  # noqa: F401
+    import pyarrow.dataset
+    import pyarrow.parquet  # noqa: F401
+    import pyspark.daemon  # noqa: F401
+
+    import pipelines.jobs.run.accumulate_task
+    import pipelines.jobs.run.finalize_task  # noqa: F401
+    from pipelines.engine.event_time import chains, disjoint, grid  # noqa: F401
+    from pipelines.engine.reduce import exact, fold, select  # noqa: F401
+    from pipelines.states import text_hashes  # noqa: F401
+
+
+def _keep_memory(*, keeps: bool) -> None:
+    if keeps:
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL("libc.so.6").mallopt(_MMAP_THRESHOLD, 1 << 30)
+            ctypes.CDLL("libc.so.6").mallopt(_TRIM_THRESHOLD, (1 << 31) - 1)
+    os.environ.setdefault("MIMALLOC_PURGE_DELAY", "-1" if keeps else "0")
+
+
+def work() -> None:
+    """What Spark's daemon does: fork a worker for each that is asked for."""
+    from pyspark.daemon import manager
+
+    manager()
+
+
+def main() -> None:
+    """Be the daemon of a session, or have the ready Python be it."""
+    from pipelines.spark.ready_python import is_of_a_session, key, run
+
+    if is_of_a_session() and os.environ.get("MUNTIN_READY_PYTHON") != "off":
+        with suppress(OSError):
+            run(load, work, key(Path(__file__).parents[1], sys.path))
+            return
+    load()
+    work()
+
 
 if __name__ == "__main__":
-    manager()
+    main()

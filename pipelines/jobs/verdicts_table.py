@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pipelines.definition.instants import from_us, label
 from pipelines.jobs.report_files import crowd
@@ -65,12 +66,12 @@ def record_checks(store: Store, reports: Sequence[tuple[Mapping[str, Any], Seque
     if not rows:
         return
     folder = f"{store.root}/{TABLE}"
-    new = _write(pa.Table.from_pylist(rows, _SCHEMA), folder)
+    new = write_verdicts(pa.Table.from_pylist(rows, _SCHEMA), folder)
     for attempt in after_conflicts(_TRIES, f"{folder}: other runs keep writing verdicts; run again when they are done"):
         with attempt:
             base = store.snapshot(TABLE)
             small = crowd(base.files)
-            large = [_write(read_files(folder, replace(base, files=tuple(small))).sort_by("recorded_at"), folder)] if small else []
+            large = [write_verdicts(read_files(folder, replace(base, files=tuple(small))).sort_by("recorded_at"), folder)] if small else []
             store.commit(TABLE, base, Change(_SCHEMA, [new, *large], list(small), [], texts=_TEXTS))
 
 
@@ -92,6 +93,13 @@ def _rows(report: Mapping[str, Any], starts: Sequence[int], now: datetime) -> It
         }
 
 
-def _write(table: pa.Table, folder: str) -> File:
-    moment = table["recorded_at"].cast(pa.int64())[0].as_py()
-    return File(**write_named(table, folder, lambda digest: f"{label(moment)}_{digest}.parquet"))
+def batches_of(table: pa.Table) -> pa.ChunkedArray:
+    """What each row is about in time: the start of its last batch, microseconds; without batches the moment that it was recorded at."""
+    return pc.coalesce(table["last_batch"], table["recorded_at"]).cast(pa.int64())
+
+
+def write_verdicts(table: pa.Table, folder: str) -> File:
+    """Write verdicts to a new file, whose name says of which batches they are."""
+    ends = pc.min_max(batches_of(table)).as_py()
+    low, high = label(ends["min"]), label(ends["max"])
+    return File(**write_named(table, folder, lambda digest: f"{low}_{high}_{digest}.parquet"))

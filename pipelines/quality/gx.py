@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pipelines.quality.errors import SuiteError
+from pipelines.quality.later import imported_later
 from pipelines.quality.staged_frame import ROW_NUMBER
 from pipelines.quality.suite import near
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
     from pipelines.quality.suite import Expectation, Suite
 
+SELDOM_USED = ("altair", "scipy.sparse", "scipy.stats")
+"""What Great Expectations imports for a few expectations on distributions, and for drawing: a third of its import."""
 MAX_ROWS = 20
 ERROR_LENGTH = 400
 BOOLEAN = {"result_format": "BOOLEAN_ONLY"}
@@ -50,7 +53,8 @@ def imported() -> Any:  # noqa: ANN401 - a module
     logger = logging.getLogger("great_expectations")
     if logger.level == logging.NOTSET:
         logger.setLevel(logging.WARNING)
-    import great_expectations
+    with imported_later(*SELDOM_USED):
+        import great_expectations
 
     logger.getChild("data_context.types.base").setLevel(logger.level)  # it sets itself to INFO
     return great_expectations

@@ -20,7 +20,8 @@ class Blocked:
 sys.meta_path.insert(0, Blocked())
 """
 DAEMON = """
-import pipelines.jobs.python_daemon
+from pipelines.jobs.python_daemon import load
+load()
 print(sorted(name for name in sys.modules if name.startswith("pyspark.sql.connect")))
 """
 TASKS = """
@@ -32,7 +33,8 @@ print(sum(batch.rows_read for batch in small.run("root").batches))
 
 FREED = """
 import numpy as np, psutil
-import pipelines.jobs.python_daemon
+from pipelines.jobs.python_daemon import load
+load()
 used = lambda: psutil.Process().memory_info().rss
 taken = [np.ones(1_000_000) for _ in range(40)]
 before = used()

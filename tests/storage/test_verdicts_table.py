@@ -1,7 +1,9 @@
 """What suites found is a table with a row for each expectation and validation; its page says what is in it."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -10,12 +12,17 @@ from deltalake import DeltaTable
 from pipelines.jobs import reports_table, verdicts_table
 from pipelines.jobs.report_files import MANY
 from pipelines.jobs.run import accumulate
+from pipelines.jobs.upkeep.maintain import maintain
+from pipelines.jobs.upkeep.old_reports import without_verdicts
 from pipelines.jobs.verdicts_table import record_checks
 from pipelines.quality.report import Check, QualityReport
 from pipelines.store.delta import DeltaStore
+from pipelines.store.store import Change, File
+from tests.storage.three_batches import START, Small
 
 PAGE = Path(__file__).parents[2] / "docs/operating/tables.md"
 NOW = datetime(2024, 1, 2, tzinfo=UTC)
+DAY_US = 86_400_000_000
 CHECKS = (
     Check("expect_column_values_to_be_between", "n", {"column": "n", "min_value": 1}, "critical", success=False, unexpected_count=2),
     Check("expect_table_row_count_to_be_between", None, {"min_value": 1}, "warning", success=True, observed_value=7),
@@ -72,3 +79,63 @@ def test_the_page_says_what_a_table_holds(texts: object) -> None:
 
 def test_every_column_has_a_comment() -> None:
     assert [*verdicts_table._TEXTS.comments] == verdicts_table._SCHEMA.names
+
+
+def kept(store: DeltaStore) -> list[tuple[datetime, datetime]]:
+    rows = DeltaTable(f"{store.root}/verdicts").to_pyarrow_table().sort_by("last_batch")
+    return list(dict.fromkeys(zip(rows["first_batch"].to_pylist(), rows["last_batch"].to_pylist(), strict=True)))
+
+
+#            day  0   1   2   3   4   5   6   7   8   9
+# batches of the  |---|---|---|---|---|---|---|---|---|   each verdict is about a day and the next
+# retain          gone               | 4
+def test_verdicts_of_old_batches_go_with_their_reports(tmp_path: Path) -> None:
+    store = DeltaStore(str(tmp_path))
+    days = [NOW + timedelta(days=day) for day in range(10)]
+    for first, last in pairwise(days):
+        record_checks(store, [(QualityReport("day", 7, CHECKS).to_dict(), [to_us(first), to_us(last)])], days[-1])
+    before = to_us(days[4])
+    for due in without_verdicts(store, before, to_us(days[9]) - before, 0):
+        store.commit(due.table, due.base, due.change)
+    assert kept(store) == list(pairwise(days))[3:]  # the first that is kept is about a batch that is behind, and one that is not
+    assert not list(without_verdicts(store, before, to_us(days[9]) - before, 0))
+
+
+def test_a_run_removes_verdicts_once_an_eighth_has_gathered(tmp_path: Path) -> None:
+    store = DeltaStore(str(tmp_path))
+    for day in range(10):
+        record_checks(store, [(QualityReport("day", 7, CHECKS).to_dict(), [to_us(NOW + timedelta(days=day))])], NOW)
+    due = [list(without_verdicts(store, to_us(NOW + timedelta(days=day)), 16 * DAY_US, 1)) for day in range(4)]
+    assert [len(each) for each in due] == [0, 0, 1, 1]
+    assert [len(change.removes) for ((_, _, change),) in due[2:]] == [2, 3]
+
+
+def test_verdicts_of_version_0_1_go_where_all_that_is_old_goes(tmp_path: Path) -> None:
+    store, folder = DeltaStore(str(tmp_path)), tmp_path / "verdicts"
+    record(store)
+    (file,) = store.snapshot("verdicts").files
+    named = "1970-01-01T00_0123456789abcdef.parquet"  # by the moment of validation alone
+    (folder / named).write_bytes((folder / file.path).read_bytes())
+    base = store.snapshot("verdicts")
+    assert base.schema
+    store.commit("verdicts", base, Change(base.schema, [File(named, file.size, file.rows)], [file], []))
+    assert not list(without_verdicts(store, DAY_US, DAY_US, 1))
+    ((_, _, change),) = without_verdicts(store, DAY_US, DAY_US, 0)
+    assert [each.path for each in change.removes] == [named]
+    assert not change.adds
+
+
+@pytest.mark.parametrize(("retain", "left"), [({"reports": "1h"}, 1), ({"windows": "1h"}, 2)])
+def test_a_pipeline_keeps_verdicts_as_long_as_its_reports(tmp_path: Path, retain: dict[str, str], left: int) -> None:
+    small = Small(tmp_path)
+    small.write_all()
+    small.run("state")
+    for hour in (0, 2):
+        report = QualityReport("hours", 7, CHECKS).to_dict()
+        record_checks(small.store("state"), [(report, [to_us(START + timedelta(hours=hour))])], NOW)
+    maintain(replace(small.pipeline, retain=retain), root=tmp_path / "state", older_than_us=DAY_US)
+    assert len(kept(small.store("state"))) == left
+
+
+def to_us(at: datetime) -> int:
+    return int(at.timestamp()) * 1_000_000

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -20,15 +20,15 @@ import pyarrow.compute as pc
 from pipelines.errors import ConflictError, StateError
 from pipelines.jobs.kept_states import expired_to
 from pipelines.jobs.pending import accumulated, pending_windows
-from pipelines.jobs.report_files import bounds_of, write_reports
-from pipelines.jobs.reports_table import TABLE
 from pipelines.jobs.upkeep.compact import MANY, Unit, units
+from pipelines.jobs.upkeep.expiring import EIGHTH, Expiring, chosen_of, other_marks
+from pipelines.jobs.upkeep.old_reports import without_reports, without_verdicts
 from pipelines.jobs.window_files import MOST_BATCHES, windows_from
 from pipelines.jobs.window_tables import place, published
 from pipelines.states.columns import BATCH
 from pipelines.store.batch_facts import batches_of
 from pipelines.store.contents import check_whole
-from pipelines.store.expired_marks import marks, write_mark
+from pipelines.store.expired_marks import write_mark
 from pipelines.store.paths import IDS, QUARANTINE, batches_of_windows
 from pipelines.store.reading import read_files
 from pipelines.store.shared_files import write_shared
@@ -45,16 +45,7 @@ if TYPE_CHECKING:
     from pipelines.states.frames import Ints
     from pipelines.store.store import File, Snapshot
 
-_EIGHTH = 8
 _log = logging.getLogger("muntin")
-
-
-class Expiring(NamedTuple):
-    """A commit that takes old rows out of a table."""
-
-    table: str
-    base: Snapshot
-    change: Change
 
 
 def expire(bound: Bound, *, at_once: bool = False) -> str | None:
@@ -83,7 +74,7 @@ def _due(bound: Bound, *, at_once: bool) -> Iterator[Expiring]:
         for frames in bound.frame_sets:
             own = [pending for pending in windows if pending.window in frames.windows]
             gone = _expirable(bound, own, kept.states_us)
-            if len(gone) and gone[-1] - gone[0] >= lag * kept.states_us // _EIGHTH:  # more may be old than may go: long windows need it
+            if len(gone) and gone[-1] - gone[0] >= lag * kept.states_us // EIGHTH:  # more may be old than may go: long windows need it
                 yield from _without_rows(bound, frames.table, gone, at_once=at_once)
     if kept.states_us and bound.tables_of_ids and bound.pipeline.max_behind_us is not None:
         yield from _without_rows(bound, IDS, _ids_out_of_reach(bound), at_once=at_once)
@@ -93,14 +84,15 @@ def _due(bound: Bound, *, at_once: bool) -> Iterator[Expiring]:
         for name in bound.windows:
             yield from _without_windows(bound, name, kept.windows_us, lag)
     if kept.reports_us:
-        yield from _without_reports(bound, kept.reports_us, lag)
+        yield from without_reports(bound.store, _newest(bound) - kept.reports_us, kept.reports_us, lag)
+        yield from without_verdicts(bound.store, _newest(bound) - kept.reports_us, kept.reports_us, lag)
 
 
 def _has_gathered(bound: Bound, table: str, kept_us: int, lag: int) -> bool:
     """Whether the oldest rows of a table of batches are so old that they go."""
     batches, newest_us = accumulated(bound, table, bound.store.snapshot(table)), _newest(bound)
     oldest = batches.end_us[~batches.expired & (batches.rows > 0)].min(initial=newest_us)
-    return bool(oldest <= newest_us - kept_us - lag * kept_us // _EIGHTH)
+    return bool(oldest <= newest_us - kept_us - lag * kept_us // EIGHTH)
 
 
 def _all(bound: Bound) -> Batches:
@@ -183,32 +175,7 @@ def _without_windows(bound: Bound, name: str, kept_us: int, lag: int) -> Iterato
     ends = np.append(starts[1:], bound.pipeline.intervals.after(int(starts[-1])))
     before_us = int(starts[min(int(np.searchsorted(ends, ends[-1] - kept_us, side="right")), len(starts) - 1)])
     held = [(file, span) for file in now.snapshot.files if (span := batches_of_windows(file.path))]
-    chosen = _chosen([(file, *span) for file, span in held], before_us, kept_us, lag)
+    chosen = chosen_of([(file, *span) for file, span in held], before_us, kept_us, lag)
     if chosen:
         rest, mark = windows_from(folder, chosen, before_us, bound.pipeline.keys), write_mark(folder, schema, before_us)
-        yield Expiring(now.table, now.snapshot, Change(schema, [*rest, mark], [*chosen, *_others(now.snapshot, mark)], []))
-
-
-def _chosen(files: Sequence[tuple[File, int, int]], before_us: int, kept_us: int, lag: int) -> list[File]:
-    """The files with old rows that go now, given the starts of the first and last batch of each: those that lie behind, or half of it."""
-    old = [(file, last, (before_us - first) / max(last - first, 1)) for file, first, last in files if first < before_us]
-    chosen = [file for file, last, part in old if last < before_us or part * 2 >= lag]
-    oldest_us = min((first for _, first, _ in files), default=before_us)
-    return chosen if oldest_us <= before_us - lag * kept_us // _EIGHTH else []
-
-
-def _others(base: Snapshot, mark: File) -> list[File]:
-    return [file for file in marks(base.files) if file.path != mark.path]
-
-
-def _without_reports(bound: Bound, kept_us: int, lag: int) -> Iterator[Expiring]:
-    """The files of the table of reports without those of old batches."""
-    base, folder, before_us = bound.store.snapshot(TABLE), f"{bound.folder}/{TABLE}", _newest(bound) - kept_us
-    named = [(file, *ends) for file in base.files if (ends := bounds_of(file))]
-    chosen = _chosen(named, before_us, kept_us, lag)
-    if chosen and base.schema:
-        rows = read_files(folder, replace(base, files=tuple(chosen)))
-        kept = rows.filter(pc.greater_equal(rows[BATCH].cast(pa.int64()), before_us))
-        mark = write_mark(folder, base.schema, before_us)
-        new = [write_reports(kept.sort_by(BATCH), folder)] if len(kept) else []
-        yield Expiring(TABLE, base, Change(base.schema, [*new, mark], [*chosen, *_others(base, mark)], []))
+        yield Expiring(now.table, now.snapshot, Change(schema, [*rest, mark], [*chosen, *other_marks(now.snapshot, mark)], []))
