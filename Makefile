@@ -54,8 +54,8 @@ bench: setup ## the benchmarks, written to benchmarks/results.md
 soak: setup ## an hour of random histories beside clean runs; ARGS="--part worlds --minutes 5"; --help lists the parts
 	@$(python) -m tests.soak $(ARGS)
 
-audit: setup ## known vulnerabilities of the pinned packages, from osv.dev; exceptions and their reasons are in setup/audit-exceptions.txt
-	@bash setup/audit.sh
+audit: setup ## known vulnerabilities of the pinned packages, from osv.dev; ARGS=--offline: from a package; setup/audit-exceptions.txt says why which are left out
+	@bash setup/audit.sh $(ARGS)
 
 clean: ## remove what setup, demo, tests and benchmarks made; your state/ stays
 	rm -rf .venv .airflow .demo build data/flights benchmarks/data muntin.egg-info

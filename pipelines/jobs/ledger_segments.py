@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import astuple, dataclass, replace
-from functools import lru_cache, reduce
+from functools import reduce
 from math import log
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL
 from pipelines.store.footers import footer, table_of, text_of
+from pipelines.store.kept import kept
 from pipelines.store.parquet import write_named
 from pipelines.store.store import File
 from pipelines.timeline.ledger import NOTES, Derivation, Entries, Ledger, Superseded, no_entries
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 
 MANY = 8
+_MOST = 2_000_000  # entries in memory, of some 100 bytes
 _LEDGER, _ENTRIES, _DEFINITION = "muntin.ledger", "muntin.entries", "muntin.definition"
 _STATE, _SUPERSEDED = "muntin.state", "muntin.superseded"
 _NAME = re.compile(r"ledger_(?P<number>\d{10})_(?P<entries>\d{7,})_[0-9a-f]{16}\.parquet")
@@ -73,7 +75,12 @@ def _segment(file: File) -> Segment:
     return Segment(file, int(found["number"]), int(found["entries"])) if found else Segment(file, 0, 0)
 
 
-@lru_cache(maxsize=16)
+def _weight(ledger: Ledger | None) -> int:
+    """In entries. A ledger without any takes as much memory as some."""
+    return 50 + (len(ledger.entries) if ledger else 0)
+
+
+@kept(_MOST, _weight)
 def read_ledger(folder: str, paths: tuple[str, ...]) -> Ledger | None:
     """The ledger in some segments of a table, oldest first; None without segments. Names are contents: several steps of a run ask for it.
 
@@ -85,7 +92,7 @@ def read_ledger(folder: str, paths: tuple[str, ...]) -> Ledger | None:
     return reduce(lambda newer, older: replace(newer, entries=older.entries.newest(newer.entries)), ledgers)
 
 
-@lru_cache(maxsize=256)
+@kept(_MOST, _weight)
 def _read(path: str) -> Ledger:
     texts = footer(path)
     if _ENTRIES not in texts:

@@ -32,23 +32,28 @@ class Known:
 
 
 _KEPT = threading.local()  # a table of deltalake must not be changed by two threads at once
-_MOST = 64
+_MOST = 200_000  # files
+_TABLE = 50  # a table takes as much memory as so many files
 
 
 def tables() -> OrderedDict[str, Known]:
     """The tables that this thread has seen, by path: a process that makes many runs reads no log twice."""
     if not hasattr(_KEPT, "tables"):
-        _KEPT.tables = OrderedDict()
+        _KEPT.tables, _KEPT.weight = OrderedDict(), 0
     return _KEPT.tables  # type: ignore[no-any-return]
 
 
 def remember(path: str, known: Known) -> None:
-    """Remember a table; the one that was asked for longest ago is forgotten."""
+    """Remember a table. Those that were remembered longest ago are forgotten, once all have too many files together."""
     kept = tables()
+    _KEPT.weight += _weight(known) - _weight(kept.pop(path, None))
     kept[path] = known
-    kept.move_to_end(path)
-    while len(kept) > _MOST:
-        kept.popitem(last=False)
+    while _KEPT.weight > _MOST and len(kept) > 1:
+        _KEPT.weight -= _weight(kept.popitem(last=False)[1])
+
+
+def _weight(known: Known | None) -> int:
+    return len(known.snapshot.files) + _TABLE if known else 0
 
 
 def remember_committed(path: str, base: Snapshot, change: Change, opened: DeltaTable) -> None:

@@ -1,8 +1,10 @@
 """What is installed is pinned, with a hash of each file; an audit leaves out only what has a reason."""
 
+import json
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -55,3 +57,38 @@ def test_an_exception_without_a_reason_is_refused(text: str, tmp_path: Path) -> 
 
 def test_each_of_our_exceptions_has_a_reason(tmp_path: Path) -> None:
     assert audit(tmp_path, (ROOT / "setup/audit-exceptions.txt").read_text(encoding="utf-8")).returncode == 0
+
+
+ADVISORIES = {
+    "Foo_Bar": [{"id": "GHSA-1", "cve": "CVE-1", "advisory": "reads too much", "fixed_in": "2.0", "v": ">=1.0,<2.0"}],
+    "foo-bar": [{"id": "GHSA-2", "cve": "N/A", "advisory": "long ago", "fixed_in": "1.0", "v": "<1.0"}],
+    "odd": [{"id": "GHSA-3", "cve": "N/A", "advisory": "of a distribution", "fixed_in": "?", "v": "<0.8ubuntu7.5"}],
+}
+
+
+def offline(folder: Path, pins: str, *options: str) -> subprocess.CompletedProcess[str]:
+    """`make audit ARGS=--offline` of other pins, by other advisories."""
+    (folder / "db.json").write_text(json.dumps(ADVISORIES))
+    (folder / "pins.txt").write_text("".join(f"{pin} \\\n    --hash=sha256:00\n" for pin in pins.split()))
+    command = [sys.executable, ROOT / "setup/offline_audit.py", folder / "db.json", folder / "pins.txt", *options]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_an_offline_audit_finds_what_concerns_a_pinned_version(tmp_path: Path) -> None:
+    told = offline(tmp_path, "foo-bar==1.5 other==1.5")
+    assert told.returncode == 1
+    assert told.stdout.splitlines()[0] == "foo-bar 1.5: GHSA-1 (CVE-1): reads too much; mended in 2.0"
+    assert "2 packages, 3 advisories, 1 concern us" in told.stdout
+
+
+@pytest.mark.parametrize("known_as", ["GHSA-1", "CVE-1"])
+def test_an_offline_audit_leaves_out_exceptions(tmp_path: Path, known_as: str) -> None:
+    assert offline(tmp_path, "foo-bar==1.5", "--ignore-vuln", known_as).returncode == 0
+
+
+def test_an_offline_audit_is_clean_where_all_is_mended(tmp_path: Path) -> None:
+    assert offline(tmp_path, "foo-bar==2.0 other==1.5").returncode == 0
+
+
+def test_versions_that_cannot_be_read_concern_each(tmp_path: Path) -> None:
+    assert offline(tmp_path, "odd==9.0").returncode == 1

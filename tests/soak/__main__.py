@@ -14,6 +14,7 @@ from typing import Any
 from tests.simulation.chance import Life
 from tests.simulation.real_world import RealWorld, small_and_quick
 from tests.simulation.seams import simulated
+from tests.soak.airflow_kills import tasks_killed
 from tests.soak.disks import full, read_only
 from tests.soak.kills import killed
 from tests.soak.races import raced, slowly
@@ -51,6 +52,7 @@ PARTS: Mapping[str, Round] = {
     "worlds": world_in_memory,
     "real": world_on_disk,
     "kills": killed,
+    "airflow-kills": tasks_killed,
     "races": raced,
     "slow": slowly,
     "full": full,

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,38 +13,21 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipelines import Pipeline, read, run, sources, windows
-from pipelines import aggregates as agg
+from pipelines import Pipeline, read, run
 from tests.properties.equal_values import bitwise
+from tests.soak.flow import START, flow
 from tests.storage.spark_in_process import Here
 
 HERE: Any = Here()
-START, HOUR = datetime(2024, 1, 1, tzinfo=UTC), timedelta(hours=1)
+HOUR = timedelta(hours=1)
 SCHEMA = pa.schema([("t", pa.timestamp("us", tz="UTC")), ("k", pa.string()), ("x", pa.float64())])
 BATCHES = 4
 REPOSITORY = Path(__file__).parents[2]
 DEFINITION = """
-from tests.soak.ground import flow
+from tests.soak.flow import flow
 
 ground = flow({folder!r})
 """
-
-
-def flow(folder: str) -> Pipeline:
-    """Three ways in which windows follow from batches."""
-    return Pipeline(
-        name="ground",
-        source=sources.files(f"{folder}/data/{{start:%H}}.parquet", event_time="t"),
-        schedule="1h",
-        start=START,
-        keys=["k"],
-        windows={
-            "sliding": windows.sliding("2h", step="30m"),
-            "visits": windows.session("20m"),
-            "sevens": windows.arrival(windows.by_count(7)),
-        },
-        aggregates={"n": agg.count(), "total": agg.sum("x"), "spread": agg.stddev("x")},
-    )
 
 
 @dataclass
@@ -102,9 +85,13 @@ class Ground:
     def wrong(self, root: str | Path = "state") -> list[str]:
         """The windows that differ from a clean run after a last run over all."""
         self.run(root)
-        self.run("clean")
-        ours, clean = self.tables(root), self.tables("clean")
-        return [name for name in clean if not bitwise(ours[name], clean[name])]
+        return self.differs(root)
+
+    def differs(self, root: str | Path = "state", clean: str = "clean") -> list[str]:
+        """The windows that differ from a clean run as they are. `clean`: the folder of the clean run, which is new."""
+        self.run(clean)
+        ours, wanted = self.tables(root), self.tables(clean)
+        return [name for name in wanted if not bitwise(ours[name], wanted[name])]
 
 
 Round = Callable[[Path, Random], str]

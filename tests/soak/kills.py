@@ -25,18 +25,18 @@ def killed(folder: Path, dice: Random) -> str:
     ground, victim, written = Ground(folder, dice), dice.choice(VICTIMS), dice.randrange(MOST_FILES)
     ground.run(end=2)
     ground.write(dice.randrange(2))
-    before, process = _files(folder), ground.muntin()
+    before, process = files_below(folder), ground.muntin()
     try:
-        _kill(process, victim, lambda: _files(folder) - before >= written)
+        _kill(process, victim, lambda: files_below(folder) - before >= written)
         said, _ = process.communicate(timeout=LONGEST_S)
     finally:
         _end(process)
-    changed = _files(folder) - before
+    changed = files_below(folder) - before
     assert ground.wrong() == [], (victim, written, process.returncode, said)
     return f"{victim} killed after {written} files, status {process.returncode}, {changed} files more than before"
 
 
-def _files(folder: Path) -> int:
+def files_below(folder: Path) -> int:
     """The files of the state, also those that a run is writing."""
     return sum(len(names) for _, _, names in os.walk(folder / "state"))
 

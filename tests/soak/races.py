@@ -12,7 +12,8 @@ from pipelines.errors import ConflictError
 from pipelines.jobs.bound import bind
 from pipelines.store.delta import DeltaStore
 from pipelines.store.store import Change, Snapshot, Store, Texts
-from tests.soak.ground import BATCHES, HERE, HOUR, START, Ground, flow
+from tests.soak.flow import START, flow
+from tests.soak.ground import BATCHES, HERE, HOUR, Ground
 
 AT_ONCE = 8
 SLOW_S = 0.05

@@ -1,0 +1,57 @@
+"""Results that a process keeps: as many as together weigh no more than a limit, those asked for last."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from functools import update_wrapper
+from threading import Lock
+from typing import Any, Generic, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Kept(Generic[P, T]):
+    """A pure function of values that can be keys, whose results are kept.
+
+    A pipeline may have thousands of windows, each with a small ledger, or a few with a large one: a limit of their number would be too
+    small for the ones, or too large for the others.
+    """
+
+    def __init__(self, do: Callable[P, T], most: int, weigh: Callable[[T], int]) -> None:
+        """`most`: what all results may weigh together; the last one is kept whatever it weighs."""
+        update_wrapper(self, do)
+        self._do, self._most, self._weigh = do, most, weigh
+        self._lock, self._found, self._weight = Lock(), OrderedDict[tuple[object, ...], T](), 0
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
+        """The result, which may be an earlier one."""
+        key = (args, *sorted(kwargs.items()))
+        with self._lock:
+            if key in self._found:
+                self._found.move_to_end(key)
+                return self._found[key]
+        made = self._do(*args, **kwargs)
+        with self._lock:
+            self._keep(key, made)
+        return made
+
+    def _keep(self, key: tuple[object, ...], made: T) -> None:
+        if key in self._found:
+            return
+        self._found[key] = made
+        self._weight += self._weigh(made)
+        while self._weight > self._most and len(self._found) > 1:
+            self._weight -= self._weigh(self._found.popitem(last=False)[1])
+
+    def cache_clear(self) -> None:
+        """Forget all."""
+        with self._lock:
+            self._found.clear()
+            self._weight = 0
+
+
+def kept(most: int, weigh: Callable[[Any], int]) -> Callable[[Callable[P, T]], Kept[P, T]]:
+    """Keep the results of a function; see `Kept`."""
+    return lambda do: Kept(do, most, weigh)

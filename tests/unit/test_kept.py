@@ -1,0 +1,53 @@
+"""Results are kept while all together weigh no more than a limit."""
+
+from pipelines.store.kept import kept
+
+
+def counted(most: int):
+    asked: list[int] = []
+
+    @kept(most, lambda found: found)
+    def same(number: int) -> int:
+        """Itself."""
+        asked.append(number)
+        return number
+
+    return same, asked
+
+
+# weights  3  4  5      3 + 4 + 5 is too much: 3 goes
+def test_the_one_asked_for_longest_ago_goes_first() -> None:
+    same, asked = counted(10)
+    assert [same(number) for number in (3, 4, 5, 4, 5, 3)] == [3, 4, 5, 4, 5, 3]
+    assert asked == [3, 4, 5, 3]
+
+
+def test_what_was_asked_for_stays_longer() -> None:
+    same, asked = counted(10)
+    for number in (3, 4, 3, 5, 3):
+        same(number)
+    assert asked == [3, 4, 5]
+
+
+def test_many_light_ones_are_kept() -> None:
+    same, asked = counted(10**9)
+    for _ in range(2):
+        for number in range(2000):
+            same(number)
+    assert len(asked) == 2000
+
+
+def test_the_last_one_is_kept_whatever_it_weighs() -> None:
+    same, asked = counted(10)
+    assert (same(100), same(100), same(1), same(100)) == (100, 100, 1, 100)
+    assert asked == [100, 1, 100]
+
+
+def test_all_is_forgotten() -> None:
+    same, asked = counted(10)
+    same(3)
+    same.cache_clear()
+    for number in (3, 4, 3, 4):
+        same(number)
+    assert asked == [3, 3, 4]
+    assert same.__doc__ == "Itself."
