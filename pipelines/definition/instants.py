@@ -36,8 +36,9 @@ def label(us: int) -> str:
     >>> label(0)
     '19700101T000000Z'
     """
-    year, moment = _civil(us)
-    return f"{year:04d}" + moment.strftime("%m%dT%H%M%S") + (f".{moment.microsecond:06d}" if moment.microsecond else "") + "Z"
+    year, at = _civil(us)
+    clock = f"{at.month:02d}{at.day:02d}T{at.hour:02d}{at.minute:02d}{at.second:02d}"  # strftime takes four times as long
+    return f"{year:04d}{clock}" + (f".{at.microsecond:06d}" if at.microsecond else "") + "Z"
 
 
 def of_label(text: str) -> int:

@@ -71,8 +71,14 @@ def is_segment(path: str) -> bool:
 
 
 def _segment(file: File) -> Segment:
-    found = _NAME.fullmatch(file.path)
-    return Segment(file, int(found["number"]), int(found["entries"])) if found else Segment(file, 0, 0)
+    return Segment(file, *_numbers(file.path))
+
+
+@lru_cache(maxsize=1024)
+def _numbers(path: str) -> tuple[int, int]:
+    """The number of a segment, and how many entries it has, as its name says."""
+    found = _NAME.fullmatch(path)
+    return (int(found["number"]), int(found["entries"])) if found else (0, 0)
 
 
 def _weight(ledger: Ledger | None) -> int:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,6 +53,9 @@ class StagedWindow:
     anew: bool = False
 
 
+_FACTS = fields(StagedWindow)
+
+
 @dataclass(frozen=True, slots=True)
 class Staged:
     """All that one finalize staged.
@@ -70,7 +74,8 @@ class Staged:
 
     def dumps(self) -> str:
         """As text, for the next step of the run."""
-        return json.dumps(asdict(self))
+        windows = [{each.name: getattr(window, each.name) for each in _FACTS} for window in self.windows]  # asdict copies each value
+        return json.dumps({"folder": self.folder, "windows": windows, "missing": self.missing, "remarks": self.remarks})
 
     @staticmethod
     def loads(text: str) -> Staged:
@@ -109,7 +114,13 @@ def _begins_anew(definition: str, pending: Pending) -> bool:
 def _has_other_types(pending: Pending, schema: str) -> bool:
     """Whether a result has another type than in the published table, as where the source's type is wider than it was."""
     known = pending.published.snapshot.schema or pa.schema([])
-    return not has_types(pa.ipc.read_schema(pa.py_buffer(base64.b64decode(schema))), known)
+    return not has_types(schema_of(schema), known)
+
+
+@lru_cache(maxsize=64)
+def schema_of(text: str) -> pa.Schema:
+    """The schema of staged files, as `StagedWindow` has it."""
+    return pa.ipc.read_schema(pa.py_buffer(base64.b64decode(text)))
 
 
 def _least_schema() -> pa.Schema:

@@ -28,6 +28,8 @@ def storable_type(kind: pa.DataType) -> pa.DataType:
 
 def has_types(schema: pa.Schema, wide: pa.Schema) -> bool:
     """Whether columns have the types that another schema has; a column that it lacks has."""
+    if schema.equals(wide):
+        return True
     names = {*wide.names}
     return all(each.name not in names or storable_type(each.type) == storable_type(wide.field(each.name).type) for each in schema)
 

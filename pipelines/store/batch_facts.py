@@ -55,11 +55,15 @@ def batches_of(folder: str, files: Sequence[File], after: Callable[[int], int]) 
             shared.append(f"{folder}/{file.path}")
         else:
             alone.append((path, file))
-    alone.sort(key=lambda one: one[0].batch_us)
-    by_batch = [(start, list(found)) for start, found in groupby(alone, lambda one: one[0].batch_us)]
+    return Batches.joined([_joined(tuple(shared)), _own(alone, after)])
+
+
+def _own(files: list[tuple[StatesPath, File]], after: Callable[[int], int]) -> Batches:
+    """The batches whose files are their own."""
+    files.sort(key=lambda one: one[0].batch_us)
+    by_batch = [(start, list(found)) for start, found in groupby(files, lambda one: one[0].batch_us)]
     own = Batches.of(_facts(start, found, after) for start, found in by_batch)
-    own = replace(own, newest_by_source=_newest_by_source([[path for path, _ in found] for _, found in by_batch]))
-    return Batches.joined([_joined(tuple(shared)), own])
+    return replace(own, newest_by_source=_newest_by_source([[path for path, _ in found] for _, found in by_batch]))
 
 
 def _newest_by_source(batches: Sequence[Sequence[StatesPath]]) -> BySource:

@@ -22,6 +22,7 @@ from pipelines.store.contents import check_whole, problem_of
 from pipelines.store.parquet import write_named
 from pipelines.store.paths import SharedPath, parse_states_path
 from pipelines.store.store import File
+from pipelines.timeline.batches import positions_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -70,10 +71,20 @@ def replacement(
     """
     near = [file for file in files if len(within(starts, file.path))]
     lost = [file for file in near if _is_lost(folder, file, starts)]
-    old = [file for file in near if file in lost or np.isin(held(folder, file), starts).any()]
+    old = [file for file in near if file in lost or _holds(folder, file, starts)]
     rest = [left for file in old if file not in lost and (left := without(folder, file, starts, keys))]
     have, had = {file.path for file in (*new, *rest)}, {file.path for file in old}
     return [file for file in (*new, *rest) if file.path not in had], [file for file in old if file.path not in have]
+
+
+def _holds(folder: str, file: File, starts: Ints) -> bool:
+    """Whether a file holds one of some batches, at least one of which begins between its first and its last."""
+    return not isinstance(parse_states_path(file.path), SharedPath) or _meet(held(folder, file), starts)
+
+
+def _meet(some: Ints, others: Ints) -> bool:
+    """Whether ascending arrays have a value in common."""
+    return bool((positions_of(some, others) >= 0).any())
 
 
 def _is_lost(folder: str, file: File, starts: Ints) -> bool:
@@ -91,7 +102,7 @@ def within(starts: Ints, path: str) -> Ints:
 
 def others(folder: str, file: File, starts: Ints, keys: Sequence[str] = ()) -> File | None:
     """A file without some batches: the file itself if it holds none of them; None if it holds no others."""
-    return without(folder, file, starts, keys) if np.isin(held(folder, file), starts).any() else file
+    return without(folder, file, starts, keys) if _meet(held(folder, file), starts) else file
 
 
 def without(folder: str, file: File, starts: Ints, keys: Sequence[str] = ()) -> File | None:
@@ -103,7 +114,7 @@ def without(folder: str, file: File, starts: Ints, keys: Sequence[str] = ()) -> 
     if not isinstance(parse_states_path(file.path), SharedPath):
         return None
     batches = shared_batches(f"{folder}/{file.path}")
-    kept = ~np.isin(batches.start_us, starts)
+    kept = positions_of(batches.start_us, starts) < 0
     if not kept.any():
         return None
     check_whole(folder, [file])

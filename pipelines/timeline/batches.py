@@ -61,7 +61,7 @@ class Batches:
 
     def take(self, rows: Ints | slice | np.ndarray) -> Batches:
         """Some of the batches: by number, by mask, or a stretch."""
-        return Batches(*(getattr(self, column.name)[rows] for column in fields(self)))
+        return Batches(*(getattr(self, name)[rows] for name in _COLUMNS))
 
     def newest_of(self, source: int) -> Ints:
         """The largest event time of one of several sources in each batch; `BEFORE_ALL` without rows. `source`: its number."""
@@ -84,25 +84,33 @@ class Batches:
         """
         count = len(_PLAIN)
         table = [(*row, *_LAST[len(row) - count :]) if len(row) < count else row for row in rows]
-        kinds: list[Any] = [_KINDS.get(name, np.int64) for name in _PLAIN]
-        return Batches(*(np.array([row[at] for row in table], kind) for at, kind in enumerate(kinds)))
+        columns = zip(*table, strict=True) if table else ((),) * count
+        return Batches(*(np.array(column, kind) for column, kind in zip(columns, _TYPES, strict=True)))
 
     @staticmethod
     def joined(parts: Sequence[Batches]) -> Batches:
         """The batches of several parts, ascending. No two parts have the same batch."""
-        parts = parts or [Batches.of(())]
-        columns: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _PLAIN}
-        whole = Batches(**columns, newest_by_source=_by_source(parts))
+        parts = [part for part in parts if len(part)] or [*parts[:1]] or [Batches.of(())]
+        whole = parts[0] if len(parts) == 1 else _concatenated(parts)
         ascending = bool(np.all(whole.start_us[1:] > whole.start_us[:-1]))
         return whole if ascending else whole.take(np.argsort(whole.start_us))
 
 
-_PLAIN = tuple(column.name for column in fields(Batches))[:-1]
+_COLUMNS = tuple(column.name for column in fields(Batches))
+_PLAIN = _COLUMNS[:-1]
+_TYPES: list[Any] = [_KINDS.get(name, np.int64) for name in _PLAIN]
+
+
+def _concatenated(parts: Sequence[Batches]) -> Batches:
+    columns: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _PLAIN}
+    return Batches(**columns, newest_by_source=_by_source(parts))
 
 
 def _by_source(parts: Sequence[Batches]) -> BySource:
     """The columns of the sources of all parts; a part that lacks one has no rows of this source."""
     width = max(part.newest_by_source.shape[1] for part in parts)
+    if not width:
+        return np.empty((sum(map(len, parts)), 0), np.int64)
     missing = ((0, width - part.newest_by_source.shape[1]) for part in parts)
     padded = [np.pad(part.newest_by_source, ((0, 0), lack), constant_values=BEFORE_ALL) for part, lack in zip(parts, missing, strict=True)]
     return np.concatenate(padded)

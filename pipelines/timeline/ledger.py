@@ -63,7 +63,7 @@ class Entries:
     def take(self, rows: Ints | np.ndarray) -> Entries:
         """Some of the entries, by number or by mask."""
         rows = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
-        return Entries(*(_taken(getattr(self, column.name), rows) for column in fields(self)))
+        return Entries(*(_taken(getattr(self, name), rows) for name in _COLUMNS))
 
     def position(self, starts: Ints) -> Ints:
         """The number of the entry of the batch that starts then; -1 where there is none."""
@@ -80,8 +80,10 @@ class Entries:
 
     def newest(self, later: Entries) -> Entries:
         """These entries and later ones, which take the place of entries of the same batches."""
-        both = Entries(*(_joined(getattr(self, column.name), getattr(later, column.name)) for column in fields(self)))
-        if not len(self) or not len(later) or later.start_us[0] > self.start_us[-1]:
+        if not len(self):
+            return later
+        both = Entries(*(_joined(getattr(self, name), getattr(later, name)) for name in _COLUMNS))
+        if not len(later) or later.start_us[0] > self.start_us[-1]:
             return both
         order = np.argsort(both.start_us, kind="stable")
         starts = both.start_us[order]
@@ -102,13 +104,20 @@ class Entries:
 
     def to_table(self) -> pa.Table:
         """A column for each fact: int64, or uint64 for `version` and `made`; `note` is a list of string."""
-        return pa.table({column.name: pa.array(getattr(self, column.name)) for column in fields(self)})
+        return pa.Table.from_arrays([pa.array(getattr(self, name)) for name in _COLUMNS], names=_COLUMNS)
 
     @staticmethod
     def of_table(table: pa.Table) -> Entries:
         """From `to_table`."""
-        columns: dict[str, Any] = {column.name: table[column.name].combine_chunks() for column in fields(Entries)}
+        columns: dict[str, Any] = {name: _whole(table[name]) for name in _COLUMNS}
         return Entries(**{name: column if name == "note" else column.to_numpy() for name, column in columns.items()})
+
+
+_COLUMNS = [column.name for column in fields(Entries)]
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def _taken(column: Any, rows: Ints) -> Any:  # noqa: ANN401 - an array of numpy's or of Arrow's

@@ -6,6 +6,7 @@ reader            . snapshot             .           read
 """
 
 import random
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,10 @@ from tests.simulation.disk import Clock
 
 BEFORE, AFTER, LOST, CONFLICT = "before", "after", "lost answer", "false conflict"
 FAULTS = (BEFORE, AFTER, LOST, CONFLICT)
+
+
+often: Counter[str] = Counter()
+"""How often something was met in this process: "verb commit", "fault before", "actor vacuum", "step race"."""
 
 
 class Crash(BaseException):
@@ -54,6 +59,9 @@ class Actor(greenlet):
         """Do a verb, in whose place or behind which the actor's fault may come."""
         fault = self.fault if self.fault and self.fault.verb == self.verbs else None
         self.verbs += 1
+        often[f"verb {verb}"] += 1
+        if fault:
+            often[f"fault {fault.kind}"] += 1
         if self.gone or (fault and fault.kind == BEFORE):
             self.gone = True
             raise Crash(verb)
@@ -84,15 +92,17 @@ def act(verb: str, do: Callable[[], Any]) -> Any:
     return here.does(verb, do)
 
 
-def interleave(actors: Sequence[Actor], dice: random.Random, clock: Clock) -> None:
-    """Let actors act in turns until each is done or gone."""
+def interleave(actors: Sequence[Actor], dice: random.Random, clock: Clock, turned: Callable[[], None] = lambda: None) -> None:
+    """Let actors act in turns until each is done or gone. `turned`: called after each turn."""
     living = list(actors)
+    often.update(f"actor {actor.name.partition(' ')[0]}" for actor in actors)
     while living:
         actor = living[int(dice.random() * len(living))]
         clock.now_s += 1
         actor.switch()
         if actor.dead:
             living.remove(actor)
+        turned()
 
 
 def raw_errors(actors: Sequence[Actor]) -> list[str]:

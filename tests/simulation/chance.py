@@ -1,23 +1,36 @@
-"""What happens in a world, drawn from its seed."""
+"""What happens in worlds, drawn from a seed. The worlds of a life begin alike, and what they share is lived once:
+
+world 1   first runs  ra, the power fails          settle
+world 2   first runs  race                         settle
+world 3   first runs  race  swe, the power fails   settle
+world 4   first runs  race  sweep                  settle
+"""
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, field
 from random import Random
 
-from tests.simulation.actors import FAULTS, Actor, Fault
+from tests.simulation.actors import FAULTS, Actor, Fault, often
 from tests.simulation.definitions import KINDS, VARIANTS
 from tests.simulation.rows import BAD, POISON, UNIT, Row
 from tests.simulation.world import World
 
-STEPS = (2, 5)
+STEPS = (range(2, 6), (1, 1, 1, 1))
 LATE = (0, 0, 0, 1, 2, 4)  # minutes
 DAMAGED = 0.2
+OFTEN = (2, 2, 1)  # kinds of worlds: that with both kinds of windows is the longest
 VERBS = 40  # about as many as a run has
+CUTS, TURNS = 4, 80  # the power may fail so often in a step, after so many turns
 
 
 @dataclass
 class Life:
-    """A world and its chance. `make`: a world in memory, or one like it; `end`: the first minute that nothing was heard of."""
+    """A world and its chance, and copies of it that end sooner.
+
+    `make`: a world in memory, or one like it; `end`: the first minute that nothing was heard of; `worlds`: how many came to their end;
+    `wrong`: what was wrong in one that ended sooner.
+    """
 
     seed: int
     make: Callable[[str, Random], World] = World
@@ -25,20 +38,41 @@ class Life:
     world: World = field(init=False)
     end: int = 0
     staged: list[str] = field(default_factory=list)
+    worlds: int = 0
+    wrong: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.dice = Random(self.seed)
-        self.world = self.make(self.dice.choice(list(KINDS)), self.dice)
+        self.world = self.make(self.dice.choices([*KINDS], OFTEN)[0], self.dice)
 
     def live(self) -> list[str]:
-        """Some steps, a last run, and what was wrong."""
+        """Some steps, a last run after each, and what was wrong."""
+        self.world.cut = self.end_here
         self.first_runs() if self.dice.random() < 0.3 else self.next()
-        for _ in range(self.dice.randint(*STEPS)):
-            self.dice.choices(STEP, WEIGHTS)[0](self)
-            if self.world.wrong:
-                return self.world.wrong
-        self.settle()
-        return self.world.wrong
+        for left in reversed(range(self.dice.choices(*STEPS)[0])):
+            self.world.cuts = [self.dice.randrange(1, TURNS) for _ in range(CUTS)]
+            step = self.dice.choices(STEP, WEIGHTS)[0]
+            often[f"step {step.__name__}"] += 1
+            step(self)
+            self.world.cuts = []
+            if not self.world.wrong:
+                self.end_here() if left else self.settle()
+            if self.world.wrong or self.wrong:
+                break
+        self.worlds += 1
+        return self.world.wrong or self.wrong
+
+    def end_here(self) -> None:
+        """Whoever is at work is gone, and the world is settled: a copy of it, while it goes on itself."""
+        other = self.world.copy(Random(self.dice.random()))
+        if other is None or self.wrong:
+            return
+        ending = copy(self)
+        ending.world, ending.dice = other, other.dice
+        ending.settle()
+        self.wrong = [*other.wrong, *other.told] if other.wrong else []
+        self.worlds += 1
+        self.world.take_place()
 
     # what a source does
 

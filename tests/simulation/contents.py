@@ -1,8 +1,9 @@
-"""Tables as bytes of the simulated disk, in Arrow's stream format, and the rows of states, notes and windows in them."""
+"""Tables as bytes of the simulated disk: JSON of the texts in a footer, the names of columns, and the columns; all hold integers."""
 
+import json
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -25,71 +26,97 @@ WINDOWS = pa.schema(
     ]
 )
 NOTE = pa.schema([("before", pa.int64())])
+_TYPES = {each.name: each.type for each in (*STATES, *WINDOWS, *NOTE)}
+_TIMES = (0, 1, 4)  # of a window
+
+
+class Columns(NamedTuple):
+    """What a file holds."""
+
+    texts: dict[str, str]
+    names: list[str]
+    values: list[list[int]]
+
+
+def written(names: Sequence[str], values: Sequence[Sequence[int]], texts: dict[str, str] | None = None) -> bytes:
+    return json.dumps([texts or {}, names, values]).encode()
 
 
 def encoded(table: pa.Table, **_how: Any) -> pa.Buffer:
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as stream:
-        stream.write_table(table.combine_chunks())
-    return sink.getvalue()
+    """As `pipelines.store.parquet.encoded`."""
+    texts = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
+    values = [column.combine_chunks().view(pa.int64()).to_pylist() for column in table.columns] if len(table) else [[]] * len(table.columns)
+    return pa.py_buffer(written(table.schema.names, values, texts))
 
 
 @lru_cache(maxsize=4096)
-def decoded(content: bytes) -> pa.Table:
+def decoded(content: bytes) -> Columns:
     """Raises ArrowInvalid where the bytes are torn."""
-    return pa.ipc.open_stream(content).read_all()
+    try:
+        return Columns(*json.loads(content))
+    except ValueError as wrong:
+        raise pa.ArrowInvalid(str(wrong)) from wrong
 
 
 def read_table(path: object, **_how: Any) -> pa.Table:
-    return decoded(at_hand.disk.read(str(path)))
+    texts, names, values = decoded(at_hand.disk.read(str(path)))
+    schema = pa.schema([(name, _TYPES[name]) for name in names], texts or None)
+    return pa.Table.from_arrays([_array(column, each.type) for column, each in zip(values, schema, strict=True)], schema=schema)
+
+
+def _array(values: Sequence[int], kind: pa.DataType) -> pa.Array:
+    return pa.array(np.array(values, np.int64)).view(kind)
 
 
 def read_schema(path: object) -> pa.Schema:
-    return read_table(path).schema
+    return _schema(tuple(decoded(at_hand.disk.read(str(path))).names))
+
+
+@lru_cache(maxsize=64)
+def _schema(names: tuple[str, ...]) -> pa.Schema:
+    return pa.schema([(name, _TYPES[name]) for name in names])
 
 
 def footer(path: str) -> dict[str, str]:
-    return {key.decode(): value.decode() for key, value in (read_schema(path).metadata or {}).items()}
+    return decoded(at_hand.disk.read(path)).texts
 
 
 def read_files(folder: str, snapshot: Snapshot) -> pa.Table:
     return pa.concat_tables([read_table(f"{folder}/{file.path}").replace_schema_metadata(None) for file in snapshot.files])
 
 
-def states(batch_us: int, rows: Sequence[Row]) -> pa.Table:
+def states(batch_us: int, rows: Sequence[Row]) -> bytes:
     frames = [START_US + event * MINUTE_US for event, _ in rows]
-    return _table(STATES, [[batch_us] * len(rows), frames, [amount for _, amount in rows]])
+    return written(STATES.names, [[batch_us] * len(rows), frames, [amount for _, amount in rows]])
 
 
 @lru_cache(maxsize=4096)
 def rows_of_states(content: bytes) -> list[tuple[int, int, int]]:
     """(start of the batch, frame, amount); microseconds."""
-    return _rows(decoded(content).select(STATES.names))
+    found = decoded(content)
+    return list(zip(*(found.values[found.names.index(name)] for name in STATES.names), strict=True))
 
 
-def windows(found: Sequence[Window]) -> pa.Table:
-    times = ([START_US + window[at] * MINUTE_US for window in found] for at in (0, 1, 4))
-    start, end, batch = times
-    return _table(WINDOWS, [start, end, [window[2] for window in found], [window[3] for window in found], batch, range(len(found))])
+def windows(found: Sequence[Window]) -> bytes:
+    start, end, batch = ([START_US + window[at] * MINUTE_US for window in found] for at in _TIMES)
+    counts, totals = ([window[at] for window in found] for at in (2, 3))
+    return written(WINDOWS.names, [start, end, counts, totals, batch, [*range(len(found))]])
 
 
 @lru_cache(maxsize=4096)
 def rows_of_windows(content: bytes) -> list[Window]:
-    table = decoded(content)
-    return _in_minutes(table.select(WINDOWS.names[:5])) if len(table) else []
+    found = decoded(content)
+    rows = zip(*(found.values[found.names.index(name)] for name in WINDOWS.names[:5]), strict=True) if any(found.values) else ()
+    return [tuple((value - START_US) // MINUTE_US if at in _TIMES else value for at, value in enumerate(row)) for row in rows]  # type: ignore[misc]
 
 
-def _in_minutes(table: pa.Table) -> list[Window]:
-    return [tuple((value - START_US) // MINUTE_US if at in (0, 1, 4) else value for at, value in enumerate(row)) for row in _rows(table)]
+def note(before: int) -> bytes:
+    return written(NOTE.names, [[before]])
 
 
-def _table(schema: pa.Schema, columns: Sequence[Sequence[int]]) -> pa.Table:
-    arrays = [pa.array(np.array([*column], np.int64)).view(each.type) for column, each in zip(columns, schema, strict=True)]
-    return pa.Table.from_arrays(arrays, schema=schema)
-
-
-def _rows(table: pa.Table) -> list[Any]:
-    return list(zip(*(column.combine_chunks().view(pa.int64()).to_pylist() for column in table.columns), strict=True))
+def noted(path: str) -> int:
+    """What a note holds."""
+    return decoded(at_hand.disk.read(path)).values[0][0]
 
 
 def content_of(folder: str, file: File) -> bytes:

@@ -32,6 +32,10 @@ class Disk:
     files: dict[str, Stored] = field(default_factory=dict)
     removed: list[str] = field(default_factory=list)
 
+    def copy(self) -> "Disk":
+        """Another one with the same files, at the same time. What was removed before is looked at where it was."""
+        return Disk(Clock(self.clock.now_s), dict(self.files))
+
     def write(self, path: str, content: bytes) -> None:
         self.files[path] = Stored(content, self.clock.now_s)
 

@@ -36,7 +36,7 @@ class Place:
 
     @property
     def name(self) -> str:
-        return posixpath.basename(self.path)
+        return self.path.rpartition("/")[2]
 
     @property
     def stem(self) -> str:
@@ -60,7 +60,8 @@ class Place:
         return self.path in at_hand.disk.files
 
     def is_dir(self) -> bool:
-        return any(path.startswith(f"{self.path}/") for path in at_hand.disk.files)
+        above = f"{self.path}/"
+        return any(path.startswith(above) for path in at_hand.disk.files)
 
     def exists(self) -> bool:
         return self.is_file() or self.is_dir()

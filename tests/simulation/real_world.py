@@ -59,6 +59,8 @@ class RealWorld:
     rows: dict[int, list[Row]] = field(default_factory=dict)
     wrong: list[str] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
+    cuts: list[int] = field(default_factory=list)
+    cut: Any = None
 
     @property
     def root(self) -> Path:
@@ -83,6 +85,9 @@ class RealWorld:
 
     def store(self) -> Watched:
         return Watched(DeltaStore(bind(self.pipeline(), self.root, claim=True).folder))
+
+    def copy(self, _dice: Random) -> None:
+        """A disk is not copied: a life has one world."""
 
     # the source
 

@@ -66,6 +66,13 @@ def _(path: Place) -> list[tuple[Place, int, float]]:
     return [(Place(file), len(files[file].content), files[file].at_s) for file in at_hand.disk.below(str(path))]
 
 
+@paths.folders_in.register(Place)
+def _(path: Place) -> list[Place]:
+    above = f"{path}/"
+    rests = (file[len(above) :].partition("/") for file in at_hand.disk.files if file.startswith(above))
+    return [Place(above + name) for name in sorted({name for name, slash, _ in rests if slash})]
+
+
 @paths.remove_folder.register(Place)
 def _(path: Place) -> None:
     for file in at_hand.disk.below(str(path)):
@@ -157,9 +164,6 @@ def _others() -> tuple[tuple[Any, str, Any], ...]:
         (footers, "_WRITTEN", pa.ipc.IpcWriteOptions(use_threads=False)),
         (ledger_segments, "table_of", table_of),
         (staged_windows, "table_of", table_of),
-        (compact, "MANY", FEW),
-        (ledger_segments, "MANY", FEW),
-        (ledger, "RECENT", FEW),
     )
 
 
@@ -169,7 +173,15 @@ def simulated() -> Iterator[pytest.MonkeyPatch]:
     with pytest.MonkeyPatch.context() as patch:
         for module, name, stand_in in (*_everywhere(), *_others()):
             patch.setattr(module, name, stand_in)
+        for module in (compact, ledger_segments):
+            patch.setattr(module, "MANY", FEW)
+        patch.setattr(ledger, "RECENT", FEW)
         yield patch
+
+
+def put_together(few: int) -> None:
+    """So many files become one from now on."""
+    compact.MANY = ledger_segments.MANY = ledger.RECENT = few
 
 
 def forget() -> None:

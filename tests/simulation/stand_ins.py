@@ -3,12 +3,10 @@
 import base64
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from functools import cache, partial
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet
 
 from pipelines.definition.instants import AFTER_ALL
 from pipelines.definition.kinds import Carried
@@ -19,16 +17,16 @@ from pipelines.jobs.run.read_batches import Read
 from pipelines.jobs.run.verdicts import record_verdicts
 from pipelines.jobs.shards.shard import Shard
 from pipelines.jobs.staged_windows import Staged
-from pipelines.jobs.window_files import write_windows
 from pipelines.sources.listing import SourceFile
-from pipelines.store.parquet import write_named
-from pipelines.store.paths import NOTES, QUARANTINE, StatesPath, version_of, windows_path
+from pipelines.store.disk import write_whole
+from pipelines.store.paths import NOTES, QUARANTINE, StatesPath, digest_of, version_of, windows_path
 from pipelines.store.store import File
 from pipelines.timeline.closing import closing
 from tests.simulation import contents
 from tests.simulation.actors import pause
 from tests.simulation.definitions import MINUTE_US, SIZE, START_US, salt
 from tests.simulation.disk import at_hand
+from tests.simulation.place import Place
 from tests.simulation.rows import BAD, Row, Window, chained, good, is_poisoned
 from tests.simulation.source import rows_of_source
 
@@ -49,11 +47,28 @@ def read_batches(bound: Bound, _spark: Any, given: Inputs, schemas: Mapping[str,
 
 
 def _written(folder: str, batch_us: int, rows: Sequence[Row]) -> File:
-    frames = [START_US + event * MINUTE_US for event, _ in rows]
+    content, path, version = _file(batch_us, tuple(rows))
+    at_hand.contents[batch_us, version] = list(rows)
+    return _put(content, len(rows), folder, path)
+
+
+@lru_cache(maxsize=4096)
+def _file(batch_us: int, rows: tuple[Row, ...]) -> tuple[bytes, str, int]:
+    """The content of a file of states, its path, and the version of a batch that has no other."""
+    frames, content = [START_US + event * MINUTE_US for event, _ in rows], contents.states(batch_us, rows)
     bounds = (max(frames), min(frames), max(frames)) if frames else (None, None, None)
-    file = File(**write_named(contents.states(batch_us, rows), folder, StatesPath(batch_us, 0, *bounds).named))
-    at_hand.contents[batch_us, int(version_of([file.path]), 16)] = list(rows)
-    return file
+    path = StatesPath(batch_us, 0, *bounds).named(digest_of(content))
+    return content, path, int(version_of([path]), 16)
+
+
+def _put(content: bytes, rows: int, folder: str, path: str) -> File:
+    """As `write_named`, without a table."""
+    there = at_hand.disk.files.get(f"{folder}/{path}")
+    if there and there.content == content:
+        at_hand.disk.touch(f"{folder}/{path}")
+    else:
+        write_whole(Place(folder, path), content)  # type: ignore[arg-type]
+    return File(path, len(content), rows)
 
 
 def source_files(_source: Any, intervals: Sequence[Any]) -> dict[Any, list[SourceFile]]:
@@ -130,7 +145,7 @@ def _carried(shard: Shard, states: Sequence[tuple[int, int, int]]) -> tuple[list
     """Windows, and the notes after some batches: a number that depends on all rows so far."""
     before = salt(shard.bound, shard.window)
     for path in shard.note:
-        before = contents.read_table(f"{shard.bound.folder}/{NOTES}/{path}")["before"][0].as_py()
+        before = contents.noted(f"{shard.bound.folder}/{NOTES}/{path}")
     wanted, windows, notes = set(shard.wanted.tolist()), list[Window](), {}
     for at in range(shard.since, len(shard.marks)):
         rows = [(event, amount) for place, event, amount in states if place == at]
@@ -143,14 +158,16 @@ def _carried(shard: Shard, states: Sequence[tuple[int, int, int]]) -> tuple[list
 
 
 def _noted(shard: Shard, start_us: int, before: int) -> str:
-    table, folder = pa.table({"before": [before]}, contents.NOTE), f"{shard.bound.folder}/{NOTES}/{shard.window}"
-    return f"{shard.window}/{write_named(table, folder, partial(windows_path, start_us, start_us, shard.number))['path']}"
+    folder = f"{shard.bound.folder}/{NOTES}/{shard.window}"
+    content = contents.note(before)
+    return f"{shard.window}/{_put(content, 1, folder, windows_path(start_us, start_us, shard.number, digest_of(content))).path}"
 
 
 def _staged(shard: Shard, rows: Sequence[Window]) -> dict[str, Any]:
     first, last = int(shard.starts[shard.wanted[0]]), int(shard.starts[shard.wanted[-1]])
     folder = f"{shard.bound.folder}/{shard.staging}/{shard.window}"
-    file = write_windows(contents.windows(rows), folder, first, last, shard.number, [])
+    content = contents.windows(rows)
+    file = _put(content, len(rows), folder, windows_path(first, last, shard.number, digest_of(content)))
     return {"path": file.path, "size": file.size, "rows": file.rows, "first": first, "last": last}
 
 

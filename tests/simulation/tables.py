@@ -23,6 +23,10 @@ class Table:
     changes: list[Change] = field(default_factory=list)
     removed_s: dict[str, int] = field(default_factory=dict)
 
+    def copy(self) -> "Table":
+        """Another one that held the same."""
+        return Table(list(self.versions), list(self.changes), dict(self.removed_s))
+
 
 @dataclass(slots=True)
 class Tables:
@@ -31,6 +35,10 @@ class Tables:
     disk: Disk
     strict: bool = False
     tables: dict[str, Table] = field(default_factory=dict)
+
+    def copy(self, disk: Disk) -> "Tables":
+        """The same tables, of a copy of their disk."""
+        return Tables(disk, self.strict, {path: table.copy() for path, table in self.tables.items()})
 
     def at(self, path: str) -> Table:
         return self.tables.setdefault(normal(path), Table())

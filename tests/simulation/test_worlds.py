@@ -7,14 +7,18 @@ from collections.abc import Iterator
 import pytest
 
 from tests.case_counts import cases
-from tests.simulation.chance import Life
+from tests.simulation.actors import FAULTS
+from tests.simulation.chance import STEP, Life
+from tests.simulation.many import Met, in_processes, wrong_worlds
 from tests.simulation.mutations import MUTATIONS
 from tests.simulation.seams import simulated
 
-WORLDS = cases(3_000)
-CHUNK = 50
+WORLDS = cases(100_000)
+"""`make test` says 20,000."""
+VERBS = ("snapshot", "commit", "describe", "promote", "discard")
+ACTORS = ("run", "accumulate", "finalize", "validate", "publish", "rewrite", "compact", "vacuum", "read")
 ENOUGH = 600
-"""So many worlds find any of the planted faults."""
+"""So many lives find any of the planted faults."""
 
 
 @pytest.fixture(autouse=True)
@@ -25,20 +29,24 @@ def _quiet() -> Iterator[None]:
     logging.disable(logging.NOTSET)
 
 
-def wrong_worlds(seeds: range) -> Iterator[tuple[int, list[str], list[str]]]:
-    """The worlds that broke a law: seed, what happened, what was wrong."""
-    for seed in seeds:
-        life = Life(seed)
-        if wrong := life.live():
-            yield seed, life.world.told, wrong
+@pytest.fixture(scope="module")
+def met() -> Met:
+    begun = time.monotonic()
+    found = in_processes(WORLDS)
+    print(f"{found.worlds} worlds of {found.lives} lives in {time.monotonic() - begun:.0f} s")
+    return found
 
 
-@pytest.mark.parametrize("first", range(0, WORLDS, CHUNK))
-def test_worlds_obey_their_laws(first: int) -> None:
-    begun, seeds = time.process_time(), range(first, min(first + CHUNK, WORLDS))
-    with simulated():
-        assert [*wrong_worlds(seeds)] == []
-    print(f"{len(seeds) * 60 / (time.process_time() - begun):.0f} worlds a minute")
+def test_worlds_obey_their_laws(met: Met) -> None:
+    assert met.wrong == []
+    assert met.worlds >= WORLDS
+
+
+def test_worlds_meet_all_that_may_happen(met: Met) -> None:
+    """Each step, each kind of actor, each verb, each fault."""
+    steps = [f"step {step.__name__}" for step in STEP]
+    every = [*steps, *(f"verb {verb}" for verb in VERBS), *(f"actor {actor}" for actor in ACTORS), *(f"fault {kind}" for kind in FAULTS)]
+    assert [what for what in every if not met.often[what]] == []
 
 
 @pytest.mark.parametrize("name", MUTATIONS)
@@ -47,14 +55,14 @@ def test_a_planted_fault_is_found(name: str) -> None:
     with simulated() as patch:
         MUTATIONS[name](patch)
         seed, _, wrong = next(wrong_worlds(range(ENOUGH)))
-    print(f"{name}: world {seed} after {time.monotonic() - begun:.1f} s: {wrong[0]}")
+    print(f"{name}: life {seed} after {time.monotonic() - begun:.1f} s: {wrong[0]}")
 
 
 def test_a_world_is_the_same_every_time() -> None:
-    def lived(seed: int) -> tuple[list[str], dict[str, bytes]]:
+    def lived(seed: int) -> tuple[list[str], int, dict[str, bytes]]:
         life = Life(seed)
         life.live()
-        return life.world.told, {path: file.content for path, file in life.world.disk.files.items()}
+        return life.world.told, life.worlds, {path: file.content for path, file in life.world.disk.files.items()}
 
     with simulated():
         for seed in range(5):

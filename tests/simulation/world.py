@@ -1,6 +1,7 @@
 """A world in memory: a source, a state, and what is done to them. The jobs are the product's, the disk and the clock are not."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from itertools import count
 from random import Random
@@ -21,7 +22,7 @@ from tests.simulation.actors import Actor, Fault, interleave, pause, raw_errors
 from tests.simulation.definitions import HOME, ROOT, bound_before, start_us
 from tests.simulation.disk import DAY_S, Disk, at_hand
 from tests.simulation.rows import Row
-from tests.simulation.seams import forget
+from tests.simulation.seams import FEW, forget, put_together
 from tests.simulation.tables import MemoryStore, Tables
 from tests.simulation.watched import Watched
 
@@ -33,7 +34,7 @@ class World:
     """One world, over tables as strict as Delta's or as `Store` says.
 
     `kind`: which windows; `variant`: the definition that is deployed; `told`: what happened; `wrong`: laws that did not hold; `contents`:
-    (start of a batch, version of its states) -> their rows.
+    (start of a batch, version of its states) -> their rows; `cuts`: after how many turns from now to call `cut`.
     """
 
     kind: str
@@ -44,13 +45,29 @@ class World:
     wrong: list[str] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
     contents: dict[tuple[int, int], list[Row]] = field(default_factory=dict)
+    cuts: list[int] = field(default_factory=list)
+    cut: Callable[[], None] = lambda: None
 
     def __post_init__(self) -> None:
         self.tables = Tables(self.disk, strict=self.dice.random() < 0.5)
-        at_hand.disk, at_hand.tables, at_hand.contents = self.disk, self.tables, self.contents
         at_hand.numbers = count()
+        self.take_place()
         forget()
+        put_together(self.dice.choice((FEW, 2 * FEW)))
         self.disk.write(f"{HOME}/muntin.json", b"{}")
+
+    def take_place(self) -> None:
+        """From now on the jobs act in this world."""
+        at_hand.disk, at_hand.tables, at_hand.contents = self.disk, self.tables, self.contents
+
+    def copy(self, dice: Random) -> "World":
+        """Another world that is like this one so far, with its own chance; it takes this one's place."""
+        other = copy(self)
+        other.dice, other.disk, other.told, other.contents = dice, self.disk.copy(), list(self.told), dict(self.contents)
+        other.tables = self.tables.copy(other.disk)
+        other.wrong, other.cuts = [], []
+        other.take_place()
+        return other
 
     def bound(self, variant: str | None = None) -> Bound:
         """The deployed definition with its state."""
@@ -75,15 +92,23 @@ class World:
     def play(self, *actors: Actor) -> None:
         """Let actors act in turns; then the laws that hold at any moment are looked at."""
         self.told += [actor.name for actor in actors]
-        interleave(actors, self.dice, self.disk.clock)
+        interleave(actors, self.dice, self.disk.clock, self.turned)
         self.wrong += raw_errors(actors)
         if self.disk.removed:
             laws.check_use(self)
             self.disk.removed.clear()
         laws.check_published(self)
 
+    def turned(self) -> None:
+        if self.cuts:
+            self.cuts = [left - 1 for left in self.cuts]
+            while 0 in self.cuts:
+                self.cuts.remove(0)
+                self.cut()
+
     def damage(self) -> None:
         """The disk loses a file, or half of one: of states, notes or windows."""
+        forget()
         files = [path for path in self.disk.below(HOME) if path.endswith(".parquet") and "/staging/" not in path and "/ledger_" not in path]
         if files:
             path = self.dice.choice(files)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import base64
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
 from pipelines.errors import ConflictError
 from pipelines.jobs.ledger_segments import read_ledger, to_merge, write_segment
 from pipelines.jobs.promotion import check_not_superseded, promote_complete
 from pipelines.jobs.run.changed_windows import changed_windows
 from pipelines.jobs.run.verdicts import check_judged
-from pipelines.jobs.staged_windows import entries_of
+from pipelines.jobs.staged_windows import entries_of, schema_of
 from pipelines.jobs.table_texts import describe, texts
 from pipelines.jobs.upkeep.compact import compact
 from pipelines.jobs.upkeep.expire import expire
@@ -29,6 +27,8 @@ from pipelines.timeline.ledger import Derivation, Ledger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    import pyarrow as pa
 
     from pipelines.jobs.bound import Bound
     from pipelines.jobs.changes import Changes
@@ -126,16 +126,12 @@ def _in_types(
     bound: Bound, staged: StagedWindow, now: Published, old: Sequence[File], rest: Sequence[File]
 ) -> tuple[list[File], list[File]]:
     """The files to replace and those that stay in another form; with all others, where a result has a wider type than in the table."""
-    schema = _schema_of(staged)
+    schema = schema_of(staged.schema)
     if has_types(schema, now.snapshot.schema or schema):
         return [*old], [*rest]
     folder, keys = place(bound.folder, now.table), bound.pipeline.keys
     others = [file for file in now.snapshot.files if batches_of_windows(file.path) and file not in old]
     return [*old, *others], in_types(folder, [*rest, *others], schema, keys)
-
-
-def _schema_of(staged: StagedWindow) -> pa.Schema:
-    return pa.ipc.read_schema(pa.py_buffer(base64.b64decode(staged.schema)))
 
 
 def _notes(entries: Entries) -> list[str]:
@@ -153,7 +149,7 @@ def _is_published(now: Published, staged: StagedWindow, entries: Entries, old: S
 
 def _change(bound: Bound, staged: StagedWindow, entries: Entries, now: Published, old: Sequence[File], new: Sequence[File]) -> Change:
     """The commit of a window: its files, and a segment of the ledger with its entries, which takes the place of some segments."""
-    schema, folder = _schema_of(staged), place(bound.folder, now.table)
+    schema, folder = schema_of(staged.schema), place(bound.folder, now.table)
     count = len(now.segments) if staged.anew else to_merge(now.segments, len(entries))
     merged = now.segments[len(now.segments) - count :]
     before = None if staged.anew else read_ledger(folder, tuple(segment.file.path for segment in merged))

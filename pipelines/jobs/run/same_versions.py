@@ -61,13 +61,18 @@ def say_other_versions(state: str) -> None:
             _log.warning("%s is %s here, and was %s at the last run of this state", name, here, before.get(name, "not installed"))
 
 
+@lru_cache(maxsize=1)
+def _content() -> bytes:
+    return (json.dumps(versions_here(), indent=2) + "\n").encode()
+
+
 def note_versions(state: str) -> None:
     """Note the versions of a run in the folder of its state, unless they are noted already.
 
     Raises:
         StateError: the disk refuses.
     """
-    path, content = path_of(state, NAME), (json.dumps(versions_here(), indent=2) + "\n").encode()
+    path, content = path_of(state, NAME), _content()
     try:
         same = path.read_bytes() == content
     except OSError:
