@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import astuple, dataclass, replace
-from functools import reduce
+from functools import lru_cache, reduce
 from math import log
 from typing import TYPE_CHECKING
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import compress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,7 @@ from pipelines.files.readable import readable
 from pipelines.jobs.changes import Changes, compared
 from pipelines.jobs.window_tables import place
 from pipelines.states.columns import BATCH
+from pipelines.states.sorted import instants
 from pipelines.store.paths import batches_of_windows
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 MOST = 4_000_000  # windows that one process reads and compares in some seconds
 
 
-def changed_windows(bound: Bound, window: str, now: Published, old: Sequence[File], new: Sequence[File]) -> Changes | None:
+def changed_windows(bound: Bound, window: str, now: Published, old: Sequence[File], new: Sequence[File], starts: Ints) -> Changes | None:
     """The windows that differ, of batches that were published before; None where none of these files differ.
 
     A file's name is its content, so that only files of other names are read. More than `MOST` windows, and files that cannot be read,
@@ -34,7 +36,9 @@ def changed_windows(bound: Bound, window: str, now: Published, old: Sequence[Fil
 
     Args:
         bound, window, now: whose windows, and what is published of them.
-        old, new: paths below the window's table: the files to be replaced, and those that replace them.
+        old, new: below the window's table: the files to be replaced, and those with the windows derived anew. What a file to be replaced
+            holds of other batches is written anew as it was, and not looked at.
+        starts: of the batches whose windows are derived anew, ascending.
     """
     went, came = _but(old, new), _but(new, old)
     if not went and not any(_holds_one_of(file, now.starts) for file in came):
@@ -46,7 +50,8 @@ def changed_windows(bound: Bound, window: str, now: Published, old: Sequence[Fil
     if rows > MOST:
         return unknown
     try:
-        return _of_known(compared(*_both(place(bound.folder, now.table), went, came), identity=identity), now.starts)
+        before, after = (_of_batches(table, starts) for table in _both(place(bound.folder, now.table), went, came))
+        return _of_known(compared(before, after, identity=identity), now.starts)
     except (OSError, pa.ArrowException):  # an old file is gone or damaged: that is why it is replaced
         return unknown
 
@@ -70,10 +75,18 @@ def _both(folder: str, went: Sequence[File], came: Sequence[File]) -> tuple[pa.T
     return before, after
 
 
+def _of_batches(windows: pa.Table, starts: Ints) -> pa.Table:
+    """The windows that some batches closed."""
+    own = np.isin(instants(windows[BATCH]), starts)
+    return windows if own.all() else windows.filter(pa.array(own))
+
+
 def _of_known(changes: Changes, known: Ints) -> Changes:
     """Without the windows that a batch closed which was never published: they are not changed, they are the first."""
     closed = changes.after[BATCH].cast(pa.int64()).fill_null(0).to_numpy()
     kept = (np.array(changes.kinds) != "new") | np.isin(closed, known)
+    if kept.all():
+        return changes
     rows = pa.array(np.flatnonzero(kept))
-    kinds = tuple(kind for kind, keep in zip(changes.kinds, kept, strict=True) if keep)
+    kinds = tuple(compress(changes.kinds, kept.tolist()))
     return replace(changes, before=changes.before.take(rows), after=changes.after.take(rows), kinds=kinds)

@@ -109,7 +109,7 @@ def _publish(bound: Bound, folder: str, staged: StagedWindow, now: Published, ch
         old, rest = replaced_windows(place(bound.folder, table), now.snapshot.files, starts, now.starts, bound.pipeline.keys)
         if _is_published(now, staged, entries, old, new):
             return False
-        changes = changed_windows(bound, staged.window, now, old, [*new, *rest]) if changed else None
+        changes = changed_windows(bound, staged.window, now, old, new, starts) if changed else None
         old, rest = _in_types(bound, staged, now, old, rest)
         try:
             bound.store.commit(table, now.snapshot, _change(bound, staged, entries, now, old, [*new, *rest]))
