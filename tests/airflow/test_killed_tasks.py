@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from tests.soak.airflow_kills import tasks_killed
+from tests.soak.task_kills import tasks_killed
 
 
 @pytest.mark.timeout(1800)

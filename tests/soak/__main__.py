@@ -14,10 +14,10 @@ from typing import Any
 from tests.simulation.chance import Life
 from tests.simulation.many import in_processes
 from tests.simulation.real_world import RealWorld, small_and_quick
-from tests.soak.airflow_kills import tasks_killed
 from tests.soak.disks import full, read_only
 from tests.soak.kills import killed
 from tests.soak.races import raced, slowly
+from tests.soak.task_kills import tasks_killed
 from tests.soak.world import World
 
 Round = Callable[[Path, random.Random], str]
@@ -54,11 +54,11 @@ PARTS: Mapping[str, Round] = {
     "worlds": worlds_in_memory,
     "real": world_on_disk,
     "kills": killed,
-    "airflow-kills": tasks_killed,
     "races": raced,
     "slow": slowly,
     "full": full,
     "read-only": read_only,
+    "airflow-kills": tasks_killed,
 }
 EXAMPLE = 'example: make soak ARGS="--part kills --rounds 200 --seed 7"'
 OFTEN = 20_000

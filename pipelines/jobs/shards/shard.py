@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pipelines.definition.kinds import Carried
+from pipelines.jobs.shards.most_states import check_states
 from pipelines.jobs.shards.tiers import tiers_of
 from pipelines.store.paths import parse_states_path
 from pipelines.timeline.work import Work
@@ -103,6 +104,8 @@ def _of_group(bound: Bound, group: Sequence[Pending], folder: str, cores: int) -
     undivided = not bound.pipeline.keys or any(not bound.windows[pending.window].made_of.apart for pending in group)
     count = 1 if undivided else max(1, round(rows / SHARD_ROWS), min(cores, rows // WORTH_A_TASK))
     batches = group[0].history.batches
+    if undivided:
+        check_states(bound.pipeline.name, [pending.window for pending in group], rows)
     starts = np.append(batches.start_us, batches.end_us[-1:])
     return [
         [
