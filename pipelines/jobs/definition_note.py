@@ -35,7 +35,7 @@ def described(pipeline: Pipeline) -> dict[str, Any]:
         "watermark": pipeline.marks_by + (f", idle after {spell(idle_us)}" if (idle_us := pipeline.marking.idle_us) is not None else ""),
         "on_gap": pipeline.on_gap,
         "keep_states": str(pipeline.keep_states),
-        "windows": {name: window_text(window) for name, window in pipeline.windows.items()},
+        "windows": {name: spelled(window) for name, window in pipeline.windows.items()},
         "aggregates": {name: str(aggregate) for name, aggregate in pipeline.aggregates.items()},
         "derive": dict(pipeline.derive),
     }
@@ -52,7 +52,7 @@ def _dedupe(source: Source) -> str:
     return ", ".join(source.dedupe) + within
 
 
-def window_text(window: object) -> str:
+def spelled(window: object) -> str:
     """A kind of windows with durations as people write them."""
     return re.sub(r"(\w+)_us=(\d+)", lambda found: f"{found[1]}={spell(int(found[2]))}", repr(window))
 

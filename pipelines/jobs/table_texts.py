@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pipelines.errors import ConflictError
-from pipelines.jobs.definition_note import window_text
+from pipelines.jobs.definition_note import spelled
 from pipelines.jobs.window_tables import published
 from pipelines.states.columns import BATCH
 from pipelines.store.store import Texts
@@ -26,7 +26,7 @@ _OF_ALL = {
 
 def texts(bound: Bound, window: str) -> Texts:
     """What the table of a window says of itself."""
-    kind = window_text(bound.pipeline.windows[window])
+    kind = spelled(bound.windows[window])
     description = " ".join(filter(None, (bound.pipeline.description, f"Windows of Muntin: {kind}")))
     return Texts(f"{bound.pipeline.name}.{window}", description, comments(bound))
 
