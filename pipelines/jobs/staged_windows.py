@@ -53,6 +53,9 @@ class StagedWindow:
     anew: bool = False
 
 
+_FACTS = fields(StagedWindow)
+
+
 @dataclass(frozen=True, slots=True)
 class Staged:
     """All that one finalize staged.
@@ -71,7 +74,8 @@ class Staged:
 
     def dumps(self) -> str:
         """As text, for the next step of the run."""
-        return json.dumps(_plain(self) | {"windows": [_plain(window) for window in self.windows]})
+        windows = [{each.name: getattr(window, each.name) for each in _FACTS} for window in self.windows]  # asdict copies each value
+        return json.dumps({"folder": self.folder, "windows": windows, "missing": self.missing, "remarks": self.remarks})
 
     @staticmethod
     def loads(text: str) -> Staged:
@@ -86,11 +90,6 @@ class Staged:
         except TypeError as wrong:
             raise ConflictError(f"{facts['folder']}: another version of Muntin staged these windows ({wrong}); finalize again") from wrong
         return Staged(facts["folder"], windows, facts["missing"], facts["remarks"])
-
-
-def _plain(value: Any) -> dict[str, Any]:  # noqa: ANN401 - either of the two above
-    """The attributes by name. `asdict` would copy a list of all batches number by number."""
-    return {each.name: getattr(value, each.name) for each in fields(value)}
 
 
 def staged_window(bound: Bound, pending: Pending, results: Sequence[dict[str, Any]]) -> StagedWindow:

@@ -226,19 +226,19 @@ def staged_batches(source: Source, rows: str, columns: Mapping[str, str], *, ord
     """
     order = _by_arrival(source)
     place = f"row_number() OVER (PARTITION BY {ROW_BATCH} {order})" if order else ROW_IN_SPLIT
-    return _timed(source, rows, columns, f", {place} AS {ORDINAL}" if ordinal else "")
+    return _timed(source, rows, columns, f", {place} AS {ORDINAL}" if ordinal else "", f"PARTITION BY {ROW_BATCH} ")
 
 
 def _by_arrival(source: Source) -> str:
     return f"ORDER BY {quoted(source.arrival_order)}, {ROW_IN_SPLIT}" if source.arrival_order else ""
 
 
-def _timed(source: Source, rows: str, columns: Mapping[str, str], place: str) -> str:
-    """The rows with their times; `place`: more columns."""
+def _timed(source: Source, rows: str, columns: Mapping[str, str], place: str, apart: str = "") -> str:
+    """The rows with their times; `place`: more columns. `apart`: by what sections are counted from 1 again."""
     if source.arrival_time:
         place += f", {instant(source, source.arrival_time, 'arrival_time', columns)} AS {ARRIVAL_TIME}"
     if source.dedupe:
         place += f", {identity([*map(quoted, source.dedupe)])} AS {IDENTITY}"
     if section := source.section:
-        place += f", dense_rank() OVER (ORDER BY {', '.join(map(quoted, section))}) AS {FILE_NUMBER}"
+        place += f", dense_rank() OVER ({apart}ORDER BY {', '.join(map(quoted, section))}) AS {FILE_NUMBER}"
     return f"SELECT *, {event_time(source, columns)} AS {EVENT_TIME}, {EVENT_TIME} AS {ORDER}{place} FROM {rows}"

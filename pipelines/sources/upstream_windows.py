@@ -41,8 +41,7 @@ class WindowSource:
     checksum = False
     dedupe = ()
     dedupe_within_us = None
-    in_one_piece = True
-    bundles = False
+    in_one_piece = bundles = True
     blank = None
     call = "sources.windows(...)"
     batch_column = "batch"

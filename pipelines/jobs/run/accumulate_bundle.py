@@ -15,6 +15,7 @@ from pipelines.jobs.run.bundle_states import arranged_batches, encoding, facts
 from pipelines.jobs.run.columns_of_files import check_files, lacking_files
 from pipelines.jobs.run.shares import Written, keeps_order, manifest, taken_of_batches
 from pipelines.jobs.run.types_of_states import types_of_states
+from pipelines.jobs.run.windows_together import stage_windows
 from pipelines.sources.duckdb_session import described
 from pipelines.sources.lift import rows_as_states, states, tally
 from pipelines.sources.refused_rows import refused_of_batches
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from pipelines.definition.frame_sets import FrameSet
     from pipelines.jobs.run.bundles import Bundle
     from pipelines.jobs.run.shares import Share
+    from pipelines.sources import Source
     from pipelines.states.frames import Ints
     from pipelines.store.store import File
 
@@ -71,6 +73,8 @@ def accumulate_bundle(session: duckdb.DuckDBPyConnection, share: Share, bundle: 
 
 def _written(reading: _Reading) -> Written:
     bundle, (accepted, newest) = reading.bundle, _counted(reading)
+    if reading.share.bound.source.batch_column and (bundle.rows > accepted).any():
+        raise SourceError(f"{bundle.paths[0]} and others: windows are refused, whose places tell who reads a batch alone")
     refused, taken, found = bundle.rows - accepted, accepted, dict[str, list[dict[str, Any]]]()
     for frames in reading.share.bound.frame_sets:
         file, taken, wider = _write_states(reading, frames, newest)
@@ -83,10 +87,20 @@ def _written(reading: _Reading) -> Written:
 
 
 def _read(session: duckdb.DuckDBPyConnection, share: Share, bundle: Bundle) -> _Reading:
-    """Read every file once. A row's number among all rows tells its batch."""
-    source, counts = share.bound.source, bundle.rows
-    columns = described(session, f"FROM {scan(source, bundle.parts[0].split.paths)}")
-    latest, before = bundle.ends + share.bound.pipeline.max_ahead_us, np.cumsum(counts) - counts
+    """Read every file once."""
+    source, latest = share.bound.source, bundle.ends + share.bound.pipeline.max_ahead_us
+    columns, ordinal = described(session, f"FROM {scan(source, bundle.parts[0].split.paths)}"), keeps_order(share.bound)
+    if source.batch_column:
+        stage_windows(session, source, bundle, latest, _READ, ordinal=ordinal)
+        return _Reading(session, share, bundle, columns, _READ)
+    _keep(session, source, bundle, latest)
+    return _Reading(session, share, bundle, columns, f"({staged_batches(source, typed(source, _READ), columns, ordinal=ordinal)})")
+
+
+def _keep(session: duckdb.DuckDBPyConnection, source: Source, bundle: Bundle, latest: Ints) -> None:
+    """Read the files of a bundle into a table. A row's number among all rows tells its batch."""
+    counts = bundle.rows
+    before = np.cumsum(counts) - counts
     places = {ROW_BATCH: np.repeat(bundle.starts, counts), LATEST: np.repeat(latest, counts)}
     places[ROW_IN_SPLIT] = np.arange(counts.sum()) - np.repeat(before, counts) + 1
     session.register(_PLACES, pa.table(places))
@@ -95,9 +109,6 @@ def _read(session: duckdb.DuckDBPyConnection, share: Share, bundle: Bundle) -> _
     read = session.execute(f"SELECT count({_NUMBER}), count(*) FROM {_READ}").fetchall()[0]
     if read != (counts.sum(), counts.sum()):
         raise SourceError(f"{bundle.paths[0]} and others: {read[0]} rows, and {counts.sum()} by their footers")
-    ordinal = keeps_order(share.bound)
-    rows = f"({staged_batches(source, typed(source, _READ), columns, ordinal=ordinal)})"
-    return _Reading(session, share, bundle, columns, rows)
 
 
 def _counted(reading: _Reading) -> tuple[Ints, Ints]:
@@ -109,7 +120,8 @@ def _counted(reading: _Reading) -> tuple[Ints, Ints]:
     at = np.searchsorted(starts, np.array([row[0] for row in counts], np.int64))
     accepted[at] = [row[2] for row in counts]
     newest[at] = [BEFORE_ALL if row[3] is None else row[3] for row in counts]
-    return accepted, newest
+    marks = [part.split.mark_us for part in bundle.parts]
+    return accepted, np.array([known if mark is None else mark for known, mark in zip(newest.tolist(), marks, strict=True)], np.int64)
 
 
 def _most_paths(bundle: Bundle) -> list[str]:
@@ -156,7 +168,7 @@ def _splits(bundle: Bundle, taken: Ints, refused: Ints, newest: Ints) -> list[di
             "read": read,
             "taken": rows,
             "newest": None if latest == BEFORE_ALL else latest,
-            "files": manifest(part.files, part.rows),
+            "files": manifest(part.files, part.rows, part.split.made),
             "refused": lost,
             "twice": 0,
         }

@@ -49,9 +49,11 @@ def arranged_batches(table: pa.Table, keys: Sequence[str], frames: FrameSet, bun
     """
     batch = table[ROW_BATCH].to_numpy()
     table = table.drop_columns([ROW_BATCH])
-    if frames.by_arrival:
+    if frames.by_arrival and FILE_NUMBER not in table.column_names:
         _, file, _ = bundle.place(batch, table[ROW_IN_SPLIT].to_numpy() - 1)
-        table = numbered(table.drop_columns([ROW_IN_SPLIT]).append_column(FILE_NUMBER, pa.array(file)), (), 0)
+        table = table.drop_columns([ROW_IN_SPLIT]).append_column(FILE_NUMBER, pa.array(file))
+    if frames.by_arrival:
+        table = numbered(table, (), 0)
     return arranged(table, keys, batch, frames.width_us)
 
 

@@ -29,19 +29,21 @@ class Seen:
     Attributes:
         split: the split.
         files: as they are.
-        rows: of each file.
+        rows: of each file, those of the batch alone.
         columns: a number; splits with the same number have files with the same columns and types.
+        share: bytes of the files that are the split's own, where other batches share them; None: all.
     """
 
     split: Split
     files: Sequence[SourceFile]
     rows: Sequence[int]
     columns: int
+    share: int | None = None
 
     @property
     def size(self) -> int:
-        """Bytes of all files."""
-        return sum(file.size for file in self.files)
+        """Bytes of the split."""
+        return sum(file.size for file in self.files) if self.share is None else self.share
 
 
 @dataclass(frozen=True, slots=True)

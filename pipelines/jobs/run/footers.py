@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 
 from pipelines.files.readable import readable_footer
 from pipelines.jobs.run.bundles import MOST_ROWS, SMALL, Seen
+from pipelines.jobs.run.windows_together import seen_windows
 from pipelines.sources.listing import source_file
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def may_bundle(bound: Bound) -> bool:
-    """Whether splits of a pipeline may be read together: of Parquet files with events."""
+    """Whether splits of a pipeline may be read together: of Parquet files with events, or of windows of an upstream."""
     return bound.source.bundles
 
 
@@ -28,6 +29,8 @@ def seen(bound: Bound, splits: Sequence[Split]) -> list[Seen | None]:
 
     A file that is gone or damaged is to be read alone, which says what is wrong.
     """
+    if bound.source.batch_column:
+        return seen_windows(bound, splits)
     last: pq.ParquetSchema | None = None
     number, out = 0, list[Seen | None]()
     for split in splits:
