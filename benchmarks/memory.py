@@ -3,12 +3,15 @@
 A batch is an hour of events of a million keys, in files of a million events; its windows are of ten minutes, and of half an hour every
 ten minutes. Printed for each size: seconds, the peak of a task of accumulate and of finalize, and that of Spark's Java. A task is a process
 of Python, whose peak the kernel keeps (`VmHWM`); it is set back between the steps. With `--limit 1g` Spark lets no task have more.
+`--worker`: on a standalone worker of one core with little Java, whose processes give memory back; and what an executor and its task take
+together, counting once what they share.
 """
 
 import argparse
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -20,9 +23,11 @@ from pyspark.sql import SparkSession
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.memory_of_a_worker import Together, a_worker, executors
 from pipelines import Pipeline, run, sources, windows
 from pipelines import aggregates as agg
 from pipelines.spark.spark_session import LOCAL, prepare
+from tests.cluster.standalone import Cluster
 
 START, HOUR = datetime(2024, 1, 1, tzinfo=UTC), timedelta(hours=1)
 MILLION = 1_000_000
@@ -66,41 +71,46 @@ def session(limit: str) -> SparkSession:
     return (builder.config("spark.executor.pyspark.memory", limit) if limit else builder).getOrCreate()
 
 
-def children(name: str) -> Iterator[psutil.Process]:
-    """The processes below this one that run a program."""
-    for each in psutil.Process().children(recursive=True):
-        if name in each.name():
-            yield each
-
-
-def peak_mb(name: str) -> float:
-    """The largest memory of any of them, since it was set back last."""
-    found = (Path(f"/proc/{each.pid}/status").read_text(encoding="ascii") for each in children(name))
+def peak_mb(name: str, processes: Iterable[psutil.Process]) -> float:
+    """The largest memory of any process that runs a program, since it was set back last."""
+    found = (Path(f"/proc/{each.pid}/status").read_text(encoding="ascii") for each in processes if name in each.name())
     return max((int(text.partition("VmHWM:")[2].split()[0]) / 1024 for text in found), default=0)
 
 
-def set_back() -> None:
+def set_back(processes: Iterable[psutil.Process]) -> None:
     """Begin to measure anew."""
-    for each in children("python"):
-        Path(f"/proc/{each.pid}/clear_refs").write_text("5", encoding="ascii")
+    for each in processes:
+        if "python" in each.name():
+            Path(f"/proc/{each.pid}/clear_refs").write_text("5", encoding="ascii")
 
 
-def measured(millions: int, keys: int, data: Path, spark: SparkSession) -> tuple[str, ...]:
+def measured(millions: int, keys: int, data: Path, spark: SparkSession, cluster: Cluster | None) -> tuple[str, ...]:
     """A row of the table."""
     write_events(data / f"{millions}", millions, keys)
     peaks: list[float] = []
 
-    def step(_: str) -> None:
-        peaks.append(peak_mb("python"))
-        set_back()
+    def processes() -> list[psutil.Process]:
+        return executors(cluster) if cluster else psutil.Process().children(recursive=True)
 
+    def step(_: str) -> None:
+        peaks.append(peak_mb("python", processes()))
+        set_back(processes())
+
+    together = Together(cluster) if cluster else None
+    if together:
+        together.start()
     with tempfile.TemporaryDirectory(dir=data) as root:
         before = time.monotonic()
         report = run(definition(data / f"{millions}"), root=root, start=START, end=START + 2 * HOUR, spark=spark, progress=step)
         seconds = time.monotonic() - before
     if sum(batch.rows_accepted for batch in report.batches) != millions * MILLION:
         raise SystemExit(f"{report}: not every event was read")
-    return f"{millions}", f"{seconds:.0f}", f"{peaks[1]:.0f}", f"{peaks[2]:.0f}", f"{peak_mb('java'):.0f}"
+    row = (f"{millions}", f"{seconds:.0f}", f"{peaks[1]:.0f}", f"{peaks[2]:.0f}", f"{peak_mb('java', processes()):.0f}")
+    if not together:
+        return row
+    together.ended.set()
+    together.join()
+    return (*row, f"{together.most_mb:.0f}")
 
 
 def main() -> None:
@@ -110,12 +120,16 @@ def main() -> None:
     asked.add_argument("--keys", type=int, default=MILLION, help="how many keys there are")
     asked.add_argument("--limit", default="", help="what a task may have, as 1g")
     asked.add_argument("--data", type=Path, default=Path("benchmarks/data/memory"), help="where the events are kept")
-    given = asked.parse_args()
-    spark, console = session(given.limit), Console()
-    for millions in given.millions:
-        table = Table(*COLUMNS)
-        table.add_row(*measured(millions, given.keys, given.data.absolute(), spark))
-        console.print(table)
+    asked.add_argument("--worker", action="store_true", help="on a standalone worker of one core with little Java")
+    given, console = asked.parse_args(), Console()
+    with ExitStack() as around:
+        cluster, spark = None, None
+        if given.worker:
+            cluster, spark = around.enter_context(a_worker(Path(around.enter_context(tempfile.TemporaryDirectory()))))
+        for millions in given.millions:
+            table = Table(*COLUMNS, *(["together MB"] if cluster else []))
+            table.add_row(*measured(millions, given.keys, given.data.absolute(), spark or session(given.limit), cluster))
+            console.print(table)
 
 
 if __name__ == "__main__":

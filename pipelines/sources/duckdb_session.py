@@ -20,6 +20,7 @@ _THREAD = threading.local()
 
 
 MEMORY = "MUNTIN_SQL_MEMORY"
+KEEP_MEMORY = "MUNTIN_KEEP_MEMORY"
 # No session gets code from elsewhere or looks at the variables of the Python around it.
 _ALONE: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
@@ -92,6 +93,17 @@ def closed_session() -> duckdb.DuckDBPyConnection:
 def any_session() -> duckdb.DuckDBPyConnection:
     """A session of this thread, for what is the same in each. To open a session takes longer than most queries."""
     return next(iter(_sessions().values()), None) or closed_session()
+
+
+@contextmanager
+def sessions_of_a_task() -> Iterator[None]:
+    """Close this thread's sessions behind a task where memory is short: a session keeps over a hundred megabytes that it has freed."""
+    try:
+        yield
+    finally:
+        if os.environ.get(KEEP_MEMORY) == "off":
+            while _sessions():
+                _sessions().popitem()[1].close()
 
 
 def _kept(timezone: str | None, *, files: bool) -> duckdb.DuckDBPyConnection:

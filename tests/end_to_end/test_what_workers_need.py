@@ -36,7 +36,11 @@ import numpy as np, psutil
 from pipelines.jobs.python_daemon import load
 load()
 used = lambda: psutil.Process().memory_info().rss
-taken = [np.ones(1_000_000) for _ in range(40)]
+del (first := [np.ones(1_000_000)])[:]  # the first that is freed raises glibc's own threshold
+taken, small = [], []
+for _ in range(40):
+    taken.append(np.ones(1_000_000))
+    small.append([bytes(4_000) for _ in range(5)])
 before = used()
 taken.clear()
 print((before - used()) / 320e6)
@@ -70,3 +74,21 @@ def test_what_is_blocked_is_missing() -> None:
         printed("try:\n    import pandas\nexcept ModuleNotFoundError as wrong:\n    print(wrong)\n", "pandas")
         == "No module named 'pandas'\n"
     )
+
+
+SESSIONS = """
+import duckdb
+from pipelines.sources.duckdb_session import kept_session, sessions_of_a_task
+with sessions_of_a_task():
+    session = kept_session(None)
+try:
+    print(session.execute("SELECT 'open'").fetchone()[0], kept_session(None) is session)
+except duckdb.ConnectionException:
+    print("closed", kept_session(None).execute("SELECT 1").fetchone()[0])
+"""
+
+
+@pytest.mark.parametrize(("said", "found"), [("on", "open True\n"), ("off", "closed 1\n")])
+def test_sessions_of_a_task_are_closed_where_memory_is_short(monkeypatch: pytest.MonkeyPatch, said: str, found: str) -> None:
+    monkeypatch.setenv("MUNTIN_KEEP_MEMORY", said)
+    assert printed(SESSIONS) == found

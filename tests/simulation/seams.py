@@ -18,12 +18,12 @@ import tenacity.nap
 from pipelines.files import paths, readable
 from pipelines.jobs import bound, ledger_segments, promotion, staged_windows, state_folders, table_texts, window_files
 from pipelines.jobs.listings import of_files
-from pipelines.jobs.run import accumulate, finalize, joined_reading, publish, run
+from pipelines.jobs.run import accumulate, finalize, joined_reading, publish, refused_rows_kept, run
 from pipelines.jobs.upkeep import compact, vacuum
 from pipelines.store import batch_facts, footers, parquet, shared_files, state
 from pipelines.store import contents as store_contents
 from pipelines.store import disk as store_disk
-from pipelines.store.store import Texts
+from pipelines.store.store import Snapshot, Texts
 from pipelines.timeline import ledger
 from tests.simulation import contents, stand_ins
 from tests.simulation.actors import pause
@@ -125,6 +125,11 @@ def _texts(_bound: Any, window: str) -> Texts:
     return Texts(window)
 
 
+def _refused_rows(folder: str, snapshot: Snapshot) -> pa.Table:
+    """Rows of the quarantine, which have the columns of states."""
+    return contents.read_files(folder, snapshot) if snapshot.files else contents.STATES.empty_table()
+
+
 def _everywhere() -> Iterator[tuple[Any, str, Any]]:
     """(module, name, stand-in) of what the jobs import to reach the disk."""
     stand_ins_of = {"path_of": Place, "readable": str, "readable_footer": str}
@@ -145,6 +150,7 @@ def _others() -> tuple[tuple[Any, str, Any], ...]:
         (batch_facts, "footer", contents.footer),
         (ledger_segments, "footer", contents.footer),
         (compact, "read_files", contents.read_files),
+        (refused_rows_kept, "read_files", _refused_rows),
         (state_folders, "states_of", states_of),
         (vacuum, "bind_existing", lambda _pipeline, _root: SimpleNamespace(folder=f"{HOME}/any")),
         (vacuum, "open_table", Log),

@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Barrier
+from threading import Barrier, Event
 from typing import Any
 
 import pytest
 
+from pipelines.jobs.look.quarantine import quarantined
 from pipelines.store.delta import DeltaStore
 from pipelines.store.store import Change, Snapshot
 from tests.properties.equal_values import bitwise
@@ -81,3 +82,65 @@ def test_a_table_grows_under_two_runs(small: Small) -> None:
     together(lambda: small.run("state", 1, 1, store=first), lambda: small.run("state", 1, 2, store=second))
     small.run("clean")
     assert same(small, "state", "clean")
+
+
+class Halting(Crashing):
+    """Says that it is about to commit to a table for the first time, and waits for a word."""
+
+    def __init__(self, store: DeltaStore, words: dict[str, tuple[Event, Event]]) -> None:
+        super().__init__(store)
+        self.words = words
+
+    def commit(self, table: str, base: Snapshot, change: Change) -> None:
+        if table in self.words:
+            here, go_on = self.words.pop(table)
+            here.set()
+            assert go_on.wait(timeout=60), f"nobody came before {table}"
+        super().commit(table, base, change)
+
+
+def refused(small: Small, root: str) -> list[tuple[object, ...]]:
+    rows = quarantined(small.pipeline, root=small.root(root)).select(["batch", "position", "reason", "row"])
+    return [tuple(row.values()) for row in rows.to_pylist()]
+
+
+# first     reads    commits refused rows           commits states
+# second             reads, commits refused rows    commits states, or comes second
+@pytest.mark.parametrize(
+    "other", [(None, 75, 62), (70, None, 61, 30, None), (70, 61, 30)], ids=["other states", "more refused", "none refused"]
+)
+def test_refused_rows_are_of_one_reading(small: Small, other: tuple[float | None, ...]) -> None:
+    small.run("state", 0, 0)
+    small.write(1, (70, None, 61, 30))
+    read, both, never = Event(), Event(), Event()
+    never.set()
+    ours = Halting(small.store("state"), {"quarantine": (read, both)})
+    theirs = Halting(small.store("state"), {"quarantine": (both, read), "frames/20m": (both, never)})
+    with ThreadPoolExecutor(2) as threads:
+        first = threads.submit(lambda: small.run("state", 1, 1, store=ours))
+        assert read.wait(timeout=60)
+        small.write(1, other)
+        threads.submit(lambda: small.run("state", 1, 1, store=theirs)).result()
+        first.result()
+    small.run("clean", 0, 1)
+    assert same(small, "state", "clean")
+    assert refused(small, "state") == refused(small, "clean")
+
+
+# first     reads                       commits refused rows             commits states
+# second           reads, none refused                         commits states, looks at the quarantine
+def test_who_refused_nothing_sees_what_another_run_refused(small: Small) -> None:
+    small.run("state", 0, 0)
+    small.write(1, (70, 61, 30, None))
+    read, second, first = Event(), Event(), Event()
+    ours = Halting(small.store("state"), {"quarantine": (read, second), "frames/20m": (first, first)})
+    theirs = Halting(small.store("state"), {"frames/20m": (second, first)})
+    with ThreadPoolExecutor(2) as threads:
+        done = threads.submit(lambda: small.run("state", 1, 1, store=ours))
+        assert read.wait(timeout=60)
+        small.write(1, (70, 61, 30))
+        threads.submit(lambda: small.run("state", 1, 1, store=theirs)).result()
+        done.result()
+    small.run("clean", 0, 1)
+    assert same(small, "state", "clean")
+    assert refused(small, "state") == refused(small, "clean")

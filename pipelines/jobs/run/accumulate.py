@@ -18,17 +18,16 @@ from pipelines.jobs.run.joined_reading import read
 from pipelines.jobs.run.locks import every_lock, locks
 from pipelines.jobs.run.noticed_columns import noticed_columns
 from pipelines.jobs.run.quarantined_share import check_share
-from pipelines.jobs.run.refused_places import REFUSED
+from pipelines.jobs.run.refused_rows_kept import commit_refused, refused_by_others
 from pipelines.jobs.run.same_versions import note_versions
 from pipelines.jobs.run.summaries import summaries
 from pipelines.jobs.run.wider_states import common_schema, in_types
-from pipelines.states.columns import INSTANT
 from pipelines.states.stored_types import has_types
 from pipelines.store.batch_facts import batches_of
 from pipelines.store.paths import IDS, QUARANTINE
 from pipelines.store.retries import after_conflicts
 from pipelines.store.shared_files import others, replacement, within
-from pipelines.store.store import Change, File, Snapshot, Texts
+from pipelines.store.store import Change, File, Snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,21 +43,6 @@ if TYPE_CHECKING:
     from pipelines.timeline.batches import Versions
 
 _TRIES = 5
-_REFUSED = pa.schema([pa.field("batch", INSTANT), *REFUSED])
-_TEXTS = Texts(
-    "quarantine",
-    "Rows of the source that were refused",
-    {
-        "batch": "start of the interval of the batch that the row came in, UTC",
-        "reason": "why it was refused",
-        "file": "path of its file",
-        "position": "its number in the file, from 0",
-        "event_time": "its event time as it was read",
-        "row": "the row, as JSON; of a row that could not be read its text",
-        "line": "the line in the file, from 1; null where the file has no lines; of a message of Kafka its offset",
-        "column": "the column that the reason is about; null: the whole row",
-    },
-)
 
 
 def accumulate(
@@ -89,10 +73,11 @@ def accumulate(
         done = read(bound, spark, given, bases)
     check_share(bound, intervals, done)
     starts = np.array([interval.start_us for interval in intervals], np.int64)
-    _commit_refused(bound, refused_base, starts, done)
+    commit_refused(bound, refused_base, starts, done.refused)
     if bound.source.dedupe_within_us is not None:
         commit_ids(bound, starts, done.ids)
     lost = {start for frames in sets for start in _commit_states(bound, frames, bases[frames.table], starts, done)}
+    lost.update(refused_by_others(bound, starts, done.refused).tolist())
     noticed = noticed_columns(bound, done)
     note_versions(bound.folder)
     table = sets[0].table
@@ -104,18 +89,6 @@ def accumulate(
     if again and tries <= 1:
         raise ConflictError(f"{', '.join(map(str, again))}: other runs keep replacing these batches; run again when they are done")
     return sorted(out + accumulate(bound, spark, again, forget=forget, tries=tries - 1), key=lambda one: one.interval) if again else out
-
-
-def _commit_refused(bound: Bound, base: Snapshot, starts: Ints, done: Read) -> None:
-    """Refused rows first: a batch that counts has its quarantine. Nothing to write is nothing to commit."""
-    given_up = f"{bound.pipeline.name}: other runs keep replacing the quarantine of these batches; run again when they are done"
-    for attempt in after_conflicts(_TRIES, given_up):
-        with attempt:
-            if attempt.retry_state.attempt_number > 1:
-                base = bound.store.snapshot(QUARANTINE)
-            adds, removes = replacement(f"{bound.folder}/{QUARANTINE}", base.files, starts, done.refused)
-            if adds or removes:
-                bound.store.commit(QUARANTINE, base, Change(_REFUSED, adds, removes, [], texts=_TEXTS))
 
 
 def _commit_states(bound: Bound, frames: FrameSet, base: Snapshot, starts: Ints, done: Read) -> list[int]:

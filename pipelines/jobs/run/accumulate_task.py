@@ -29,7 +29,7 @@ from pipelines.jobs.run.shares import Written, manifest
 from pipelines.jobs.run.split_rows import carefully, plainly
 from pipelines.jobs.run.steady_reading import as_they_are, steady
 from pipelines.sources.bad_files import check_not_empty
-from pipelines.sources.duckdb_session import careful_session, explained, kept_session
+from pipelines.sources.duckdb_session import careful_session, explained, kept_session, sessions_of_a_task
 from pipelines.sources.fetched_files import fetched_once
 from pipelines.sources.mended import Mended
 from pipelines.sources.object_files import let_read
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from pipelines.jobs.run.split_rows import SplitRows
 
 
+@sessions_of_a_task()
 def accumulate_share(share: Share) -> dict[str, Any]:
     """States and refused rows of every split, written.
 

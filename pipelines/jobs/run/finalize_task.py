@@ -47,20 +47,30 @@ def finalize_shards(shards: Sequence[Shard]) -> list[dict[str, Any]]:
     """
     arranged = _arranged(shards[0], noting=any(shard.notes_after for shard in shards))
     rows = [_rows_of(shard, arranged) for shard in shards]
-    windows = [(shard, own, _combined(shard, some_of(arranged, own))) for shard, own in zip(shards, rows, strict=True)]
+    told: list[dict[str, Any]] = []
+    windows: list[Combined] = []
+    for shard, own in zip(shards, rows, strict=True):
+        combined = _combined(shard, some_of(arranged, own))
+        told.append(_written(shard, arranged, combined))
+        windows.append(replace(combined, windows=combined.windows.schema.empty_table()))  # they are written
+        del combined
     late_any = np.zeros(len(arranged.frames), np.bool_)
-    for _, own, combined in windows:
+    for own, combined in zip(rows, windows, strict=True):
         late_any[own] |= combined.found.missed > 0
     return [
-        {
-            "window": shard.window,
-            "schema": base64.b64encode(_labelled(combined.windows, shard.starts[combined.closed]).schema.serialize()).decode(),
-            "files": _stage(shard, combined),
-            "notes": write_notes(shard, arranged, combined),
-            "tallies": tallies(combined, len(shard.marks), shard.wanted, opened=_may_stay_open(_window(shard)), late_any=late_any[own]),
-        }
-        for shard, own, combined in windows
+        {**done, "tallies": tallies(each, len(shard.marks), shard.wanted, opened=_may_stay_open(_window(shard)), late_any=late_any[own])}
+        for done, shard, own, each in zip(told, shards, rows, windows, strict=True)
     ]
+
+
+def _written(shard: Shard, arranged: Arranged, combined: Combined) -> dict[str, Any]:
+    """What was written of a shard: all that `finalize_shards` returns but the tallies."""
+    return {
+        "window": shard.window,
+        "schema": base64.b64encode(_labelled(combined.windows, shard.starts[combined.closed]).schema.serialize()).decode(),
+        "files": _stage(shard, combined),
+        "notes": write_notes(shard, arranged, combined),
+    }
 
 
 def _rows_of(shard: Shard, arranged: Arranged) -> Ints:

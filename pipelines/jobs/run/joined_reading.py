@@ -8,23 +8,20 @@ from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from pipelines.files.paths import path_of, remove_folder
 from pipelines.jobs.run.bundles import MOST_BATCHES, MOST_BYTES, MOST_ROWS
 from pipelines.jobs.run.joined_batches import Joining, Part, join, schema_of
 from pipelines.jobs.run.new_fields import earlier_state, unchanged
 from pipelines.jobs.run.read_batches import Read, read_batches
-from pipelines.jobs.run.refused_places import REFUSED
+from pipelines.jobs.run.refused_rows_kept import refused_otherwise
 from pipelines.sources.listing import SourceFile
 from pipelines.spark.tasks import run_tasks
-from pipelines.states.columns import BATCH, INSTANT
 from pipelines.states.stored_types import has_types
 from pipelines.store.disk import link
 from pipelines.store.paths import QUARANTINE
-from pipelines.store.reading import read_files
 from pipelines.store.shared_files import held, others, within
-from pipelines.store.store import File, Snapshot
+from pipelines.store.store import File
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -35,9 +32,7 @@ if TYPE_CHECKING:
     from pipelines.jobs.listings.listing import Inputs
     from pipelines.jobs.run.new_fields import Earlier
     from pipelines.states.frames import Ints
-
-_MORE = "more"
-_REFUSALS = pa.schema([pa.field(BATCH, INSTANT), *(REFUSED.field(name) for name in ("file", "position", "reason"))])
+    from pipelines.store.store import Snapshot
 
 
 def read(bound: Bound, spark: SparkSession, given: Inputs, bases: Mapping[str, Snapshot]) -> Read:
@@ -68,9 +63,8 @@ def _joined(
     some = replace(bound, pipeline=replace(bound.pipeline, derive={}), folder=scratch, lifted=earlier.missing)
     done = read_batches(some, spark, given, schemas)
     starts = np.array([each.start_us for each, files in given.files.items() if _as_listed(files, done.splits[each.start_us])], np.int64)
-    starts = np.setdiff1d(
-        starts, np.union1d(_refused_otherwise(earlier, scratch, done.refused, starts), _added_otherwise(bound, earlier, done))
-    )
+    odd = refused_otherwise(str(earlier.folder), earlier.store.snapshot(QUARANTINE), scratch, done.refused, starts)
+    starts = np.setdiff1d(starts, np.union1d(odd, _added_otherwise(bound, earlier, done)))
     parts = {table: Part(f"{scratch}/{table}", new, schema_of(f"{scratch}/{table}", new)) for table, new in done.states.items() if new}
     items = [item for table, part in parts.items() for item in _items(bound, earlier, table, part, starts)]
     results = run_tasks(spark, join, items)
@@ -93,20 +87,6 @@ def _as_listed(files: Sequence[SourceFile], splits: Sequence[Mapping[str, Any]])
 
 def _number(split: Mapping[str, Any]) -> int:
     return int(split["split"])
-
-
-def _refused_otherwise(earlier: Earlier, scratch: str, refused: Sequence[File], starts: Ints) -> Ints:
-    """The batches with rows that one reading refused, and the other did not, or for another reason."""
-    before = [file for file in earlier.store.snapshot(QUARANTINE).files if len(within(starts, file.path))]
-    rows = pa.concat_tables([_refusals(str(earlier.folder), before, 1), _refusals(scratch, refused, -1)])
-    counts = rows.group_by(_REFUSALS.names).aggregate([(_MORE, "sum")])
-    odd = counts.filter(pc.not_equal(counts[f"{_MORE}_sum"], 0))
-    return np.unique(odd[BATCH].cast(pa.int64()).to_numpy())
-
-
-def _refusals(state: str, files: Sequence[File], more: int) -> pa.Table:
-    rows = read_files(f"{state}/{QUARANTINE}", Snapshot(0, tuple(files), _REFUSALS))
-    return rows.append_column(_MORE, pa.repeat(pa.scalar(more), len(rows)))
 
 
 def _added_otherwise(bound: Bound, earlier: Earlier, done: Read) -> Ints:
