@@ -22,6 +22,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from benchmarks.contestant import own_peak_mb
 from pipelines import Pipeline, read, run, sources, windows
 from pipelines import aggregates as agg
 from pipelines.testing.in_process import InProcess
@@ -131,6 +132,8 @@ def write(name: str, size: int, folder: str) -> None:
 
 def memory() -> int:
     """The peak of this process so far, MB."""
+    if own := own_peak_mb():
+        return round(own)
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // (MB if sys.platform == "darwin" else 1024)
 
 

@@ -14,14 +14,14 @@ from math import inf
 from stat import S_IFDIR
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
 from pipelines.files.object_stat import ObjectStat, stat_in
 from pipelines.files.object_stores import to_ask, to_move, told
 from pipelines.files.patterns import fits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    import pyarrow as pa
 
 _ONE_REQUEST = 2**26  # bytes; what is larger is written in parts, side by side
 
@@ -125,6 +125,8 @@ class ObjectPath:
 
     def readable(self) -> pa.Buffer:
         """The content where Arrow reads it."""
+        import pyarrow as pa
+
         return pa.py_buffer(self.content()[1])
 
     def read_text(self, encoding: str = "utf-8") -> str:
@@ -133,6 +135,8 @@ class ObjectPath:
 
     def open(self, _mode: str = "rb") -> pa.BufferReader:
         """The content as a file that is open for reading."""
+        import pyarrow as pa
+
         return pa.BufferReader(self.readable())
 
     def end(self, size: int) -> tuple[bytes, int]:

@@ -25,7 +25,9 @@ from tests.simulation.rows import Row
 from tests.simulation.seams import FEW, forget, put_together
 from tests.simulation.tables import MemoryStore, Tables
 from tests.simulation.watched import Watched
+from tests.storage.spark_in_process import Here
 
+HERE: Any = Here()
 RETENTION_US = DAY_S * 1_000_000
 
 
@@ -127,21 +129,21 @@ class World:
         bound, intervals = self.bound(), _intervals(first, end)
 
         def work() -> None:
-            accumulate(bound, None, intervals, forget=forget)  # type: ignore[arg-type]
-            finish(bound, None, intervals, validate=True, tell=_silent)  # type: ignore[arg-type]
+            accumulate(bound, HERE, intervals, forget=forget)  # type: ignore[arg-type]
+            finish(bound, HERE, intervals, validate=True, tell=_silent)  # type: ignore[arg-type]
 
         return Actor(f"run {first} {end} {fault or ''}", work, fault)
 
     def accumulating(self, first: int, end: int, fault: Fault | None = None) -> Actor:
         """The first task of a DAG run: other tasks never come."""
-        return Actor(f"accumulate {first} {end}", lambda: accumulate(self.bound(), None, _intervals(first, end)), fault)  # type: ignore[arg-type]
+        return Actor(f"accumulate {first} {end}", lambda: accumulate(self.bound(), HERE, _intervals(first, end)), fault)  # type: ignore[arg-type]
 
     def finalizing(self, first: int, end: int, keep: list[str], fault: Fault | None = None) -> Actor:
         """The task finalize of a DAG run: `keep` gets the folder of what is staged."""
         asked = [start_us(minute) for minute in range(first, end)]
 
         def work() -> None:
-            staged = finalize(self.bound(), None, asked)  # type: ignore[arg-type]
+            staged = finalize(self.bound(), HERE, asked)  # type: ignore[arg-type]
             keep.extend([staged.folder] if staged.windows else [])
 
         return Actor(f"finalize {first} {end}", work, fault)
@@ -152,7 +154,7 @@ class World:
 
         def work() -> None:
             for folder in keep:
-                stand_ins.validate_staged(bound, None, load_staged(bound.store, folder))
+                stand_ins.validate_staged(bound, HERE, load_staged(bound.store, folder))
 
         return Actor("validate", work)
 
@@ -175,7 +177,7 @@ class World:
     def promoting(self) -> Actor:
         """`muntin promote`: the deployed definition is current again."""
         bound = self.bound()
-        return Actor("promote", lambda: finish(bound, None, [], validate=True, tell=_silent, again=True))  # type: ignore[arg-type]
+        return Actor("promote", lambda: finish(bound, HERE, [], validate=True, tell=_silent, again=True))  # type: ignore[arg-type]
 
     def rewriting(self, minute: int, rows: list[Row]) -> Actor:
         """A file that is rewritten while others act."""

@@ -11,7 +11,7 @@ from deltalake import DeltaTable
 
 from pipelines.jobs import reports_table, verdicts_table
 from pipelines.jobs.report_files import MANY
-from pipelines.jobs.run import accumulate
+from pipelines.jobs.run import refused_rows_kept
 from pipelines.jobs.upkeep.maintain import maintain
 from pipelines.jobs.upkeep.old_reports import without_verdicts
 from pipelines.jobs.verdicts_table import record_checks
@@ -69,7 +69,7 @@ def test_many_validations_are_few_files(tmp_path: Path) -> None:
     assert len({*rows["recorded_at"].to_pylist()}) == MANY + 2
 
 
-@pytest.mark.parametrize("texts", [reports_table._TEXTS, verdicts_table._TEXTS, accumulate._TEXTS], ids=lambda texts: texts.name)
+@pytest.mark.parametrize("texts", [reports_table._TEXTS, verdicts_table._TEXTS, refused_rows_kept._TEXTS], ids=lambda texts: texts.name)
 def test_the_page_says_what_a_table_holds(texts: object) -> None:
     page = PAGE.read_text(encoding="utf-8").partition(f"\n## {texts.name}\n")[2].partition("\n## ")[0]
     assert page.strip().startswith(texts.description)

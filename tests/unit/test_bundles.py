@@ -79,7 +79,7 @@ def test_sources_whose_splits_may_be_read_together(tmp_path: Path) -> None:
     assert may_bundle(parquet)
     assert not may_bundle(bound(tmp_path, path="{start:%H}.csv"))
     assert not may_bundle(bound(tmp_path, path="{start:%H}.jsonl"))
-    assert not may_bundle(bound(tmp_path, upstream=parquet.pipeline))
+    assert may_bundle(bound(tmp_path, upstream=parquet.pipeline))
 
 
 TIMES = pa.array([hour(0)], pa.timestamp("us", tz="UTC"))

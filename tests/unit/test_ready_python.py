@@ -1,9 +1,11 @@
 """Daemons of a server share one Python that has imported everything: each has its own streams, folder, environment and end."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -55,6 +57,7 @@ class Server:
     """A program that starts a daemon for each session."""
 
     folder: Path
+    temporary: Path
     process: "subprocess.Popen[str]"
 
     def daemon(self, session: str) -> int:
@@ -81,13 +84,15 @@ def server(folder: Path, *, loading: str = "") -> Iterator[Server]:
     (folder / "code").mkdir()
     (folder / "code/a.py").write_text("")
     program = SERVER.format(daemon=DAEMON.format(here=str(folder), loading=loading))
-    env = os.environ | {"TMPDIR": str(folder), "PYTHONPATH": str(CHECKOUT)}
+    short = tempfile.mkdtemp()  # the path of a socket has a hundred letters at most
+    env = os.environ | {"TMPDIR": short, "PYTHONPATH": str(CHECKOUT)}
     process = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)
     try:
-        yield Server(folder, process)
+        yield Server(folder, Path(short), process)
     finally:
         process.kill()
         process.communicate()
+        shutil.rmtree(short, ignore_errors=True)
 
 
 @pytest.fixture
@@ -141,7 +146,7 @@ def test_without_a_spare_the_daemon_works_alone(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_others_may_enter_is_not_used(running: Server) -> None:
-    (running.folder / f"muntin-python-{os.getuid()}").mkdir(mode=0o755)
+    (running.temporary / f"muntin-python-{os.getuid()}").mkdir(mode=0o755)
     running.daemon("one")
     assert running.said("one")[0] == "alone:"
 

@@ -73,7 +73,8 @@ def accumulate(
         done = read(bound, spark, given, bases)
     check_share(bound, intervals, done)
     starts = np.array([interval.start_us for interval in intervals], np.int64)
-    commit_refused(bound, refused_base, starts, done.refused)
+    if not commit_refused(bound, refused_base, starts, done.refused):
+        return _again(bound, spark, intervals, forget=forget, tries=tries)
     if bound.source.dedupe_within_us is not None:
         commit_ids(bound, starts, done.ids)
     lost = {start for frames in sets for start in _commit_states(bound, frames, bases[frames.table], starts, done)}
@@ -86,9 +87,18 @@ def accumulate(
         keep_of_one(bound, done.before, batches_of(f"{bound.folder}/{IDS}", done.ids, bound.pipeline.intervals.after), found.decided)
     out = summaries(bound, found, [interval for interval in intervals if interval.start_us not in lost], done, noticed)
     again = [interval for interval in intervals if interval.start_us in lost]
-    if again and tries <= 1:
-        raise ConflictError(f"{', '.join(map(str, again))}: other runs keep replacing these batches; run again when they are done")
-    return sorted(out + accumulate(bound, spark, again, forget=forget, tries=tries - 1), key=lambda one: one.interval) if again else out
+    return sorted(out + _again(bound, spark, again, forget=forget, tries=tries), key=lambda one: one.interval) if again else out
+
+
+def _again(bound: Bound, spark: SparkSession, intervals: Sequence[Interval], *, forget: bool, tries: int) -> list[Accumulated]:
+    """Read batches once more, as another run wrote something else of them meanwhile.
+
+    Raises:
+        ConflictError: that happened too often.
+    """
+    if tries <= 1:
+        raise ConflictError(f"{', '.join(map(str, intervals))}: other runs keep replacing these batches; run again when they are done")
+    return accumulate(bound, spark, intervals, forget=forget, tries=tries - 1)
 
 
 def _commit_states(bound: Bound, frames: FrameSet, base: Snapshot, starts: Ints, done: Read) -> list[int]:

@@ -1,7 +1,7 @@
 """The quarantine of batches: it is committed before their states, and looked at again behind them.
 
 two runs read another content of a batch      first     second
-both commit refused rows, under one lock      x    ->   y y       the rows of the first are replaced
+both commit refused rows, under one lock      x    ->   y y       who comes second and finds others reads again
 both commit states                            kept      refused   by their lock: the first comes first
 both look again                               y: read again       so that the batch has the rows of one reading
 """
@@ -50,8 +50,9 @@ _TEXTS = Texts(
 )
 
 
-def commit_refused(bound: Bound, base: Snapshot, starts: Ints, new: Sequence[File]) -> None:
-    """Replace the refused rows of batches. Nothing to write is nothing to commit.
+def commit_refused(bound: Bound, base: Snapshot, starts: Ints, new: Sequence[File]) -> bool:
+    """Replace the refused rows of batches; False, and nothing is replaced, if another run has just written others. Nothing to write is
+    nothing to commit.
 
     Args:
         bound: the definition beside its state.
@@ -66,10 +67,17 @@ def commit_refused(bound: Bound, base: Snapshot, starts: Ints, new: Sequence[Fil
     for attempt in after_conflicts(_TRIES, given_up):
         with attempt:
             if attempt.retry_state.attempt_number > 1:
-                base = bound.store.snapshot(QUARANTINE)
+                before, base = base, bound.store.snapshot(QUARANTINE)
+                if _paths(base, starts) not in (_paths(before, starts), {file.path for file in new}):
+                    return False
             adds, removes = replacement(f"{bound.folder}/{QUARANTINE}", base.files, starts, new)
             if adds or removes:
                 bound.store.commit(QUARANTINE, base, Change(_SCHEMA, adds, removes, locks(starts), texts=_TEXTS))
+    return True
+
+
+def _paths(quarantine: Snapshot, starts: Ints) -> set[str]:
+    return {file.path for file in _of_batches(quarantine.files, starts)}
 
 
 def refused_by_others(bound: Bound, starts: Ints, new: Sequence[File]) -> Ints:
@@ -77,8 +85,9 @@ def refused_by_others(bound: Bound, starts: Ints, new: Sequence[File]) -> Ints:
 
     `starts`, `new`: as `commit_refused` was given them.
     """
-    now = _of_batches(bound.store.snapshot(QUARANTINE).files, starts)
-    if {file.path for file in now} == {file.path for file in new}:
+    quarantine = bound.store.snapshot(QUARANTINE)
+    now = _of_batches(quarantine.files, starts)
+    if _paths(quarantine, starts) == {file.path for file in new}:
         return starts[:0]
     try:
         return np.intersect1d(starts, _unlike(_counted(bound.folder, now, _SCHEMA, 1), _counted(bound.folder, new, _SCHEMA, -1)))
