@@ -99,6 +99,23 @@ def test_slots_give_what_groups_give(tmp_path: Path, seed: int, keys: tuple[str,
     assert any(made) or seed % 3
 
 
+@pytest.mark.parametrize("key", ["v0", "0", "n"])
+def test_a_key_may_have_any_name(tmp_path: Path, key: str) -> None:
+    write_rows(tmp_path / "data", 0, ("texts",))
+    (file,) = (tmp_path / "data").iterdir()
+    pq.write_table(pq.read_table(file).rename_columns({"k0": key}), file)
+    pipeline = dataclasses.replace(
+        definition(tmp_path / "data", 1, {"wide": windows.tumbling("30m")}, {"whole": agg.sum("i"), "high": agg.max("f")}), keys=(key,)
+    )
+    expected = written(tmp_path, "groups", pipeline)
+    with (
+        mock.patch.object(dense_lift, "MANY_ROWS", 1),
+        mock.patch.object(dense_lift, "dense_states", wraps=dense.dense_states) as slots,
+    ):
+        assert written(tmp_path, "slots", pipeline) == expected
+    assert slots.called
+
+
 @pytest.mark.parametrize("values", [[2**62, 2**62 - 1], [2**61] * 8])
 def test_a_sum_that_may_not_fit_is_left_to_groups(tmp_path: Path, values: list[int]) -> None:
     """Groups have 128 bits, and say what does not fit."""

@@ -61,8 +61,8 @@ def dense_lift(
         return None
     asked, keys = (pipeline, found.rows, times, found.columns), {key: kinds[key] for key in pipeline.keys}
     expressions = dict.fromkeys(sql for _, sql in values.values())
-    of = described(session, values_query(*asked, {str(at): sql for at, sql in enumerate(expressions)}, keys))
-    typed = typed_values(values, {sql: of[str(at)] for at, sql in enumerate(expressions)}, *types)
+    of = described(session, values_query(*asked, {_name(at): sql for at, sql in enumerate(expressions)}, keys))
+    typed = typed_values(values, {sql: of[_name(at)] for at, sql in enumerate(expressions)}, *types)
     if typed is None:
         return None
     names = _names(typed)
@@ -76,7 +76,12 @@ def dense_lift(
 
 def _names(values: Mapping[str, RowValue]) -> dict[str, str]:
     """SQL of a value -> the name of its column."""
-    return {sql: f"v{at}" for at, sql in enumerate(dict.fromkeys(value.cast for value in values.values()))}
+    return {sql: _name(at) for at, sql in enumerate(dict.fromkeys(value.cast for value in values.values()))}
+
+
+def _name(number: int) -> str:
+    """The name of a column of values, which no key can have: `muntin_` is our own."""
+    return f"muntin_value_{number}"
 
 
 def _as_stored(states: pa.Table, kinds: Mapping[str, str]) -> pa.Table:

@@ -51,8 +51,9 @@ _TEXTS = Texts(
 
 
 def commit_refused(bound: Bound, base: Snapshot, starts: Ints, new: Sequence[File]) -> bool:
-    """Replace the refused rows of batches; False, and nothing is replaced, if another run has just written others. Nothing to write is
-    nothing to commit.
+    """Replace the refused rows of batches; False, and nothing is replaced, if another run has just written others.
+
+    Nothing to write is nothing to commit.
 
     Args:
         bound: the definition beside its state.
