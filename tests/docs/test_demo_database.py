@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import psycopg2
 import pytest
@@ -26,14 +27,22 @@ def session(home: Home, kept: Path) -> Iterator[psycopg2.extensions.cursor]:
     assert not home.database.parent.exists()
 
 
-def test_kept_data_stay_and_everything_else_goes(tmp_path: Path):
+@pytest.fixture
+def kept() -> Iterator[Path]:
+    """A folder outside of pytest's own. Whatever pytest starts next closes that to PostgreSQL, which is another user for root."""
+    with TemporaryDirectory() as folder:
+        Path(folder).chmod(0o711)
+        yield Path(folder) / "kept"
+
+
+def test_kept_data_stay_and_everything_else_goes(tmp_path: Path, kept: Path):
     home = make_home(tmp_path / "home", state=tmp_path / "state")
     home = replace(home, env=home.env | {"LANG": "xx_YY.UTF-8"})
-    with session(home, tmp_path / "kept") as cursor:
+    with session(home, kept) as cursor:
         cursor.execute("show listen_addresses")
         assert cursor.fetchall() == [("",)]
         cursor.execute("create table runs as select 7 as days")
-    with session(home, tmp_path / "kept") as cursor:
+    with session(home, kept) as cursor:
         cursor.execute("select days from runs")
         assert cursor.fetchall() == [(7,)]
 
