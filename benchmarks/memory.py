@@ -4,7 +4,8 @@ A batch is an hour of events of a million keys, in files of a million events; it
 ten minutes. Printed for each size: seconds, the peak of a task of accumulate and of finalize, and that of Spark's Java. A task is a process
 of Python, whose peak the kernel keeps (`VmHWM`); it is set back between the steps. With `--limit 1g` Spark lets no task have more.
 `--worker`: on a standalone worker of one core with little Java, whose processes give memory back; and what an executor and its task take
-together, counting once what they share.
+together, counting once what they share. `--cgroup FOLDER`: a memory cgroup of the kernel, made beforehand with a limit, for the worker
+and all that it starts, its own Java too: who takes more is killed.
 """
 
 import argparse
@@ -121,11 +122,14 @@ def main() -> None:
     asked.add_argument("--limit", default="", help="what a task may have, as 1g")
     asked.add_argument("--data", type=Path, default=Path("benchmarks/data/memory"), help="where the events are kept")
     asked.add_argument("--worker", action="store_true", help="on a standalone worker of one core with little Java")
+    asked.add_argument("--cgroup", type=Path, help="a folder of a memory cgroup, for the worker")
     given, console = asked.parse_args(), Console()
+    if given.cgroup and not given.worker:
+        asked.error("--cgroup limits a worker: add --worker")
     with ExitStack() as around:
         cluster, spark = None, None
         if given.worker:
-            cluster, spark = around.enter_context(a_worker(Path(around.enter_context(tempfile.TemporaryDirectory()))))
+            cluster, spark = around.enter_context(a_worker(Path(around.enter_context(tempfile.TemporaryDirectory())), given.cgroup))
         for millions in given.millions:
             table = Table(*COLUMNS, *(["together MB"] if cluster else []))
             table.add_row(*measured(millions, given.keys, given.data.absolute(), spark or session(given.limit), cluster))

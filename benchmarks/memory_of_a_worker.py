@@ -20,9 +20,16 @@ _EVERY_S = 0.05
 
 
 @contextmanager
-def a_worker(folder: Path) -> Iterator[tuple[Cluster, SparkSession]]:
-    """A cluster of one worker, and a session on it whose tasks give memory back. `folder`: empty, for logs."""
+def a_worker(folder: Path, cgroup: Path | None = None) -> Iterator[tuple[Cluster, SparkSession]]:
+    """A cluster of one worker, and a session on it whose tasks give memory back.
+
+    Args:
+        folder: empty, for logs.
+        cgroup: of the kernel, with a limit of memory: the worker and all it starts are put there before it starts an executor.
+    """
     with standalone(folder, workers=1) as cluster:
+        if cgroup:
+            (cgroup / "cgroup.procs").write_text(str(cluster.running["worker0"].pid), encoding="ascii")
         settings = {
             **SMALL,
             "spark.executorEnv.MUNTIN_KEEP_MEMORY": "off",

@@ -44,12 +44,13 @@ class Actor(greenlet):
     """Some work that pauses at each of its verbs. `outcome`: the error that ended it, None if it got through."""
 
     def __init__(self, name: str, work: Callable[[], Any], fault: Fault | None = None) -> None:
-        super().__init__(self._live)
+        super().__init__(self.live)
         self.name, self.work, self.fault = name, work, fault
         self.verbs, self.gone = 0, False
         self.outcome: BaseException | None = None
 
-    def _live(self) -> None:
+    def live(self) -> None:
+        """Do the work. Called as it is, without turns, nobody comes in between."""
         try:
             self.work()
         except (Crash, Exception) as ended:  # noqa: BLE001 - what is no error of Muntin's own is found by the laws
@@ -95,7 +96,6 @@ def act(verb: str, do: Callable[[], Any]) -> Any:
 def interleave(actors: Sequence[Actor], dice: random.Random, clock: Clock, turned: Callable[[], None] = lambda: None) -> None:
     """Let actors act in turns until each is done or gone. `turned`: called after each turn."""
     living = list(actors)
-    often.update(f"actor {actor.name.partition(' ')[0]}" for actor in actors)
     while living:
         actor = living[int(dice.random() * len(living))]
         clock.now_s += 1
@@ -103,6 +103,11 @@ def interleave(actors: Sequence[Actor], dice: random.Random, clock: Clock, turne
         if actor.dead:
             living.remove(actor)
         turned()
+
+
+def meet(actors: Sequence[Actor]) -> None:
+    """Count the kinds of some actors."""
+    often.update(f"actor {actor.name.partition(' ')[0]}" for actor in actors)
 
 
 def raw_errors(actors: Sequence[Actor]) -> list[str]:

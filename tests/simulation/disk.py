@@ -56,7 +56,8 @@ class Disk:
         self.files[target] = self.files.pop(source)
 
     def below(self, folder: str) -> list[str]:
-        return sorted(path for path in self.files if path.startswith(f"{folder}/"))
+        above = f"{folder}/"
+        return sorted([path for path in self.files if path.startswith(above)])
 
     def folders(self, folder: str) -> Iterator[str]:
         """The folders below a folder, ascending."""

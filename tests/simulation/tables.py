@@ -41,7 +41,11 @@ class Tables:
         return Tables(disk, self.strict, {path: table.copy() for path, table in self.tables.items()})
 
     def at(self, path: str) -> Table:
-        return self.tables.setdefault(normal(path), Table())
+        path = normal(path)
+        found = self.tables.get(path)
+        if found is None:
+            found = self.tables[path] = Table()
+        return found
 
 
 class MemoryStore:

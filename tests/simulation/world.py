@@ -18,7 +18,7 @@ from pipelines.jobs.staging_folders import load_staged
 from pipelines.jobs.upkeep.compact import compact
 from pipelines.jobs.upkeep.vacuum import vacuum
 from tests.simulation import laws, source, stand_ins
-from tests.simulation.actors import Actor, Fault, interleave, pause, raw_errors
+from tests.simulation.actors import Actor, Fault, interleave, meet, pause, raw_errors
 from tests.simulation.definitions import HOME, ROOT, bound_before, start_us
 from tests.simulation.disk import DAY_S, Disk, at_hand
 from tests.simulation.rows import Row
@@ -94,7 +94,11 @@ class World:
     def play(self, *actors: Actor) -> None:
         """Let actors act in turns; then the laws that hold at any moment are looked at."""
         self.told += [actor.name for actor in actors]
-        interleave(actors, self.dice, self.disk.clock, self.turned)
+        meet(actors)
+        if len(actors) == 1 and not actors[0].fault and not self.cuts:
+            actors[0].live()
+        else:
+            interleave(actors, self.dice, self.disk.clock, self.turned)
         self.wrong += raw_errors(actors)
         if self.disk.removed:
             laws.check_use(self)

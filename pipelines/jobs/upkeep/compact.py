@@ -29,9 +29,10 @@ from pipelines.store.shared_files import write_shared
 from pipelines.store.store import Change, File
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pipelines.jobs.bound import Bound
+    from pipelines.jobs.window_tables import Published
 
 MANY = 32
 MOST_BYTES = 2**25
@@ -61,7 +62,7 @@ def compact(bound: Bound) -> str | None:
     At most one table, and `MANY` files of it: the end of a run is no place for long work. A conflict or a full disk is no error: the files
     stay as they are.
     """
-    merged = (table for table in tables(bound) if (chosen := crowd(units(bound, table))) and _merged(bound, table, chosen))
+    merged = (table for table, found in _units_by_table(bound) if (chosen := crowd(found)) and _merged(bound, table, chosen))
     return next((table.removeprefix("../") for table in merged), None)
 
 
@@ -77,8 +78,16 @@ def _merged(bound: Bound, table: str, chosen: Sequence[Unit]) -> bool:
 
 def tables(bound: Bound) -> list[str]:
     """The tables whose files hold batches."""
-    states, windows = (frames.table for frames in bound.frame_sets), (published(bound.store, name).table for name in bound.windows)
-    return [*states, *windows, QUARANTINE, *bound.tables_of_ids]
+    return [table for table, _ in _units_by_table(bound)]
+
+
+def _units_by_table(bound: Bound) -> Iterator[tuple[str, list[Unit]]]:
+    """The tables whose files hold batches, each looked at once."""
+    for table in [*(frames.table for frames in bound.frame_sets), QUARANTINE, *bound.tables_of_ids]:
+        yield table, _units_of_states(bound.store.snapshot(table).files)
+    for window in bound.windows:
+        now = published(bound.store, window)
+        yield now.table, _units_of_windows(now)
 
 
 def crowd(found: Iterable[Unit]) -> Sequence[Unit]:
@@ -99,29 +108,31 @@ def _fitting(alike: Sequence[Unit]) -> Sequence[Unit]:
 
 def units(bound: Bound, table: str) -> list[Unit]:
     """The files of a table, those of a batch together."""
-    snapshot = bound.store.snapshot(table)
-    by_batches: dict[tuple[int, int], list[File]] = {}
-    for file in snapshot.files:
-        if held := _batches(table, file.path):
-            by_batches.setdefault(held, []).append(file)
-    count = _counted(bound, table)
-    return [Unit(tuple(files), first, last, count(files[0], first, last)) for (first, last), files in by_batches.items()]
-
-
-def _batches(table: str, path: str) -> tuple[int, int] | None:
-    """Starts of the first and the last batch of a file; None for a segment of a ledger."""
     if is_of_windows(table):
-        return batches_of_windows(path)
-    facts = parse_states_path(path)
-    return facts.first_us, facts.last_us
+        return _units_of_windows(published(bound.store, Path(table).name))
+    return _units_of_states(bound.store.snapshot(table).files)
 
 
-def _counted(bound: Bound, table: str) -> Callable[[File, int, int], int]:
-    """How many batches a file holds, given the starts of the first and the last."""
-    if not is_of_windows(table):
-        return lambda file, _first, _last: parse_states_path(file.path).batches
-    known = published(bound.store, Path(table).name).starts
-    return lambda _file, first, last: int(np.searchsorted(known, last, side="right") - np.searchsorted(known, first))
+def _units_of_states(files: Iterable[File]) -> list[Unit]:
+    by_path = ((parse_states_path(file.path), file) for file in files)
+    return _units((facts.first_us, facts.last_us, facts.batches, file) for facts, file in by_path)
+
+
+def _units_of_windows(now: Published) -> list[Unit]:
+    """Segments of the ledger hold no windows."""
+    by_path = ((batches_of_windows(file.path), file) for file in now.snapshot.files)
+    known = [(*held, file) for held, file in by_path if held]
+    firsts, lasts = np.array([first for first, _, _ in known], np.int64), np.array([last for _, last, _ in known], np.int64)
+    counts = np.searchsorted(now.starts, lasts, side="right") - np.searchsorted(now.starts, firsts)
+    return _units((first, last, count, file) for (first, last, file), count in zip(known, counts.tolist(), strict=True))
+
+
+def _units(found: Iterable[tuple[int, int, int, File]]) -> list[Unit]:
+    """Of starts of the first and the last batch, their number, and a file."""
+    by_batches: dict[tuple[int, int, int], list[File]] = {}
+    for first, last, count, file in found:
+        by_batches.setdefault((first, last, count), []).append(file)
+    return [Unit(tuple(files), *held) for held, files in by_batches.items()]
 
 
 def _merge(bound: Bound, table: str, chosen: Sequence[Unit]) -> None:
