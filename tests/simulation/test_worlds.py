@@ -13,8 +13,8 @@ from tests.simulation.many import Met, in_processes, wrong_worlds
 from tests.simulation.mutations import MUTATIONS
 from tests.simulation.seams import simulated
 
-WORLDS = cases(70_000)
-"""`make test` lives 14,000: about a minute of two cores."""
+WORLDS = cases(100_000)
+"""`make test` lives 20,000: about a minute of two cores."""
 VERBS = ("snapshot", "commit", "describe", "promote", "discard")
 ACTORS = ("run", "accumulate", "finalize", "validate", "publish", "rewrite", "compact", "vacuum", "read")
 ENOUGH = 600

@@ -28,7 +28,7 @@ SCHEMA = pa.schema([("bucket", pa.int16()), ("n", pa.int64()), ("x", pa.float64(
 def asked(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """How often each verb of a path in an object store was used, of files of events."""
     counts: Counter[str] = Counter()
-    for verb in ("_head", "content", "end", "part", "parts"):
+    for verb in ("head", "content", "end", "part", "parts"):
 
         def counted(self: ObjectPath, *given: object, verb: str = verb, does: object = getattr(ObjectPath, verb)) -> object:
             counts[verb] += "/2024/" in str(self)
@@ -90,7 +90,7 @@ def test_a_file_of_events_is_asked_for_a_few_times(bucket: str, tmp_path: Path, 
     run(clicks(f"{bucket}/{HOURLY}/*.{form}"), root=tmp_path, start=START, end=START + timedelta(hours=1), spark=HERE)
     # facts: for the columns, before, while and after it is read; content: once; ends: for the number of rows, and for columns
     assert asked["content"] == 30
-    assert asked["_head"] <= 30 * 4 + 2
+    assert asked["head"] <= 30 * 4 + 2
     assert asked["end"] <= 30 * 4
 
 
