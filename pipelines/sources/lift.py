@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pipelines.sources.lift_sql import lifts_sql, of_one_row
+from pipelines.sources.lift_sql import lifts_sql
 from pipelines.sources.scan import quoted
 from pipelines.sources.taken_times import EARLIEST
+from pipelines.sources.values_once import values_once
 from pipelines.states.columns import (
     ARRIVAL_TIME,
     EVENT_TIME,
@@ -19,6 +21,7 @@ from pipelines.states.columns import (
     ROW_IN_SPLIT,
     SOURCE_ROWS,
 )
+from pipelines.states.held_once import told
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -80,6 +83,21 @@ def states(
     return f"SELECT {chosen} FROM {rows} AS {SOURCE_ROWS} WHERE {_condition(pipeline, times)} GROUP BY {groups}"
 
 
+@dataclass(frozen=True, slots=True)
+class RowStates:
+    """States that are rows, as files hold them.
+
+    Attributes:
+        query: SQL for the columns that are held.
+        kinds: column -> SQL type.
+        footer: how the other columns follow from these, as `states.held_once.told` gives it.
+    """
+
+    query: str
+    kinds: Mapping[str, str]
+    footer: Mapping[bytes, bytes]
+
+
 def rows_as_states(
     pipeline: Pipeline,
     fields: Sequence[Field],
@@ -87,22 +105,26 @@ def rows_as_states(
     rows: str,
     times: Taken,
     columns: Mapping[str, str],
-    kinds: Mapping[str, str],
+    types: tuple[Mapping[str, str], Mapping[str, str]],
     *,
     also: Sequence[str] = (),
-) -> str | None:
-    """`states` of frames by arrival without groups, in the order of the rows; None if a lift cannot be told of one row.
+) -> RowStates | None:
+    """`states` of frames by arrival without groups, each value once, in the order of the rows; None if a lift cannot be told of one row.
 
-    Arguments as for `states`; `kinds`: column -> SQL type of the states.
+    Arguments as for `states`; `types`: column -> the SQL type that `states` has, and the one that is stored.
     """
+    natural, kinds = types
     lifts = {**frames.lifts, **{column: lift for each in fields for column, lift in each.lifts.items()}}
-    parts = {column: of_one_row(lift, kinds[column]) for column, lift in lifts.items()}
-    if not frames.by_arrival or None in parts.values() or any(each.seal or each.is_state for each in fields):
+    if not frames.by_arrival or any(each.seal or each.is_state for each in fields):
         return None
+    if (once := values_once(lifts, natural, kinds)) is None:
+        return None
+    parts, follows = once
     rows = f"(SELECT * REPLACE (0::BIGINT AS {ORDER}) FROM {rows})"
     lone = [f"{frame_start(frames.width_us)} AS {FRAME}", ORDINAL, *also, *_of_arrival(pipeline)]
     chosen = ", ".join([*_keys(pipeline, columns), *lone, *(f"{part} AS {quoted(column)}" for column, part in parts.items())])
-    return f"SELECT {chosen} FROM {rows} AS {SOURCE_ROWS} WHERE {_condition(pipeline, times)}"
+    query = f"SELECT {chosen} FROM {rows} AS {SOURCE_ROWS} WHERE {_condition(pipeline, times)}"
+    return RowStates(query, {column: kind for column, kind in kinds.items() if column in parts or column not in lifts}, told(follows))
 
 
 def _keys(pipeline: Pipeline, columns: Mapping[str, str]) -> list[str]:

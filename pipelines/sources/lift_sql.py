@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pipelines.aggregates.lifts import Narrowed, OfElement, OfNothing, PerGroup
-from pipelines.definition.plain_lifts import Plain
 from pipelines.sources.aggregate_calls import narrowed
 from pipelines.states.columns import SOURCE_ROWS
 
 if TYPE_CHECKING:
     from pipelines.aggregates.aggregate import Field
     from pipelines.aggregates.lifts import Elements, Expression, Lift
-    from pipelines.definition.plain_lifts import What
 
 _ONE_ROW = f"SELECT unnest(muntin_row) FROM (SELECT {SOURCE_ROWS} AS muntin_row)"
 
@@ -46,31 +44,6 @@ def lift_sql(lift: Lift) -> str:
         case PerGroup():
             return _per_group(lift, "")
     return str(lift)
-
-
-def of_one_row(lift: Lift, kind: str) -> str | None:
-    """What a lift makes of one row, as SQL without aggregates; None if that cannot be told.
-
-    `kind`: the SQL type of the lift.
-
-    >>> of_one_row(Plain("coalesce(sum(x), 0)", "sum", "x"), "BIGINT")
-    'coalesce((x)::BIGINT, 0)'
-    """
-    match lift:
-        case Narrowed(Plain(of=of, what=what), where):
-            return _of_value(what, f"CASE WHEN ({where}) THEN {of} END", kind)
-        case Plain(of=of, what=what):
-            return _of_value(what, of, kind)
-    return None
-
-
-def _of_value(what: What, value: str, kind: str) -> str:
-    if what == "count":
-        return f"(({value}) IS NOT NULL)::{kind}"
-    if what == "sum":
-        zero = " + 0" if kind in ("FLOAT", "DOUBLE") else ""  # 0 + -0.0 is 0.0
-        return f"coalesce(({value})::{kind}, 0){zero}"
-    return f"({value})::{kind}"
 
 
 def expression_sql(expression: Expression) -> str:

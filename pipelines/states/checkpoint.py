@@ -40,8 +40,16 @@ def numbered(table: pa.Table, rows_by_file: Sequence[int], split: int, first: in
     if FILE_NUMBER not in table.column_names:
         read = table[ROW_IN_SPLIT].to_numpy() - 1
         table = table.drop_columns([ROW_IN_SPLIT])
-        table = table.append_column(FILE_NUMBER, pa.array(first + np.searchsorted(np.cumsum(rows_by_file), read, side="right")))
+        table = table.append_column(FILE_NUMBER, pa.array(first + _files(read, np.cumsum(rows_by_file))))
     return table.append_column(ROW_IN_BATCH, pa.array(table[ORDINAL].to_numpy() - 1 + (split << 40)))
+
+
+def _files(rows: Ints, ends: Ints) -> Ints:
+    """The number of each row's file. `ends`: how many rows there are up to the end of each file."""
+    if bool(np.all(rows[1:] >= rows[:-1])):
+        borders = np.searchsorted(rows, ends)
+        return np.repeat(np.arange(len(ends) + 1), np.diff(borders, prepend=0, append=len(rows)))
+    return np.searchsorted(ends, rows, side="right")
 
 
 def frame_range(table: pa.Table) -> tuple[int | None, int | None]:
@@ -80,6 +88,12 @@ def _order(batch: Ints, number: Ints, within: Ints) -> Ints | None:
 
     Rows in order of arrival are sorted by number alone, which is far cheaper.
     """
+    if batch.strides == (0,):  # one batch
+        if bool(np.all(within[1:] > within[:-1])):
+            return sorted_order(number)
+        if bool(np.all((number[1:] > number[:-1]) | ((number[1:] == number[:-1]) & (within[1:] > within[:-1])))):
+            return None
+        return sorted_order(number, within, unique=True)
     later, same = batch[1:] > batch[:-1], batch[1:] == batch[:-1]
     if bool(np.all(later | (same & (within[1:] > within[:-1])))):
         return sorted_order(np.append(0, np.cumsum(later))[: len(batch)], number)

@@ -23,8 +23,12 @@ _FEW = 10_000  # bytes of texts: hashed in a millisecond, and numba, whose impor
 
 
 def contiguous(column: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """The column in one piece."""
-    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    """The column in one piece. Numbers and instants that are in one piece already are not copied."""
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    if column.num_chunks == 1 and pa.types.is_primitive(column.type) and column.chunk(0).offset == 0:
+        return column.chunk(0)
+    return column.combine_chunks()
 
 
 def key_codes(columns: Sequence[pa.Array], rows: int) -> Ints:

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from pipelines.definition.instants import AFTER_ALL
 from pipelines.states.columns import BASE, BATCH_POSITION, COUNTERS, FRAME
 from pipelines.states.frames import Arrived, Frames, Ints, run_numbers, run_starts, sorted_order
+from pipelines.states.held_once import whole
 from pipelines.states.keys import contiguous, key_codes
 from pipelines.states.sorted import Arranged, instants
 
@@ -47,7 +48,7 @@ def arrange_by_arrival(
     """Sort rows by (key, order of arrival), after those that were held before.
 
     Args:
-        states: as for `arrange`, a row a row of the source.
+        states: as for `arrange`, a row a row of the source; or as files hold them, see `held_once`.
         carried: what `note_after` made of an earlier batch: rows that were held, and a row for each partition with `COUNTERS`
             (list of int64) and `BASE`. None at the beginning of history.
         keys: names of the key columns.
@@ -56,6 +57,7 @@ def arrange_by_arrival(
     """
     partitions, before = None, 0
     if carried is not None:
+        states = whole(states)
         own = pc.is_valid(carried[COUNTERS])
         partitions, held = carried.filter(own), carried.filter(pc.invert(own))
         before = len(held)
@@ -68,7 +70,7 @@ def arrange_by_arrival(
     rows = order < count
     counters, bases = _left(partitions, group[~rows], order[~rows] - count, len(keyed) if keys else min(1, len(states)))
     order, group = order[rows], group[rows]
-    states = states.take(pa.array(order))
+    states = whole(states.take(pa.array(order)))
     start, batch = instants(states[FRAME]), states[BATCH_POSITION].to_numpy()
     columns = {name: contiguous(states[name]) for name in states.column_names}
     told = partial(evaluate, states) if evaluate else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -11,6 +12,7 @@ from pyarrow import fs
 
 from pipelines.definition.relative_paths import is_object_store
 from pipelines.files.readable import readable
+from pipelines.states.held_once import following, footer_of, together
 from pipelines.store.fetched_row_groups import fetched_fragment
 
 if TYPE_CHECKING:
@@ -37,6 +39,36 @@ def read_files(folder: str, snapshot: Snapshot, columns: Sequence[str] | None = 
     """
     dataset = dataset_of([f"{folder}/{file.path}" for file in snapshot.files], snapshot.schema or pa.schema([]), condition)
     return dataset.to_table(columns=None if columns is None else list(columns), filter=condition)
+
+
+def read_states(folder: str, snapshot: Snapshot) -> pa.Table:
+    """The rows of a table of states, as its files hold them, or with every column; see `states.held_once`.
+
+    Raises:
+        OSError: a file is gone or damaged.
+    """
+    dataset = dataset_of([f"{folder}/{file.path}" for file in snapshot.files], snapshot.schema or pa.schema([]))
+    return held_rows(dataset, dataset.schema.names)
+
+
+def held_rows(
+    dataset: ds.FileSystemDataset, columns: Sequence[str], condition: ds.Expression | None = None, *, use_threads: bool = True
+) -> pa.Table:
+    """Some columns of states, in the order of their files: as the files hold them if all say the same, else all of the columns.
+
+    Args:
+        dataset: of `dataset_of`.
+        columns: all columns of fields, and others.
+        condition: on columns that are not of fields.
+        use_threads: as Arrow has it.
+    """
+    tables = []
+    for footer, fragments in groupby(dataset.get_fragments(), lambda each: footer_of(each.physical_schema)):
+        some = ds.FileSystemDataset(list(fragments), dataset.schema, dataset.format, dataset.filesystem)
+        gone = following(pa.schema([], footer))
+        rows = some.to_table([name for name in columns if name not in gone], filter=condition, use_threads=use_threads)
+        tables.append(rows.replace_schema_metadata(footer))
+    return together(tables) if tables else dataset.to_table(list(columns), filter=condition)
 
 
 def dataset_of(places: Sequence[str], schema: pa.Schema, condition: ds.Expression | None = None) -> ds.FileSystemDataset:

@@ -17,6 +17,7 @@ from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL
 from pipelines.files.paths import path_of
 from pipelines.files.readable import readable
 from pipelines.states.columns import BATCH, BUCKET, FRAME
+from pipelines.states.held_once import footer_of
 from pipelines.store.batch_facts import facts_footer, shared_batches
 from pipelines.store.contents import check_whole, problem_of
 from pipelines.store.parquet import write_named
@@ -37,7 +38,7 @@ def write_shared(table: pa.Table, folder: str, batches: Batches, keys: Sequence[
     """Write the rows of some batches to a file that they share.
 
     Args:
-        table: rows with `BATCH` (timestamp us UTC), as the table in `folder` has them.
+        table: rows with `BATCH` (timestamp us UTC), as files of the table in `folder` hold them; see `states.held_once`.
         folder: of the table.
         batches: the facts of every batch that the file holds, also of those without rows.
         keys: the key columns, which have few distinct values.
@@ -47,7 +48,8 @@ def write_shared(table: pa.Table, folder: str, batches: Batches, keys: Sequence[
     first, last = int(batches.start_us[0]), int(batches.start_us[-1])
     name = SharedPath(first, last, len(batches), None if low == AFTER_ALL else low, None if high == BEFORE_ALL else high).named
     dictionary = [column for column in (*keys, *_REPEATED) if column in table.column_names]
-    written = write_named(table.replace_schema_metadata(dict(facts_footer(batches))), folder, name, dictionary=dictionary)
+    footer = {**{key.encode(): text.encode() for key, text in facts_footer(batches).items()}, **footer_of(table.schema)}
+    written = write_named(table.replace_schema_metadata(footer), folder, name, dictionary=dictionary)
     return File(written["path"], written["size"], written["rows"])
 
 

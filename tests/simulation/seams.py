@@ -150,6 +150,7 @@ def _others() -> tuple[tuple[Any, str, Any], ...]:
         (batch_facts, "footer", contents.footer),
         (ledger_segments, "footer", contents.footer),
         (compact, "read_files", contents.read_files),
+        (compact, "read_states", contents.read_files),
         (refused_rows_kept, "read_files", _refused_rows),
         (state_folders, "states_of", states_of),
         (vacuum, "bind_existing", lambda _pipeline, _root: SimpleNamespace(folder=f"{HOME}/any")),

@@ -22,6 +22,7 @@ from pipelines.jobs.run.refused_rows_kept import commit_refused, refused_by_othe
 from pipelines.jobs.run.same_versions import note_versions
 from pipelines.jobs.run.summaries import summaries
 from pipelines.jobs.run.wider_states import common_schema, in_types
+from pipelines.states.held_once import whole_schema
 from pipelines.states.stored_types import has_types
 from pipelines.store.batch_facts import batches_of
 from pipelines.store.paths import IDS, QUARANTINE
@@ -156,4 +157,4 @@ def _schema(folder: str, new: Sequence[File], base: Snapshot) -> pa.Schema:
 
 
 def _columns(folder: str, path: str) -> pa.Schema:
-    return pq.read_schema(readable_footer(f"{folder}/{path}")).remove_metadata()
+    return whole_schema(pq.read_schema(readable_footer(f"{folder}/{path}")))

@@ -22,6 +22,7 @@ from pipelines.sources.refused_rows import refused_of_batches
 from pipelines.sources.scan import scan, staged_batches, typed
 from pipelines.sources.sql_types import stored
 from pipelines.states.columns import BATCH, INSTANT, LATEST, ROW_BATCH, ROW_IN_SPLIT
+from pipelines.states.held_once import whole_column
 from pipelines.store.shared_files import write_shared
 
 if TYPE_CHECKING:
@@ -136,11 +137,15 @@ def _write_states(reading: _Reading, frames: FrameSet, newest: Ints) -> tuple[Fi
     keys = bound.pipeline.keys
     asked = (bound.pipeline, bound.fields, frames, reading.rows, taken_of_batches(bound), reading.columns)
     query = states(*asked, also=[ROW_BATCH])
-    kinds, wider = types_of_states(described(reading.session, query), share, frames, bundle.paths)
-    query = rows_as_states(*asked, kinds, also=[ROW_BATCH]) or query
-    table = arranged_batches(sealed(stored(reading.session, query, kinds), bound.fields), keys, frames, bundle)
+    natural = described(reading.session, query)
+    kinds, wider = types_of_states(natural, share, frames, bundle.paths)
+    if rows := rows_as_states(*asked, (natural, kinds), also=[ROW_BATCH]):
+        table = stored(reading.session, rows.query, rows.kinds).replace_schema_metadata(rows.footer)
+    else:
+        table = sealed(stored(reading.session, query, kinds), bound.fields)
+    table = arranged_batches(table, keys, frames, bundle)
     batches = facts(table, bundle.starts, bundle.ends, newest, encoding(frames, keys))
-    sums = np.append(0, np.cumsum(table["rows"].to_numpy()))
+    sums = np.append(0, np.cumsum(whole_column(table, "rows").to_numpy()))
     ends = np.cumsum(batches.rows)
     return write_shared(table, f"{bound.folder}/{frames.table}", batches, keys), sums[ends] - sums[ends - batches.rows], wider
 

@@ -23,6 +23,7 @@ from pipelines.sources.repeated_rows import once
 from pipelines.sources.sql_types import stored
 from pipelines.states.checkpoint import arranged, frame_range, numbered
 from pipelines.states.columns import INSTANT
+from pipelines.states.held_once import whole_column
 from pipelines.store.parquet import write_named
 from pipelines.store.paths import StatesPath
 from pipelines.timeline.batches import UNDECIDED
@@ -97,7 +98,9 @@ def _lifted(
     dense = dense_lift(session, share, frames, found, times, counted, (natural, kinds))
     if dense is not None:
         return dense, wider
-    table = sealed(stored(session, rows_as_states(*asked, kinds) or query, kinds), share.bound.fields)
+    if rows := rows_as_states(*asked, (natural, kinds)):
+        return stored(session, rows.query, rows.kinds).replace_schema_metadata(rows.footer), wider
+    table = sealed(stored(session, query, kinds), share.bound.fields)
     if not frames.by_arrival and any(each.is_state for each in share.bound.fields):
         table = merged(table, share.bound.pipeline.keys, share.bound.fields)
     return table, wider
@@ -109,7 +112,8 @@ def _write_states(
     """Write the states of a frame set; the file, and `taken`, the rows in them."""
     if frames.by_arrival:
         table = numbered(table, by_file, split.number, split.first)
-    table, taken = arranged(table, share.bound.pipeline.keys, split.batch_us, frames.width_us), int(table["rows"].to_numpy().sum())
+    taken = int(whole_column(table, "rows").to_numpy().sum())
+    table = arranged(table, share.bound.pipeline.keys, split.batch_us, frames.width_us)
     name = StatesPath(split.batch_us, split.number, newest, *frame_range(table), decided=decided).named
     how = encoding(frames, share.bound.pipeline.keys)
     return {**write_named(table, f"{share.bound.folder}/{frames.table}", name, **how), "taken": taken}

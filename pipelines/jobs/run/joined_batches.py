@@ -14,6 +14,7 @@ from pipelines.errors import StateError
 from pipelines.files.readable import readable
 from pipelines.jobs.run.wider_states import common_schema, with_columns
 from pipelines.states.columns import BATCH
+from pipelines.states.held_once import whole, whole_schema
 from pipelines.states.joined import joined
 from pipelines.states.sorted import by_key
 from pipelines.store.batch_facts import batches_of
@@ -43,10 +44,10 @@ class Part:
         Raises:
             StateError: a file is gone or damaged.
         """
-        tables = [pq.read_table(pa.BufferReader(whole_content(self.folder, file))) for file in self.files]
+        tables = [whole(pq.read_table(pa.BufferReader(whole_content(self.folder, file)))) for file in self.files]
         found = [with_columns(table, self.schema, f"{self.folder}/{file.path}") for table, file in zip(tables, self.files, strict=True)]
-        whole = pa.concat_tables(found)
-        return whole.filter(pc.is_in(whole[BATCH].cast(pa.int64()), pa.array(starts)))
+        every = pa.concat_tables(found)
+        return every.filter(pc.is_in(every[BATCH].cast(pa.int64()), pa.array(starts)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,4 +104,4 @@ def _facts(joining: Joining) -> Batches:
 
 def schema_of(folder: str, files: Sequence[File]) -> pa.Schema:
     """The columns of all files of a table of states, with types that hold the values of each."""
-    return common_schema([pq.read_schema(readable(f"{folder}/{file.path}")).remove_metadata() for file in files])
+    return common_schema([whole_schema(pq.read_schema(readable(f"{folder}/{file.path}"))) for file in files])

@@ -23,6 +23,7 @@ from pipelines.sources.scan import quoted
 from pipelines.sources.sql_types import storable
 from pipelines.states.columns import BUCKET, FRAME, ROW_IN_BATCH
 from pipelines.states.frames import sorted_order
+from pipelines.states.held_once import whole
 from pipelines.states.keys import buckets, contiguous, key_codes
 from pipelines.states.sorted import instants
 from pipelines.states.stored_types import has_types, storable_type
@@ -84,7 +85,7 @@ def in_types(folder: str, files: Iterable[File], wide: pa.Schema, keys: Sequence
     for _, of_batch in groupby(sorted(files, key=_place), _place):
         together = list(of_batch)
         check_whole(folder, together)
-        tables = [pq.read_table(readable(f"{folder}/{file.path}"), partitioning=None) for file in together]
+        tables = [whole(pq.read_table(readable(f"{folder}/{file.path}"), partitioning=None)) for file in together]
         if all(table.column_names == wide.names and has_types(table.schema, wide) for table in tables):
             found += together
         else:

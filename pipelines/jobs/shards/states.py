@@ -22,7 +22,7 @@ from pipelines.states.keys import BUCKETS
 from pipelines.states.sorted import instants
 from pipelines.store.contents import problem_of
 from pipelines.store.paths import parse_states_path
-from pipelines.store.reading import dataset_of
+from pipelines.store.reading import dataset_of, held_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def read_states(shard: Shard, folder: str, keep: Sequence[str] = ()) -> pa.Table:
-    """The shard's states with `BATCH_POSITION`; those of one key, frame and batch in order of arrival.
+    """The shard's states with `BATCH_POSITION`; those of one key, frame and batch in order of arrival. Rows as `held_rows` gives them.
 
     Row groups of other buckets and times are skipped. Tiers stand for some states, with the position 0: no window was closed before it. If
     they are damaged or have an odd float, the states are read after all.
@@ -64,9 +64,14 @@ def _natural(shard: Shard, folder: str, keep: Sequence[str]) -> pa.Table:
     condition = _condition(shard)
     names = [name for name in shard.schema.names if name not in (BATCH, BUCKET) or name in keep]
     dataset = dataset_of([f"{folder}/{path}" for path in shard.files], shard.schema, condition)
-    table = dataset.to_table(columns=list(dict.fromkeys((*names, BATCH))), filter=condition, use_threads=False)
+    asked = list(dict.fromkeys((*names, BATCH)))
+    if shard.bound.frames_of(shard.window).by_arrival:
+        table = held_rows(dataset, asked, condition, use_threads=False)
+    else:
+        table = dataset.to_table(columns=asked, filter=condition, use_threads=False)
     position = np.searchsorted(shard.starts, instants(table[BATCH]))
-    return table.select(names).append_column(BATCH_POSITION, pa.array(position))
+    table = table if BATCH in names else table.drop_columns([BATCH])
+    return table.append_column(BATCH_POSITION, pa.array(position))
 
 
 def in_order(states: pa.Table) -> pa.Table:

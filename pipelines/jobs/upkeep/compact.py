@@ -24,7 +24,7 @@ from pipelines.states.sorted import by_key
 from pipelines.store.batch_facts import batches_of
 from pipelines.store.contents import check_whole
 from pipelines.store.paths import QUARANTINE, batches_of_windows, parse_states_path
-from pipelines.store.reading import read_files
+from pipelines.store.reading import read_files, read_states
 from pipelines.store.shared_files import write_shared
 from pipelines.store.store import Change, File
 
@@ -147,7 +147,7 @@ def _merge(bound: Bound, table: str, chosen: Sequence[Unit]) -> None:
     if snapshot.schema is None or not {file.path for file in files} <= {file.path for file in snapshot.files}:
         raise ConflictError(f"{place(bound.folder, table)}: another run replaced some of the files")
     check_whole(folder, files)
-    rows = read_files(folder, replace(snapshot, files=tuple(files)))
+    rows = (read_files if is_of_windows(table) else read_states)(folder, replace(snapshot, files=tuple(files)))
     if len(rows) != (count := sum(file.rows for file in files)):
         raise StateError(f"{folder}: {len(rows)} rows in files that hold {count}")
     if is_of_windows(table):

@@ -26,11 +26,12 @@ from pipelines.jobs.upkeep.old_reports import without_reports, without_verdicts
 from pipelines.jobs.window_files import MOST_BATCHES, windows_from
 from pipelines.jobs.window_tables import place, published
 from pipelines.states.columns import BATCH
+from pipelines.states.held_once import whole_schema
 from pipelines.store.batch_facts import batches_of
 from pipelines.store.contents import check_whole
 from pipelines.store.expired_marks import write_mark
 from pipelines.store.paths import IDS, QUARANTINE, batches_of_windows
-from pipelines.store.reading import read_files
+from pipelines.store.reading import read_states
 from pipelines.store.shared_files import write_shared
 from pipelines.store.store import Change
 from pipelines.timeline.batches import Batches
@@ -151,7 +152,7 @@ def _without_rows(bound: Bound, table: str, gone: Ints, *, at_once: bool) -> Ite
         rows = _kept_rows(folder, base, files, gone) if chosen[0] not in whole else (base.schema or pa.schema([])).empty_table()
         batches = Batches.joined([facts[at].expiring(going[at]) for at in chosen])
         new = write_shared(rows, folder, batches, bound.pipeline.keys)
-        yield Expiring(table, base, Change(rows.schema, [new], files, []))
+        yield Expiring(table, base, Change(whole_schema(rows.schema), [new], files, []))
 
 
 def _fitting(found: Sequence[Unit], whole: Sequence[int]) -> Sequence[int]:
@@ -162,7 +163,7 @@ def _fitting(found: Sequence[Unit], whole: Sequence[int]) -> Sequence[int]:
 
 def _kept_rows(folder: str, base: Snapshot, files: Sequence[File], gone: Ints) -> pa.Table:
     check_whole(folder, files)
-    rows = read_files(folder, replace(base, files=tuple(files)))
+    rows = read_states(folder, replace(base, files=tuple(files)))
     return rows.filter(pc.invert(pc.is_in(rows[BATCH].cast(pa.int64()), pa.array(gone))))
 
 

@@ -66,6 +66,34 @@ def every_kind(folder: Path) -> Pipeline:
     )
 
 
+def rows_alone(folder: Path) -> Pipeline:
+    """A pipeline by arrival alone whose aggregates can be told of one row: its states are made without groups."""
+    return Pipeline(
+        name="rows_alone",
+        source=source(folder),
+        schedule="@daily",
+        start=START,
+        keys=["k"],
+        windows={
+            "four": windows.arrival(windows.by_count(4)),
+            "last_five": windows.arrival(windows.by_count(5), trigger=windows.by_count(2), incomplete=True),
+            "rising": windows.arrival(windows.by_delta("n", 6), flush=True),
+            "marked": windows.arrival(windows.by_punctuation("n = 7")),
+        },
+        aggregates={
+            "events": agg.count(),
+            "n": agg.sum("n"),
+            "least": agg.min("n"),
+            "x": agg.sum("x"),
+            "mean": agg.mean("x", where="n > 2"),
+            "worst": agg.max("x"),
+            "lowest": agg.min("x"),
+            "first": agg.first("n"),
+            "last": agg.last("s", ignore_nulls=True),
+        },
+    )
+
+
 def batch(day: int, seed: int) -> pa.Table:
     """Thirty rows of a day, some of them late, with nulls and values that do not add up exactly."""
     chance, midnight = random.Random(f"{day} {seed}"), START + timedelta(days=day)
