@@ -26,6 +26,8 @@ DESCRIPTIONS = {
     "gx": "runs Great Expectations; set by folder and fixture",
     "airflow": "runs Airflow; set by folder",
 }
+COMPILES = "test_arrivals.py"
+"""The file that needs most of numba's kernels. Begun first, it compiles them alone; files that are begun later find them."""
 WORDS = {
     "spark": "starts Spark: ask for the fixture `spark`",
     "gx": "imports Great Expectations: put it into tests/quality, or say `expectations` in a test that asks for the fixture `spark`",
@@ -60,10 +62,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def spread(items: list[pytest.Item]) -> list[pytest.Item]:
-    """The same tests, each file of Airflow's before its share of the other files."""
+    """The same tests, each file of Airflow's before its share of the other files; of these, the one that compiles kernels comes first."""
     files = [list(group) for _, group in groupby(items, key=lambda item: item.path)]
     slow = sorted((file for file in files if file[0].get_closest_marker("airflow")), key=len, reverse=True)
-    rest = [file for file in files if file not in slow]
+    rest = sorted((file for file in files if file not in slow), key=lambda file: file[0].path.name != COMPILES)
     each = len(rest) // max(1, len(slow)) + 1
     chunks = [[file, *rest[at * each : (at + 1) * each]] for at, file in enumerate(slow)] or [rest]
     return [item for chunk in chunks for file in chunk for item in file]

@@ -21,7 +21,7 @@ from tests.properties import random_bundles
 from tests.properties.random_bundles import HOUR_US, SCHEMA, START, START_US, Given, at_once, count_files, given, one_by_one
 from tests.properties.random_rows import rows
 
-CASES = cases(200)
+CASES = cases(100)
 CHUNK = 20
 AT_ONCE = 8  # aggregates
 

@@ -21,7 +21,7 @@ def _quiet() -> Iterator[None]:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(cases(5)))
 def test_a_killed_run_is_followed_by_one_that_equals_a_clean_one(tmp_path: Path, seed: int) -> None:
     print(killed(tmp_path / "ground", Random(seed)))
 

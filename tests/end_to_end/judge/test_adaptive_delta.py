@@ -12,6 +12,7 @@ import pytest
 from pipelines import Pipeline, read, run, sources, windows
 from pipelines import aggregates as agg
 from pipelines.errors import DefinitionError
+from tests.storage.three_batches import HERE
 
 BEGIN, STEP = datetime(2024, 1, 1, tzinfo=UTC), timedelta(minutes=10)
 
@@ -54,19 +55,19 @@ def test_the_example(tmp_path: Path, spark: object) -> None:
     ]
 
 
-def test_over_batches_in_bulk_and_replaced(tmp_path: Path, spark: object) -> None:
+def test_over_batches_in_bulk_and_replaced(tmp_path: Path) -> None:
     dice, keys, data = random.Random(7), "abc", tmp_path / "data"
     batches = [[(dice.choice(keys), dice.uniform(0, 5) + 2 * at) for _ in range(dice.choice([0, 4, 25]))] for at in range(8)]
     for number, rows in enumerate(batches):
         write(data, number, rows)
     pipeline = define(data, windows.by_delta("v", "2 * stddev_v", first=1.0))
     whole, steps = tmp_path / "whole", tmp_path / "steps"
-    run(pipeline, root=whole, start=BEGIN, end=BEGIN + 8 * STEP, spark=spark)
+    run(pipeline, root=whole, start=BEGIN, end=BEGIN + 8 * STEP, spark=HERE)
     write(data, 2, batches[5])
     for at in range(8):
-        run(pipeline, root=steps, start=BEGIN + at * STEP, end=BEGIN + (at + 1) * STEP, spark=spark)
+        run(pipeline, root=steps, start=BEGIN + at * STEP, end=BEGIN + (at + 1) * STEP, spark=HERE)
     write(data, 2, batches[2])
-    run(pipeline, root=steps, start=BEGIN + 2 * STEP, end=BEGIN + 3 * STEP, spark=spark)
+    run(pipeline, root=steps, start=BEGIN + 2 * STEP, end=BEGIN + 3 * STEP, spark=HERE)
     found = read(pipeline, "w", root=whole)
     assert read(pipeline, "w", root=steps).equals(found)
     for key in keys:

@@ -29,6 +29,7 @@ from tests.catalogue.columns import COLUMNS
 from tests.catalogue.kinds import KINDS
 from tests.end_to_end.judge.verdict import bit
 from tests.properties.equal_values import alike
+from tests.storage.three_batches import HERE
 
 BEGIN, STEP = datetime(2024, 1, 1, tzinfo=UTC), timedelta(minutes=10)
 SCHEMA = pa.schema({"t": pa.timestamp("us", tz="UTC"), "k": pa.string(), "id": pa.int64(), **COLUMNS})
@@ -128,7 +129,7 @@ def bits(value: Any) -> Any:
 @pytest.mark.parametrize("third", range(3))  # DuckDB plans one wide query much longer than three narrow ones
 @pytest.mark.parametrize("seed", range(int(os.environ.get("MUNTIN_JUDGE", "1"))))
 def test_every_aggregate_in_every_kind(seed: int, third: int, tmp_path: Path, spark: object) -> None:
-    """In bulk against the naive answer; then batch by batch, one of them replaced afterwards, against bulk, bit by bit."""
+    """In bulk, on Spark, against the naive answer; then batch by batch, one of them replaced afterwards, in this process, bit by bit."""
     folder = tmp_path / "data"
     for number in BATCHES:
         write(folder, number, batch(seed, number))
@@ -137,10 +138,10 @@ def test_every_aggregate_in_every_kind(seed: int, third: int, tmp_path: Path, sp
     asked = {"ids": agg.collect("id")} | aggregates
     flow = Pipeline(name="p", source=source, schedule="10m", start=BEGIN, keys=["k"], windows=WINDOWS, aggregates=asked)
 
-    def go(root: str, first: int, last: int) -> None:
-        run(flow, root=tmp_path / root, start=BEGIN + first * STEP, end=BEGIN + (last + 1) * STEP, spark=spark)
+    def go(root: str, first: int, last: int, session: object = HERE) -> None:
+        run(flow, root=tmp_path / root, start=BEGIN + first * STEP, end=BEGIN + (last + 1) * STEP, spark=session)
 
-    go("bulk", 0, 3)
+    go("bulk", 0, 3, spark)
     write(folder, 1, batch(seed + 50, 1))
     for number in BATCHES:
         go("steps", number, number)

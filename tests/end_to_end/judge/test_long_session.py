@@ -10,6 +10,7 @@ from pipelines import Pipeline, read, run, sources, windows
 from pipelines import aggregates as agg
 from pipelines.jobs.bound import bind
 from pipelines.jobs.pending import pending_window
+from tests.storage.three_batches import HERE
 
 BEGIN, STEP, BATCHES = datetime(2024, 1, 1, tzinfo=UTC), timedelta(minutes=10), 6
 
@@ -24,7 +25,7 @@ def write(folder: Path, number: int, every: int = 30) -> None:
     pq.write_table(table, folder / f"{BEGIN + number * STEP:%H%M}.parquet")
 
 
-def test_bulk_stepwise_and_replaced(tmp_path: Path, spark: object) -> None:
+def test_bulk_stepwise_and_replaced(tmp_path: Path) -> None:
     data, end = tmp_path / "data", BEGIN + BATCHES * STEP
     pipeline = Pipeline(
         name="p", source=sources.files(str(data / "{start:%H%M}.parquet"), event_time="t"), schedule="10m", start=BEGIN, keys=["k"],
@@ -35,10 +36,10 @@ def test_bulk_stepwise_and_replaced(tmp_path: Path, spark: object) -> None:
         write(data, number)
     steps, whole = tmp_path / "steps", tmp_path / "whole"
     for at in range(BATCHES):
-        run(pipeline, root=steps, start=BEGIN + at * STEP, end=BEGIN + (at + 1) * STEP, spark=spark)
+        run(pipeline, root=steps, start=BEGIN + at * STEP, end=BEGIN + (at + 1) * STEP, spark=HERE)
     write(data, 4, every=20)
-    run(pipeline, root=steps, start=BEGIN + 4 * STEP, end=BEGIN + 5 * STEP, spark=spark)
-    run(pipeline, root=whole, start=BEGIN, end=end, spark=spark)
+    run(pipeline, root=steps, start=BEGIN + 4 * STEP, end=BEGIN + 5 * STEP, spark=HERE)
+    run(pipeline, root=whole, start=BEGIN, end=end, spark=HERE)
     for window in pipeline.windows:
         ours, theirs = (read(pipeline, window, root=root, provisional=True) for root in (steps, whole))
         assert ours.equals(theirs)

@@ -1,5 +1,7 @@
 """Random batches through the public API, in every way to run them: the oracle's windows, to the last bit the same.
 
+Tasks run in this process, and once on Spark: two runs at once.
+
 `MUNTIN_JUDGE=100` runs a hundred scenarios instead of eight.
 """
 
@@ -12,12 +14,14 @@ from typing import Any
 
 import pytest
 
+from tests.case_counts import some
 from tests.end_to_end.judge import user_files as face
 from tests.end_to_end.judge.scenario_on_disk import Bench, bench
 from tests.end_to_end.judge.scenarios import AHEAD, Scenario, scenario
 from tests.end_to_end.judge.verdict import accounted, bits, differences, in_order, truth
+from tests.storage.three_batches import HERE
 
-SEEDS = range(int(os.environ.get("MUNTIN_JUDGE", "8")))
+SEEDS = some(range(int(os.environ.get("MUNTIN_JUDGE", "8"))))
 
 
 def one_by_one(made: Bench) -> None:
@@ -82,15 +86,17 @@ def offset(case: Scenario, before: Scenario) -> int:
 WAYS: tuple[Callable[[Bench], None], ...] = (one_by_one, reversed_, in_pieces, two_at_once, twice, replaced, emptied)
 
 
-@pytest.fixture(params=SEEDS)
-def made(request: pytest.FixtureRequest, tmp_path: Path, spark: object) -> Bench:
-    """A scenario; its clean run is in bulk, under `clean`."""
-    return bench(scenario(request.param), tmp_path, spark)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_way_publishes_what_the_oracle_says(seed: int, tmp_path: Path) -> None:
+    judged(bench(scenario(seed), tmp_path, HERE), WAYS[seed % len(WAYS)])
 
 
-def test_every_way_publishes_what_the_oracle_says(made: Bench) -> None:
-    """Bulk against the oracle, window by window, open ones too; then another way against bulk, bit by bit."""
-    way = WAYS[made.case.seed % len(WAYS)]
+def test_so_it_is_on_spark(tmp_path: Path, spark: object) -> None:
+    judged(bench(scenario(3), tmp_path, spark), two_at_once)
+
+
+def judged(made: Bench, way: Callable[[Bench], None]) -> None:
+    """Bulk, under `clean`, against the oracle, window by window, open ones too; then another way against bulk, bit by bit."""
     way(made)
     assert accounted(made.case, made.run("clean").batches) == []
     clean, other = made.tables("clean"), made.tables("state")
@@ -105,9 +111,9 @@ def test_every_way_publishes_what_the_oracle_says(made: Bench) -> None:
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_each_batch_has_a_report(seed: int, tmp_path: Path, spark: object) -> None:
+def test_each_batch_has_a_report(seed: int, tmp_path: Path) -> None:
     """Rows and windows, in bulk and by itself."""
-    made = bench(scenario(seed), tmp_path, spark)
+    made = bench(scenario(seed), tmp_path, HERE)
     reported(made.case, made.run("bulk").batches)
     alone = [made.run("alone", number, number).batches for number in range(len(made.case.batches))]
     reported(made.case, [report for reports in alone for report in reports])

@@ -14,6 +14,7 @@ import pytest
 from pipelines import Pipeline, read, run, sources, windows
 from pipelines import aggregates as agg
 from pipelines.errors import DefinitionError, SourceError
+from tests.storage.three_batches import HERE
 
 BEGIN, STEP, BATCHES = datetime(2024, 1, 1, tzinfo=UTC), timedelta(minutes=10), 8
 END = BEGIN + BATCHES * STEP
@@ -58,25 +59,25 @@ def everything(pipelines: Sequence[Pipeline], root: Path) -> dict[str, list[dict
 
 
 @pytest.mark.parametrize("policy", ["interval", "events"])
-def test_bulk_stepwise_and_replaced_are_one(policy: str, tmp_path: Path, spark: object) -> None:
+def test_bulk_stepwise_and_replaced_are_one(policy: str, tmp_path: Path) -> None:
     """A batch that the first publishes anew is read again by the others, whichever batch they are asked for."""
     data, whole, steps, clean = (tmp_path / name for name in ("data", "whole", "steps", "clean"))
     for number in range(BATCHES):
         write(data, number, drawn(number, number))
     pipelines = stages(data, policy)
     for each in pipelines:
-        run(each, root=whole, start=BEGIN, end=END, spark=spark)
+        run(each, root=whole, start=BEGIN, end=END, spark=HERE)
     for at in range(BATCHES):
         for each in pipelines:
-            run(each, root=steps, start=BEGIN + at * STEP, end=BEGIN + (at + 1) * STEP, spark=spark)
+            run(each, root=steps, start=BEGIN + at * STEP, end=BEGIN + (at + 1) * STEP, spark=HERE)
     assert everything(pipelines, steps) == everything(pipelines, whole)
     assert all(everything(pipelines, whole).values())
     write(data, 3, drawn(3, 99))
-    run(pipelines[0], root=steps, start=BEGIN + 3 * STEP, end=BEGIN + 4 * STEP, spark=spark)
+    run(pipelines[0], root=steps, start=BEGIN + 3 * STEP, end=BEGIN + 4 * STEP, spark=HERE)
     for each in pipelines[1:]:
-        run(each, root=steps, start=END - STEP, end=END, spark=spark)
+        run(each, root=steps, start=END - STEP, end=END, spark=HERE)
     for each in pipelines:
-        run(each, root=clean, start=BEGIN, end=END, spark=spark)
+        run(each, root=clean, start=BEGIN, end=END, spark=HERE)
     assert everything(pipelines, steps) == everything(pipelines, clean) != everything(pipelines, whole)
 
 

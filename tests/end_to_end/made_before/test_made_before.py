@@ -3,7 +3,6 @@
 import tarfile
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -40,14 +39,14 @@ def same(pipeline: Pipeline, one: Path, other: Path) -> None:
             assert ours.equals(theirs), name
 
 
-def test_what_was_published_is_read_and_replaced_as_if_written_today(project: Path, spark: Any) -> None:
+def test_what_was_published_is_read_and_replaced_as_if_written_today(project: Path) -> None:
     old, new, pipeline = project / "state", project / "new", every_kind(project / "data")
-    run(pipeline, root=new, start=START, end=END, spark=spark)
+    run(pipeline, root=new, start=START, end=END, spark=InProcess())
     assert states_of(old / "every_kind")[0].name == states_of(new / "every_kind")[0].name
     same(pipeline, old, new)
     write(project / "data", 1, seed=1)
     for root in (old, new):
-        run(pipeline, root=root, start=START + timedelta(days=1), end=START + timedelta(days=2), spark=spark)
+        run(pipeline, root=root, start=START + timedelta(days=1), end=START + timedelta(days=2), spark=InProcess())
     same(pipeline, old, new)
     assert {each.name for each in (old / "every_kind/windows").iterdir()} == {*pipeline.windows}  # at the path that stays
     assert not [*old.glob("every_kind/*/windows/*")]
