@@ -20,13 +20,13 @@ demo: setup ## a week of real flights through Airflow and Spark to published win
 check: setup lint ## style, types, arrows, and the tests that start neither Spark nor Airflow nor Great Expectations: while you work
 	@$(python) -m pytest -n 2 --dist worksteal -m "not spark and not airflow and not gx" $(ARGS)
 
-test: setup lint ## lint, then every test, three files at a time, since Airflow waits a lot; ARGS="-k sliding" narrows the tests
+test: setup lint ## lint, then every test, four files at a time, since Airflow waits a lot; ARGS="-k sliding" narrows the tests
 	@bash setup/browser.sh
 	@bash setup/object_store.sh
 	@bash setup/kafka.sh
 	@bash setup/jars.sh
 	@bash setup/compose.sh
-	@export MUNTIN_CORE=$${MUNTIN_CORE:-600}; $(python) -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
+	@export MUNTIN_CORE=$${MUNTIN_CORE:-600}; $(python) -m pytest -n 4 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 cluster-test: setup ## brokers, databases, object stores and a Spark cluster of several workers, for real and at length
 	@bash setup/object_store.sh

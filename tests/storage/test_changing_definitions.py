@@ -133,6 +133,12 @@ def other(now: Pipeline, chance: random.Random) -> Pipeline:
     return replace(now, **changes)
 
 
+def as_wide(clean: pa.Table, types: pa.Schema) -> pa.Table:
+    """A clean run's windows in the types that a table has: these stay wide once a file had a wide `x`, though another took its place."""
+    assert clean.column_names == types.names
+    return clean.cast(types, safe=True)
+
+
 @pytest.mark.parametrize("seed", range(cases(500)))
 def test_the_last_definition_counts(tmp_path: Path, seed: int) -> None:
     """Many short walks, and every tenth a long one."""
@@ -146,6 +152,6 @@ def test_the_last_definition_counts(tmp_path: Path, seed: int) -> None:
     run(pipeline, root=tmp_path / "clean", start=START, end=end, spark=HERE)
     for name in pipeline.windows:
         ours, clean = (read(pipeline, name, root=tmp_path / root, provisional=True) for root in ("state", "clean"))
-        assert len(ours) == len(clean) == 0 or bitwise(ours, clean), (seed, name, walk.types, walk.said)
+        assert len(ours) == len(clean) == 0 or bitwise(ours, as_wide(clean, ours.schema)), (seed, name, walk.types, walk.said)
         known = DeltaTable(str(tmp_path / "state/small/windows" / name)).to_pyarrow_table()
         assert len(known) == len(read(pipeline, name, root=tmp_path / "clean")), (seed, name, walk.said)
