@@ -1,4 +1,4 @@
-"""An object store for tests: versitygw, a server of S3 with a folder behind it, that `setup/object_store.sh` builds."""
+"""An object store for tests: versitygw, a server of S3 with a folder behind it, that `setup/object_store.sh` builds; else moto."""
 
 import os
 import subprocess
@@ -10,11 +10,11 @@ from uuid import uuid4
 
 import pytest
 
-from tests import azure_store
+from tests import azure_store, moto_server
+from tests.moto_server import KEY, SECRET
 from tests.servers import free_port, wait_for
 
 BINARY = Path(__file__).parents[1] / "build/bin/versitygw"
-KEY, SECRET = "muntin-tests", "not-a-secret-of-anybody"
 
 
 @dataclass(frozen=True)
@@ -41,13 +41,27 @@ class Server:
         return f"s3://{name}"
 
 
+AnyServer = Server | moto_server.MotoServer
+
+
 @pytest.fixture(scope="session")
-def object_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """The server, started once."""
-    if not BINARY.exists():
-        pytest.skip("no object store: bash setup/object_store.sh builds one where Go is")
-    with started(tmp_path_factory.mktemp("buckets")) as server:
-        yield server
+def object_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AnyServer]:
+    """The server, started once: versitygw where it could be built, unless `MUNTIN_OBJECT_STORE` is moto."""
+    if BINARY.exists() and os.environ.get("MUNTIN_OBJECT_STORE") != "moto":
+        with started(tmp_path_factory.mktemp("buckets")) as server:
+            yield server
+    elif (moto_server.HOME / "ready").exists():
+        with moto_server.started() as server:
+            yield server
+    else:
+        pytest.skip("no object store: bash setup/object_store.sh builds one where Go is, and fetches another elsewhere")
+
+
+def only_of_versitygw(server: AnyServer) -> Server:
+    """Leave out a test of what moto does not do: it has no folder, and takes all credentials."""
+    if isinstance(server, moto_server.MotoServer):
+        pytest.skip("moto has no folder, and takes all credentials; versitygw is there where Go is")
+    return server
 
 
 @contextmanager
@@ -72,15 +86,16 @@ def azure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[azure_store.Azur
 
 
 @pytest.fixture
-def s3_bucket(object_store: Server, monkeypatch: pytest.MonkeyPatch) -> str:
+def s3_bucket(object_store: AnyServer, monkeypatch: pytest.MonkeyPatch) -> str:
     """The address of an empty bucket of S3 that this process may use."""
     return _reachable(object_store, monkeypatch)
 
 
 @pytest.fixture
 def bucket(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The address of an empty bucket that this process may use: of S3, or of the store that `MUNTIN_OBJECT_STORE` names, as azure."""
-    return _reachable(request.getfixturevalue(os.environ.get("MUNTIN_OBJECT_STORE", "object_store")), monkeypatch)
+    """The address of an empty bucket that this process may use: of S3, or of Azure if `MUNTIN_OBJECT_STORE` says so."""
+    store = "azure" if os.environ.get("MUNTIN_OBJECT_STORE") == "azure" else "object_store"
+    return _reachable(request.getfixturevalue(store), monkeypatch)
 
 
 @pytest.fixture(params=["disk", "object store"])
@@ -89,7 +104,7 @@ def roots(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return str(tmp_path) if request.param == "disk" else request.getfixturevalue("bucket")
 
 
-def _reachable(server: Server | azure_store.AzureServer, monkeypatch: pytest.MonkeyPatch) -> str:
+def _reachable(server: AnyServer | azure_store.AzureServer, monkeypatch: pytest.MonkeyPatch) -> str:
     for name, value in server.environment.items():
         monkeypatch.setenv(name, value)
     return server.new_bucket()

@@ -21,6 +21,7 @@ from pipelines.files.paths import (
     stats_of,
 )
 from pipelines.store.disk import link, write_new, write_whole
+from tests.object_store import AnyServer, only_of_versitygw
 
 # base   a.txt 1   sub/b.csv 22   sub/deep/c.csv 333   sub/[x].csv 4   .hidden/d.csv 5
 FILES = {"a.txt": b"1", "sub/b.csv": b"22", "sub/deep/c.csv": b"333", "sub/[x].csv": b"4", ".hidden/d.csv": b"5"}
@@ -146,8 +147,8 @@ def test_no_folder_of_an_object_store_is_moved_in_pieces(bucket: str) -> None:
     assert not path_of(bucket, "new").exists()
 
 
-def test_more_files_than_a_page_of_a_listing_has(s3_bucket: str, object_store: object) -> None:
-    folder = object_store.folder / s3_bucket.removeprefix("s3://") / "many"  # type: ignore[attr-defined]
+def test_more_files_than_a_page_of_a_listing_has(s3_bucket: str, object_store: AnyServer) -> None:
+    folder = only_of_versitygw(object_store).folder / s3_bucket.removeprefix("s3://") / "many"
     folder.mkdir()
     for number in range(1_100):
         os.close(os.open(folder / f"{number:04d}", os.O_CREAT | os.O_WRONLY))

@@ -14,13 +14,13 @@ from examples.demo.servers import spark, until_spark
 from pipelines import read
 from tests.airflow.inside.test_runs import states
 from tests.airflow.project import half_days
-from tests.object_store import KEY, SECRET, Server, object_store
+from tests.object_store import KEY, SECRET, AnyServer, object_store
 
 __all__ = ["object_store"]  # pytest looks for it here
 
 
 @pytest.fixture
-def root_in_bucket(object_store: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def root_in_bucket(object_store: AnyServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A root; a Spark Connect server that can reach it; and the connection by which tasks of Airflow can."""
     home = make_home(tmp_path, state=Path("unused"))
     with spark(replace(home, env=home.env | object_store.environment)) as server:
