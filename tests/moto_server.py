@@ -1,7 +1,7 @@
 """A server of S3 in Python, for tests where there is no Go to build versitygw: it keeps all in memory, and knows no wrong credentials.
 
-As a script of the Python in build/moto: `moto_server.py PORT`. It answers one request after the other, since moto looks whether an object
-is new and writes it in two steps.
+`python -m tests.moto_server PORT`, of the Python in build/moto, is the server. It answers one request after the other, since moto looks
+whether an object is new and writes it in two steps.
 """
 
 import subprocess
@@ -9,32 +9,20 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 from uuid import uuid4
 
+from tests.s3_server import S3Server
+from tests.servers import free_port, wait_for
+
 HOME = Path(__file__).parents[1] / "build/moto"
-KEY, SECRET = "muntin-tests", "not-a-secret-of-anybody"
 
 
-@dataclass(frozen=True)
-class MotoServer:
-    """Its port on this machine."""
-
-    port: int
-
-    @property
-    def environment(self) -> dict[str, str]:
-        """What a process needs to reach it."""
-        return {
-            "AWS_ENDPOINT_URL": f"http://127.0.0.1:{self.port}",
-            "AWS_ACCESS_KEY_ID": KEY,
-            "AWS_SECRET_ACCESS_KEY": SECRET,
-            "AWS_REGION": "us-east-1",
-        }
+class MotoServer(S3Server):
+    """With nothing in it at first."""
 
     def new_bucket(self) -> str:
         """The address of a bucket without anything in it."""
@@ -47,11 +35,9 @@ class MotoServer:
 @contextmanager
 def started() -> Iterator[MotoServer]:
     """A server with nothing in it."""
-    from tests.servers import free_port, wait_for
-
     server = MotoServer(free_port())
-    command = [str(HOME / "bin/python"), __file__, str(server.port)]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
+    command = [str(HOME / "bin/python"), "-m", "tests.moto_server", str(server.port)]
+    with subprocess.Popen(command, cwd=HOME.parents[1], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
         wait_for(server.port)
         yield server
         running.terminate()

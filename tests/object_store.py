@@ -11,28 +11,19 @@ from uuid import uuid4
 import pytest
 
 from tests import azure_store, moto_server
-from tests.moto_server import KEY, SECRET
+from tests.s3_server import KEY, SECRET, S3Server
 from tests.servers import free_port, wait_for
 
+STORES = {"s3": "object_store", "moto": "object_store", "azure": "azure"}
+"""What `MUNTIN_OBJECT_STORE` may be -> the fixture of its server."""
 BINARY = Path(__file__).parents[1] / "build/bin/versitygw"
 
 
 @dataclass(frozen=True)
-class Server:
-    """Its address, and the folder in which each bucket is a folder."""
+class Server(S3Server):
+    """versitygw, and the folder in which each bucket is a folder."""
 
-    port: int
     folder: Path
-
-    @property
-    def environment(self) -> dict[str, str]:
-        """What a process needs to reach it."""
-        return {
-            "AWS_ENDPOINT_URL": f"http://127.0.0.1:{self.port}",
-            "AWS_ACCESS_KEY_ID": KEY,
-            "AWS_SECRET_ACCESS_KEY": SECRET,
-            "AWS_REGION": "us-east-1",
-        }
 
     def new_bucket(self) -> str:
         """The address of a bucket without anything in it."""
@@ -94,8 +85,7 @@ def s3_bucket(object_store: AnyServer, monkeypatch: pytest.MonkeyPatch) -> str:
 @pytest.fixture
 def bucket(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """The address of an empty bucket that this process may use: of S3, or of Azure if `MUNTIN_OBJECT_STORE` says so."""
-    store = "azure" if os.environ.get("MUNTIN_OBJECT_STORE") == "azure" else "object_store"
-    return _reachable(request.getfixturevalue(store), monkeypatch)
+    return _reachable(request.getfixturevalue(STORES[os.environ.get("MUNTIN_OBJECT_STORE", "s3")]), monkeypatch)
 
 
 @pytest.fixture(params=["disk", "object store"])

@@ -92,7 +92,7 @@ class World:
         laws.check_end(self)
 
     def play(self, *actors: Actor) -> None:
-        """Let actors act in turns; then the laws that hold at any moment are looked at."""
+        """Let actors act in turns, or the only one that nothing disturbs at once; then the laws that hold at any moment are looked at."""
         self.told += [actor.name for actor in actors]
         meet(actors)
         if len(actors) == 1 and not actors[0].fault and not self.cuts:

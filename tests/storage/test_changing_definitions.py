@@ -136,7 +136,14 @@ def other(now: Pipeline, chance: random.Random) -> Pipeline:
 def as_wide(clean: pa.Table, types: pa.Schema) -> pa.Table:
     """A clean run's windows in the types that a table has: these stay wide once a file had a wide `x`, though another took its place."""
     assert clean.column_names == types.names
+    assert all(wide == kind or is_wider(wide, kind) for wide, kind in zip(types.types, clean.schema.types, strict=True))
     return clean.cast(types, safe=True)
+
+
+def is_wider(wide: pa.DataType, kind: pa.DataType) -> bool:
+    if pa.types.is_decimal(wide) and pa.types.is_decimal(kind):
+        return wide.scale >= kind.scale
+    return wide.bit_width >= kind.bit_width and not (pa.types.is_floating(kind) and not pa.types.is_floating(wide))
 
 
 @pytest.mark.parametrize("seed", range(cases(500)))
