@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pipelines.cli import options as opt
+from pipelines.cli.early import start_spark_early
 from pipelines.cli.output import columns, say, say_json, stretches
 from pipelines.cli.place import placed
 from pipelines.cli.quiet import say_what_was_done
@@ -107,6 +108,8 @@ def run_ranges(
     from pipelines.jobs.run.run import run
     from pipelines.spark.spark_session import session_or_local
 
+    if not dry_run:
+        start_spark_early(pipeline, url)
     for start, end in spans:
         check_range(pipeline, root=root, start=start, end=end, validate=validate, forget=forget)
     if dry_run:

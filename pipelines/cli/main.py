@@ -33,6 +33,7 @@ from pipelines.cli import (
     vacuum,
     where,
 )
+from pipelines.cli.early import alone
 from pipelines.cli.failure import exit_status, tell
 from pipelines.cli.interrupt import Interrupted, caught, end, listening
 from pipelines.cli.output import say
@@ -106,7 +107,9 @@ app.callback(invoke_without_command=True, help=_help(muntin))(muntin)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; its exit status."""
+    """Run one command; its exit status. Without arguments, those of this process, which is the command's alone."""
+    if arguments is None:
+        alone()
     given = list(sys.argv[1:] if arguments is None else arguments)
     with listening():
         try:

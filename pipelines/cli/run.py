@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipelines.cli import options as opt
+from pipelines.cli.early import start_spark_early
 from pipelines.cli.output import columns, moment, say_json, stretches
 from pipelines.cli.place import placed
 from pipelines.cli.quiet import say_what_was_done
@@ -44,9 +45,10 @@ def run(
       muntin run dags/flights.py --root state --start 2013-01-01 --end 2013-02-01
     """
     with working(*STEPS) as tell:
+        pipeline, folder = placed(file, name, root)
+        start_spark_early(pipeline, spark)
         from pipelines.jobs.alerting.told_run import run_and_tell
 
-        pipeline, folder = placed(file, name, root)
         link = command_of("run", file, name, folder, start, end)
         options = {"validate": validate, "forget": forget, "progress": tell}
         with spark_session(spark) as session:

@@ -35,10 +35,9 @@ def without_noise(text: bytes) -> bytes:
 def quiet_start() -> Iterator[None]:
     """A process that is started meanwhile writes to stderr as ever, but for the noise."""
     sys.stderr.flush()
-    kept, (reading, writing) = os.dup(2), os.pipe()
+    kept, writing = os.dup(2), quiet_stderr()
     os.dup2(writing, 2)
     os.close(writing)
-    Thread(target=_pass_on, args=(reading, os.dup(kept)), daemon=True).start()
     try:
         yield
     finally:
@@ -47,7 +46,15 @@ def quiet_start() -> Iterator[None]:
         os.close(kept)
 
 
+def quiet_stderr() -> int:
+    """A stream for a process that is started: what comes there goes to stderr, but for the noise. The caller closes it."""
+    reading, writing = os.pipe()
+    Thread(target=_pass_on, args=(reading, os.dup(2)), daemon=True).start()
+    return writing
+
+
 def _pass_on(reading: int, out: int) -> None:
-    with suppress(OSError):  # the terminal is gone
-        while text := os.read(reading, 2**16):
-            os.write(out, without_noise(text))
+    """Line by line: Spark says one in pieces."""
+    with suppress(OSError), os.fdopen(reading, "rb") as lines:  # the terminal is gone
+        for line in lines:
+            os.write(out, without_noise(line))

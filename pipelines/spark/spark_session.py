@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 from pipelines.definition.extras import need
 from pipelines.errors import StateError
-from pipelines.spark.quiet_start import quiet_start
+from pipelines.spark import early_python, early_start
+from pipelines.spark.quick_java import environment, quick
+from pipelines.spark.quiet_start import quiet_start, quiet_stderr
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
 
 # Workers are forks of this daemon, which has done the heavy imports: a session's first task does not wait for them.
 DAEMON = "pipelines.jobs.python_daemon"
+
+_NAME, _MASTER = "muntin", "local[*]"
+_ELSEWHERE = ("PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "SPARK_API_MODE", "SPARK_CONNECT_MODE_ENABLED")  # Java runs already, or needs none
 
 LOCAL = {
     "spark.log.level": "ERROR",
@@ -69,7 +74,7 @@ def prepare() -> None:
 
 @contextmanager
 def session_or_local(given: SparkSession | None) -> Iterator[SparkSession]:
-    """The given session, else the active session of the process, else a local one.
+    """The given session, else the one that was begun, else the active session of the process, else a local one.
 
     A local session stays until the process ends: the next run need not start one, and runs in threads share it.
     """
@@ -79,16 +84,62 @@ def session_or_local(given: SparkSession | None) -> Iterator[SparkSession]:
     prepare()
     from pyspark.sql import SparkSession
 
-    yield SparkSession.getActiveSession() or _local()
+    yield _begun() or SparkSession.getActiveSession() or _local()
 
 
 def _local() -> SparkSession:
+    with quiet_start():
+        return _started()
+
+
+def _started() -> SparkSession:
     from pyspark.sql import SparkSession
 
-    builder = SparkSession.builder.appName("muntin").master("local[*]")
+    builder = SparkSession.builder.appName(_NAME).master(_MASTER)
     for key, value in LOCAL.items():
         builder = builder.config(key, value)
-    with quiet_start():
-        started = builder.getOrCreate()
-        started.sparkContext.setLogLevel("ERROR")
+    started = builder.getOrCreate()
+    started.sparkContext.setLogLevel("ERROR")
     return started
+
+
+def begin_local(*, briefly: bool) -> None:
+    """Begin to start a local session, which `session_or_local` waits for; nothing where the process has a session or is told of one.
+
+    What goes wrong is raised there.
+
+    Args:
+        briefly: whether Spark only hands out tasks, for a command that ends with them: Java starts in less time, and would compute slower.
+    """
+    context = getattr(sys.modules.get("pyspark"), "SparkContext", None)
+    if getattr(context, "_active_spark_context", None) is None and not any(os.environ.get(name) for name in _ELSEWHERE):
+        early_start.begin(lambda: _begin(briefly=briefly))
+
+
+def _begin(*, briefly: bool) -> SparkSession:
+    """Start Java and, beside it, a Python that imports for the workers; then the session."""
+    prepare()
+    ours = os.environ["PYSPARK_PYTHON"] == sys.executable and os.environ.get("MUNTIN_READY_PYTHON") != "off"
+    place = early_python.begin(DAEMON) if ours else None
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
+
+    settings = SparkConf().setMaster(_MASTER).setAppName(_NAME).setAll([*LOCAL.items()])
+    variables = (quick(os.environ) if briefly else {}) | ({early_python.PLACE: place} if place else {})
+    said = quiet_stderr()
+    try:
+        with environment(variables):
+            java = launch_gateway(settings, {"stdout": said, "stderr": said})
+    finally:
+        os.close(said)
+    SparkContext(conf=settings, gateway=java)
+    return _started()
+
+
+def _begun() -> SparkSession | None:
+    """The session that was begun and still is there, active in this thread."""
+    session: SparkSession | None = early_start.begun()
+    if session is None or session.sparkContext._jsc is None:  # noqa: SLF001 - how PySpark itself sees that it was stopped
+        return None
+    session._get_j_spark_session_class(session._jvm).setActiveSession(session._jsparkSession)  # noqa: SLF001 - as PySpark does it
+    return session
