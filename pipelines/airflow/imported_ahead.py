@@ -34,18 +34,20 @@ MODULES = (
 )
 """With what they import in turn: pandas, Arrow, DuckDB, Delta. None starts a thread that a fork would miss."""
 _first_files: dict[str, File] = {}
-"""Module -> its file when it was imported: of a library the first module, of ours each."""
+"""Module -> its file when it was imported: of a library its first module, of ours each; no library that Airflow had imported before."""
 
 
 def import_ahead() -> None:
     """Import what tasks need. What cannot be imported is named in the log; a task that needs it says so, too."""
+    before = set(sys.modules)
     loads: list[Callable[[], object]] = [partial(import_module, name) for name in MODULES]
     for load in (*loads, _great_expectations):
         try:
             load()
         except Exception as wrong:  # noqa: BLE001 - Airflow goes on without it
             log.warning("not imported ahead of tasks: %s: %s", type(wrong).__name__, wrong)
-    _first_files.update(_files(name for name in sys.modules if _is_ours(name) or "." not in name))
+    libraries = {name.partition(".")[0] for name in sys.modules.keys() - before} - {OURS}
+    _first_files.update(_files([*filter(_is_ours, sys.modules), *libraries]))
     os.register_at_fork(after_in_child=forget_changed_modules)
 
 

@@ -39,6 +39,8 @@ from pathlib import Path
 from pipelines.airflow import imported_ahead
 
 sys.path.insert(0, sys.argv[1])
+if sys.argv[2] == "plugin":
+    import plugin  # as Airflow does
 module, said = Path(sys.argv[1], sys.argv[2], "__init__.py"), Path(sys.argv[1], "said")
 imported_ahead.OURS, imported_ahead.MODULES = "ours", (sys.argv[2],)
 imported_ahead._great_expectations = lambda: None  # which takes seconds
@@ -57,7 +59,8 @@ os.wait()
 
 def python(home: Path, program: str, *arguments: str) -> None:
     env = {**program_env(), "AIRFLOW_HOME": str(home), "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run([sys.executable, "-c", program, *arguments], cwd=PROJECT, env=env, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-c", program, *arguments]
+    done = subprocess.run(command, cwd=PROJECT, env=env, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr[-2_000:]
 
 
@@ -76,6 +79,7 @@ def test_a_worker_has_imported_what_tasks_need(tmp_path: Path, module: str, name
 @pytest.mark.parametrize(
     ("package", "said"),
     [
+        ("plugin", "old"),  # a file of Airflow's own, read before: no library of ours
         ("ours", "new, and longer"),
         ("library", "StateError: library: installed anew since the scheduler imported it ahead of its tasks, which would mix both; "),
     ],
