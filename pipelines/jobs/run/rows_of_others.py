@@ -20,9 +20,9 @@ import duckdb
 from pipelines.errors import MuntinError, SourceError
 from pipelines.jobs.listings.by_kind import listing
 from pipelines.jobs.listings.of_several import telling
+from pipelines.jobs.run.definition_fit import check_aggregates
 from pipelines.jobs.run.definition_sql import check_sql
 from pipelines.jobs.run.first_files import first_with_rows
-from pipelines.jobs.run.fit import check_aggregates
 from pipelines.jobs.run.fitting_files import fitting
 from pipelines.jobs.run.source_columns import bound_types
 from pipelines.jobs.source_note import noted

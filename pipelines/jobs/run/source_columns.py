@@ -11,9 +11,9 @@ import duckdb
 from pipelines.errors import DefinitionError, MuntinError, SourceError
 from pipelines.jobs.run.contradictions import contradictions, waits
 from pipelines.jobs.run.contradictions import told as contradicted
+from pipelines.jobs.run.definition_fit import check_fit
 from pipelines.jobs.run.definition_sql import check_sql
 from pipelines.jobs.run.first_files import first_with_rows
-from pipelines.jobs.run.fit import check_fit
 from pipelines.jobs.run.fitting_files import fitting
 from pipelines.jobs.run.odd_cells import with_odd_cells
 from pipelines.jobs.run.times_of_files import check_times

@@ -64,17 +64,7 @@ def _check_where(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, co
 
 
 def check_aggregates(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]) -> None:
-    """See that the aggregates that take rows of the source fit its columns.
-
-    Args:
-        session: of DuckDB.
-        bound: the definition.
-        rows: SQL for rows, as `staged` gives them.
-        columns: name -> SQL type of the source's columns.
-
-    Raises:
-        DefinitionError: an aggregate does not fit.
-    """
+    """See that the aggregates that take rows of the source fit its columns: as `check_fit`, and of these alone."""
     for name, aggregate in bound.own_aggregates.items():
         what = f"aggregates[{name!r}]: {aggregate}"
         for field in aggregate.fields:
