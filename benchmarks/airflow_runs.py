@@ -2,11 +2,12 @@
 
 A real scheduler, as in the demo, runs a backfill of `dags/flights.py` and one of a DAG with tasks of the same names. Its first three
 tasks start Spark as ours would and count one row, its last one does nothing. Both take turns. The first turn warms the programs up and
-is not counted.
+is not counted. The empty tasks have Airflow's own LocalExecutor; ours have the executor of the demo, which imports ahead.
 What was published is compared with the same batches in bulk before any figure is printed.
 
 Printed: seconds from the start of the first run to the end of the last, CPU seconds of Airflow, Spark and the database
 together, and the median seconds of each task. `--local` runs a Spark session in each task, as without a connection.
+`--own-executor` gives our tasks Airflow's own, too.
 """
 
 import argparse
@@ -55,6 +56,11 @@ def nothing(): ...
 with DAG("empty", schedule="@daily", start_date=datetime(2013, 1, 1, tzinfo=UTC)) as dag:
     chain(*(task(task_id=name)(counting)() for name in {on_spark}), task(task_id="{last}")(nothing)())
 """
+POLICY = f"""
+def task_policy(task):
+    if task.dag_id == "{OURS}":
+        task.executor = "ours"
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +73,13 @@ class Turn:
 
 
 @contextmanager
-def ready(folder: Path, *, local: bool) -> Iterator[Airflow]:
-    """Airflow with both DAGs, on a Spark Connect server, or without a connection to Spark."""
+def ready(folder: Path, *, local: bool, own: bool) -> Iterator[Airflow]:
+    """Airflow with both DAGs, on a Spark Connect server, or without a connection to Spark.
+
+    `own`: whether tasks of ours have Airflow's own executor, too.
+    """
     home = home_with_dags(folder)
+    share_executors(home, own=own)
     if local:
         home.env.pop("AIRFLOW_CONN_SPARK_DEFAULT")
     with ExitStack() as running:
@@ -91,6 +101,15 @@ def home_with_dags(folder: Path) -> Home:
     (dags / "empty.py").write_text(EMPTY_DAG.format(on_spark=TASKS[:-1], last=TASKS[-1]), encoding="utf-8")
     made = make_home(folder / "home", state=folder / "state")
     return replace(made, env=made.env | {"AIRFLOW__CORE__DAGS_FOLDER": str(dags)})
+
+
+def share_executors(home: Home, *, own: bool) -> None:
+    """Let empty tasks have Airflow's own executor, whose workers are started first, before anything is imported ahead."""
+    ours = "" if own else f",ours:{home.env['AIRFLOW__CORE__EXECUTOR']}"
+    home.env["AIRFLOW__CORE__EXECUTOR"] = f"LocalExecutor{ours}"
+    settings = Path(home.env["AIRFLOW_HOME"], "config/airflow_local_settings.py")
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    settings.write_text("" if own else POLICY, encoding="utf-8")
 
 
 def turn(airflow: Airflow, dag_id: str, first: int, runs: int, at_once: int) -> Turn:
@@ -138,7 +157,7 @@ def check(home: Home, folder: Path, days: int) -> None:
 def measured(folder: Path, asked: argparse.Namespace) -> dict[str, list[Turn]]:
     """The counted turns of both DAGs, once the results are right."""
     turns: dict[str, list[Turn]] = {OURS: [], EMPTY: []}
-    with ready(folder, local=asked.local) as airflow:
+    with ready(folder, local=asked.local, own=asked.own_executor) as airflow:
         days = 0
         for runs in [asked.at_once, *[asked.runs] * asked.turns]:
             for dag_id, of_dag in turns.items():
@@ -170,6 +189,7 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=2, help="counted turns of each DAG (2)")
     parser.add_argument("--at-once", type=int, default=1, help="runs at once (1: of several, all but the first to publish finalize again)")
     parser.add_argument("--local", action="store_true", help="no connection to Spark: a session in each task")
+    parser.add_argument("--own-executor", action="store_true", help="Airflow's own executor for our tasks, too: nothing is imported ahead")
     asked = parser.parse_args()
     if not (PROJECT / FOLDER / LAST_FILE).exists():
         write_flights_log(PROJECT / FOLDER)

@@ -9,6 +9,7 @@ from pipelines.airflow import lineage, metrics, publishing, steps
 from pipelines.airflow.alerting import callbacks
 from pipelines.airflow.assets import emit, published_alias
 from pipelines.airflow.events import extras
+from pipelines.airflow.imported_ahead import check_libraries
 from pipelines.airflow.killed import end_when_killed
 from pipelines.airflow.place import place_of
 from pipelines.airflow.spark import locate_spark, spark_session
@@ -35,7 +36,7 @@ def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | AnyPath | None, conn_
 
     def locate(context: Context) -> None:
         """Say where Spark is. The credentials first: workers of a local Spark have the environment that it starts in."""
-        end_when_killed(context)
+        begin(context)
         place(context)
         locate_alone(context)
 
@@ -79,7 +80,11 @@ def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | AnyPath | None, conn_
     accumulated = on_spark(pre_execute=checked)(accumulate)()
     staged = on_spark()(finalize)(accumulated)
     quality = on_spark()(validate)(staged)
-    published = task(outlets=[published_alias(pipeline)], pre_execute=end_when_killed, **options, **ending)(publish)(
-        accumulated, staged, quality
-    )
+    published = task(outlets=[published_alias(pipeline)], pre_execute=begin, **options, **ending)(publish)(accumulated, staged, quality)
     accumulated >> staged >> quality >> published
+
+
+def begin(context: Context) -> None:
+    """A `pre_execute` of every task."""
+    check_libraries()
+    end_when_killed(context)

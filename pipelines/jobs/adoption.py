@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pipelines.errors import ConflictError
 from pipelines.files.paths import path_of
 from pipelines.jobs import definition_note
-from pipelines.jobs.bound import facts_text
+from pipelines.jobs.fingerprint import facts_text
 from pipelines.jobs.reports_table import TABLE, last_read_at
 from pipelines.store.delta import DeltaStore
 from pipelines.store.disk import link

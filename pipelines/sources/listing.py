@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pipelines.definition.schedule import Interval
     from pipelines.files.paths import Stat
     from pipelines.sources import Source
-    from pipelines.sources.files import FileSource
+    from pipelines.sources.file_source import FileSource
 
 SPLIT_BYTES = 48 * 2**20
 

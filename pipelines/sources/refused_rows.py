@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.sources.scan import event_time, literal, quoted, scan
+from pipelines.sources.row_times import event_time
+from pipelines.sources.scan import literal, quoted, scan
 from pipelines.states.columns import EVENT_TIME, FAULT, FILE_PATH, ROW_BATCH, ROW_IN_SPLIT, WRITTEN
 
 if TYPE_CHECKING:

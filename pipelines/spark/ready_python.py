@@ -16,7 +16,7 @@ import select
 import signal
 import socket
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from fcntl import LOCK_EX, flock
 from hashlib import sha256
 from pathlib import Path
@@ -27,7 +27,7 @@ from pipelines.spark.alive import has_children, started_at
 from pipelines.spark.spare_python import ask, be_the_spare
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
 OF_SESSION = ("SPARK_JOB_ARTIFACT_UUID", "PYTHON_WORKER_FACTORY_SECRET", "PYSPARK_SPARK_SESSION_UUID", "PWD", "OLDPWD")
 """What differs between the sessions of a server: none of it is looked at while modules are imported."""
@@ -68,18 +68,24 @@ def run(load: Callable[[], None], work: Callable[[], None], named: str) -> None:
         OSError: there is no spare and none could be started. Nothing was done: the caller loads and works itself.
     """
     with _connected(_folder(), named, load, work) as spare:
-        _wait(spare, ask(spare))
+        wait_for_fork(spare)
 
 
-def _wait(spare: socket.socket, fork: int) -> None:
-    """Hold nothing that is the fork's, pass SIGTERM on, and wait for its end."""
+def wait_for_fork(spare: socket.socket) -> None:
+    """Ask for a fork that works in place of this process: hold nothing that is the fork's, pass SIGTERM on, and wait for its end.
+
+    Raises:
+        OSError: the spare has gone.
+    """
+    with _ends_later():
+        fork = ask(spare)
+
+        def end(*_: object) -> None:
+            with suppress(OSError):
+                os.kill(fork, signal.SIGTERM)
+
+        signal.signal(signal.SIGTERM, end)
     os.setpgid(0, 0)  # an interrupt at the terminal is for the server, which ends us
-
-    def end(*_: object) -> None:
-        with suppress(OSError):
-            os.kill(fork, signal.SIGTERM)
-
-    signal.signal(signal.SIGTERM, end)
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nothing, stream)
@@ -88,6 +94,16 @@ def _wait(spare: socket.socket, fork: int) -> None:
         idle = 0 if has_children(fork) else idle + 1
         if idle >= _IDLE_LOOKS:
             end()
+
+
+@contextmanager
+def _ends_later() -> Iterator[None]:
+    """SIGTERM waits meanwhile: a daemon that ended between its question and the answer would leave the fork behind."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _folder() -> Path:

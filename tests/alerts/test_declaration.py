@@ -9,8 +9,8 @@ import pytest
 
 from pipelines import alerts
 from pipelines.errors import DefinitionError
-from pipelines.jobs.bound import derivation, fingerprint
 from pipelines.jobs.definition_note import described
+from pipelines.jobs.fingerprint import derivation, fingerprint
 from tests.storage.three_batches import Small
 
 

@@ -10,7 +10,7 @@ import pytest
 from pipelines import aggregates as agg
 from pipelines import sources
 from pipelines.errors import DefinitionError, MuntinError, SourceError
-from pipelines.jobs.bound import fingerprint
+from pipelines.jobs.fingerprint import fingerprint
 from pipelines.jobs.look.quarantine import quarantined
 from tests.end_to_end.hourly import Hourly, times
 

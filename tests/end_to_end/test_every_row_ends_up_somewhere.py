@@ -8,7 +8,7 @@ import pytest
 from pipelines import aggregates as agg
 from pipelines import sources, windows
 from pipelines.errors import DefinitionError, MuntinError, SourceError
-from pipelines.jobs.bound import fingerprint
+from pipelines.jobs.fingerprint import fingerprint
 from pipelines.jobs.look.quarantine import quarantined, to_retry
 from tests.end_to_end.hourly import Hourly, hour, times
 

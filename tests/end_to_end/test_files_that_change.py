@@ -81,7 +81,7 @@ def test_a_file_that_never_rests_is_named_and_nothing_is_published(tmp_path: Pat
 def test_a_file_that_cannot_be_read_is_read_again_if_it_was_being_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     case, write = hourly(tmp_path)
     write(1)
-    guarded, calls = accumulate_task._guarded, iter([True])
+    guarded, calls = accumulate_task.read_split, iter([True])
 
     def half_written(*given: Any) -> Any:
         if next(calls, False):
@@ -90,7 +90,7 @@ def test_a_file_that_cannot_be_read_is_read_again_if_it_was_being_written(tmp_pa
         return guarded(*given)
 
     after_frame_sets(monkeypatch, [])
-    monkeypatch.setattr(accumulate_task, "_guarded", half_written)
+    monkeypatch.setattr(accumulate_task, "read_split", half_written)
     case.run()
     assert totals(case) == [[4], [4]]
 

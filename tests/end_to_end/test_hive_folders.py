@@ -12,7 +12,7 @@ from pipelines import Pipeline, read, run, sources, windows
 from pipelines import aggregates as agg
 from pipelines.errors import DefinitionError, MuntinError, SourceError
 from pipelines.files.paths import path_of
-from pipelines.jobs.bound import fingerprint
+from pipelines.jobs.fingerprint import fingerprint
 from tests.storage.three_batches import HERE, HOUR, START
 
 HIVE = {"dt": "DATE", "hour": "INTEGER", "k": "VARCHAR"}

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from pipelines.errors import DefinitionError
-from pipelines.jobs.bound import fingerprint
+from pipelines.jobs.fingerprint import fingerprint
 from tests.end_to_end.hourly import Hourly, times
 
 NESTED = {

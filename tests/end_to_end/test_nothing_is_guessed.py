@@ -9,7 +9,7 @@ import pytest
 from pipelines import aggregates as agg
 from pipelines import run, sources
 from pipelines.errors import DefinitionError, SourceError
-from pipelines.jobs.bound import fingerprint
+from pipelines.jobs.fingerprint import fingerprint
 from tests.end_to_end.hourly import Hourly, times
 from tests.storage.spark_in_process import Here
 

@@ -10,7 +10,7 @@ import pytest
 from pipelines import aggregates as agg
 from pipelines import windows
 from pipelines.errors import DefinitionError, SourceError
-from pipelines.jobs.bound import fingerprint
+from pipelines.jobs.fingerprint import fingerprint
 from pipelines.jobs.reports_table import last_accumulated
 from tests.end_to_end.hourly import Hourly, times
 

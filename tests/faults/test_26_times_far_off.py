@@ -9,7 +9,7 @@ import pytest
 
 from pipelines import windows
 from pipelines.errors import DefinitionError
-from pipelines.jobs.bound import fingerprint
+from pipelines.jobs.fingerprint import fingerprint
 from pipelines.jobs.look.quarantine import quarantined
 from tests.end_to_end.hourly import START, Hourly, hour
 

@@ -19,7 +19,8 @@ from deltalake import write_deltalake
 from pipelines import Pipeline, aggregates, run, sources
 from pipelines.errors import SourceError
 from pipelines.files.paths import sizes_below
-from pipelines.jobs.bound import Bound, bind, fingerprint
+from pipelines.jobs.bound import Bound, bind
+from pipelines.jobs.fingerprint import fingerprint
 from pipelines.jobs.landing import land as landing
 from pipelines.jobs.landing.land import land
 from pipelines.jobs.look.plan import plan

@@ -6,7 +6,8 @@ from functools import cache
 from pipelines import Pipeline, sources, windows
 from pipelines import aggregates as agg
 from pipelines.definition.instants import instant_us
-from pipelines.jobs.bound import Bound, fingerprint
+from pipelines.jobs.bound import Bound
+from pipelines.jobs.fingerprint import fingerprint
 from tests.simulation.rows import Rule
 
 START = datetime(2024, 1, 1, tzinfo=UTC)

@@ -10,7 +10,7 @@ import pytest
 from pipelines import Pipeline, sinks, windows
 from pipelines import aggregates as agg
 from pipelines.errors import DefinitionError
-from pipelines.jobs.bound import derivation, fingerprint
+from pipelines.jobs.fingerprint import derivation, fingerprint
 from tests.storage.three_batches import Small
 
 PLAIN = Small(Path("nowhere")).pipeline

@@ -13,11 +13,11 @@ import pytest
 from pipelines import Pipeline, run
 from pipelines import aggregates as agg
 from pipelines.errors import DefinitionError, SourceError, StateError
-from pipelines.jobs.bound import fingerprint
 from pipelines.jobs.doctor.diagnosis import diagnose
 from pipelines.jobs.doctor.repair import repair
 from pipelines.jobs.duplicates.kept_decisions import NAME
 from pipelines.jobs.duplicates.known import facts_of_ids
+from pipelines.jobs.fingerprint import fingerprint
 from pipelines.jobs.reports_table import TABLE
 from pipelines.jobs.upkeep import compact as compaction
 from pipelines.jobs.upkeep.maintain import maintain

@@ -25,9 +25,10 @@ from pipelines import aggregates as agg
 from pipelines.cli.main import main
 from pipelines.errors import MuntinError, SourceError, StateError, StorageError
 from pipelines.files.paths import AnyPath, path_of, sizes_below
-from pipelines.jobs.bound import bind, fingerprint
+from pipelines.jobs.bound import bind
 from pipelines.jobs.doctor.diagnosis import diagnose
 from pipelines.jobs.doctor.repair import repair
+from pipelines.jobs.fingerprint import fingerprint
 from pipelines.jobs.look.status import states_below, status
 from pipelines.jobs.reports_table import last_accumulated
 from pipelines.jobs.upkeep.maintain import maintain

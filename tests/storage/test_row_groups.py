@@ -16,7 +16,7 @@ from pipelines import aggregates as agg
 from pipelines.errors import SourceError
 from pipelines.jobs.bound import bind
 from pipelines.jobs.look.quarantine import quarantined
-from pipelines.jobs.run import accumulate_task, shares
+from pipelines.jobs.run import read_split, shares
 from pipelines.jobs.run.shares import manifest_of_batch
 from pipelines.sources import listing, row_groups
 from pipelines.sources.row_groups import Part
@@ -66,7 +66,7 @@ def cut(monkeypatch: pytest.MonkeyPatch) -> list[range]:
 
     for module in (shares, listing):
         monkeypatch.setattr(module, "SPLIT_BYTES", 1000)
-    monkeypatch.setattr(accumulate_task, "rows_of", noting)
+    monkeypatch.setattr(read_split, "rows_of", noting)
     return found
 
 

@@ -15,7 +15,8 @@ from pipelines import Pipeline, read, sources, windows
 from pipelines import aggregates as agg
 from pipelines.cli.main import main
 from pipelines.errors import SourceError
-from pipelines.jobs.bound import bind, fingerprint
+from pipelines.jobs.bound import bind
+from pipelines.jobs.fingerprint import fingerprint
 from pipelines.jobs.look.plan import plan
 from pipelines.jobs.run.check import check_definition
 from pipelines.jobs.upkeep.outdated import outdated

@@ -15,7 +15,7 @@ from pipelines import Pipeline, sources, windows
 from pipelines import aggregates as agg
 from pipelines.aggregates import Aggregate, Field, Fold
 from pipelines.definition.function_marks import mark
-from pipelines.jobs.bound import derivation, fingerprint
+from pipelines.jobs.fingerprint import derivation, fingerprint
 from pipelines.laws.states import combined, finished, lifted
 
 

@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,7 @@ import psutil
 import pytest
 
 from pipelines.spark.alive import has_children, is_running, started_at
+from pipelines.spark.spare_python import LENGTH
 from tests.cluster.standalone import eventually
 
 CHECKOUT = Path(__file__).parents[2]
@@ -126,6 +128,22 @@ def test_who_ends_a_daemon_ends_its_fork_alone(running: Server) -> None:
     os.kill(daemon, signal.SIGTERM)
     eventually(lambda: gone(one), "the fork ends")
     assert not gone(two)
+
+
+def test_an_end_before_the_answer_ends_the_fork_that_comes() -> None:
+    ours, theirs = socket.socketpair()
+    asks = (
+        "import socket, sys; from pipelines.spark.ready_python import wait_for_fork as wait; wait(socket.socket(fileno=int(sys.argv[1])))"
+    )
+    daemon = subprocess.Popen([sys.executable, "-c", asks, str(theirs.fileno())], pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
+    theirs.close()
+    assert ours.recv(4), "it asks"
+    daemon.terminate()
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as fork:
+        ours.sendall(LENGTH.pack(fork.pid))
+        assert fork.wait(60) == -signal.SIGTERM
+    ours.close()
+    assert daemon.wait(60) == 0
 
 
 @pytest.mark.parametrize("end", [psutil.Process.kill, psutil.Process.terminate])

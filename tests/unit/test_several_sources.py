@@ -11,8 +11,8 @@ from pipelines import aggregates as agg
 from pipelines.definition.instants import BEFORE_ALL
 from pipelines.definition.watermark import Marking
 from pipelines.errors import DefinitionError
-from pipelines.jobs.bound import fingerprint
 from pipelines.jobs.definition_note import described, differences
+from pipelines.jobs.fingerprint import fingerprint
 from pipelines.timeline.batches import Batches
 from pipelines.timeline.closing import watermarks
 from tests.several.shop import START

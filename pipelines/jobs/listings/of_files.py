@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pipelines.definition.schedule import Interval
     from pipelines.jobs.bound import Bound
     from pipelines.jobs.reports import ReadFile
-    from pipelines.sources.files import FileSource
+    from pipelines.sources.file_source import FileSource
 
 
 def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool, keep: bool, there: bool) -> Inputs:  # noqa: ARG001 - the files stay

@@ -19,7 +19,8 @@ from pipelines.jobs.run.windows_together import stage_windows
 from pipelines.sources.duckdb_session import described
 from pipelines.sources.lift import rows_as_states, states, tally
 from pipelines.sources.refused_rows import refused_of_batches
-from pipelines.sources.scan import scan, staged_batches, typed
+from pipelines.sources.row_times import staged_batches
+from pipelines.sources.scan import scan, typed
 from pipelines.sources.sql_types import stored
 from pipelines.states.columns import BATCH, INSTANT, LATEST, ROW_BATCH, ROW_IN_SPLIT
 from pipelines.states.held_once import whole_column

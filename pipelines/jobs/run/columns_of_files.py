@@ -18,7 +18,8 @@ from pipelines.files.readable import readable_footer
 from pipelines.sources.duckdb_session import described
 from pipelines.sources.lift import states
 from pipelines.sources.nested_types import lacking
-from pipelines.sources.scan import quoted, scan, staged, texts
+from pipelines.sources.row_times import staged
+from pipelines.sources.scan import quoted, scan, texts
 from pipelines.sources.taken_times import Taken
 
 if TYPE_CHECKING:

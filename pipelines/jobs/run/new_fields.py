@@ -18,11 +18,11 @@ import pyarrow as pa
 from pipelines.aggregates.counting import ROW_COUNT
 from pipelines.files.paths import folders_in, path_of
 from pipelines.jobs.adoption import of_same_rows
-from pipelines.jobs.bound import facts_text
 from pipelines.jobs.definition_note import noted_facts
+from pipelines.jobs.fingerprint import facts_text
 from pipelines.jobs.inputs import difference
 from pipelines.jobs.reports_table import last_accumulated
-from pipelines.sources.files import FileSource
+from pipelines.sources.file_source import FileSource
 from pipelines.sources.lift_sql import facts_of
 from pipelines.store.batch_facts import batches_of
 from pipelines.store.delta import DeltaStore

@@ -20,15 +20,17 @@ import duckdb
 from pipelines.errors import MuntinError, SourceError
 from pipelines.jobs.listings.by_kind import listing
 from pipelines.jobs.listings.of_several import telling
+from pipelines.jobs.run.definition_fit import check_aggregates
 from pipelines.jobs.run.definition_sql import check_sql
 from pipelines.jobs.run.first_files import first_with_rows
 from pipelines.jobs.run.fitting_files import fitting
-from pipelines.jobs.run.source_columns import bound_types, check_aggregates
+from pipelines.jobs.run.source_columns import bound_types
 from pipelines.jobs.source_note import noted
 from pipelines.sources.duckdb_session import described, kept_session
 from pipelines.sources.json_columns import read_as
 from pipelines.sources.object_files import let_read
-from pipelines.sources.scan import scan, without_rows
+from pipelines.sources.row_times import without_rows
+from pipelines.sources.scan import scan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -16,7 +16,8 @@ from pipelines.sources.duckdb_session import described
 from pipelines.sources.json_columns import read_as
 from pipelines.sources.refused_rows import faulty, refused, whole_row
 from pipelines.sources.row_expressions import RowExpression
-from pipelines.sources.scan import quoted, scan, staged
+from pipelines.sources.row_times import staged
+from pipelines.sources.scan import quoted, scan
 from pipelines.states.columns import FAULT, SOURCE_ROWS, WRITTEN
 
 if TYPE_CHECKING:

@@ -18,7 +18,8 @@ from pipelines.files.readable import readable
 from pipelines.jobs.run.bundles import MOST_ROWS, SMALL, Seen
 from pipelines.sources.duckdb_session import described
 from pipelines.sources.listing import source_file
-from pipelines.sources.scan import quoted, scan, staged_batches
+from pipelines.sources.row_times import staged_batches
+from pipelines.sources.scan import quoted, scan
 from pipelines.states.columns import LATEST, ROW_BATCH, ROW_IN_SPLIT
 from pipelines.states.sorted import instants
 

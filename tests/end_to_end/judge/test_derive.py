@@ -13,7 +13,8 @@ from deltalake import DeltaTable
 from pipelines import Pipeline, read, run, sources, windows
 from pipelines import aggregates as agg
 from pipelines.errors import DefinitionError, SourceError
-from pipelines.jobs.bound import bind, derivation, fingerprint
+from pipelines.jobs.bound import bind
+from pipelines.jobs.fingerprint import derivation, fingerprint
 from pipelines.jobs.run.source_columns import bound_types
 
 START = datetime(2024, 1, 1, tzinfo=UTC)

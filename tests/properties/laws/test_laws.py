@@ -15,7 +15,7 @@ from pipelines import Pipeline, laws, sources, windows
 from pipelines import aggregates as agg
 from pipelines.aggregates import Aggregate, Field, Fold, Select
 from pipelines.aggregates.shared_fields import shared_fields
-from pipelines.jobs.bound import derivation, fingerprint
+from pipelines.jobs.fingerprint import derivation, fingerprint
 from pipelines.laws.states import finished, lifted
 from tests import case_counts
 from tests.catalogue.aggregates import ROWS, Row
