@@ -59,7 +59,9 @@ def work() -> None:
 def main() -> None:
     """Be the daemon of a session, or have the ready Python be it."""
     from pipelines.spark.ready_python import is_of_a_session, key, run
+    from pipelines.spark.unpacked import use_folders
 
+    use_folders()
     if is_of_a_session() and os.environ.get("MUNTIN_READY_PYTHON") != "off":
         with suppress(OSError):
             run(load, work, key(Path(__file__).parents[1], sys.path))

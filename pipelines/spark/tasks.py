@@ -78,7 +78,7 @@ def _with_context(spark: SparkSession, work: Callable[[Any], Any], packed: Seque
 
 
 def _over_connect(spark: SparkSession, work: Callable[[Any], Any], packed: Sequence[Packed]) -> list[str]:
-    """The outcomes in order. Connect does not let us fill partitions: a shuffle by number gives each task its item, if there are several."""
+    """The outcomes in order. Connect does not let us fill partitions: of several items, a shuffle by number gives each task its own."""
     import pyarrow as pa
 
     def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
