@@ -60,7 +60,9 @@ def main() -> None:
     """Be the daemon of a session, or have a Python be it that has imported already."""
     from pipelines.spark.early_python import EARLY, be_early, work_early
     from pipelines.spark.ready_python import is_of_a_session, key, run
+    from pipelines.spark.unpacked import use_folders
 
+    use_folders()
     if sys.argv[1:2] == [EARLY]:
         be_early(load, work)
     if work_early():

@@ -21,8 +21,8 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, NoReturn
 
-from pipelines.spark.ready_python import _wait
-from pipelines.spark.spare_python import ask, be_the_spare
+from pipelines.spark.ready_python import wait_for_fork
+from pipelines.spark.spare_python import be_the_spare
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -99,7 +99,6 @@ def work_early() -> bool:
         return False
     with suppress(OSError), socket.socket(socket.AF_UNIX) as early:
         early.connect(place)
-        fork = ask(early)
-        _wait(early, fork)
+        wait_for_fork(early)
         return True
     return False
