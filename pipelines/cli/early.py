@@ -21,7 +21,7 @@ def start_spark_early(pipeline: "Pipeline", url: str | None) -> None:
     if url is None and _alone:
         from pipelines.spark.spark_session import begin_local
 
-        begin_local(briefly=not computes(pipeline))
+        begin_local(briefly=not computes(pipeline), queries=computes(pipeline) or bool(pipeline.expectations))
 
 
 def computes(pipeline: "Pipeline") -> bool:

@@ -14,6 +14,7 @@ from pipelines.errors import StateError
 from pipelines.spark import early_python, early_start
 from pipelines.spark.quick_java import environment, quick
 from pipelines.spark.quiet_start import quiet_start, quiet_stderr
+from pipelines.spark.task_session import TaskSession
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,9 +83,13 @@ def session_or_local(given: SparkSession | None) -> Iterator[SparkSession]:
         yield given
         return
     prepare()
+    yield _begun() or _active() or _local()
+
+
+def _active() -> SparkSession | None:
     from pyspark.sql import SparkSession
 
-    yield _begun() or SparkSession.getActiveSession() or _local()
+    return SparkSession.getActiveSession()
 
 
 def _local() -> SparkSession:
@@ -103,20 +108,21 @@ def _started() -> SparkSession:
     return started
 
 
-def begin_local(*, briefly: bool) -> None:
+def begin_local(*, briefly: bool, queries: bool) -> None:
     """Begin to start a local session, which `session_or_local` waits for; nothing where the process has a session or is told of one.
 
     What goes wrong is raised there.
 
     Args:
-        briefly: whether Spark only hands out tasks, for a command that ends with them: Java starts in less time, and would compute slower.
+        briefly: whether Spark computes little, for a command that ends soon: Java starts in less time, and would compute slower.
+        queries: whether more is asked of the session than to hand out tasks.
     """
     context = getattr(sys.modules.get("pyspark"), "SparkContext", None)
     if getattr(context, "_active_spark_context", None) is None and not any(os.environ.get(name) for name in _ELSEWHERE):
-        early_start.begin(lambda: _begin(briefly=briefly))
+        early_start.begin(lambda: _begin(briefly=briefly, queries=queries))
 
 
-def _begin(*, briefly: bool) -> SparkSession:
+def _begin(*, briefly: bool, queries: bool) -> SparkSession | TaskSession:
     """Start Java and, beside it, a Python that imports for the workers; then the session."""
     prepare()
     ours = os.environ["PYSPARK_PYTHON"] == sys.executable and os.environ.get("MUNTIN_READY_PYTHON") != "off"
@@ -132,8 +138,9 @@ def _begin(*, briefly: bool) -> SparkSession:
             java = launch_gateway(settings, {"stdout": said, "stderr": said})
     finally:
         os.close(said)
-    SparkContext(conf=settings, gateway=java)
-    return _started()
+    context = SparkContext(conf=settings, gateway=java)
+    context.setLogLevel("ERROR")
+    return _started() if queries else TaskSession(context)
 
 
 def _begun() -> SparkSession | None:
@@ -141,5 +148,6 @@ def _begun() -> SparkSession | None:
     session: SparkSession | None = early_start.begun()
     if session is None or session.sparkContext._jsc is None:  # noqa: SLF001 - how PySpark itself sees that it was stopped
         return None
-    session._get_j_spark_session_class(session._jvm).setActiveSession(session._jsparkSession)  # noqa: SLF001 - as PySpark does it
+    if not isinstance(session, TaskSession):
+        session._get_j_spark_session_class(session._jvm).setActiveSession(session._jsparkSession)  # noqa: SLF001 - as PySpark does it
     return session

@@ -47,8 +47,10 @@ def checked_now(*words, **more):
 def accumulated(bound, spark, *words, **more):
     from pyspark.sql import SparkSession
     from pipelines.spark.tasks import run_tasks
-    bean = spark._jvm.java.lang.management.ManagementFactory.getRuntimeMXBean()
+    bean = spark.sparkContext._jvm.java.lang.management.ManagementFactory.getRuntimeMXBean()
     told.append({
+        "session": SparkSession._instantiatedSession is not None,
+        "rows": spark.range(3).count(),
         "same": SparkSession.getActiveSession()._jsparkSession == spark._jsparkSession,
         "flags": [*bean.getInputArguments()],
         "worker": run_tasks(spark, about_worker, [0])[0],
@@ -78,6 +80,8 @@ def test_java_starts_while_the_definition_is_checked(project: Project) -> None:
     told = json.loads(ran.stdout.splitlines()[-1])
     about = next(one for one in told if isinstance(one, dict))
     assert told.index("check") < told.index("Java is there") < told.index(about), told
+    assert not about["session"], "tasks are handed out without all that plans queries"
+    assert about["rows"] == 3, "which is there when it is asked for"
     assert about["same"]
     assert "-XX:+NeverActAsServerClassMachine" in about["flags"]
     assert "--early" in about["worker"]["words"], "workers are forks of the Python that imported while Java started"

@@ -3,11 +3,15 @@
 import os
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 import pytest
 
+from pipelines import Pipeline, sinks, sources, windows
+from pipelines import aggregates as agg
 from pipelines.cli import early
 from pipelines.errors import StateError
 from pipelines.spark import early_start
@@ -100,21 +104,49 @@ def test_noise_that_comes_in_pieces_is_left_out(capfd: pytest.CaptureFixture[str
 
 
 @pytest.fixture
-def begun(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """Whether Java starts briefly, for each start."""
-    found: list[bool] = []
-    monkeypatch.setattr("pipelines.spark.spark_session.begin_local", lambda *, briefly: found.append(briefly))
+def begun(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, bool]]:
+    """How Java starts, for each start."""
+    found: list[dict[str, bool]] = []
+    monkeypatch.setattr("pipelines.spark.spark_session.begin_local", lambda **how: found.append(how))
     monkeypatch.setattr(early, "_alone", [])
     return found
 
 
-@pytest.mark.parametrize(("computes", "briefly"), [(False, True), (True, False)])
-def test_java_that_computes_is_not_started_for_brevity(computes: bool, briefly: bool, begun: list[bool], monkeypatch) -> None:
-    monkeypatch.setattr(early, "computes", lambda _: computes)
-    early.start_spark_early(None, None)  # type: ignore[arg-type]
+def defined(**more: Any) -> Pipeline:
+    given: dict[str, Any] = {
+        "name": "shop",
+        "source": sources.files("{start:%Y-%m-%d}.csv", event_time="at"),
+        "schedule": "@daily",
+        "start": datetime(2020, 1, 1, tzinfo=UTC),
+        "windows": {"day": windows.tumbling("1d")},
+        "aggregates": {"n": agg.count()},
+    }
+    return Pipeline(**given | more)
+
+
+def rows(spark: Any, start: datetime, end: datetime) -> Any: ...
+
+
+def copied(changes: Any, version: int) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("more", "briefly", "queries"),
+    [
+        ({}, True, False),
+        ({"expectations": {"day": "day.json"}}, True, True),
+        ({"source": sources.spark(rows, event_time="at")}, False, True),
+        ({"to": [sinks.spark(copied)]}, False, True),
+    ],
+)
+def test_java_is_started_for_what_the_definition_asks_of_it(
+    more: dict[str, Any], briefly: bool, queries: bool, begun: list[dict[str, bool]]
+) -> None:
+    pipeline = defined(**more)
+    early.start_spark_early(pipeline, None)
     assert begun == []  # somebody else's process
     early.alone()
-    early.start_spark_early(None, "sc://localhost")  # type: ignore[arg-type]
+    early.start_spark_early(pipeline, "sc://localhost")
     assert begun == []  # a server's session
-    early.start_spark_early(None, None)  # type: ignore[arg-type]
-    assert begun == [briefly]
+    early.start_spark_early(pipeline, None)
+    assert begun == [{"briefly": briefly, "queries": queries}]
