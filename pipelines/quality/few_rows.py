@@ -18,9 +18,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-ROWS, BYTES = 10_000, 2**20
-"""A frame travels to the server with each of Great Expectations' questions."""
-_FILES = 32
+ROWS, BYTES, FILES = 10_000, 2**20, 32
+"""A frame travels to the server with each of Great Expectations' questions; and files are opened one after the other."""
 _SAME = (types.is_boolean, types.is_signed_integer, types.is_float32, types.is_float64, types.is_string, types.is_date32)
 
 
@@ -29,7 +28,7 @@ def few_rows(spark: SparkSession, files: Sequence[str]) -> DataFrame | None:
 
     A file that cannot be read is left to Spark as well, which tells what is wrong.
     """
-    if not 0 < len(files) <= _FILES:
+    if not 0 < len(files) <= FILES:
         return None
     try:
         footers = [pq.read_metadata(readable_footer(file)) for file in files]
