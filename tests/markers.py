@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from importlib.abc import MetaPathFinder
 from itertools import groupby
 from pathlib import Path
@@ -53,9 +54,15 @@ WORDS = {
 def markers_of(item: pytest.Item) -> set[str]:
     """What a test uses."""
     fixtures = set(getattr(item, "fixturenames", ()))
-    text = Path(item.path).read_text(encoding="utf-8") if item.path.suffix == ".py" else ""
-    folders = item.path.parts
-    found = {"spark"} if "spark" in fixtures or "SparkSession.builder" in text else set()
+    return said_by_file(item.path) | ({"spark"} if "spark" in fixtures else set())
+
+
+@cache
+def said_by_file(path: Path) -> set[str]:
+    """What all tests of a file use."""
+    text = path.read_text(encoding="utf-8") if path.suffix == ".py" else ""
+    folders = path.parts
+    found = {"spark"} if "SparkSession.builder" in text else set()
     if "quality" in folders or re.search(r"expectations|pipelines\.quality", text):
         found.add("gx")
     return set(DESCRIPTIONS) if "airflow" in folders and "tests" in folders else found
