@@ -1,6 +1,6 @@
 """Muntin: windowed aggregation on micro-batches. Airflow schedules, Spark computes, Parquet remembers.
 
-Defining a pipeline imports nothing heavy; `run`, `plan`, `read` and `airflow_dag` are loaded when first used.
+Importing this imports nothing else: each name is loaded when it is first used, and what defines a pipeline loads nothing heavy.
 """
 
 from __future__ import annotations
@@ -8,18 +8,19 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from pipelines import aggregates, alerts, errors, sinks, sources, windows
-from pipelines.definition.pipeline import Pipeline
-
 if TYPE_CHECKING:
+    from pipelines import aggregates, alerts, errors, sinks, sources, windows
     from pipelines.airflow.dag import airflow_dag
+    from pipelines.definition.pipeline import Pipeline
     from pipelines.jobs.look.plan import Plan, plan
     from pipelines.jobs.look.read import read
     from pipelines.jobs.reports import BatchReport, RunReport
     from pipelines.jobs.run.run import run
 
-_LATER = {
+_MODULES = ("aggregates", "alerts", "errors", "sinks", "sources", "windows")
+_HOMES = {
     "BatchReport": "pipelines.jobs.reports",
+    "Pipeline": "pipelines.definition.pipeline",
     "Plan": "pipelines.jobs.look.plan",
     "RunReport": "pipelines.jobs.reports",
     "airflow_dag": "pipelines.airflow.dag",
@@ -47,6 +48,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
-    if name in _LATER:
-        return getattr(import_module(_LATER[name]), name)
+    if name in _MODULES:
+        return import_module(f"pipelines.{name}")
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'pipelines' has no attribute {name!r}")

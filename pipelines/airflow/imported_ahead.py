@@ -6,6 +6,7 @@ while a scheduler runs, are forgotten by the forks and imported again.
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import sys
@@ -30,6 +31,8 @@ MODULES = (
     "pipelines.airflow.tasks",
     "pipelines.airflow.timetable",
     "pipelines.jobs.run.run",
+    "pipelines.jobs.run.accumulate_task",
+    "pipelines.jobs.run.finalize_task",
     "pipelines.quality.validation",
 )
 """With what they import in turn: pandas, Arrow, DuckDB, Delta. None starts a thread that a fork would miss."""
@@ -48,6 +51,8 @@ def import_ahead() -> None:
             log.warning("not imported ahead of tasks: %s: %s", type(wrong).__name__, wrong)
     libraries = {name.partition(".")[0] for name in sys.modules.keys() - before} - {OURS}
     _first_files.update(_files([*filter(_is_ours, sys.modules), *libraries]))
+    gc.collect()
+    gc.freeze()  # forks share these pages: a collection there neither looks at them nor copies them
     os.register_at_fork(after_in_child=forget_changed_modules)
 
 

@@ -30,6 +30,16 @@ def load() -> None:
     from pipelines.engine.reduce import exact, fold, select  # noqa: F401
     from pipelines.states import text_hashes  # noqa: F401
 
+    _ready_for_compiled_code()
+
+
+def _ready_for_compiled_code() -> None:
+    """Import what numba imports before it loads the first compiled function: half a second, which each worker would pay."""
+    from numba.core.registry import cpu_target
+
+    cpu_target.typing_context.refresh()
+    cpu_target.target_context.refresh()
+
 
 def _keep_memory(*, keeps: bool) -> None:
     # A threshold that is set does not grow: glibc's own would, so that columns come to lie between small things, and stay when freed.
@@ -49,7 +59,9 @@ def work() -> None:
 def main() -> None:
     """Be the daemon of a session, or have the ready Python be it."""
     from pipelines.spark.ready_python import is_of_a_session, key, run
+    from pipelines.spark.unpacked import use_folders
 
+    use_folders()
     if is_of_a_session() and os.environ.get("MUNTIN_READY_PYTHON") != "off":
         with suppress(OSError):
             run(load, work, key(Path(__file__).parents[1], sys.path))

@@ -1,4 +1,4 @@
-"""The staged files as a Spark frame: cached while they are checked, with a number in every row to find it again."""
+"""The staged files as a Spark frame, with a number in every row to find it again; if Spark reads them, cached while they are checked."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pipelines.definition.relative_paths import is_object_store
+from pipelines.quality.few_rows import few_rows
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -20,19 +21,26 @@ NO_GLOB = {"__globPaths__": "false"}
 
 @contextmanager
 def staged_frame(spark: SparkSession, files: Sequence[str], *, rows: int) -> Iterator[DataFrame]:
-    """A frame with the files' columns and `ROW_NUMBER`, cached until the block ends.
+    """A frame with the files' columns and `ROW_NUMBER`, for as long as the block lasts.
 
     Up to a million rows are put into one partition: an aggregate over them is then one Spark job instead of two. Without
     files, the frame has no rows, and the number is its only column.
     """
+    if (few := few_rows(spark, files)) is not None:
+        yield _numbered(few.coalesce(1))
+        return
     frame = _read(spark, files) if files else spark.range(0).drop("id")
     if rows <= ONE_PARTITION_ROWS:
         frame = frame.coalesce(1)
-    frame = frame.selectExpr("*", f"monotonically_increasing_id() as {ROW_NUMBER}").persist()
+    frame = _numbered(frame).persist()
     try:
         yield frame
     finally:
         frame.unpersist()
+
+
+def _numbered(frame: DataFrame) -> DataFrame:
+    return frame.selectExpr("*", f"monotonically_increasing_id() as {ROW_NUMBER}")
 
 
 def _read(spark: SparkSession, files: Sequence[str]) -> DataFrame:

@@ -78,7 +78,7 @@ def _with_context(spark: SparkSession, work: Callable[[Any], Any], packed: Seque
 
 
 def _over_connect(spark: SparkSession, work: Callable[[Any], Any], packed: Sequence[Packed]) -> list[str]:
-    """The outcomes in order. Connect does not let us fill partitions: a shuffle by number gives each task its item."""
+    """The outcomes in order. Connect does not let us fill partitions: of several items, a shuffle by number gives each task its own."""
     import pyarrow as pa
 
     def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -89,7 +89,8 @@ def _over_connect(spark: SparkSession, work: Callable[[Any], Any], packed: Seque
             yield pa.RecordBatch.from_arrays([batch.column(0), pa.array(outcomes, pa.string())], ["number", "outcome"])
 
     table = pa.table({"number": pa.array(range(len(packed)), pa.int32()), "item": pa.array(map(pickle.dumps, packed), pa.binary())})
-    tasks = spark.createDataFrame(table).repartitionById(len(packed), "number")
+    frame = spark.createDataFrame(table)
+    tasks = frame.repartitionById(len(packed), "number") if len(packed) > 1 else frame.coalesce(1)
     rows = tasks.mapInArrow(task, "number int, outcome string").collect()
     return [row.outcome for row in sorted(rows, key=lambda row: row.number)]
 
