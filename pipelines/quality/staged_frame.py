@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pipelines.definition.relative_paths import is_object_store
-from pipelines.quality.few_rows import few_rows
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -26,6 +25,8 @@ def staged_frame(spark: SparkSession, files: Sequence[str], *, rows: int) -> Ite
     Up to a million rows are put into one partition: an aggregate over them is then one Spark job instead of two. Without
     files, the frame has no rows, and the number is its only column.
     """
+    from pipelines.quality.few_rows import few_rows
+
     if (few := few_rows(spark, files)) is not None:
         yield _numbered(few.coalesce(1))
         return

@@ -5,20 +5,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from examples.demo.home import PROJECT, program_env
 from tests.airflow.conftest import OWN_PROCESS
 
 INSIDE = Path(__file__).parent / "inside"
-WITH = {"test_runs.py": ["test_runs_told.py", "test_runs_metrics.py", "test_runs_sinks.py"]}
-"""A file and those that need the same Spark server and the same compiled kernels."""
-FIRST = {path.name for path in INSIDE.glob("test_*.py")} - {name for others in WITH.values() for name in others}
 
 
-@pytest.mark.timeout(1600)
-@pytest.mark.parametrize("file", sorted(FIRST))
-def test_inside(file: str, tmp_path: Path):
+def run_inside(tmp_path: Path, *files: str) -> None:
+    """These files of tests, one after the other in one process."""
     env = program_env() | {
         OWN_PROCESS: "1",
         "AIRFLOW_HOME": str(tmp_path / "airflow"),
@@ -38,7 +32,7 @@ def test_inside(file: str, tmp_path: Path):
         "--show-capture=log",
         "-p",
         "no:cacheprovider",
-        *(str(INSIDE / name) for name in (file, *WITH.get(file, []))),
+        *(str(INSIDE / file) for file in files),
     ]
     done = subprocess.run(command, env=env, cwd=PROJECT, capture_output=True, text=True, check=False, timeout=1500)
     assert done.returncode == 0, done.stdout[-20_000:] + done.stderr[-2_000:]
