@@ -30,7 +30,8 @@ DESCRIPTIONS = {
 COMPILES = "test_arrivals.py"
 """The file that needs most of numba's kernels. Begun first, it compiles them alone; files that are begun later find them."""
 SECONDS = {
-    "airflow/test_in_own_process.py": 590, "airflow/test_backfill.py": 260, "simulation/test_worlds.py": 200,
+    "airflow/test_inside_runs.py": 340, "airflow/test_backfill.py": 260, "airflow/test_inside_local.py": 110,
+    "airflow/test_inside_object_store.py": 110, "airflow/test_inside_dag.py": 30, "simulation/test_worlds.py": 200,
     "airflow/test_killed_tasks.py": 195, "judge/test_every_aggregate.py": 180, "airflow/test_follows.py": 155,
     "storage/test_crash_points.py": 140, "cli/test_new.py": 130, "cluster/test_standalone.py": 110,
     "end_to_end/test_types_that_widen.py": 100, "landing/test_duplicates_on_spark.py": 95, "landing/test_on_spark.py": 80,
