@@ -13,6 +13,8 @@ from tests.markers import _only_what_is_marked, pytest_collection_modifyitems, p
 from tests.object_store import azure, bucket, object_store, roots, s3_bucket
 
 os.environ.setdefault("MUNTIN_SYNC", "off")  # thousands of small commits would wait for the disk; tests/storage/test_durable.py does
+for _options in ("SPARK_LAUNCHER_OPTS", "SPARK_SUBMIT_OPTS", "SPARK_DAEMON_JAVA_OPTS"):
+    os.environ.setdefault(_options, "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")  # compiling well takes longer than most JVMs live here
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -76,7 +76,9 @@ def sections(rules: Rules, frames: Frames) -> Ints:
     """A number that changes from row to row with the batch, and with the file if windows end with files."""
     if rules.ends_with != "file":
         return frames.batch
-    return run_numbers(frames.batch, arrived_rows(frames).columns[FILE_NUMBER].to_numpy(zero_copy_only=False))
+    numbers = run_numbers(frames.batch, arrived_rows(frames).columns[FILE_NUMBER].to_numpy(zero_copy_only=False))
+    numbers.setflags(write=False)  # as those of batches are: a kernel is compiled for each type
+    return numbers
 
 
 def counters(frames: Frames, width: int) -> np.ndarray:

@@ -32,7 +32,7 @@ def slid(rows, rules, ends, noted_after, counters, bases):  # type: ignore[no-un
     noted_bases = np.empty(len(notes), bases.dtype)
     evicted_by = np.full(len(rows.group) if rules.evict.by_difference else 0, AFTER_ALL)
     part = np.zeros(steps.RECORD, np.int64)
-    head = 0
+    head = np.int64(0)  # of a plain 0 Numba compiles all that is called with it once more
     while head < len(rows.group):
         tail = run_end(rows.group, head)
         _begun(part, head, tail, counters, rows)
@@ -44,7 +44,7 @@ def slid(rows, rules, ends, noted_after, counters, bases):  # type: ignore[no-un
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _begun(part, head, tail, counters, rows):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Take a partition up; the rows that were held come first."""
-    held = 0
+    held = np.int64(0)
     while head + held < tail and rows.carried[head + held]:
         held += 1
     steps.begin(part, counters[rows.group[head]], head, held, rows.group[head])

@@ -30,7 +30,7 @@ def tumbled(rows, rules, markers, ends, noted_after, counters):  # type: ignore[
     windows = np.empty((len(rows.group) + _empty_at_most(rows, rules, ends, counters), 7), np.int64)
     notes = np.empty((len(noted_after) * len(counters), 4 + NOTED), np.int64)
     part = np.zeros(steps.RECORD, np.int64)
-    count = noted = head = 0
+    count = noted = head = np.int64(0)  # of a plain 0 Numba compiles all that is called with it once more
     while head < len(rows.group):
         tail = run_end(rows.group, head)
         steps.begin(part, counters[rows.group[head]], head, rows.group[head])
@@ -44,7 +44,7 @@ def _cut(part, head, tail, rows, rules, markers, ends, noted_after, windows, cou
     """One partition, row by row: before a row comes batches end and time goes by. What is open at the end comes last."""
     batch, clock, rank, drop_after, drops_itself = rows.batch, rows.clock, rows.rank, rows.drop_after, rows.drops_itself
     value, known, section, marker = rows.value, rows.known, rows.section, rows.marker  # all out of the loop
-    mark_rank, mark_batch, latest, snap = markers.rank, markers.batch, len(ends), 0
+    mark_rank, mark_batch, latest, snap, never = markers.rank, markers.batch, len(ends), np.int64(0), np.int64(AFTER_ALL)
     age_us = rules.age_us if rules.age_us > 0 else AFTER_ALL
     by_others = len(mark_rank) > 0 or rules.together
     for row in range(head, tail):
@@ -59,15 +59,15 @@ def _cut(part, head, tail, rows, rules, markers, ends, noted_after, windows, cou
         first = part[FIRST]
         if part[HELD] > 0:
             if rules.sectioned and section[row] != section[first]:
-                count = steps.closed(windows, count, part, (batch[first], AFTER_ALL, False), rules)
+                count = steps.closed(windows, count, part, (batch[first], never, False), rules)
             elif now - part[SEEN] > age_us:
-                count = steps.closed(windows, count, part, (batch[row], AFTER_ALL, True), rules)
+                count = steps.closed(windows, count, part, (batch[row], never, True), rules)
             elif rules.difference >= 0 and known[row] and known[first] and steps.exceeds(value[row], value[first], rules):
-                count = steps.closed(windows, count, part, (batch[row], AFTER_ALL, False), rules)
+                count = steps.closed(windows, count, part, (batch[row], never, False), rules)
         steps.come_in(part, row, clock, marker, rules)
         if not marker[row] and (drops_itself[row] or part[HELD] == rules.rows):
-            count = steps.closed(windows, count, part, (batch[row], AFTER_ALL, drops_itself[row]), rules)
-    count, noted, _ = _over(part, tail - head, AFTER_ALL, rows, rules, markers, ends, noted_after, snap, windows, count, notes, noted)
+            count = steps.closed(windows, count, part, (batch[row], never, drops_itself[row]), rules)
+    count, noted, _ = _over(part, tail - head, never, rows, rules, markers, ends, noted_after, snap, windows, count, notes, noted)
     return steps.closed(windows, count, part, _at_last(part, rows, rules, markers, ends), rules), noted
 
 
@@ -95,11 +95,10 @@ def _at_last(part, rows, rules, markers, ends):  # type: ignore[no-untyped-def] 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _ended_by(part, position, rows, rules, markers, ends):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """How the window ended by the end of a batch."""
+    never = np.int64(AFTER_ALL)
     if rules.sectioned and part[HELD] > 0:
-        return rows.batch[part[FIRST]], AFTER_ALL, False
-    return steps.ended_outside(
-        part, ends[position], AFTER_ALL, position, rows.rank, rows.drop_after, markers.rank, markers.batch, ends, rules
-    )
+        return rows.batch[part[FIRST]], never, False
+    return steps.ended_outside(part, ends[position], never, position, rows.rank, rows.drop_after, markers.rank, markers.batch, ends, rules)
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]

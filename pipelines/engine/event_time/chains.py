@@ -69,7 +69,7 @@ def _chains(group, start, batch, first, last, reach, gap, floor):  # type: ignor
     n = len(group)
     label = np.full(n, -1, np.int64)
     chain_first, chain_last = np.full(n, 1, np.int64), np.full(n, 0, np.int64)
-    head = 0
+    head = np.int64(0)  # of a plain 0 Numba compiles all that is called with it once more
     while head < n:
         tail, newest, never_closed = _union(head, group, start, batch, first, last, reach, floor)
         if never_closed:

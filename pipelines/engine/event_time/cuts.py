@@ -52,7 +52,7 @@ def _pieces(group, time, batch, floor, limits):  # type: ignore[no-untyped-def] 
     label, due = np.full(n, -1, np.int64), np.zeros(n, np.int64)
     first, last = np.full(n, 1, np.int64), np.full(n, 0, np.int64)
     reach, _, _, inside = limits
-    head = 0
+    head = np.int64(0)  # of a plain 0 Numba compiles all that is called with it once more
     while head < n:
         tail, never_closed = head + 1, time[head] > floor[batch[head]] + inside
         while tail < n and group[tail] == group[head] and time[tail] - time[tail - 1] <= reach:
