@@ -53,3 +53,8 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands fo
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'pipelines' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """The names that are there, loaded or not: a misspelt name is told with those that look like it."""
+    return sorted({*globals(), *__all__})

@@ -17,7 +17,7 @@ def alone() -> None:
 
 
 def start_spark_early(pipeline: "Pipeline", url: str | None) -> None:
-    """Begin to start a local Spark, unless the command was given one by URL; what goes wrong is told where it is needed."""
+    """Begin to start a local Spark, unless the command was given one by URL; if that fails, it is started where it is needed."""
     if url is None and _alone:
         from pipelines.spark.spark_session import begin_local
 

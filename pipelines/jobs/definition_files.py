@@ -136,5 +136,6 @@ def _near(wrong: BaseException) -> str:
 def _arguments(function: str) -> list[str]:
     """The arguments that a function of Muntin's takes, by its name."""
     name = function.split(".", maxsplit=1)[0]
-    modules = (sys.modules["pipelines"], *(getattr(sys.modules["pipelines"], each) for each in ("sources", "windows", "aggregates")))
-    return [each for module in modules if callable(made := vars(module).get(name)) for each in signature(made).parameters]
+    muntin = sys.modules["pipelines"]
+    found = [Pipeline, *(getattr(getattr(muntin, module), name, None) for module in ("sources", "windows", "aggregates"))]
+    return [each for made in found if callable(made) and made.__name__ == name for each in signature(made).parameters]

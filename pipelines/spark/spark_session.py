@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -111,7 +111,7 @@ def _started() -> SparkSession:
 def begin_local(*, briefly: bool, queries: bool) -> None:
     """Begin to start a local session, which `session_or_local` waits for; nothing where the process has a session or is told of one.
 
-    What goes wrong is raised there.
+    If it fails, that starts another as ever, which tells what is wrong.
 
     Args:
         briefly: whether Spark computes little, for a command that ends soon: Java starts in less time, and would compute slower.
@@ -145,7 +145,9 @@ def _begin(*, briefly: bool, queries: bool) -> SparkSession | TaskSession:
 
 def _begun() -> SparkSession | None:
     """The session that was begun and still is there, active in this thread."""
-    session: SparkSession | None = early_start.begun()
+    session: SparkSession | None = None
+    with suppress(Exception):  # a start that is waited for tells what is wrong, if it fails too
+        session = early_start.begun()
     if session is None or session.sparkContext._jsc is None:  # noqa: SLF001 - how PySpark itself sees that it was stopped
         return None
     if not isinstance(session, TaskSession):
