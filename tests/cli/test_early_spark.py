@@ -136,3 +136,22 @@ def test_a_wrong_definition_does_not_wait_for_java(project: Project) -> None:
         out, err = ran.communicate(timeout=25)
     assert (ran.returncode, out) == (2, "")
     assert "sum(valeu) does not fit the source" in err.splitlines()[-1]
+
+
+# A Java that fails the first time it is called.
+FAILING_JAVA = """#!/bin/sh
+mkdir {folder}/tried 2>/dev/null && exit 1
+exec {java}/bin/java "$@"
+"""
+
+
+def test_a_java_that_fails_in_the_background_is_started_once_more(project: Project) -> None:
+    java = project.folder / "java" / "bin" / "java"
+    java.parent.mkdir(parents=True)
+    java.write_text(FAILING_JAVA.format(folder=project.folder, java=os.environ["JAVA_HOME"]))
+    java.chmod(0o755)
+    words = [sys.executable, "-m", "muntin_cli", *project.arguments("run", *RANGE)]
+    env = environment(project, JAVA_HOME=str(java.parents[1]))
+    ran = subprocess.run(words, env=env, cwd=CHECKOUT, capture_output=True, text=True, check=False, timeout=170)
+    assert ran.returncode == 0, ran.stderr
+    assert (project.folder / "tried").exists()
