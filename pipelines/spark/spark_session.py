@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyspark.sql import SparkSession
+
+log = logging.getLogger("muntin")
 
 # Workers are forks of this daemon, which has done the heavy imports: a session's first task does not wait for them.
 DAEMON = "pipelines.jobs.python_daemon"
@@ -145,11 +148,19 @@ def _begin(*, briefly: bool, queries: bool) -> SparkSession | TaskSession:
 
 def _begun() -> SparkSession | None:
     """The session that was begun and still is there, active in this thread."""
-    session: SparkSession | None = None
-    with suppress(Exception):  # a start that is waited for tells what is wrong, if it fails too
-        session = early_start.begun()
+    try:
+        session: SparkSession | None = early_start.begun()
+    except Exception as wrong:  # noqa: BLE001 - whatever it was: the second start tells what stays wrong
+        return _once_more(wrong)
     if session is None or session.sparkContext._jsc is None:  # noqa: SLF001 - how PySpark itself sees that it was stopped
         return None
     if not isinstance(session, TaskSession):
         session._get_j_spark_session_class(session._jvm).setActiveSession(session._jsparkSession)  # noqa: SLF001 - as PySpark does it
+    return session
+
+
+def _once_more(wrong: Exception) -> SparkSession:
+    """A session started as ever, after a start in the background failed."""
+    session = _local()
+    log.warning("Spark did not start in the background (%s: %s); started once more, it did", type(wrong).__name__, wrong)
     return session

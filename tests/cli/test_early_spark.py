@@ -155,3 +155,4 @@ def test_a_java_that_fails_in_the_background_is_started_once_more(project: Proje
     ran = subprocess.run(words, env=env, cwd=CHECKOUT, capture_output=True, text=True, check=False, timeout=170)
     assert ran.returncode == 0, ran.stderr
     assert (project.folder / "tried").exists()
+    assert "Spark did not start in the background (PySparkRuntimeError: [JAVA_GATEWAY_EXITED]" in ran.stderr
