@@ -76,6 +76,20 @@ def test_runs_that_airflow_does_not_know_as_ended_yet_do_not_hold_the_message(de
     assert [told.title for told in desk.sent] == ["shop: backfill of 3 runs, 3 failed, 3 critical"]
 
 
+# Airflow   one and two run     two has ended               one has ended
+# one                           ends, seems to be the last
+# two                                           tells late
+def test_a_run_that_tells_after_a_later_one_took_the_rest_is_told(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.unfinished = {"one"}
+    desk.end("one", run(0), known_as_ended=False)
+    assert desk.sent == []
+    desk.end("two", failing(1), known_as_ended=False)
+    assert [told.title for told in desk.sent] == ["shop: backfill of 1 run, 1 failed, 1 critical"]
+    monkeypatch.setattr("pipelines.jobs.alerting.backfills.FRESH_S", -1)
+    desk.end("three", failing(2))
+    assert len(desk.sent) == 1, "one is cleared and runs again"
+
+
 def test_500_failing_runs_at_once_are_one_message(tmp_path: Path) -> None:
     desk = Desk(tmp_path, {str(at) for at in range(500)})
     with ThreadPoolExecutor(8) as pool:

@@ -114,4 +114,4 @@ def _together(ended: Sequence[Ended]) -> tuple[list[Finding], list[Finding]]:
 
 def _is_last(runs: Backfills, backfill: InBackfill) -> bool:
     """Whether all runs of the DAG that Airflow counts as unfinished have ended as far as this state knows."""
-    return backfill.others([backfill.run, *runs.newest(_ASKED)]) <= 0
+    return backfill.others([backfill.run, *runs.newest(_ASKED), *runs.just_taken()]) <= 0

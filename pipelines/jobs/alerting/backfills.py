@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
 
 ROWS = 10
 """Failing rows that are kept of a run."""
+
+FRESH_S = 10
+"""So long Airflow may take to see that a run has ended whose last task has called back."""
+
+_NAMES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +71,14 @@ class Backfills:
         written = max(map(_written, self.folder.glob("*.json")), default=None)
         return None if written is None else time.time() - written
 
+    def just_taken(self) -> list[str]:
+        """The names of the runs that were taken within the last `FRESH_S`: Airflow may still count them as running."""
+        return json.loads(_text(self._taken)) if time.time() - _written(self._taken) < FRESH_S else []
+
     def take(self) -> list[Ended]:
         """Forget all runs and return them. Of runs at the same time one gets them."""
+        with suppress(StateError):
+            write_whole(self._taken, json.dumps(self.newest(_NAMES)).encode())  # before: who comes right after must find it
         taken = self.folder.with_name(f"{self.folder.name}.{uuid4().hex}")
         try:
             rename(self.folder, taken)
@@ -75,6 +87,17 @@ class Backfills:
         ended = [_read(path) for path in ascending(taken.glob("*.json"))]
         remove_folder(taken)
         return [one for one in ended if one]
+
+    @property
+    def _taken(self) -> AnyPath:
+        return self.folder.with_name("taken.json")
+
+
+def _text(path: AnyPath) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError:
+        return "[]"
 
 
 def _plain(findings: Sequence[Finding]) -> list[dict[str, Any]]:
