@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from pipelines.airflow.place import place_of
 from pipelines.definition.instants import instant_us
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pipelines.alerts.facts import Run
     from pipelines.channels.addresses import Address
@@ -39,6 +40,29 @@ def callbacks(pipeline: Pipeline, root: str | AnyPath | None, own: Mapping[str, 
     ending = {"on_success_callback": [*_listed(own.get("on_success_callback")), on_success]}
     failing = {"on_failure_callback": [*_listed(own.get("on_failure_callback")), on_failure]}
     return failing if pipeline.alerts else {}, ending
+
+
+@contextmanager
+def ending_told(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str, Any], *, last: bool = False) -> Iterator[None]:
+    """Around the work of a task: where it ends the run of a backfill, note so. Airflow counts the run as ended before it calls back."""
+    try:
+        yield
+    except BaseException:
+        _expect(pipeline, root, context)
+        raise
+    if last:
+        _expect(pipeline, root, context)
+
+
+def _expect(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str, Any]) -> None:
+    if pipeline.alerts is None or context["dag_run"].run_type != "backfill":
+        return
+    from pipelines.jobs.alerting.alert import expect
+
+    try:
+        expect(place_of(pipeline, context, root).bound.folder, _in_backfill(context))
+    except Exception as wrong:  # noqa: BLE001 - the run is decided
+        log.warning("alerts: not noted that the run ends: %s", type(wrong).__name__)
 
 
 def _acknowledge(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str, Any]) -> None:

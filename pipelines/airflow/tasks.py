@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pipelines.airflow import lineage, metrics, publishing, steps
-from pipelines.airflow.alerting import callbacks
+from pipelines.airflow.alerting import callbacks, ending_told
 from pipelines.airflow.assets import emit, published_alias
 from pipelines.airflow.events import extras
 from pipelines.airflow.imported_ahead import check_libraries
@@ -29,7 +29,7 @@ def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | AnyPath | None, conn_
     """Add accumulate, finalize, validate and publish, in this order, to a DAG."""
     from airflow.sdk import task
 
-    place = partial(place_of, pipeline, root=root)
+    place, told = partial(place_of, pipeline, root=root), partial(ending_told, pipeline, root)
     failing, ending = callbacks(pipeline, root, dag.default_args)
     options = {"dag": dag, "multiple_outputs": False, "show_return_value_in_logs": False, **failing}
     locate_alone = locate_spark(conn_id)
@@ -37,14 +37,16 @@ def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | AnyPath | None, conn_
     def locate(context: Context) -> None:
         """Say where Spark is. The credentials first: workers of a local Spark have the environment that it starts in."""
         begin(context)
-        place(context)
-        locate_alone(context)
+        with told(context):
+            place(context)
+            locate_alone(context)
 
     on_spark = partial(task.pyspark, conn_id=conn_id, pre_execute=locate, **options)
 
     def checked(context: Context) -> None:
         """Refuse a definition that does not fit before Spark starts."""
-        steps.check(place(context))
+        with told(context):
+            steps.check(place(context))
         locate(context)
 
     def accumulate(spark: SparkSession, **context: Any) -> dict[str, Any]:  # noqa: ANN401 - Airflow's
@@ -53,28 +55,32 @@ def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | AnyPath | None, conn_
 
         at = place(context)
 
-        def told(batches: Sequence[Accumulated]) -> None:
+        def read(batches: Sequence[Accumulated]) -> None:
             """Let Airflow know what was read."""
             metrics.record(lambda: of_reading(pipeline.name, batches))
             lineage.accumulated(at.bound, batches, context["task"])
 
-        return steps.accumulate(at, spark, told)
+        with told(context):
+            return steps.accumulate(at, spark, read)
 
     def finalize(accumulated: dict[str, Any], spark: SparkSession, **context: Any) -> dict[str, Any]:  # noqa: ANN401 - Airflow's
         """Stage the windows of all batches that changed."""
-        return steps.finalize(place(context), spark, accumulated)
+        with told(context):
+            return steps.finalize(place(context), spark, accumulated)
 
     def validate(staged: dict[str, Any], spark: SparkSession, **context: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - Airflow's
         """Hold the staged windows against their suites."""
-        return steps.validate(place(context), spark, staged)
+        with told(context):
+            return steps.validate(place(context), spark, staged)
 
     def publish(accumulated: dict[str, Any], staged: dict[str, Any], quality: list[dict[str, Any]], **context: Any) -> dict[str, Any]:  # noqa: ANN401 - Airflow's
         """Commit the staged windows for readers, and emit an asset event per window."""
         at = place(context)
         session = partial(spark_session, conn_id, context["dag"].fileloc)
-        result = publishing.publish(at, staged, accumulated, quality, session, metrics.record)
-        lineage.published(at.bound, result["published"], context["task"])
-        emit(pipeline, context["outlet_events"], extras(at, result))
+        with told(context, last=True):
+            result = publishing.publish(at, staged, accumulated, quality, session, metrics.record)
+            lineage.published(at.bound, result["published"], context["task"])
+            emit(pipeline, context["outlet_events"], extras(at, result))
         return result
 
     accumulated = on_spark(pre_execute=checked)(accumulate)()

@@ -75,6 +75,12 @@ def tell(
         return (line,)
 
 
+def expect(state: str | AnyPath, backfill: InBackfill) -> None:
+    """Note that a run of a backfill is about to end, so that no other run sends the summary before this run has told."""
+    if backfill.inside and (folder := below(state, "backfill")):
+        Backfills(folder).expect(backfill.run)
+
+
 def _messages(alerts: Alerts, state: str | AnyPath, run: Run, backfill: InBackfill | None) -> Iterator[Message]:
     """The message of the run unless it is of a backfill, and the summary of a backfill if the run is the last."""
     found, over = _looked(alerts, state, run)
@@ -113,5 +119,8 @@ def _together(ended: Sequence[Ended]) -> tuple[list[Finding], list[Finding]]:
 
 
 def _is_last(runs: Backfills, backfill: InBackfill) -> bool:
-    """Whether all runs of the DAG that Airflow counts as unfinished have ended as far as this state knows."""
-    return backfill.others([backfill.run, *runs.newest(_ASKED), *runs.just_taken()]) <= 0
+    """Whether all runs of the DAG that Airflow counts as unfinished have told, and all that it counts as ended, too.
+
+    Airflow counts a run as ended before it calls back, so the runs that are about to tell are looked for after its count.
+    """
+    return backfill.others([backfill.run, *runs.newest(_ASKED)]) <= 0 and not runs.expects()

@@ -23,10 +23,8 @@ if TYPE_CHECKING:
 ROWS = 10
 """Failing rows that are kept of a run."""
 
-FRESH_S = 10
-"""So long Airflow may take to see that a run has ended whose last task has called back."""
-
-_NAMES = 100
+EXPECTED_S = 60
+"""So long a run may take from the end of its work to the call that tells of it; after that, nobody waits for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +54,21 @@ class Backfills:
         """Remember a run; a second time takes the place of the first, as after a retry. Whether the disk took it."""
         facts = {"run": ended.run, "failed": ended.failed, "found": _plain(ended.found), "over": _plain(ended.over)}
         try:
-            write_whole(self.folder / f"{sha256(ended.run.encode()).hexdigest()[:24]}.json", json.dumps(facts).encode())
+            write_whole(self._file(ended.run), json.dumps(facts).encode())
         except StateError:
             return False
         return True
+
+    def expect(self, run: str) -> None:
+        """Note that a run is about to end: from here on Airflow may count it as ended, and it is not told yet."""
+        with suppress(StateError):
+            write_whole(self._file(run), json.dumps({"expected": run}).encode())
+
+    def expects(self) -> bool:
+        """Whether a run that is about to end has not been added."""
+        now = time.time()
+        young = (path for path in self.folder.glob("*.json") if now - _written(path) < EXPECTED_S)
+        return any("expected" in _facts(path) for path in young)
 
     def newest(self, count: int) -> list[str]:
         """The names of the runs that ended last."""
@@ -71,14 +80,8 @@ class Backfills:
         written = max(map(_written, self.folder.glob("*.json")), default=None)
         return None if written is None else time.time() - written
 
-    def just_taken(self) -> list[str]:
-        """The names of the runs that were taken within the last `FRESH_S`: Airflow may still count them as running."""
-        return json.loads(_text(self._taken)) if time.time() - _written(self._taken) < FRESH_S else []
-
     def take(self) -> list[Ended]:
         """Forget all runs and return them. Of runs at the same time one gets them."""
-        with suppress(StateError):
-            write_whole(self._taken, json.dumps(self.newest(_NAMES)).encode())  # before: who comes right after must find it
         taken = self.folder.with_name(f"{self.folder.name}.{uuid4().hex}")
         try:
             rename(self.folder, taken)
@@ -88,16 +91,8 @@ class Backfills:
         remove_folder(taken)
         return [one for one in ended if one]
 
-    @property
-    def _taken(self) -> AnyPath:
-        return self.folder.with_name("taken.json")
-
-
-def _text(path: AnyPath) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError:
-        return "[]"
+    def _file(self, run: str) -> AnyPath:
+        return self.folder / f"{sha256(run.encode()).hexdigest()[:24]}.json"
 
 
 def _plain(findings: Sequence[Finding]) -> list[dict[str, Any]]:
@@ -109,11 +104,19 @@ def _findings(facts: Iterable[Mapping[str, Any]]) -> tuple[Finding, ...]:
     return tuple(Finding.of_dict(each) for each in facts)
 
 
-def _read(path: AnyPath) -> Ended | None:
+def _facts(path: AnyPath) -> Mapping[str, Any]:
     try:
         facts = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return facts if isinstance(facts, dict) else {}
+
+
+def _read(path: AnyPath) -> Ended | None:
+    facts = _facts(path)
+    try:
         return Ended(facts["run"], facts["failed"], _findings(facts["found"]), _findings(facts["over"]))
-    except (OSError, ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError):
         return None
 
 
