@@ -110,6 +110,8 @@ def _packed(columns: tuple[Ints, ...]) -> Ints | None:
     """One integer per row, in the order of the columns; None if their ranges are too wide."""
     if not len(columns[0]):
         return columns[0]
+    if len(columns) == 1 and int(columns[0].max()) - (low := int(columns[0].min())) < 2**62:
+        return np.subtract(columns[0], low, dtype=np.int64)
     packed, size = np.zeros(len(columns[0]), np.int64), 1
     for column in columns:
         low, high = int(column.min()), int(column.max())

@@ -67,9 +67,10 @@ def arrange_by_arrival(
     order = sorted_order(codes)
     group = run_numbers(codes[order])
     keyed = states.select(list(keys)).take(pa.array(order[run_starts(group)]))
-    rows = order < count
-    counters, bases = _left(partitions, group[~rows], order[~rows] - count, len(keyed) if keys else min(1, len(states)))
-    order, group = order[rows], group[rows]
+    counters, bases = _left(partitions, group, order - count, len(keyed) if keys else min(1, len(states)))
+    if partitions:
+        rows = order < count
+        order, group = order[rows], group[rows]
     states = whole(states.take(pa.array(order)))
     start, batch = instants(states[FRAME]), states[BATCH_POSITION].to_numpy()
     columns = {name: contiguous(states[name]) for name in states.column_names}
@@ -79,10 +80,14 @@ def arrange_by_arrival(
     return Arranged(states, Frames(group, start, batch, start, start, 1, arrived), keyed)
 
 
-def _left(partitions: pa.Table | None, group: Ints, rows: Ints, groups: int) -> tuple[np.ndarray, np.ndarray]:
-    """Counters and bases of every group, from the rows that say those of some; blank ones for groups that are new."""
+def _left(partitions: pa.Table | None, group: Ints, row: Ints, groups: int) -> tuple[np.ndarray, np.ndarray]:
+    """Counters and bases of every group, from the rows that say those of some; blank ones for groups that are new.
+
+    `group`, `row`: of all rows, numbers of groups and of rows of `partitions`; below 0 of others.
+    """
     if not partitions:
         return np.empty((groups, 0), np.int64), np.zeros(groups)
+    group, rows = group[row >= 0], row[row >= 0]
     known = np.array(partitions[COUNTERS].to_pylist(), np.int64)
     counters = np.tile(BLANK[known.shape[1]], (groups, 1))
     counters[group] = known[rows]

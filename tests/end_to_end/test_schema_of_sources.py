@@ -74,7 +74,7 @@ def test_else_it_is_an_error_with_file_and_column(tmp_path: Path, suffix: str) -
 
 
 def test_a_contradiction_in_one_of_several_splits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pipelines.sources.listing.SPLIT_BYTES", 1, raising=False)
+    monkeypatch.setattr("pipelines.sources.listing.SPLIT_BYTES", 1000)
     pipeline = flow(tmp_path, "parquet", on_schema="quarantine")
     given(tmp_path, "parquet", 0, [1, 2])
     for part, values in (("_a", [3]), ("_b", ["a"]), ("_c", [4])):

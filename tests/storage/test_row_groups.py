@@ -16,7 +16,7 @@ from pipelines import aggregates as agg
 from pipelines.errors import SourceError
 from pipelines.jobs.bound import bind
 from pipelines.jobs.look.quarantine import quarantined
-from pipelines.jobs.run import read_split, shares
+from pipelines.jobs.run import read_split
 from pipelines.jobs.run.shares import manifest_of_batch
 from pipelines.sources import listing, row_groups
 from pipelines.sources.row_groups import Part
@@ -64,8 +64,7 @@ def cut(monkeypatch: pytest.MonkeyPatch) -> list[range]:
         found.append(range(-1, -1) if taken is None else taken)
         return taken
 
-    for module in (shares, listing):
-        monkeypatch.setattr(module, "SPLIT_BYTES", 1000)
+    monkeypatch.setattr(listing, "SPLIT_BYTES", 1000)
     monkeypatch.setattr(read_split, "rows_of", noting)
     return found
 
@@ -83,8 +82,7 @@ def check_alike(definition: Pipeline, folder: Path, cut: list[range], monkeypatc
     batch, found, lost = result(definition, folder / "cut")
     assert len(cut) > 2
     with monkeypatch.context() as whole:
-        for module in (shares, listing):
-            whole.setattr(module, "SPLIT_BYTES", 2**30)
+        whole.setattr(listing, "SPLIT_BYTES", 2**30)
         cut.clear()
         other, others, their_lost = result(definition, folder / "whole")
     assert not cut

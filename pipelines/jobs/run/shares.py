@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import SourceError
-from pipelines.sources.listing import SPLIT_BYTES, splits
+from pipelines.sources.listing import piece_bytes, splits
 from pipelines.sources.row_groups import Part, may_be_cut
 from pipelines.sources.taken_times import Taken
 from pipelines.states.columns import LATEST, ROW_BATCH
@@ -86,7 +86,8 @@ class Written:
 
 def split_batch(bound: Bound, interval: Interval, files: Sequence[SourceFile], mark_us: int | None) -> list[tuple[Split, int]]:
     """The splits of a batch, or of one of its several sources, each with its size in bytes. Their numbers tell the source."""
-    cut = [(piece, part) for piece in splits(files, whole=bound.source.in_one_piece) for part in _parts(bound, piece)]
+    size = piece_bytes(sum(file.size for file in files))
+    cut = [(piece, part) for piece in splits(files, whole=bound.source.in_one_piece) for part in _parts(bound, piece, size)]
     member, before = bound.source.member, 0 if bound.source.member is None else bound.source.member.number + 1
     places = {file.path: at + (before << 32) for at, file in enumerate(files)}
     made = files[0].checksum if bound.source.batch_column and files else None
@@ -100,9 +101,9 @@ def split_batch(bound: Bound, interval: Interval, files: Sequence[SourceFile], m
     ]
 
 
-def _parts(bound: Bound, piece: Sequence[SourceFile]) -> Sequence[Part | None]:
-    """The parts that tasks read a piece in; None stands for the whole piece."""
-    parts = -(-piece[0].size // SPLIT_BYTES)
+def _parts(bound: Bound, piece: Sequence[SourceFile], size: int) -> Sequence[Part | None]:
+    """The parts of about `size` bytes that tasks read a piece in; None stands for the whole piece."""
+    parts = -(-piece[0].size // size)
     return [Part(number, parts) for number in range(parts)] if len(piece) == 1 < parts and may_be_cut(bound.source) else [None]
 
 

@@ -16,7 +16,7 @@ from pipelines.jobs.run.bundles import MOST_BATCHES, MOST_BYTES, SMALL
 from pipelines.jobs.run.gathered_files import shared
 from pipelines.jobs.run.same_versions import versions_here
 from pipelines.jobs.run.shares import Share
-from pipelines.sources.listing import SPLIT_BYTES, shares
+from pipelines.sources.listing import WORTH_A_TASK, shares
 from pipelines.store.paths import QUARANTINE, parse_states_path
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ def dealt(readings: Sequence[Reading], tasks: int, earlier: Earlier | None = Non
         return [(_share(readings[0], numbers, earlier),) for numbers in shares([size for _, size in readings[0].pieces], tasks)]
     sizes: dict[int, int] = defaultdict(int)
     for split, size in chain.from_iterable(reading.pieces for reading in readings):
-        sizes[split.batch_us] += SPLIT_BYTES if split.part else size
-    small = sorted(start for start, size in sizes.items() if size < SPLIT_BYTES)
+        sizes[split.batch_us] += 2 * WORTH_A_TASK if split.part else size
+    small = sorted(start for start, size in sizes.items() if size < 2 * WORTH_A_TASK)
     together = [{small[at] for at in numbers} for numbers in shares([sizes[start] for start in small], tasks)] if small else []
     return [*(_of_batches(readings, starts) for starts in together), *_apart(readings, {*small}, tasks)]
 
