@@ -22,7 +22,7 @@ from pipelines.sources.upstream_windows import WindowSource
 from pipelines.store.disk import write_whole
 from pipelines.store.expired_marks import expired_before
 from pipelines.store.paths import batches_of_windows
-from pipelines.timeline.batches import spelled
+from pipelines.timeline.batches import positions_of, spelled
 from pipelines.timeline.ledger import Entries, no_entries
 
 if TYPE_CHECKING:
@@ -131,10 +131,12 @@ def news_from_upstream(bound: Bound, *, unread: bool = False) -> News:
         return News()
     theirs, table = upstream(bound, bound.source), bound.frame_sets[0].table
     batches = accumulated(bound, table, bound.store.snapshot(table))
-    both, starts = np.isin(batches.start_us, theirs.entries.start_us), theirs.entries.start_us
-    moved = batches.start_us[both][batches.newest_us[both] != theirs.known_to(batches.start_us[both])]
-    changed = np.intersect1d(theirs.changed_since(seen_up_to(bound, theirs.now.snapshot.identity)), batches.start_us[both])
-    new = np.setdiff1d(starts[starts >= bound.pipeline.intervals.first_us], batches.start_us) if unread else starts[:0]
+    starts, there = theirs.entries.start_us, theirs.entries.position(batches.start_us) >= 0
+    read_us = batches.start_us[there]
+    moved = read_us[batches.newest_us[there] != theirs.known_to(read_us)]
+    changed = theirs.changed_since(seen_up_to(bound, theirs.now.snapshot.identity))
+    changed = changed[positions_of(changed, read_us) >= 0]
+    new = starts[(starts >= bound.pipeline.intervals.first_us) & (batches.position(starts) < 0)] if unread else starts[:0]
     found = np.unique(np.concatenate([moved, new, _published_anew(bound, theirs, changed)]))
     after = bound.pipeline.intervals.after
     return News(tuple(Interval(start, after(start)) for start in found.tolist()), theirs.now.snapshot.identity, theirs.now.number)

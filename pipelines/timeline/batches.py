@@ -128,6 +128,8 @@ def positions_of(values: Ints, ascending: Ints) -> Ints:
     """Where each value stands in an ascending array; -1 where it does not."""
     if not len(ascending):
         return np.full(len(values), -1)
+    if np.array_equal(values, ascending[: len(values)]):  # as with two histories of the same batches, and faster than to search
+        return np.arange(len(values))
     at = np.minimum(np.searchsorted(ascending, values), len(ascending) - 1)
     return np.where(ascending[at] == values, at, -1)
 

@@ -1,9 +1,5 @@
 """Spark as the shell around the jobs: tasks by item, errors by name, and as many jobs for a year as for a day."""
 
-import json
-import os
-import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import ClassVar
@@ -17,6 +13,7 @@ from pipelines import Pipeline, aggregates, run, sources, windows
 from pipelines.errors import SourceError, StateError
 from pipelines.spark import spark_session as session
 from pipelines.spark.tasks import run_tasks
+from tests.connect_process import printed_over_connect
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 STEP = timedelta(minutes=1)
@@ -74,12 +71,7 @@ spark.stop()
 
 
 def test_over_connect_too_a_task_receives_its_own_item_only(tmp_path: Path) -> None:
-    """In a process of its own: classic and Connect sessions cannot share one."""
-    paths = {"PYTHONPATH": str(Path(__file__).parents[2]), "HOME": str(tmp_path), "PYSPARK_PYTHON": sys.executable}
-    command = [sys.executable, "-c", OVER_CONNECT]
-    ran = subprocess.run(command, cwd=tmp_path, env=os.environ | paths, capture_output=True, text=True, check=False, timeout=170)
-    assert ran.returncode == 0, ran.stderr[-2000:]
-    module, found, refused = json.loads(next(line for line in ran.stdout.splitlines() if line.startswith("[")))
+    (module, found, refused), _ = printed_over_connect(OVER_CONNECT, home=tmp_path)
     assert module == "pyspark.sql.connect.session"
     assert found == [[n, n] for n in range(5)]
     assert refused == "three is not possible; take another"

@@ -1,6 +1,5 @@
 """Rows that Spark reads: the same files however Spark cuts them, the windows that files give, and nothing left behind."""
 
-import json
 import os
 import random
 import subprocess
@@ -28,6 +27,7 @@ from pipelines.jobs.run.accumulate import accumulate
 from pipelines.jobs.upkeep.outdated import outdated
 from pipelines.jobs.upkeep.vacuum import vacuum
 from pipelines.testing import run_here
+from tests.connect_process import printed_over_connect
 from tests.landing.frames import HOUR, START, Reading, at, hourly, windows_in
 
 if TYPE_CHECKING:
@@ -299,16 +299,5 @@ def test_over_connect(spark: "SparkSession", tmp_path: Path) -> None:
     run_here(files, root=tmp_path, start=START, end=START + HOURS * HOUR)
     expected = windows_in(tmp_path, files)
     folder_of("parquet", spark, tmp_path)
-    (tmp_path / "home").mkdir()
-    done = subprocess.run(
-        [sys.executable, "-c", OVER_CONNECT, str(tmp_path / "parquet"), str(tmp_path / "state")],
-        cwd=tmp_path / "home",
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2]), "HOME": str(tmp_path / "home"), "TZ": "Asia/Tokyo"},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=400,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    found = json.loads(next(line for line in done.stdout.splitlines() if line.startswith("[")))
+    found, _ = printed_over_connect(OVER_CONNECT, tmp_path / "parquet", tmp_path / "state", home=tmp_path / "home", TZ="Asia/Tokyo")
     assert found == ["pyspark.sql.connect.session", len(expected), sum(window["total"] for window in expected)]

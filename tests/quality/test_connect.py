@@ -1,13 +1,10 @@
 """The same door over Spark Connect, in a process of its own: classic and Connect sessions cannot share one."""
 
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pyarrow as pa
 
+from tests.connect_process import printed_over_connect
 from tests.quality.conftest import Stage
 
 SCRIPT = """
@@ -33,19 +30,8 @@ spark.stop()
 
 def test_numbers_and_rows_come_over_connect(stage: Stage, tmp_path: Path) -> None:
     file = stage(flights=pa.array([1, 0, 1], pa.int64()))
-    (tmp_path / "home").mkdir()
-    ran = subprocess.run(
-        [sys.executable, "-c", SCRIPT, file],
-        cwd=tmp_path / "home",
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2]), "HOME": str(tmp_path / "home"), "TZ": "Asia/Tokyo"},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=170,
-    )
-    assert ran.returncode == 0, ran.stderr[-2000:]
-    module, report, nothing = json.loads(next(line for line in ran.stdout.splitlines() if line.startswith("[")))
-    assert "great_expectations" not in ran.stdout, "its import logs hundreds of lines at INFO"
+    (module, report, nothing), printed = printed_over_connect(SCRIPT, file, home=tmp_path / "home", TZ="Asia/Tokyo")
+    assert "great_expectations" not in printed, "its import logs hundreds of lines at INFO"
     assert module == "pyspark.sql.connect.session"
     assert report["verdict"] == "failed: 2 critical of 4 checks on 3 rows"
     row = {"origin": "JFK", "window_start": "2013-01-01T01:00:00Z", "window_end": "2013-01-01T07:00:00Z"}
