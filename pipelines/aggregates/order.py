@@ -40,7 +40,7 @@ def first(x: str, *, ignore_nulls: bool = False, where: str | None = None, **abo
     x = expression(x, "first")
     if ignore_nulls:
         return Aggregate("first", f"{x}, ignore_nulls", (earliest(x),), _value).only(where, **about)
-    parts = (("time", Plain(f"min({ORDER})", "least", ORDER)), ("value", Plain(f"arg_min_null({x}, {PLACE})", "value", x)))
+    parts = (("time", Plain(f"min({ORDER})", "least", ORDER)), ("value", Plain(f"arg_min_null({x}, {PLACE})", "first_row", x)))
     return Aggregate("first", x, (Field("first", x, parts, _FIRST, uses_order=True),), _value).only(where, **about)
 
 
@@ -49,7 +49,7 @@ def last(x: str, *, ignore_nulls: bool = False, where: str | None = None, **abou
     x = expression(x, "last")
     if ignore_nulls:
         return Aggregate("last", f"{x}, ignore_nulls", (latest(x),), _value).only(where, **about)
-    parts = (("time", Plain(f"max({ORDER})", "greatest", ORDER)), ("value", Plain(f"arg_max_null({x}, {PLACE})", "value", x)))
+    parts = (("time", Plain(f"max({ORDER})", "greatest", ORDER)), ("value", Plain(f"arg_max_null({x}, {PLACE})", "last_row", x)))
     return Aggregate("last", x, (Field("last", x, parts, _LAST, uses_order=True),), _value).only(where, **about)
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Literal, Self
 
-What = Literal["count", "sum", "least", "greatest", "first", "last", "value"]
+What = Literal["count", "sum", "least", "greatest", "first", "last", "first_row", "last_row", "value"]
 
 
 class Plain(str):
     """The text of a SQL aggregate that takes one value of each row, and what it makes of the values.
 
     `of`: the SQL expression of the value, without aggregates. `what`: how many values are not null; their sum, 0 without any; the least;
-    the greatest; the value in the first or in the last row by (event time, arrival), nulls left out; "value": the value, where there is
-    one row, and the text alone tells what else.
+    the greatest; the value in the first or in the last row by (event time, arrival), nulls left out, or, as "first_row" and "last_row",
+    nulls too; "value": the value, where there is one row, and the text alone tells what else.
 
     >>> Plain("count(x)", "count", "x").of
     'x'

@@ -25,6 +25,7 @@ _INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 _FLOATS = ("FLOAT", "DOUBLE")
 _COUNTED = ("BOOLEAN", "UTINYINT", "USMALLINT", "UINTEGER", *_INTEGERS)  # whose sum DuckDB makes of integers
 _KEYS = (*_INTEGERS, "VARCHAR", "BOOLEAN", "DATE", "TIMESTAMP WITH TIME ZONE")
+_OF_TIME = ("first", "last", "first_row", "last_row")
 _MOST_KEYS = 3
 
 
@@ -55,6 +56,8 @@ def row_values(fields: Sequence[Field], frames: FrameSet) -> dict[str, tuple[Wha
 
 def _value(lift: Lift) -> tuple[What, str] | None:
     match lift:
+        case Narrowed(Plain(what="first_row" | "last_row")):
+            return None  # a null of the row, or a row that does not count: one value cannot say which
         case Narrowed(Plain(of=of, what=what), where):
             return what, f"CASE WHEN ({where}) THEN ({of}) END"
         case Plain(of=of, what=what):
@@ -85,9 +88,11 @@ def _typed(what: What, sql: str, of: str, natural: str, kind: str) -> RowValue |
         return RowValue(what, sql)
     if what == "sum" and of in _FLOATS and (natural, kind) == ("DOUBLE", "DOUBLE"):
         return RowValue(what, sql, "DOUBLE")
-    if what in ("least", "greatest") and of == natural == kind:
-        return RowValue(what, sql, "DOUBLE") if of in _FLOATS else RowValue(what, sql) if of in _INTEGERS else None
-    return None
+    if what in ("sum", "value") or not of == natural == kind:
+        return None
+    if of == "FLOAT" and what in _OF_TIME:
+        return RowValue(what, f"({sql}) + 0::FLOAT", "DOUBLE")  # DuckDB's arg_min and arg_max make 0.0 of a -0.0 that is a FLOAT
+    return RowValue(what, sql, "DOUBLE") if of in _FLOATS else RowValue(what, sql) if of in _INTEGERS else None
 
 
 def keys_fit(pipeline: Pipeline, kinds: Mapping[str, str]) -> bool:

@@ -9,7 +9,6 @@ It is worth it where there are few slots for many rows: see `fits`. Elsewhere a 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,54 +17,16 @@ import pyarrow as pa
 from pipelines.states.columns import FRAME
 from pipelines.states.dense_keys import MOST_VALUES, MetKeys
 from pipelines.states.keys import numbered_keys
+from pipelines.states.slots import Column, empty_column
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pipelines.states.frames import Ints
+    from pipelines.states.slots import Lifted
 
 MOST_SLOTS = 2**21
 """What bounds the memory: 16 MB for a column of states."""
 _KEYS = 64  # room at the beginning
-
-
-@dataclass(frozen=True, slots=True)
-class Lifted:
-    """A column of states: the "count", "sum", "least" or "greatest" of the values of the column `of` of the rows, int64 or float64."""
-
-    what: str
-    of: str
-
-
-@dataclass(slots=True)
-class _Column:
-    """The slots of a column of states; `some`: those that have a value, for the least and the greatest."""
-
-    lifted: Lifted
-    slots: np.ndarray
-    some: np.ndarray
-    bound: float = 0.0
-
-    def widened(self, frames: int, keys: int) -> None:
-        """Make room for so many keys."""
-        self.slots, self.some = (_widened(each, frames, keys) for each in (self.slots, self.some))
-
-    def take(self, slot: Ints, value: np.ndarray, valid: np.ndarray) -> bool:
-        """Add some rows; False if a sum of integers may not fit."""
-        from pipelines.states import dense_kernels as kernels
-
-        match self.lifted.what:
-            case "count":
-                kernels.add_counts(self.slots, slot, valid)
-            case "sum":
-                if value.dtype == np.int64:
-                    self.bound = kernels.sums_fit(value, valid, self.bound)
-                kernels.add_sums(self.slots, slot, value, valid)
-            case "least":
-                kernels.keep_least(self.slots, self.some, slot, value, valid)
-            case "greatest":
-                kernels.keep_greatest(self.slots, self.some, slot, value, valid)
-        return self.bound < 2**62
 
 
 def fits(frames: int, keys: int, rows: int) -> bool:
@@ -100,37 +61,24 @@ def dense_states(
         key columns, `frame` (int64, microseconds), `columns` (int64 or float64).
     """
     first = span_us[0] // width_us
-    frames, room, met, table = span_us[1] // width_us - first + 1, _KEYS, None, dict[str, _Column]()
+    frames, room, met, table = span_us[1] // width_us - first + 1, _KEYS, None, dict[str, Column]()
     for batch in batches:
         met = MetKeys([pa.array([], batch[key].type) for key in keys]) if met is None else met
         number = met.numbers([batch[key] for key in keys], len(batch))
-        table = table or {name: _empty(lifted, batch, frames * room) for name, lifted in columns.items()}
+        table = table or {name: empty_column(lifted, batch[lifted.of].type, frames * room) for name, lifted in columns.items()}
         if not fits(frames, len(met), rows) or max(map(len, met.parts), default=0) >= MOST_VALUES:
             return None
         if len(met) > room:
             room = len(met) + len(met) // 4
             for column in table.values():
                 column.widened(frames, room)
-        slot = (batch[time].to_numpy() // width_us - first) * room + number
+        moment = batch[time].to_numpy()
+        slot = (moment // width_us - first) * room + number
         values = {lifted.of: _value(batch[lifted.of]) for lifted in columns.values()}
-        if not all(column.take(slot, *values[column.lifted.of]) for column in table.values()):
+        if not all(column.take(slot, moment, *values[column.lifted.of]) for column in table.values()):
             return None
     odd = any(column.lifted.what == "sum" and not np.isfinite(column.slots).all() for column in table.values())
     return None if odd or met is None else _states(table, met, keys, room, first, width_us)
-
-
-def _empty(lifted: Lifted, batch: pa.RecordBatch, slots: int) -> _Column:
-    kind = np.float64 if lifted.what != "count" and pa.types.is_floating(batch[lifted.of].type) else np.int64
-    return _Column(lifted, np.zeros(slots, kind), np.zeros(slots if lifted.what in ("least", "greatest") else 0, np.bool_))
-
-
-def _widened(slots: np.ndarray, frames: int, keys: int) -> np.ndarray:
-    if not len(slots):
-        return slots
-    before = slots.reshape(frames, -1)
-    wide = np.zeros((frames, keys), slots.dtype)
-    wide[:, : before.shape[1]] = before
-    return wide.reshape(-1)
 
 
 def _value(column: pa.Array) -> tuple[np.ndarray, np.ndarray]:
@@ -140,7 +88,7 @@ def _value(column: pa.Array) -> tuple[np.ndarray, np.ndarray]:
     return column.fill_null(0).to_numpy(zero_copy_only=False), column.is_valid().to_numpy(zero_copy_only=False)
 
 
-def _states(table: Mapping[str, _Column], met: MetKeys, keys: Sequence[str], room: int, first: int, width_us: int) -> pa.Table:
+def _states(table: Mapping[str, Column], met: MetKeys, keys: Sequence[str], room: int, first: int, width_us: int) -> pa.Table:
     """The slots with rows, those of a key together. They are read as they lie, and written to as many places as there are keys."""
     from pipelines.states.dense_kernels import filled_slots, moved
 

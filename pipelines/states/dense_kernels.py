@@ -48,6 +48,24 @@ def keep_greatest(out, some, slot, value, valid):  # type: ignore[no-untyped-def
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def keep_first(out, some, time_us, slot, time, value, valid, nulls):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """Keep the value of the earliest row of each slot, of rows at one time that of the first. `nulls`: rows with a null count, too."""
+    for row in range(len(slot)):
+        there, at = len(valid) == 0 or valid[row], slot[row]
+        if (there or nulls) and time[row] < time_us[at]:
+            out[at], some[at], time_us[at] = value[row], there, time[row]
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def keep_last(out, some, time_us, slot, time, value, valid, nulls):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """Keep the value of the latest row of each slot, of rows at one time that of the last, as `keep_first` the first."""
+    for row in range(len(slot)):
+        there, at = len(valid) == 0 or valid[row], slot[row]
+        if (there or nulls) and time[row] >= time_us[at]:
+            out[at], some[at], time_us[at] = value[row], there, time[row]
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def sums_fit(value, valid, bound):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """The sum of the sizes of all values and `bound`, as a double: below 2**62 no sum of them leaves 64 bits."""
     for row in range(len(value)):

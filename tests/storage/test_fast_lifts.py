@@ -45,6 +45,12 @@ AGGREGATES = {
     "least": agg.min("i"),
     "narrow": agg.max("s"),
     "late": agg.max("i", where="f > 0"),
+    "opening": agg.first("f"),
+    "closing": agg.last("i"),
+    "early": agg.first("s", where="i > 0", ignore_nulls=True),
+    "latest": agg.last("g", ignore_nulls=True),
+    "final": agg.last("g"),
+    "some": agg.any_value("f", where="i > 3"),
 }
 
 
@@ -66,6 +72,7 @@ def write_rows(folder: Path, seed: int, keys: tuple[str, ...], rows: int = 8_000
         "i": pa.array(dice.integers(-1000, 1000, rows), mask=dice.random(rows) < 0.2),
         "s": pa.array(dice.integers(0, 9, rows), pa.int16()),
         "f": pa.array(floats, mask=dice.random(rows) < 0.2),
+        "g": pa.array(floats, mask=dice.random(rows) < 0.2).cast(pa.float32()),
     }
     folder.mkdir()
     pq.write_table(pa.table(columns), folder / "rows.parquet", row_group_size=1_000)

@@ -9,7 +9,8 @@ import pyarrow as pa
 from pipelines.sources.duckdb_session import described
 from pipelines.sources.row_values import keys_fit, row_values, typed_values, values_query
 from pipelines.states.columns import EVENT_TIME, FIRST_EVENT, FRAME, LAST_EVENT
-from pipelines.states.dense import Lifted, dense_states, fits
+from pipelines.states.dense import dense_states, fits
+from pipelines.states.slots import Lifted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

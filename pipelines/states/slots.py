@@ -1,0 +1,89 @@
+"""The slots of a column of states, a slot for each frame and key, and how rows are added to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from pipelines.definition.plain_lifts import What
+    from pipelines.states.frames import Ints
+
+_NEVER = {"first": np.iinfo(np.int64).max, "last": np.iinfo(np.int64).min}
+
+
+@dataclass(frozen=True, slots=True)
+class Lifted:
+    """A column of states: `what` of the values of the column `of` of the rows, int64 or float64. "value" is left to groups."""
+
+    what: What
+    of: str
+
+
+@dataclass(slots=True)
+class Column:
+    """The slots of a column of states.
+
+    Attributes:
+        lifted: what fills it.
+        slots: int64 or float64.
+        some: whether a slot has a value; empty for counts and sums, which are 0 without any.
+        time_us: when the row was whose value a slot has; empty but for the first and the last.
+    """
+
+    lifted: Lifted
+    slots: np.ndarray
+    some: np.ndarray
+    time_us: Ints
+    bound: float = 0.0
+
+    def widened(self, frames: int, keys: int) -> None:
+        """Make room for so many keys."""
+        self.slots, self.some = (_widened(each, frames, keys, 0) for each in (self.slots, self.some))
+        self.time_us = _widened(self.time_us, frames, keys, never(self.lifted.what))
+
+    def take(self, slot: Ints, time_us: Ints, value: np.ndarray, valid: np.ndarray) -> bool:
+        """Add some rows in order of arrival; False if a sum of integers may not fit. `valid`: empty if no value is null."""
+        from pipelines.states import dense_kernels as kernels
+
+        what = self.lifted.what
+        match what:
+            case "count":
+                kernels.add_counts(self.slots, slot, valid)
+            case "sum":
+                if value.dtype == np.int64:
+                    self.bound = kernels.sums_fit(value, valid, self.bound)
+                kernels.add_sums(self.slots, slot, value, valid)
+            case "least":
+                kernels.keep_least(self.slots, self.some, slot, value, valid)
+            case "greatest":
+                kernels.keep_greatest(self.slots, self.some, slot, value, valid)
+            case "first" | "first_row":
+                kernels.keep_first(self.slots, self.some, self.time_us, slot, time_us, value, valid, what == "first_row")
+            case "last" | "last_row":
+                kernels.keep_last(self.slots, self.some, self.time_us, slot, time_us, value, valid, what == "last_row")
+        return self.bound < 2**62
+
+
+def empty_column(lifted: Lifted, of: pa.DataType, slots: int) -> Column:
+    """So many slots without a value. `of`: the type of the rows' values."""
+    kind = np.float64 if lifted.what != "count" and pa.types.is_floating(of) else np.int64
+    some = np.zeros(0 if lifted.what in ("count", "sum") else slots, np.bool_)
+    return Column(lifted, np.zeros(slots, kind), some, np.full(slots if never(lifted.what) else 0, never(lifted.what)))
+
+
+def never(what: What) -> int:
+    """A time that every row's time replaces; 0 where times do not matter."""
+    return _NEVER.get(what.removesuffix("_row"), 0)
+
+
+def _widened(slots: np.ndarray, frames: int, keys: int, empty: int) -> np.ndarray:
+    if not len(slots):
+        return slots
+    before = slots.reshape(frames, -1)
+    wide = np.full((frames, keys), empty, slots.dtype)
+    wide[:, : before.shape[1]] = before
+    return wide.reshape(-1)
