@@ -14,7 +14,7 @@ from pipelines.store.paths import QUARANTINE
 from tests.properties.equal_values import bitwise
 from tests.storage.three_batches import HERE, HOUR, START
 
-HOURS = 30
+HOURS = 16
 
 
 def texts(folder: Path) -> Pipeline:
@@ -56,13 +56,19 @@ def ran(pipeline: Pipeline, root: Path, first: int, end: int) -> None:
 
 
 @pytest.fixture
-def both(tmp_path: Path) -> tuple[Pipeline, Path, Path]:
-    """The pipeline, and its state after a bulk run and after runs of one batch each."""
+def bulk(tmp_path: Path) -> tuple[Pipeline, Path]:
+    """The pipeline, and its state after a bulk run."""
     pipeline = texts(tmp_path / "data")
     ran(pipeline, tmp_path / "bulk", 0, HOURS)
+    return pipeline, tmp_path / "bulk"
+
+
+@pytest.fixture
+def both(bulk: tuple[Pipeline, Path], tmp_path: Path) -> tuple[Pipeline, Path, Path]:
+    """The same, and its state after runs of one batch each."""
     for at in range(HOURS):
-        ran(pipeline, tmp_path / "single", at, at + 1)
-    return pipeline, tmp_path / "bulk", tmp_path / "single"
+        ran(bulk[0], tmp_path / "single", at, at + 1)
+    return *bulk, tmp_path / "single"
 
 
 def test_few_files_and_the_same_batches(both: tuple[Pipeline, Path, Path]) -> None:
@@ -77,13 +83,13 @@ def test_few_files_and_the_same_batches(both: tuple[Pipeline, Path, Path]) -> No
     assert quarantined(pipeline, root=bulk).equals(quarantined(pipeline, root=single))
 
 
-def test_each_batch_can_be_replaced(both: tuple[Pipeline, Path, Path], tmp_path: Path) -> None:
-    pipeline, bulk, _ = both
+def test_each_batch_can_be_replaced(bulk: tuple[Pipeline, Path], tmp_path: Path) -> None:
+    pipeline, replaced = bulk
     write(tmp_path / "data", 7, 1000)
-    ran(pipeline, bulk, 7, 8)
+    ran(pipeline, replaced, 7, 8)
     ran(pipeline, tmp_path / "clean", 0, HOURS)
     for window in pipeline.windows:
-        assert bitwise(*(read(pipeline, window, root=root) for root in (bulk, tmp_path / "clean")))
+        assert bitwise(*(read(pipeline, window, root=root) for root in (replaced, tmp_path / "clean")))
 
 
 def test_windows_over_windows_too(both: tuple[Pipeline, Path, Path]) -> None:
