@@ -1,8 +1,9 @@
 """`python -m benchmarks.life`: what a batch costs after a long history.
 
-A history of N minutes is run in bulk, then 50 more minutes one by one; then five minutes in the middle are replaced by other rows, and a
-minute that was missing arrives. Printed for each N: CPU and wall seconds a batch (the median), bytes written a batch, files, and the peak
-of memory. Spark is left out: its tasks run in this process, so that the CPU is our own. `--windows long`: see `benchmarks.long_windows`.
+A history of N minutes is run in bulk; then, in a new process, 50 more minutes one by one; then five minutes in the middle are replaced by
+other rows, and five minutes that were missing arrive. Printed for each N: CPU and wall seconds a batch (the median), bytes written a batch,
+files, and the peak of memory of the new process. Spark is left out: its tasks run in this process, so that the CPU is our own.
+`--windows long`: see `benchmarks.long_windows`.
 """
 
 import argparse
@@ -10,10 +11,13 @@ import resource
 import statistics
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +31,7 @@ from pipelines import aggregates as agg
 from pipelines.testing.in_process import InProcess
 
 START, MINUTE = datetime(2024, 1, 1, tzinfo=UTC), timedelta(minutes=1)
-EVENTS, KEYS, MORE, REPLACED = 20, 5, 50, 5
+EVENTS, KEYS, MORE, REPLACED, MISSING = 20, 5, 50, 5, 5
 WINDOWS: Mapping[str, Mapping[str, Any]] = {
     "three": {"tumbling": windows.tumbling("5m"), "sliding": windows.sliding("10m", step="1m"), "session": windows.session("2m")},
     "arrival": {"arrival": windows.arrival(windows.by_count(7))},
@@ -36,6 +40,7 @@ WINDOWS: Mapping[str, Mapping[str, Any]] = {
     "visits": {"session": windows.session("30s")},  # which end; those of "three" last for thousands of minutes
 }
 STACKED = "over_windows"
+T = TypeVar("T")
 LONG = "long"
 
 
@@ -76,39 +81,71 @@ def over(upstream: Pipeline) -> Pipeline:
     )
 
 
-def life(folder: Path, kinds: Mapping[str, Any], history: int, *, stacked: bool = False) -> dict[str, float]:
-    """Run the history in bulk, `MORE` batches one by one, a replaced batch and a missing one; of `stacked` windows over windows."""
-    last, root = history + MORE, folder / "state"
-    write_events(folder / "data", range(last + 2))
-    below = definition(folder, kinds)
-    pipeline = over(below) if stacked else below
+@dataclass(frozen=True)
+class Life:
+    """A history of so many minutes below a folder, under the windows of a name."""
 
-    def go(first: int, end: int) -> tuple[float, float]:
-        if stacked:
-            once(below, root, first, end)
-        return once(pipeline, root, first, end)
+    folder: Path
+    name: str
+    history: int
 
-    def replace(minute: int) -> float:
-        write_events(folder / "data", range(minute, minute + 1), seed=1)
-        return go(minute, minute + 1)[0]
+    def live(self) -> dict[str, float]:
+        """The history in bulk, then what comes after it, each in a process of its own: one that made a long history stays slower."""
+        write_events(self.folder / "data", range(self.history + MORE + 2 * MISSING))
+        bulk, before = apart(self.begin), size(self.root)
+        after = apart(self.go_on, before)
+        return {"bulk_ms_a_batch": 1000 * bulk / self.history, **after}
 
-    bulk, before = go(0, history), size(root)
-    each = [go(minute, minute + 1) for minute in range(history, last)]
-    written = size(root) - before
-    replaced = [replace(minute) for minute in range(history // 2, history // 2 + 7 * REPLACED, 7)]
-    if not stacked:  # an upstream with a hole has nothing to read from
-        go(last + 1, last + 2)
-    missing = go(last, last + 1)
-    return {
-        "bulk_ms_a_batch": 1000 * bulk[0] / history,
-        "cpu_s": statistics.median(cpu for cpu, _ in each),
-        "wall_s": statistics.median(wall for _, wall in each),
-        "replaced_cpu_s": statistics.median(replaced),
-        "missing_cpu_s": missing[0],
-        "kb_a_batch": written / MORE / 1024,
-        "files": sum(1 for path in root.rglob("*") if path.is_file()),
-        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-    }
+    def begin(self) -> float:
+        """Run the history in bulk; CPU seconds."""
+        return self.run(0, self.history)[0]
+
+    def go_on(self, before: int) -> dict[str, float]:
+        """`MORE` batches one by one, replaced batches and missing ones. `before`: the bytes that are there."""
+        last, middle = self.history + MORE, self.history // 2
+        each = [self.run(minute, minute + 1) for minute in range(self.history, last)]
+        written = size(self.root) - before
+        replaced = [self.replace(minute) for minute in range(middle, middle + 7 * REPLACED, 7)]
+        missing = [self.fill(minute) for minute in range(last, last + 2 * MISSING, 2)]
+        return {
+            "cpu_s": statistics.median(cpu for cpu, _ in each),
+            "wall_s": statistics.median(wall for _, wall in each),
+            "replaced_cpu_s": statistics.median(replaced),
+            "missing_cpu_s": statistics.median(missing),
+            "kb_a_batch": written / MORE / 1024,
+            "files": sum(1 for path in self.root.rglob("*") if path.is_file()),
+            "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        }
+
+    def replace(self, minute: int) -> float:
+        """Other rows in a minute; CPU seconds."""
+        write_events(self.folder / "data", range(minute, minute + 1), seed=1)
+        return self.run(minute, minute + 1)[0]
+
+    def fill(self, minute: int) -> float:
+        """A minute after the one behind it; CPU seconds. Windows over windows go by time: an upstream with a hole has nothing to read."""
+        others = [minute, minute + 1] if self.name == STACKED else [minute + 1, minute]
+        found = {each: self.run(each, each + 1)[0] for each in others}
+        return found[minute]
+
+    def run(self, first: int, end: int) -> tuple[float, float]:
+        """Run some minutes; CPU and wall seconds, of windows over windows those of the upper pipeline."""
+        below = definition(self.folder, WINDOWS.get(self.name, WINDOWS["three"]))
+        if self.name != STACKED:
+            return once(below, self.root, first, end)
+        once(below, self.root, first, end)
+        return once(over(below), self.root, first, end)
+
+    @property
+    def root(self) -> Path:
+        """Of the state."""
+        return self.folder / "state"
+
+
+def apart(call: Callable[..., T], *arguments: object) -> T:
+    """Call it in a new process."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as process:
+        return process.submit(call, *arguments).result()
 
 
 def once(pipeline: Pipeline, root: Path, first: int, end: int) -> tuple[float, float]:
@@ -152,7 +189,7 @@ def main() -> None:
     for name in asked.windows:
         for history in asked.histories:
             with tempfile.TemporaryDirectory() as folder:
-                found = life(Path(folder), WINDOWS.get(name, WINDOWS["three"]), history, stacked=name == STACKED)
+                found = Life(Path(folder), name, history).live()
             figures.append((name, history, found))
     for column in figures[0][2]:
         table.add_column(column, justify="right")
