@@ -93,7 +93,7 @@ def test_java_starts_while_the_definition_is_checked(project: Project) -> None:
 # A Java that says that it is there, and then nothing more.
 WAITING_JAVA = """#!/bin/sh
 echo $PPID > {said}
-exec sleep 30
+exec sleep 300
 """
 
 
@@ -120,7 +120,7 @@ def test_an_interrupt_while_java_starts_ends_in_a_line(number: signal.Signals, p
     with starting(project) as ran:
         children = psutil.Process(ran.pid).children()
         (os.killpg if number == signal.SIGINT else os.kill)(ran.pid, number)
-        out, err = ran.communicate(timeout=25)
+        out, err = ran.communicate(timeout=200)
     assert (ran.returncode, out) == (128 + number, "")
     assert err.splitlines()[-1] == "interrupted in step start Spark; nothing of this run was published; run again"
     assert "Traceback" not in err
@@ -133,7 +133,7 @@ def test_an_interrupt_while_java_starts_ends_in_a_line(number: signal.Signals, p
 def test_a_wrong_definition_does_not_wait_for_java(project: Project) -> None:
     project.define(**{'agg.sum("value")': 'agg.sum("valeu")'})
     with starting(project) as ran:
-        out, err = ran.communicate(timeout=25)
+        out, err = ran.communicate(timeout=200)
     assert (ran.returncode, out) == (2, "")
     assert "sum(valeu) does not fit the source" in err.splitlines()[-1]
 

@@ -34,7 +34,7 @@ def test_the_link_lets_in_and_ctrl_c_ends_it(shown: tuple[subprocess.Popen[str],
     with build_opener(HTTPCookieProcessor()).open(link) as page:
         assert "sensors" in page.read().decode()
     program.send_signal(signal.SIGINT)
-    assert program.wait(timeout=20) == 130
+    assert program.wait(timeout=60) == 130
     assert program.stderr
     assert "Traceback" not in program.stderr.read()
 
