@@ -40,8 +40,8 @@ WINDOWS: Mapping[str, Mapping[str, Any]] = {
     "visits": {"session": windows.session("30s")},  # which end; those of "three" last for thousands of minutes
 }
 STACKED = "over_windows"
-T = TypeVar("T")
 LONG = "long"
+T = TypeVar("T")
 
 
 def write_events(folder: Path, minutes: range, seed: int = 0) -> None:
@@ -124,17 +124,14 @@ class Life:
 
     def fill(self, minute: int) -> float:
         """A minute after the one behind it; CPU seconds. Windows over windows go by time: an upstream with a hole has nothing to read."""
-        others = [minute, minute + 1] if self.name == STACKED else [minute + 1, minute]
-        found = {each: self.run(each, each + 1)[0] for each in others}
-        return found[minute]
+        order = (minute, minute + 1) if self.name == STACKED else (minute + 1, minute)
+        return {each: self.run(each, each + 1)[0] for each in order}[minute]
 
     def run(self, first: int, end: int) -> tuple[float, float]:
         """Run some minutes; CPU and wall seconds, of windows over windows those of the upper pipeline."""
         below = definition(self.folder, WINDOWS.get(self.name, WINDOWS["three"]))
-        if self.name != STACKED:
-            return once(below, self.root, first, end)
-        once(below, self.root, first, end)
-        return once(over(below), self.root, first, end)
+        found = once(below, self.root, first, end)
+        return once(over(below), self.root, first, end) if self.name == STACKED else found
 
     @property
     def root(self) -> Path:

@@ -32,6 +32,7 @@ class Column:
         slots: int64 or float64.
         some: whether a slot has a value; empty for counts and sums, which are 0 without any.
         time_us: when the row was whose value a slot has; empty but for the first and the last.
+        bound: what no sum of integers is beyond, so far.
     """
 
     lifted: Lifted
@@ -43,10 +44,14 @@ class Column:
     def widened(self, frames: int, keys: int) -> None:
         """Make room for so many keys."""
         self.slots, self.some = (_widened(each, frames, keys, 0) for each in (self.slots, self.some))
-        self.time_us = _widened(self.time_us, frames, keys, never(self.lifted.what))
+        self.time_us = _widened(self.time_us, frames, keys, _never(self.lifted.what))
 
     def take(self, slot: Ints, time_us: Ints, value: np.ndarray, valid: np.ndarray) -> bool:
-        """Add some rows in order of arrival; False if a sum of integers may not fit. `valid`: empty if no value is null."""
+        """Add some rows in order of arrival; False if a sum of integers may not fit. `valid`: empty if no value is null.
+
+        Raises:
+            ValueError: a "value" is not made of several rows.
+        """
         from pipelines.states import dense_kernels as kernels
 
         what = self.lifted.what
@@ -65,6 +70,8 @@ class Column:
                 kernels.keep_first(self.slots, self.some, self.time_us, slot, time_us, value, valid, what == "first_row")
             case "last" | "last_row":
                 kernels.keep_last(self.slots, self.some, self.time_us, slot, time_us, value, valid, what == "last_row")
+            case "value":
+                raise ValueError("a slot holds what several rows make together, and of a value only its text says that")
         return self.bound < 2**62
 
 
@@ -72,10 +79,10 @@ def empty_column(lifted: Lifted, of: pa.DataType, slots: int) -> Column:
     """So many slots without a value. `of`: the type of the rows' values."""
     kind = np.float64 if lifted.what != "count" and pa.types.is_floating(of) else np.int64
     some = np.zeros(0 if lifted.what in ("count", "sum") else slots, np.bool_)
-    return Column(lifted, np.zeros(slots, kind), some, np.full(slots if never(lifted.what) else 0, never(lifted.what)))
+    return Column(lifted, np.zeros(slots, kind), some, np.full(slots if _never(lifted.what) else 0, _never(lifted.what)))
 
 
-def never(what: What) -> int:
+def _never(what: What) -> int:
     """A time that every row's time replaces; 0 where times do not matter."""
     return _NEVER.get(what.removesuffix("_row"), 0)
 

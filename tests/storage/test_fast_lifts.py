@@ -203,9 +203,11 @@ def test_a_file_holds_each_value_once(tmp_path: Path) -> None:
     assert told == {field.name: field.type for field in pa.schema(DeltaTable(frames).schema().to_arrow())}
 
 
-def test_a_state_that_needs_a_list_of_values_is_grouped(tmp_path: Path) -> None:
+@pytest.mark.parametrize("aggregate", [agg.stddev("f"), agg.first("i", where="f > 1"), agg.last("f", where="i > 0"), agg.first("k0")])
+def test_a_state_that_is_not_told_of_one_value_is_grouped(tmp_path: Path, aggregate: agg.Aggregate) -> None:
+    """A list of values; a null of the row that counts, which is no row that does not count; a text."""
     write_rows(tmp_path / "data", 0, ("texts",))
-    pipeline = definition(tmp_path / "data", 1, {"wide": windows.tumbling("10m")}, {"spread": agg.stddev("f")})
+    pipeline = definition(tmp_path / "data", 1, {"wide": windows.tumbling("10m")}, {"it": aggregate})
     with mock.patch.object(dense_lift, "MANY_ROWS", 1), mock.patch.object(dense_lift, "dense_states") as slots:
         assert written(tmp_path, "slots", dataclasses.replace(pipeline))
     assert not slots.called
