@@ -103,13 +103,11 @@ def _in_backfill(context: Mapping[str, Any]) -> InBackfill:
 
     run, ti = context["dag_run"], context["ti"]
 
-    def others(ended: Sequence[str]) -> int:
-        states = ["queued", "running"]
-        unfinished = ti.get_dr_count(dag_id=run.dag_id, states=states)
-        return int(unfinished - ti.get_dr_count(dag_id=run.dag_id, run_ids=list(dict.fromkeys(ended)), states=states))
+    def unfinished(names: Sequence[str] | None) -> int:
+        return int(ti.get_dr_count(dag_id=run.dag_id, run_ids=names, states=["queued", "running"]))
 
     link = str(ti.log_url).partition("/runs/")[0]
-    return InBackfill(run.run_id, run.run_type == "backfill", others, f"{link}/backfills")
+    return InBackfill(run.run_id, run.run_type == "backfill", unfinished, f"{link}/backfills")
 
 
 def _facts(at: Any, context: Mapping[str, Any], *, failed: bool) -> Run:  # noqa: ANN401 - a place

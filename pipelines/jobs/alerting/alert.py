@@ -39,13 +39,13 @@ class InBackfill:
     Attributes:
         run: its name in Airflow.
         inside: whether it is of a backfill.
-        others: names of runs -> how many more runs of the DAG have not ended.
+        unfinished: names of runs -> how many of them have not ended; None -> how many of all runs of the DAG.
         link: the address where a person goes on.
     """
 
     run: str
     inside: bool
-    others: Callable[[Sequence[str]], int]
+    unfinished: Callable[[Sequence[str] | None], int]
     link: str = ""
 
 
@@ -123,4 +123,19 @@ def _is_last(runs: Backfills, backfill: InBackfill) -> bool:
 
     Airflow counts a run as ended before it calls back, so the runs that are about to tell are looked for after its count.
     """
-    return backfill.others([backfill.run, *runs.newest(_ASKED)]) <= 0 and not runs.expects()
+    told = list(dict.fromkeys([backfill.run, *runs.newest(_ASKED)]))
+    return _others(backfill.unfinished, told) <= 0 and not runs.expects()
+
+
+def _others(unfinished: Callable[[Sequence[str] | None], int], told: Sequence[str]) -> int:
+    """How many runs have not ended, without some.
+
+    Airflow tells one number at a time. A run that ends between two answers would be in one of them only, and the last run would take
+    itself for another; so it is asked until the number of those runs is the same before and after.
+    """
+    before = unfinished(told)
+    while True:
+        every, after = unfinished(None), unfinished(told)
+        if after == before:
+            return every - after
+        before = after
