@@ -1,12 +1,16 @@
-"""The frames that a pipeline keeps. Windows share a set of frames where the width of the frames divides theirs."""
+"""The frames that a pipeline keeps. Windows share a set of frames where the width of the frames divides theirs.
+
+Windows of a time zone alone are made of longer frames: of pieces between the times of UTC at which its windows may begin.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import gcd
 from typing import TYPE_CHECKING
 
 from pipelines.definition.durations import spell
-from pipelines.definition.kinds import Bounded, RowStates
+from pipelines.definition.kinds import Bounded, Cycle, RowStates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,14 +22,15 @@ FAR_APART = 10_000  # frames per window: beyond it a second, coarser set is chea
 
 @dataclass(frozen=True, slots=True)
 class FrameSet:
-    """Frames of one width, and the windows made of them.
+    """Frames, and the windows made of them.
 
     Attributes:
-        width_us: how wide a frame is.
+        width_us: how wide a frame is, at most.
         windows: the names of the windows made of them.
         event_times: whether states have the times of their first and last event.
         by_arrival: whether each row is a state, for windows by arrival.
         lifts: column of a state -> SQL aggregate that fills it: columns that windows by arrival read, beside the fields.
+        cuts_us: where frames begin in every `width_us`, counted from 1970; one cut: all frames have this width.
     """
 
     width_us: int
@@ -33,15 +38,36 @@ class FrameSet:
     event_times: bool
     by_arrival: bool = False
     lifts: Mapping[str, str] = field(default_factory=dict)
+    cuts_us: tuple[int, ...] = (0,)
 
     @property
     def table(self) -> str:
         """The table of its states, below the pipeline's state folder."""
-        return "frames/rows" if self.by_arrival else f"frames/{spell(self.width_us)}"
+        if self.by_arrival:
+            return "frames/rows"
+        return f"frames/{'_'.join([spell(self.width_us), *([] if self.is_even else ['at', *map(spell, self.cuts_us)])])}"
+
+    @property
+    def cycle(self) -> Cycle:
+        """Where frames begin."""
+        return Cycle(self.width_us, self.cuts_us)
+
+    @property
+    def is_even(self) -> bool:
+        """Whether all frames have one width, and one begins in 1970."""
+        return self.cuts_us == (0,)
+
+    @property
+    def grain_us(self) -> int:
+        """The greatest duration of which all frames are a whole number."""
+        return gcd(self.width_us, *self.cuts_us)
 
 
-def frame_sets(pipeline: Pipeline) -> list[FrameSet]:
-    """The frame sets of a pipeline, finest first. A set serves windows whose natural width it divides, unless they are far wider."""
+def frame_sets(pipeline: Pipeline, *, even: bool = False) -> list[FrameSet]:
+    """The frame sets of a pipeline, finest first. A set serves windows whose natural width it divides, unless they are far wider.
+
+    `even`: whether all frames of a set have one width, as before frames followed the days of a time zone.
+    """
     grid = [w.frame_us(0) for w in pipeline.windows.values() if isinstance(w.follows, Bounded)]
     widths = {name: w.frame_us(min(grid, default=0)) for name, w in pipeline.windows.items() if not w.made_of.by_arrival}
     served: dict[int, list[str]] = {}
@@ -51,7 +77,16 @@ def frame_sets(pipeline: Pipeline) -> list[FrameSet]:
     by_time = [
         FrameSet(width, tuple(names), any(pipeline.windows[name].made_of.event_times for name in names)) for width, names in served.items()
     ]
-    return by_time + _rows(pipeline)
+    return [*(by_time if even else (_longer(pipeline, frames) for frames in by_time)), *_rows(pipeline)]
+
+
+def _longer(pipeline: Pipeline, frames: FrameSet) -> FrameSet:
+    """The set with fewer and longer frames, which begin where windows of a time zone may begin; the set itself if there are none."""
+    cycles = [pipeline.windows[name].cycle for name in frames.windows]
+    finest = next((each for each in cycles if each and all(other and each.refines(other) for other in cycles)), None)
+    if finest is None or len(finest.cuts_us) * frames.width_us >= finest.width_us:
+        return frames
+    return replace(frames, width_us=finest.width_us, cuts_us=finest.cuts_us)
 
 
 def _rows(pipeline: Pipeline) -> list[FrameSet]:

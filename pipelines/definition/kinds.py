@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import singledispatch
+from math import gcd
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -55,6 +56,27 @@ class Even:
         """
         first, last = ((us - self.align_us) // self.step_us * self.step_us + self.align_us for us in (after_us, until_us))
         return (first + self.step_us, last) if first < last else None
+
+
+@dataclass(frozen=True, slots=True)
+class Cycle:
+    """Frames that begin at each of `cuts_us` in every `width_us`, counted from 1970: of several lengths, no longer than `width_us`.
+
+    |==========| 4:00  5:00 |==========| 4:00  5:00 |==========|    days of New York: midnight is at 4:00 or 5:00 of UTC
+    """
+
+    width_us: int
+    cuts_us: tuple[int, ...]
+
+    def refines(self, other: Cycle) -> bool:
+        """Whether every border of the other cycle is a border of this cycle, too.
+
+        >>> Cycle(24, (4, 5)).refines(Cycle(48, (5,)))
+        True
+        """
+        common = gcd(self.width_us, other.width_us)
+        met = {(cut + turn) % self.width_us for cut in other.cuts_us for turn in range(0, self.width_us, common)}
+        return met <= {*self.cuts_us}
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +172,11 @@ class Kind(Protocol):
 
     def frame_us(self, grid_us: int) -> int:
         """The natural frame width, given the finest width of the pipeline's `Bounded` windows (0: there are none)."""
+        ...
+
+    @property
+    def cycle(self) -> Cycle | None:
+        """Frames of several lengths that all windows are made of; None: of one length, `frame_us`."""
         ...
 
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:

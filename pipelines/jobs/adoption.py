@@ -47,7 +47,7 @@ def adoptable(bound: Bound) -> AnyPath | None:
     """The earlier state whose files suffice for one that has no batches yet."""
     if all(bound.store.snapshot(table).version >= 0 for table in _tables(bound)):
         return None
-    wanted = json.loads(facts_text(bound.pipeline))
+    wanted = json.loads(facts_text(bound.pipeline, even=bound.even))
     others = (other for other in states_of(path_of(bound.folder).parent) if other.name != bound.state)
     enough = [
         other for other in others if (has := definition_note.noted_facts(other)) and suffices(has, wanted) and _is_whole(bound, other)

@@ -11,6 +11,7 @@ from pipelines.definition.frame_sets import FrameSet, frame_sets
 from pipelines.definition.relative_paths import known
 from pipelines.files.paths import path_of
 from pipelines.jobs import definition_note
+from pipelines.jobs.even_frames import keeps_even_frames
 from pipelines.jobs.fingerprint import derivation, facts_text, fingerprint
 from pipelines.jobs.renaming import name_of_state, take_over
 from pipelines.store import state
@@ -38,12 +39,14 @@ class Bound:
         folder: of the state under this definition, an absolute path.
         given: an implementation of `Store`; None: Delta tables in `folder`.
         lifted: the fields that the source is read for, the number of rows first; None: those of all aggregates.
+        even: whether all frames of a set have one width, as `frame_sets` says.
     """
 
     pipeline: Pipeline
     folder: str
     given: Store | None = None
     lifted: tuple[Field, ...] | None = None
+    even: bool = False
 
     @cached_property
     def store(self) -> Store:
@@ -101,7 +104,7 @@ class Bound:
     @cached_property
     def frame_sets(self) -> list[FrameSet]:
         """Finest first."""
-        return frame_sets(self.pipeline)
+        return frame_sets(self.pipeline, even=self.even)
 
     @cached_property
     def frames_by_window(self) -> dict[str, FrameSet]:
@@ -145,9 +148,11 @@ def bind(pipeline: Pipeline, root: str | AnyPath, *, store: Store | None = None,
     place = path_of(known(str(root), "root"))
     if claim:
         take_over(pipeline, place)
-    folder = state.state_folder(name_of_state(pipeline, place), fingerprint(pipeline), place)
+    name = name_of_state(pipeline, place)
+    even = keeps_even_frames(pipeline, path_of(place, name))
+    folder = state.state_folder(name, fingerprint(pipeline, even=even), place)
     if claim:
         state.claim(pipeline.name, folder)
         definition_note.write(folder, pipeline)
-        definition_note.note_facts(folder, facts_text(pipeline))
-    return Bound(pipeline, folder)
+        definition_note.note_facts(folder, facts_text(pipeline, even=even))
+    return Bound(pipeline, folder, even=even)

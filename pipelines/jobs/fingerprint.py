@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 _NAMING = 1  # of states and definitions: another number, and each state begins anew
 
 
-def fingerprint(pipeline: Pipeline) -> str:
-    """A name of everything that determines the states: another name, and a new state folder begins."""
-    return sha256(facts_text(pipeline).encode()).hexdigest()[:12]
+def fingerprint(pipeline: Pipeline, *, even: bool = False) -> str:
+    """A name of everything that determines the states: another name, and a new state folder begins. `even`: as for `frame_sets`."""
+    return sha256(facts_text(pipeline, even=even).encode()).hexdigest()[:12]
 
 
-def facts_text(pipeline: Pipeline) -> str:
-    """Everything that determines the states, as JSON."""
+def facts_text(pipeline: Pipeline, *, even: bool = False) -> str:
+    """Everything that determines the states, as JSON. `even`: as for `frame_sets`."""
     schedule = pipeline.intervals
     facts = {
         "format": _NAMING,
@@ -35,7 +35,7 @@ def facts_text(pipeline: Pipeline) -> str:
         "where": pipeline.where,
         "schedule": [schedule.cron, schedule.step_us, schedule.anchor_us],
         "max_ahead": pipeline.max_ahead_us,
-        "frames": [[frames.table, frames.event_times, sorted(frames.lifts.items())] for frames in frame_sets(pipeline)],
+        "frames": [[frames.table, frames.event_times, sorted(frames.lifts.items())] for frames in frame_sets(pipeline, even=even)],
         "fields": sorted(facts_of(each) for each in shared_fields(pipeline.aggregates)),
     }
     if pipeline.max_behind is not None:

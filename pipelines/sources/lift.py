@@ -32,10 +32,15 @@ if TYPE_CHECKING:
     from pipelines.sources.taken_times import Taken
 
 
-def frame_start(width_us: int) -> str:
+def frame_start(frames: FrameSet) -> str:
     """SQL for the start of the frame that holds a row, before 1970 too: counted from a border before the year 1."""
-    shift = -(EARLIEST // width_us) * width_us
-    return f"(({EVENT_TIME} + {shift}) // {width_us} * {width_us} - {shift})"
+    width, (first, *others) = frames.width_us, frames.cuts_us
+    shift = -(EARLIEST // width - 1) * width - first
+    start = f"(({EVENT_TIME} + {shift}) // {width} * {width} - {shift})"
+    if not others:
+        return start
+    later = " ".join(f"WHEN ({EVENT_TIME} + {shift}) % {width} >= {cut - first} THEN {cut - first}" for cut in reversed(others))
+    return f"({start} + CASE {later} ELSE 0 END)"
 
 
 def _key(name: str, kind: str) -> str:
@@ -73,7 +78,7 @@ def states(
     ends = [f"min({EVENT_TIME}) AS {FIRST_EVENT}", f"max({EVENT_TIME}) AS {LAST_EVENT}"] if frames.event_times else []
     parts = [f"{lift} AS {quoted(column)}" for each in fields for column, lift in lifts_sql(each).items()]
     lifts = [f"{lift} AS {quoted(column)}" for column, lift in frames.lifts.items()]
-    each = [f"{frame_start(frames.width_us)} AS {FRAME}"]
+    each = [f"{frame_start(frames)} AS {FRAME}"]
     if frames.by_arrival or any(each.is_state for each in fields):
         each.append(ORDINAL)
     each += also
@@ -121,7 +126,7 @@ def rows_as_states(
         return None
     parts, follows = once
     rows = f"(SELECT * REPLACE (0::BIGINT AS {ORDER}) FROM {rows})"
-    lone = [f"{frame_start(frames.width_us)} AS {FRAME}", ORDINAL, *also, *_of_arrival(pipeline)]
+    lone = [f"{frame_start(frames)} AS {FRAME}", ORDINAL, *also, *_of_arrival(pipeline)]
     chosen = ", ".join([*_keys(pipeline, columns), *lone, *(f"{part} AS {quoted(column)}" for column, part in parts.items())])
     query = f"SELECT {chosen} FROM {rows} AS {SOURCE_ROWS} WHERE {_condition(pipeline, times)}"
     return RowStates(query, {column: kind for column, kind in kinds.items() if column in parts or column not in lifts}, told(follows))

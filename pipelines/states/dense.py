@@ -16,12 +16,14 @@ import pyarrow as pa
 
 from pipelines.states.columns import FRAME
 from pipelines.states.dense_keys import MOST_VALUES, MetKeys
+from pipelines.states.frames import frame_numbers, frame_starts
 from pipelines.states.keys import numbered_keys
 from pipelines.states.slots import Column, empty_column
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from pipelines.definition.kinds import Cycle
     from pipelines.states.slots import Lifted
 
 MOST_SLOTS = 2**21
@@ -41,7 +43,7 @@ def dense_states(
     columns: Mapping[str, Lifted],
     *,
     span_us: tuple[int, int],
-    width_us: int,
+    cycle: Cycle,
     rows: int,
 ) -> pa.Table | None:
     """A state for each key and frame, sorted by (bucket, key, frame).
@@ -54,14 +56,14 @@ def dense_states(
         time: name of the column with event times.
         columns: column of a state -> what fills it. `rows` counts all rows.
         span_us: the least and the greatest time.
-        width_us: of the frames.
+        cycle: where frames begin.
         rows: how many rows there are.
 
     Returns:
         key columns, `frame` (int64, microseconds), `columns` (int64 or float64).
     """
-    first = span_us[0] // width_us
-    frames, room, met, table = span_us[1] // width_us - first + 1, _KEYS, None, dict[str, Column]()
+    first, last = frame_numbers(np.array(span_us), cycle).tolist()
+    frames, room, met, table = last - first + 1, _KEYS, None, dict[str, Column]()
     for batch in batches:
         met = MetKeys([pa.array([], batch[key].type) for key in keys]) if met is None else met
         number = met.numbers([batch[key] for key in keys], len(batch))
@@ -73,12 +75,15 @@ def dense_states(
             for column in table.values():
                 column.widened(frames, room)
         moment = batch[time].to_numpy()
-        slot = (moment // width_us - first) * room + number
+        slot = (frame_numbers(moment, cycle) - first) * room + number
         values = {lifted.of: _value(batch[lifted.of]) for lifted in columns.values()}
         if not all(column.take(slot, moment, *values[column.lifted.of]) for column in table.values()):
             return None
     odd = any(column.lifted.what == "sum" and not np.isfinite(column.slots).all() for column in table.values())
-    return None if odd or met is None else _states(table, met, keys, room, first, width_us)
+    if odd or met is None:
+        return None
+    number, states = _states(table, met, keys, room)
+    return states.add_column(len(keys), FRAME, pa.array(frame_starts(number + first, cycle)))
 
 
 def _value(column: pa.Array) -> tuple[np.ndarray, np.ndarray]:
@@ -88,8 +93,11 @@ def _value(column: pa.Array) -> tuple[np.ndarray, np.ndarray]:
     return column.fill_null(0).to_numpy(zero_copy_only=False), column.is_valid().to_numpy(zero_copy_only=False)
 
 
-def _states(table: Mapping[str, Column], met: MetKeys, keys: Sequence[str], room: int, first: int, width_us: int) -> pa.Table:
-    """The slots with rows, those of a key together. They are read as they lie, and written to as many places as there are keys."""
+def _states(table: Mapping[str, Column], met: MetKeys, keys: Sequence[str], room: int) -> tuple[np.ndarray, pa.Table]:
+    """The slots with rows, those of a key together, and their frames, counted from the first.
+
+    They are read as they lie, and written to as many places as there are keys.
+    """
     from pipelines.states.dense_kernels import filled_slots, moved
 
     columns, counts = met.columns, table["rows"].slots
@@ -104,9 +112,8 @@ def _states(table: Mapping[str, Column], met: MetKeys, keys: Sequence[str], room
     owner = pa.array(np.repeat(order, states[order]))
     found: dict[str, pa.Array] = {name: column.take(owner) for name, column in zip(keys, columns, strict=True)}
     frame = np.empty(len(slot), np.int64)
-    frame[place] = (slot // room + first) * width_us
-    found[FRAME] = pa.array(frame)
+    frame[place] = slot // room
     for name, column in table.items():
         none = ~moved(column.some, slot, place) if len(column.some) else None
         found[name] = pa.array(moved(column.slots, slot, place), mask=none)
-    return pa.table(found)
+    return frame, pa.table(found)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from pipelines.definition.kinds import Cycle
+
 Ints = np.ndarray[tuple[int], np.dtype[np.int64]]
 
 
@@ -73,6 +75,26 @@ class Frames:
 
     def __len__(self) -> int:
         return len(self.group)
+
+
+def frame_numbers(instants: Ints, cycle: Cycle) -> Ints:
+    """The number of the frame that holds each instant, in microseconds; the next frame has the next number."""
+    first, *others = cycle.cuts_us
+    since = instants - first
+    turn = since // cycle.width_us
+    if not others:
+        return turn
+    number, rest = turn * len(cycle.cuts_us), since - turn * cycle.width_us
+    for cut in others:
+        number += rest >= cut - first
+    return number
+
+
+def frame_starts(numbers: Ints, cycle: Cycle) -> Ints:
+    """The first instant of each frame, by its number."""
+    turn, cut = np.divmod(numbers, len(cycle.cuts_us))
+    starts: Ints = turn * cycle.width_us + np.array(cycle.cuts_us, np.int64)[cut]
+    return starts
 
 
 def run_starts(*columns: Ints) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

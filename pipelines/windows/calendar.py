@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from pipelines.definition.durations import DAY_US, Duration
 from pipelines.definition.instants import from_us
-from pipelines.definition.kinds import Bounded
+from pipelines.definition.kinds import Bounded, Cycle
 from pipelines.errors import DefinitionError
 from pipelines.windows.clock.alignment import WEEKDAYS, Alignment, alignment_us
-from pipelines.windows.clock.zones import Zone, first_shown, local_clock, local_windows
+from pipelines.windows.clock.zones import Zone, borders_in_utc, first_shown, local_clock, local_windows
 from pipelines.windows.gapless import Gapless
 
 if TYPE_CHECKING:
@@ -47,6 +47,10 @@ class Calendar(Gapless):
 
     def frame_us(self, grid_us: int) -> int:  # noqa: ARG002 - the width of a calendar is its own
         return gcd(DAY_US, self.clock_us, self.zone.grain if self.zone else 0)
+
+    @property
+    def cycle(self) -> Cycle | None:
+        return borders_in_utc(self.zone, DAY_US, self.clock_us) if self.zone else None
 
     def bounds(self, instants: Ints) -> tuple[Ints, Ints]:
         """Start and end of the window that holds each instant."""

@@ -17,7 +17,7 @@ from pipelines.windows.tumbling import Tumbling, tumbling
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pipelines.definition.kinds import Bounded
+    from pipelines.definition.kinds import Bounded, Cycle
     from pipelines.engine.assignment import Assignment
     from pipelines.states.frames import Frames, Ints
     from pipelines.windows.clock.alignment import Alignment
@@ -44,6 +44,11 @@ class Cumulating(Plain):
 
     def frame_us(self, grid_us: int) -> int:
         return gcd(self.whole.frame_us(grid_us), self.step.frame_us(grid_us))
+
+    @property
+    def cycle(self) -> Cycle | None:
+        whole, step = self.whole.cycle, self.step.cycle
+        return step if whole and step and step.refines(whole) else None
 
     def assign(self, frames: Frames, floor: Ints) -> Assignment:
         from pipelines.engine.event_time.prefixes import prefixes

@@ -6,7 +6,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from pipelines.definition.kinds import Even, FrameStates, Kind, RowStates
+from pipelines.definition.kinds import Cycle, Even, FrameStates, Kind, RowStates
 from pipelines.engine.protocols import Assigner
 
 if TYPE_CHECKING:
@@ -71,6 +71,11 @@ class Plain:
     @property
     def even(self) -> Even | None:
         """Not of one size."""
+        return None
+
+    @property
+    def cycle(self) -> Cycle | None:
+        """Frames are of one length."""
         return None
 
     @property

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pipelines.definition.durations import DAY_US, not_negative
-from pipelines.definition.kinds import Bounded
+from pipelines.definition.kinds import Bounded, Cycle
 from pipelines.errors import DefinitionError
 from pipelines.windows.calendar import Calendar, calendar
 from pipelines.windows.clock.instants import at_any_instant
@@ -44,6 +44,10 @@ class Trailing(Plain):
 
     def frame_us(self, grid_us: int) -> int:
         return self.month.frame_us(grid_us)
+
+    @property
+    def cycle(self) -> Cycle | None:
+        return self.month.cycle
 
     def assign(self, frames: Frames, floor: Ints) -> Assignment:
         from pipelines.engine.event_time.grid import sliding_numbers

@@ -7,11 +7,11 @@ from math import gcd
 from typing import TYPE_CHECKING
 
 from pipelines.definition.durations import DAY_US, Duration, not_negative, positive
-from pipelines.definition.kinds import Bounded, Even
+from pipelines.definition.kinds import Bounded, Cycle, Even
 from pipelines.errors import DefinitionError
 from pipelines.windows.calendar import Calendar, calendar, months_of
 from pipelines.windows.clock.alignment import Alignment, alignment_us
-from pipelines.windows.clock.zones import Zone, local_windows, shifted_windows, zone
+from pipelines.windows.clock.zones import Zone, borders_in_utc, local_windows, shifted_windows, zone
 from pipelines.windows.gapless import Gapless
 
 if TYPE_CHECKING:
@@ -42,6 +42,10 @@ class Tumbling(Gapless):
 
     def frame_us(self, grid_us: int) -> int:  # noqa: ARG002 - the width of a grid is its own
         return gcd(self.size_us, self.align_us, self.zone.grain if self.zone else 0)
+
+    @property
+    def cycle(self) -> Cycle | None:
+        return borders_in_utc(self.zone, self.size_us, self.align_us) if self.zone else None
 
     def bounds(self, instants: Ints) -> tuple[Ints, Ints]:
         """Start and end of the window that holds each instant."""

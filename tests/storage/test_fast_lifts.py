@@ -111,6 +111,21 @@ def test_slots_give_what_groups_give(tmp_path: Path, seed: int, keys: tuple[str,
     assert any(made) or seed % 3
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_slots_of_frames_of_several_lengths(tmp_path: Path, seed: int) -> None:
+    """Nepal's clocks, once 5:30 and now 5:45 ahead: frames of 20 minutes begin at :10, :15, :30, :35, :50 and :55."""
+    write_rows(tmp_path / "data", seed, ("texts",))
+    pipeline = definition(tmp_path / "data", 1, {"local": windows.tumbling("20m", timezone="Asia/Kathmandu")}, AGGREGATES)
+    expected = written(tmp_path, "groups", pipeline)
+    assert all(path.split("/")[3] == "20m_at_10m_15m" for path in expected)
+    with (
+        mock.patch.object(dense_lift, "MANY_ROWS", 1),
+        mock.patch.object(dense_lift, "dense_states", wraps=dense.dense_states) as slots,
+    ):
+        assert written(tmp_path, "slots", pipeline) == expected
+    assert slots.called
+
+
 @pytest.mark.parametrize("key", ["v0", "0", "n"])
 def test_a_key_may_have_any_name(tmp_path: Path, key: str) -> None:
     write_rows(tmp_path / "data", 0, ("texts",))

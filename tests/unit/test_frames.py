@@ -25,6 +25,8 @@ from tests.properties.random_cases import case
 
 SECOND, MINUTE, DAY = UNITS["s"], UNITS["m"], UNITS["d"]
 ROWS = pa.schema([("t", pa.int64()), ("k", pa.string()), ("v", pa.int64()), ("x", pa.float64()), ("s", pa.string())])
+NEW_YORK = "America/New_York"
+DAYS_OF_NEW_YORK = windows.tumbling("1d", timezone=NEW_YORK)
 START = datetime(2024, 1, 1, tzinfo=UTC)
 
 
@@ -69,8 +71,19 @@ SETS = [
     ({"a": windows.tumbling("1h"), "s": windows.session("20m")}, {"frames/20m": ("a", "s")}),
     ({"a": windows.tumbling("1h"), "s": windows.session("25m")}, {"frames/20m": ("a", "s")}),
     ({"s": windows.session("25m")}, {"frames/25m": ("s",)}),
-    ({"a": windows.tumbling("1d", timezone="Asia/Kathmandu")}, {"frames/15m": ("a",)}),
-    ({"a": windows.tumbling("1d", timezone="America/New_York", align_to="23:59")}, {"frames/1m": ("a",)}),
+    ({"a": windows.tumbling("1d", timezone="Asia/Kathmandu")}, {"frames/1d_at_1095m_1110m": ("a",)}),  # UTC+5:45, once UTC+5:30
+    ({"a": windows.tumbling("1d", timezone=NEW_YORK, align_to="23:59")}, {"frames/1d_at_239m_299m": ("a",)}),
+    ({"d": DAYS_OF_NEW_YORK, "m": windows.tumbling("1mo", timezone=NEW_YORK)}, {"frames/1d_at_4h_5h": ("d", "m")}),
+    ({"d": DAYS_OF_NEW_YORK, "w": windows.tumbling("1w", timezone=NEW_YORK)}, {"frames/1d_at_4h_5h": ("d", "w")}),
+    ({"d": DAYS_OF_NEW_YORK, "c": windows.cumulating("1d", step="6h", timezone=NEW_YORK)}, {"frames/6h_at_4h_5h": ("c", "d")}),
+    ({"d": DAYS_OF_NEW_YORK, "t": windows.trailing(3, timezone=NEW_YORK)}, {"frames/1d_at_4h_5h": ("d", "t")}),
+    ({"d": DAYS_OF_NEW_YORK, "h": windows.tumbling("30m")}, {"frames/30m": ("d", "h")}),
+    ({"d": DAYS_OF_NEW_YORK, "u": windows.tumbling("1d")}, {"frames/1h": ("d", "u")}),
+    ({"d": DAYS_OF_NEW_YORK, "s": windows.session("2h")}, {"frames/1h": ("d", "s")}),
+    ({"d": DAYS_OF_NEW_YORK, "b": windows.tumbling("1d", timezone="Europe/Berlin")}, {"frames/1h": ("b", "d")}),
+    ({"h": windows.tumbling("1h", timezone=NEW_YORK)}, {"frames/1h": ("h",)}),
+    ({"h": windows.tumbling("2h", timezone=NEW_YORK)}, {"frames/1h": ("h",)}),  # two borders in two hours are no fewer
+    ({"b": windows.tumbling("1d", timezone="Asia/Kolkata")}, {"frames/1d_at_1110m": ("b",)}),
     ({"a": windows.sliding("10m", step="5m", align_to="00:02")}, {"frames/1m": ("a",)}),
 ]
 

@@ -113,7 +113,7 @@ def _write_states(
     if frames.by_arrival:
         table = numbered(table, by_file, split.number, split.first)
     taken = int(whole_column(table, "rows").to_numpy().sum())
-    table = arranged(table, share.bound.pipeline.keys, split.batch_us, frames.width_us)
+    table = arranged(table, share.bound.pipeline.keys, split.batch_us, frames.grain_us)
     name = StatesPath(split.batch_us, split.number, newest, *frame_range(table), decided=decided).named
     how = encoding(frames, share.bound.pipeline.keys)
     return {**write_named(table, f"{share.bound.folder}/{frames.table}", name, **how), "taken": taken}

@@ -54,7 +54,7 @@ def arranged_batches(table: pa.Table, keys: Sequence[str], frames: FrameSet, bun
         table = table.drop_columns([ROW_IN_SPLIT]).append_column(FILE_NUMBER, pa.array(file))
     if frames.by_arrival:
         table = numbered(table, (), 0)
-    return arranged(table, keys, batch, frames.width_us)
+    return arranged(table, keys, batch, frames.grain_us)
 
 
 def facts(table: pa.Table, starts: Ints, ends: Ints, newest: Ints, how: Encoding, decided: Versions | None = None) -> Batches:

@@ -54,11 +54,10 @@ def dense_lift(
     values = row_values(share.bound.fields, frames)
     if values is None or counted.accepted < MANY_ROWS or not keys_fit(pipeline, kinds):
         return None
-    if (
-        counted.newest is None
-        or counted.oldest is None
-        or not fits((counted.newest - counted.oldest) // frames.width_us + 1, 1, counted.accepted)
-    ):
+    if counted.newest is None or counted.oldest is None:
+        return None
+    turns = (counted.newest - counted.oldest) // frames.width_us + 1
+    if not fits(turns * len(frames.cuts_us), 1, counted.accepted):
         return None
     asked, keys = (pipeline, found.rows, times, found.columns), {key: kinds[key] for key in pipeline.keys}
     expressions = dict.fromkeys(sql for _, sql in values.values())
@@ -71,7 +70,7 @@ def dense_lift(
     with reader:
         lifted = {column: Lifted(value.what, names[value.cast]) for column, value in typed.items()}
         span = (counted.oldest, counted.newest)
-        states = dense_states(reader, pipeline.keys, EVENT_TIME, lifted, span_us=span, width_us=frames.width_us, rows=counted.accepted)
+        states = dense_states(reader, pipeline.keys, EVENT_TIME, lifted, span_us=span, cycle=frames.cycle, rows=counted.accepted)
     return None if states is None else _as_stored(states, kinds)
 
 

@@ -102,7 +102,7 @@ def _arranged(shard: Shard, *, noting: bool) -> Arranged:
     states = read_states(shard, f"{shard.bound.folder}/{frames.table}", keep=("bucket",) if noting or shard.note else ())
     before = read_note(shard)
     if not frames.by_arrival:
-        return arrange(pa.concat_tables([before.select(states.column_names), states]) if before else states, keys, frames.width_us)
+        return arrange(pa.concat_tables([before.select(states.column_names), states]) if before else states, keys, frames.grain_us)
     states, starts = in_order(states), shard.starts
     batches = Batches(starts[:-1], starts[1:], instant_us(shard.bound.pipeline.start, "start"), np.array(shard.notes_after, np.int64))
     return arrange_by_arrival(states, before, keys, batches, partial(evaluated, shard.bound.aggregates))

@@ -77,7 +77,7 @@ def earlier_state(bound: Bound) -> Earlier | None:
         return None
     if bound.source.dedupe_within_us is not None:  # which rows are left out may have changed since
         return None
-    wanted = json.loads(facts_text(bound.pipeline))
+    wanted = json.loads(facts_text(bound.pipeline, even=bound.even))
     alike = [(other, has) for other in others if (has := noted_facts(other)) and _begins(has, wanted)]
     lacking = [Earlier(other, has["fields"], _missing(bound, has["fields"])) for other, has in alike]
     return min((each for each in lacking if len(each.missing) < len(bound.fields)), key=lambda each: len(each.missing), default=None)

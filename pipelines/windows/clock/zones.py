@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL, from_us, instant_us
+from pipelines.definition.kinds import Cycle
 from pipelines.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -55,6 +56,22 @@ class Zone:
     def shift(self) -> int:
         """The greatest common divisor of all changes of the clock; 0 if it never changes."""
         return gcd(*(after - before for before, after in pairwise(self.offsets)))
+
+
+@lru_cache
+def borders_in_utc(where: Zone, size_us: int, align_us: int) -> Cycle:
+    """The times of UTC at which windows of the local clock may begin: `size_us` long, with a border at `align_us`.
+
+    A border is a time of the local clock less an offset of the zone, or the change of the clock that leaves this time out.
+    """
+    shown = {(align_us - offset) % size_us for offset in where.offsets}
+    jumps = zip(where.changes[1:], pairwise(where.offsets), strict=True)
+    left_out = {
+        change % size_us
+        for change, (before, after) in jumps
+        if (change + before - align_us) // size_us < (change + after - align_us) // size_us
+    }
+    return Cycle(size_us, tuple(sorted(shown | left_out)))
 
 
 @lru_cache
