@@ -86,7 +86,7 @@ def _weight(ledger: Ledger | None) -> int:
     return 50 + (len(ledger.entries) if ledger else 0)
 
 
-@kept(_MOST, _weight)
+@kept(_MOST, _weight, newest=3)
 def read_ledger(folder: str, paths: tuple[str, ...]) -> Ledger | None:
     """The ledger in some segments of a table, oldest first; None without segments. Names are contents: several steps of a run ask for it.
 

@@ -19,11 +19,15 @@ class Kept(Generic[P, T]):
     small for the ones, or too large for the others.
     """
 
-    def __init__(self, do: Callable[P, T], most: int, weigh: Callable[[T], int]) -> None:
-        """`most`: what all results may weigh together; the last one is kept whatever it weighs."""
+    def __init__(self, do: Callable[P, T], most: int, weigh: Callable[[T], int], newest: int | None = None) -> None:
+        """`most`: what all results may weigh together; the last one is kept whatever it weighs.
+
+        `newest`: how many results with one first argument are kept, where newer ones take the place of older ones; None: all.
+        """
         update_wrapper(self, do)
-        self._do, self._most, self._weigh = do, most, weigh
-        self._lock, self._found, self._weight = Lock(), OrderedDict[tuple[object, ...], T](), 0
+        self._do, self._most, self._weigh, self._newest = do, most, weigh, newest
+        self._lock, self._found, self._weight = Lock(), OrderedDict[tuple[Any, ...], T](), 0
+        self._alike = dict[object, list[tuple[Any, ...]]]()
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
         """The result, which may be an earlier one."""
@@ -42,16 +46,27 @@ class Kept(Generic[P, T]):
             return
         self._found[key] = made
         self._weight += self._weigh(made)
+        if self._newest is not None:
+            alike = self._alike.setdefault(key[0][0], [])
+            alike.append(key)
+            if len(alike) > self._newest:
+                self._forget(alike[0])
         while self._weight > self._most and len(self._found) > 1:
-            self._weight -= self._weigh(self._found.popitem(last=False)[1])
+            self._forget(next(iter(self._found)))
+
+    def _forget(self, key: tuple[Any, ...]) -> None:
+        self._weight -= self._weigh(self._found.pop(key))
+        if self._newest is not None:
+            self._alike[key[0][0]].remove(key)
 
     def cache_clear(self) -> None:
         """Forget all."""
         with self._lock:
             self._found.clear()
+            self._alike.clear()
             self._weight = 0
 
 
-def kept(most: int, weigh: Callable[[Any], int]) -> Callable[[Callable[P, T]], Kept[P, T]]:
+def kept(most: int, weigh: Callable[[Any], int], newest: int | None = None) -> Callable[[Callable[P, T]], Kept[P, T]]:
     """Keep the results of a function; see `Kept`."""
-    return lambda do: Kept(do, most, weigh)
+    return lambda do: Kept(do, most, weigh, newest)

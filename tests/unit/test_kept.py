@@ -51,3 +51,21 @@ def test_all_is_forgotten() -> None:
         same(number)
     assert asked == [3, 3, 4]
     assert same.__doc__ == "Itself."
+
+
+# a1  a2  b1  a3      two with the first argument a are kept: a1 goes
+def test_newer_ones_take_the_place_of_older_ones_with_the_same_first_argument() -> None:
+    asked: list[tuple[str, int]] = []
+
+    @kept(10, lambda _: 1, newest=2)
+    def made(name: str, number: int) -> int:
+        asked.append((name, number))
+        return number
+
+    for name, number in [("a", 1), ("a", 2), ("b", 1), ("a", 3), ("a", 3), ("a", 2), ("b", 1), ("a", 1)]:
+        assert made(name, number) == number
+    assert asked == [("a", 1), ("a", 2), ("b", 1), ("a", 3), ("a", 1)]
+    for number in range(20):  # those that weigh too much go, too, whatever their names
+        assert made(str(number), number) == number
+    assert made("a", 1) == 1
+    assert asked[-1] == ("a", 1)
