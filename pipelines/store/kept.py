@@ -31,7 +31,7 @@ class Kept(Generic[P, T]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
         """The result, which may be an earlier one."""
-        key = (args, *sorted(kwargs.items()))
+        key: tuple[Any, ...] = (args, *sorted(kwargs.items()))
         with self._lock:
             if key in self._found:
                 self._found.move_to_end(key)
@@ -41,7 +41,7 @@ class Kept(Generic[P, T]):
             self._keep(key, made)
         return made
 
-    def _keep(self, key: tuple[object, ...], made: T) -> None:
+    def _keep(self, key: tuple[Any, ...], made: T) -> None:
         if key in self._found:
             return
         self._found[key] = made
