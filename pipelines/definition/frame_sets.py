@@ -31,6 +31,7 @@ class FrameSet:
         by_arrival: whether each row is a state, for windows by arrival.
         lifts: column of a state -> SQL aggregate that fills it: columns that windows by arrival read, beside the fields.
         cuts_us: where frames begin in every `width_us`, counted from 1970; one cut: all frames have this width.
+        run_us: states of a key and batch whose events are no further apart are joined to one, a run; 0: each state is of one frame.
     """
 
     width_us: int
@@ -39,13 +40,16 @@ class FrameSet:
     by_arrival: bool = False
     lifts: Mapping[str, str] = field(default_factory=dict)
     cuts_us: tuple[int, ...] = (0,)
+    run_us: int = 0
 
     @property
     def table(self) -> str:
         """The table of its states, below the pipeline's state folder."""
         if self.by_arrival:
             return "frames/rows"
-        return f"frames/{'_'.join([spell(self.width_us), *([] if self.is_even else ['at', *map(spell, self.cuts_us)])])}"
+        cuts = [] if self.cuts_us == (0,) else ["at", *map(spell, self.cuts_us)]
+        runs = ["runs", spell(self.run_us)] if self.run_us else []
+        return f"frames/{'_'.join([spell(self.width_us), *cuts, *runs])}"
 
     @property
     def cycle(self) -> Cycle:
@@ -54,8 +58,8 @@ class FrameSet:
 
     @property
     def is_even(self) -> bool:
-        """Whether all frames have one width, and one begins in 1970."""
-        return self.cuts_us == (0,)
+        """Whether each state is of one frame, all frames have one width, and one begins in 1970."""
+        return self.cuts_us == (0,) and not self.run_us
 
     @property
     def grain_us(self) -> int:
@@ -66,7 +70,7 @@ class FrameSet:
 def frame_sets(pipeline: Pipeline, *, even: bool = False) -> list[FrameSet]:
     """The frame sets of a pipeline, finest first. A set serves windows whose natural width it divides, unless they are far wider.
 
-    `even`: whether all frames of a set have one width, as before frames followed the days of a time zone.
+    `even`: whether each state is of one frame, and all frames of a set have one width, as before there were cycles and runs.
     """
     grid = [w.frame_us(0) for w in pipeline.windows.values() if isinstance(w.follows, Bounded)]
     widths = {name: w.frame_us(min(grid, default=0)) for name, w in pipeline.windows.items() if not w.made_of.by_arrival}
@@ -81,8 +85,12 @@ def frame_sets(pipeline: Pipeline, *, even: bool = False) -> list[FrameSet]:
 
 
 def _longer(pipeline: Pipeline, frames: FrameSet) -> FrameSet:
-    """The set with fewer and longer frames, which begin where windows of a time zone may begin; the set itself if there are none."""
-    cycles = [pipeline.windows[name].cycle for name in frames.windows]
+    """The set with fewer states: runs of sessions, or frames that begin where windows of a time zone may begin; else the set itself."""
+    windows = [pipeline.windows[name] for name in frames.windows]
+    run_us = min(window.run_us for window in windows)
+    if run_us and not any(field.uses_order or field.is_state for each in pipeline.aggregates.values() for field in each.fields):
+        return replace(frames, run_us=run_us)
+    cycles = [window.cycle for window in windows]
     finest = next((each for each in cycles if each and all(other and each.refines(other) for other in cycles)), None)
     if finest is None or len(finest.cuts_us) * frames.width_us >= finest.width_us:
         return frames

@@ -179,6 +179,11 @@ class Kind(Protocol):
         """Frames of several lengths that all windows are made of; None: of one length, `frame_us`."""
         ...
 
+    @property
+    def run_us(self) -> int:
+        """Events of a key that are no further apart belong to the same windows, whatever lies around them; 0: nothing is said."""
+        ...
+
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
         """The windows `(start, end)` of an event at this instant, if it were the only event; in microseconds."""
         ...

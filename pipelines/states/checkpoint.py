@@ -52,10 +52,17 @@ def _files(rows: Ints, ends: Ints) -> Ints:
     return np.searchsorted(ends, rows, side="right")
 
 
-def frame_range(table: pa.Table) -> tuple[int | None, int | None]:
-    """The starts of the first and the last frame, in microseconds."""
+def frame_range(table: pa.Table, width_us: int) -> tuple[int | None, int | None]:
+    """The starts of the first and the last frame with events, in microseconds. `width_us`: of the frames."""
     frames = contiguous(table[FRAME]).view(pa.int64()).to_numpy()
-    return (int(frames.min()), int(frames.max())) if len(frames) else (None, None)
+    return (int(frames.min()), int(last_frames(table, width_us).max())) if len(frames) else (None, None)
+
+
+def last_frames(table: pa.Table, width_us: int) -> Ints:
+    """The start of the last frame with events of each state, in microseconds: a run may reach beyond its own."""
+    if LAST_EVENT not in table.column_names:
+        return contiguous(table[FRAME]).view(pa.int64()).to_numpy()
+    return contiguous(table[LAST_EVENT]).view(pa.int64()).to_numpy() // width_us * width_us
 
 
 def arranged(table: pa.Table, keys: Sequence[str], batch_us: int | Ints, width_us: int) -> pa.Table:

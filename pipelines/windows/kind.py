@@ -79,6 +79,11 @@ class Plain:
         return None
 
     @property
+    def run_us(self) -> int:
+        """A border may lie between any two events."""
+        return 0
+
+    @property
     def dense(self) -> bool:
         """`read` does not add empty windows."""
         return False

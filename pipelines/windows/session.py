@@ -45,6 +45,10 @@ class Session(Plain):
         """The longest silence inside a session, microseconds."""
         return self.gap_us - 1 + self.inside_us
 
+    @property
+    def run_us(self) -> int:
+        return self.joins_us
+
     def frame_us(self, grid_us: int) -> int:
         """The widest frame that divides the grid and is no wider than the gap: all its events belong to one session."""
         least = -(-grid_us // self.gap_us)
@@ -75,6 +79,10 @@ class LimitedSession(Session):
     @property
     def columns(self) -> Mapping[str, str]:
         return CUT
+
+    @property
+    def run_us(self) -> int:
+        return 0  # a cut may fall between any two events
 
     def frame_us(self, grid_us: int) -> int:  # noqa: ARG002 - a cut may fall between any two instants
         return 1

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from pipelines.aggregates.aggregate import sealed
 from pipelines.definition.instants import BEFORE_ALL
+from pipelines.engine.runs import runs
 from pipelines.errors import SourceError
 from pipelines.jobs.run.bundle_states import arranged_batches, encoding, facts
 from pipelines.jobs.run.columns_of_files import check_files, lacking_files
@@ -145,7 +146,8 @@ def _write_states(reading: _Reading, frames: FrameSet, newest: Ints) -> tuple[Fi
     else:
         table = sealed(stored(reading.session, query, kinds), bound.fields)
     table = arranged_batches(table, keys, frames, bundle)
-    batches = facts(table, bundle.starts, bundle.ends, newest, encoding(frames, keys))
+    table = runs(table, keys, frames.run_us, bound.fields) if frames.run_us else table
+    batches = facts(table, bundle.starts, bundle.ends, newest, encoding(frames, keys), width_us=frames.width_us)
     sums = np.append(0, np.cumsum(whole_column(table, "rows").to_numpy()))
     ends = np.cumsum(batches.rows)
     return write_shared(table, f"{bound.folder}/{frames.table}", batches, keys), sums[ends] - sums[ends - batches.rows], wider

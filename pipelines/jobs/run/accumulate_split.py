@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from pipelines.aggregates.aggregate import sealed
 from pipelines.engine.merged_states import merged
+from pipelines.engine.runs import runs
 from pipelines.jobs.duplicates.of_split import REPEATED, without_repeated
 from pipelines.jobs.run.bundle_states import encoding
 from pipelines.jobs.run.columns_of_files import check_files, lacking_files
@@ -114,7 +115,8 @@ def _write_states(
         table = numbered(table, by_file, split.number, split.first)
     taken = int(whole_column(table, "rows").to_numpy().sum())
     table = arranged(table, share.bound.pipeline.keys, split.batch_us, frames.grain_us)
-    name = StatesPath(split.batch_us, split.number, newest, *frame_range(table), decided=decided).named
+    table = runs(table, share.bound.pipeline.keys, frames.run_us, share.bound.fields) if frames.run_us else table
+    name = StatesPath(split.batch_us, split.number, newest, *frame_range(table, frames.width_us), decided=decided).named
     how = encoding(frames, share.bound.pipeline.keys)
     return {**write_named(table, f"{share.bound.folder}/{frames.table}", name, **how), "taken": taken}
 

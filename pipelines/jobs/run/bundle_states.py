@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL
-from pipelines.states.checkpoint import arranged, numbered
+from pipelines.states.checkpoint import arranged, last_frames, numbered
 from pipelines.states.columns import BATCH, BUCKET, FILE_NUMBER, FRAME, ROW_BATCH, ROW_IN_BATCH, ROW_IN_SPLIT
 from pipelines.states.keys import contiguous
 from pipelines.store.parquet import encoded
@@ -57,7 +57,9 @@ def arranged_batches(table: pa.Table, keys: Sequence[str], frames: FrameSet, bun
     return arranged(table, keys, batch, frames.grain_us)
 
 
-def facts(table: pa.Table, starts: Ints, ends: Ints, newest: Ints, how: Encoding, decided: Versions | None = None) -> Batches:
+def facts(
+    table: pa.Table, starts: Ints, ends: Ints, newest: Ints, how: Encoding, decided: Versions | None = None, *, width_us: int = 1
+) -> Batches:
     """The facts of each batch, with the version that it has with a file of its own.
 
     Args:
@@ -66,11 +68,12 @@ def facts(table: pa.Table, starts: Ints, ends: Ints, newest: Ints, how: Encoding
         newest: the largest event time of each batch; `BEFORE_ALL` without rows.
         how: the columns are encoded in a file of its own.
         decided: as in `Batches`; None where batches are not compared.
+        width_us: of the frames, if the rows are states.
     """
     told = np.full(len(starts), UNDECIDED, np.uint64) if decided is None else decided
     batch = contiguous(table[BATCH]).view(pa.int64()).to_numpy()
     begin, end = np.searchsorted(batch, starts), np.searchsorted(batch, starts, side="right")
-    low, high = _frames(table, begin, end)
+    low, high = _frames(table, begin, end, width_us)
     nothing = _digest(table.slice(0, 0), how)
     digests = [
         _digest(table.slice(at, rows), how) if rows else nothing for at, rows in zip(begin.tolist(), (end - begin).tolist(), strict=True)
@@ -85,12 +88,12 @@ def facts(table: pa.Table, starts: Ints, ends: Ints, newest: Ints, how: Encoding
     return Batches(starts, ends, np.array(versions, np.uint64), newest, low, high, end - begin, np.zeros(len(starts), np.bool_), told)
 
 
-def _frames(table: pa.Table, begin: Ints, end: Ints) -> tuple[Ints, Ints]:
-    """Starts of the first and the last frame of each batch."""
+def _frames(table: pa.Table, begin: Ints, end: Ints, width_us: int) -> tuple[Ints, Ints]:
+    """Starts of the first and the last frame with events of each batch."""
     low, high, some = np.full(len(begin), AFTER_ALL), np.full(len(begin), BEFORE_ALL), end > begin
     if some.any() and FRAME in table.column_names:
         frames = contiguous(table[FRAME]).view(pa.int64()).to_numpy()
-        low[some], high[some] = np.minimum.reduceat(frames, begin[some]), np.maximum.reduceat(frames, begin[some])
+        low[some], high[some] = np.minimum.reduceat(frames, begin[some]), np.maximum.reduceat(last_frames(table, width_us), begin[some])
     return low, high
 
 

@@ -1,0 +1,57 @@
+"""Runs: states of a key whose events lie so near that they belong to one session, joined to one state.
+
+gap 10     events        x  x    x         x  x  x
+           frames     [0, 10)  [10, 20)    [40, 50)      three states
+           runs       |-------------|      |------|      two, each in the frame of its first event
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from pipelines.engine.windows import combined_fields
+from pipelines.errors import SourceError
+from pipelines.states.columns import BATCH, FIRST_EVENT, INSTANT, LAST_EVENT
+from pipelines.states.frames import run_starts
+from pipelines.states.keys import contiguous, key_codes
+from pipelines.states.sorted import instants
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pipelines.engine.protocols import Field
+
+
+def runs(states: pa.Table, keys: Sequence[str], run_us: int, fields: Sequence[Field]) -> pa.Table:
+    """The states of a split, those of a key and batch joined where the silence between them is no longer than `run_us`.
+
+    They are combined from left to right, as a session would combine them. States whose sums leave their type stay as they are: who makes
+    windows of them learns it.
+
+    Args:
+        states: as `arranged` gives them, with `first_event` and `last_event`.
+        keys: names of the key columns.
+        run_us: the longest silence within a run, microseconds.
+        fields: of the states.
+
+    Returns:
+        the same columns; a run has the frame of its first event.
+    """
+    codes = key_codes([contiguous(states[key]) for key in keys], len(states))
+    first, last = instants(states[FIRST_EVENT]), instants(states[LAST_EVENT])
+    begins = run_starts(codes, instants(states[BATCH]))
+    begins[1:] |= first[1:] - last[:-1] > run_us
+    heads = np.flatnonzero(begins)
+    if len(heads) == len(states):
+        return states
+    joined = states.take(pa.array(heads))
+    columns = {name: joined[name] for name in states.column_names}
+    columns[LAST_EVENT] = pa.array(last[np.append(heads[1:], len(states)) - 1]).view(INSTANT)
+    try:
+        columns |= combined_fields(states, np.arange(len(states)), heads, fields)
+        return pa.table({name: columns[name] for name in states.column_names}).cast(states.schema)
+    except (SourceError, pa.ArrowInvalid):
+        return states
