@@ -72,7 +72,6 @@ SETS = [
     ({"a": windows.tumbling("1h"), "s": windows.session("25m")}, {"frames/20m": ("a", "s")}),
     ({"s": windows.session("25m")}, {"frames/25m_runs_25m": ("s",)}),
     ({"s": windows.session("25m"), "t": windows.session("50m")}, {"frames/25m_runs_25m": ("s", "t")}),
-    ({"s": windows.session("25m"), "e": windows.all_time()}, {"frames/25m": ("s",), "frames/1d": ("e",)}),
     ({"a": windows.tumbling("1d", timezone="Asia/Kathmandu")}, {"frames/1d_at_1095m_1110m": ("a",)}),  # UTC+5:45, once UTC+5:30
     ({"a": windows.tumbling("1d", timezone=NEW_YORK, align_to="23:59")}, {"frames/1d_at_239m_299m": ("a",)}),
     ({"d": DAYS_OF_NEW_YORK, "m": windows.tumbling("1mo", timezone=NEW_YORK)}, {"frames/1d_at_4h_5h": ("d", "m")}),
