@@ -131,3 +131,16 @@ def test_which_states_are_runs(tmp_path: Path, more: dict[str, object], expected
     write(tmp_path / "data", [0])
     ran(pipeline(tmp_path, **more), tmp_path / "state", 0, 1)
     assert tables(tmp_path / "state") == expected
+
+
+def test_another_aggregate_is_added_to_runs(tmp_path: Path) -> None:
+    """Runs are cut by all rows, whatever is kept of them: those of before and those of the new field are the same."""
+    write(tmp_path / "data", range(4))
+    asked = pipeline(tmp_path)
+    ran(asked, tmp_path / "state", 0, 4)
+    more = dataclasses.replace(asked, aggregates={**asked.aggregates, "low": agg.min("y"), "few": agg.count_if("x < 9")})
+    ran(more, tmp_path / "state", 0, 4)
+    ran(more, tmp_path / "clean", 0, 4)
+    for window in asked.windows:
+        assert rows(more, tmp_path / "state", window) == rows(more, tmp_path / "clean", window)
+    assert tables(tmp_path / "state") == {"1m_runs_1m"}
