@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 MANY = 8
 _MOST = 2_000_000  # entries in memory, of some 100 bytes
+_VERSIONS = 3  # of a table's ledger: the whole, what was published since a run looked, and the segments that become one
 _LEDGER, _ENTRIES, _DEFINITION = "muntin.ledger", "muntin.entries", "muntin.definition"
 _STATE, _SUPERSEDED = "muntin.state", "muntin.superseded"
 _NAME = re.compile(r"ledger_(?P<number>\d{10})_(?P<entries>\d{7,})_[0-9a-f]{16}\.parquet")
@@ -86,7 +87,7 @@ def _weight(ledger: Ledger | None) -> int:
     return 50 + (len(ledger.entries) if ledger else 0)
 
 
-@kept(_MOST, _weight, newest=3)
+@kept(_MOST, _weight, newest=_VERSIONS)
 def read_ledger(folder: str, paths: tuple[str, ...]) -> Ledger | None:
     """The ledger in some segments of a table, oldest first; None without segments. Names are contents: several steps of a run ask for it.
 

@@ -57,7 +57,10 @@ class Kept(Generic[P, T]):
     def _forget(self, key: tuple[Any, ...]) -> None:
         self._weight -= self._weigh(self._found.pop(key))
         if self._newest is not None:
-            self._alike[key[0][0]].remove(key)
+            alike = self._alike[key[0][0]]
+            alike.remove(key)
+            if not alike:
+                del self._alike[key[0][0]]
 
     def cache_clear(self) -> None:
         """Forget all."""

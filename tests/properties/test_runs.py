@@ -59,14 +59,13 @@ def disagreement(given: Case) -> list[str]:
     combined = derived(given, [(at, joined(given, rows)) for at, rows in halves], said.marks)
     never = len(given.batches)
     wanted = {
-        key(given, row, int): [never if row["batch"] is None else row["batch"], *(row[name] for name in ORDERLESS)]
+        key(given, row): [never if row["batch"] is None else row["batch"], *(row[name] for name in ORDERLESS)]
         for row in said.published + said.still_open
     }
     starts = {name: combined.windows[name].cast(pa.int64()) for name in ("window_start", "window_end")}
     rows = pa.table({name: starts.get(name, combined.windows[name]) for name in combined.windows.column_names}).to_pylist()
     found = {
-        key(given, row, int): [closed, *(row[name] for name in ORDERLESS)]
-        for row, closed in zip(rows, combined.closed.tolist(), strict=True)
+        key(given, row): [closed, *(row[name] for name in ORDERLESS)] for row, closed in zip(rows, combined.closed.tolist(), strict=True)
     }
     late = tallies(combined, never, np.arange(never), opened=True)["late"]
     wrong = [f"{each}: {found.get(each)} not {wanted.get(each)}" for each in found | wanted if not alike(found.get(each), wanted.get(each))]
@@ -79,8 +78,8 @@ def cut(given: Case, rows: Rows) -> list[Rows]:
     return [rows[:middle], rows[middle:]]
 
 
-def key(given: Case, row: dict[str, Any], instant: type) -> tuple[Any, ...]:
-    return (*(row[name] for name in given.keys), instant(row["window_start"]), instant(row["window_end"]))
+def key(given: Case, row: dict[str, Any]) -> tuple[Any, ...]:
+    return (*(row[name] for name in given.keys), row["window_start"], row["window_end"])
 
 
 @pytest.mark.parametrize("chunk", range(0, CASES, CHUNK))
@@ -112,14 +111,13 @@ def test_any_history_of_runs_equals_a_clean_run(monkeypatch: pytest.MonkeyPatch,
     assert {seed: said for seed in seeds if (said := test_any_history.first_mistake(session(seed)))} == {}
 
 
-# gap 10        x  x   x         x  x  x            silences of 3, 4, 17, 3 and 3
-# frames        [0, 10) [10, 20) [30, 40)
-# runs          |------|         |-----|
+# gap 10        x x     x             x       x  x         events at 5, 8, 12, 29, 32 and 35
+# frames      [0, 10) [10, 20)     [20, 30) [30, 40)
+# runs          |-------|             |----------|
 def test_a_run_has_the_frame_of_its_first_event_and_all_events() -> None:
-    given = replace(session(0), keys=("k",), width=10)
     rows = [{"t": t, "k": "a", "v": t, "x": 0.5, "s": "s"} for t in (5, 8, 12, 29, 32, 35)]
     table = states(rows, 10, ("k",)).append_column("batch", pa.array([0, 0, 0, 0], pa.int64()).cast(INSTANT))
-    found = runs(table, given.keys, 10, shared_fields(ORDERLESS))
+    found = runs(table, ("k",), 10, shared_fields(ORDERLESS))
     told = {name: found[name].cast(pa.int64()).to_pylist() for name in ("frame", "first_event", "last_event", "rows", "sum_v")}
     assert told == {"frame": [0, 20], "first_event": [5, 29], "last_event": [12, 35], "rows": [3, 3], "sum_v": [25, 96]}
     assert frame_range(found, 10) == (0, 30)
@@ -136,3 +134,13 @@ def test_a_sum_that_does_not_fit_is_left_to_the_windows() -> None:
     rows = [{"t": t, "k": "a", "v": 2**62, "x": 0.5, "s": "s"} for t in (5, 15)]
     table = states(rows, 10, ("k",)).append_column("batch", pa.array([0, 0], pa.int64()).cast(INSTANT))
     assert runs(table, ("k",), 10, shared_fields(ORDERLESS)).equals(table)
+
+
+# batch 0 (a: its sum does not fit) and batch 1 (b) in one table, as where batches are read together
+def test_a_batch_whose_sum_does_not_fit_changes_nothing_of_its_neighbour() -> None:
+    rows = [{"t": t, "k": k, "v": v, "x": 0.5, "s": "s"} for k, v in (("a", 2**62), ("b", 1)) for t in (5, 15)]
+    table = states(rows, 10, ("k",)).append_column("batch", pa.array([0, 0, 1, 1], pa.int64()).cast(INSTANT))
+    fields = shared_fields(ORDERLESS)
+    together, alone = runs(table, ("k",), 10, fields), [runs(table.slice(at, 2), ("k",), 10, fields) for at in (0, 2)]
+    assert [len(each) for each in alone] == [2, 1]
+    assert together.to_pylist() == pa.concat_tables(alone).to_pylist()
