@@ -13,6 +13,8 @@ import pytest
 
 from pipelines import Pipeline, read, run, sources, windows
 from pipelines import aggregates as agg
+from pipelines.jobs.bound import bind
+from pipelines.jobs.pending import accumulated
 from pipelines.testing.in_process import InProcess
 from pipelines.windows.session import Session
 
@@ -103,6 +105,30 @@ def test_in_bulk_one_by_one_and_replaced_are_the_same_to_the_last_bit(tmp_path: 
         clean = rows(asked, tmp_path / "bulk", window)
         assert rows(asked, tmp_path / "one_by_one", window) == clean
         assert rows(asked, tmp_path / "replaced", window) == clean
+
+
+# batch 0     |- run -----------------|      frames 0:58, 0:59, 1:00: the run lies in the first, and reaches to the last
+def test_batches_say_how_far_their_runs_reach_whether_read_together_or_alone(tmp_path: Path) -> None:
+    write(tmp_path / "data", range(6))
+    asked = dataclasses.replace(pipeline(tmp_path), keys=[])
+    ran(asked, tmp_path / "together", 0, 6)
+    for hour in range(6):
+        ran(asked, tmp_path / "alone", hour, hour + 1)
+    together, alone = (facts(asked, tmp_path / root) for root in ("together", "alone"))
+    assert together == alone
+    minute = 60_000_000
+    assert [high for _, _, high in alone] == [
+        max(at.timestamp() * 1_000_000 // minute * minute for at in pq.read_table(file)["at"].to_pylist())
+        for file in sorted((tmp_path / "data").iterdir())
+    ]
+
+
+def facts(asked: Pipeline, root: Path) -> list[tuple[int, int, int]]:
+    """Version, first and last frame of each batch."""
+    bound = bind(asked, root)
+    (frames,) = bound.frame_sets
+    batches = accumulated(bound, frames.table, bound.store.snapshot(frames.table))
+    return list(zip(batches.version.tolist(), batches.low_us.tolist(), batches.high_us.tolist(), strict=True))
 
 
 def test_a_state_of_frames_goes_on_with_frames(tmp_path: Path) -> None:
