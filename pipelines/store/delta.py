@@ -1,8 +1,7 @@
-"""The store on Delta tables. Tasks write the Parquet files; `deltalake` writes the log."""
+"""The store on Delta tables. Tasks write the Parquet files; commits are appended to the log, and `deltalake` does all else with it."""
 
 from __future__ import annotations
 
-import json
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -17,11 +16,24 @@ from pipelines.files.object_stores import refusal
 from pipelines.files.paths import below, options_of, path_of, remove_folder, side_by_side
 from pipelines.store.disk import refused
 from pipelines.store.durable import sync
+from pipelines.store.log_append import append, stats
 from pipelines.store.log_check import newest_commits
+from pipelines.store.log_checkpoint import SETTINGS, shorten
 from pipelines.store.log_end import LogEnd
 from pipelines.store.parquet import check_file
-from pipelines.store.seen_tables import Known, listed, newest, open_table, opened_at, remember, remember_committed, table_at, tables
-from pipelines.store.store import File, Snapshot
+from pipelines.store.seen_tables import (
+    Known,
+    listed,
+    newest,
+    open_table,
+    opened_at,
+    remember,
+    remember_committed,
+    seen_at,
+    table_at,
+    tables,
+)
+from pipelines.store.store import Snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,10 +42,8 @@ if TYPE_CHECKING:
     from pipelines.store.store import Change, Texts
 
 _CONFLICTS = ("concurrent", "Concurrent", "already exists", "Failed to commit", "version")
-_SETTINGS = {
-    "delta.checkpointInterval": "20",  # so many commits at most are read one by one
-    "delta.logRetentionDuration": "interval 7 days",
-}
+_PLAIN = 2
+"""The version of Delta's protocol whose commits are nothing but files and names, if no setting of the table asks for more."""
 
 
 class DeltaStore:
@@ -69,14 +79,8 @@ class DeltaStore:
     def commit(self, table: str, base: Snapshot, change: Change) -> None:
         side_by_side(lambda file: check_file(path_of(self._path(table), file.path), file.size), change.adds, self.root)
         sync(self._top(table, base), [path_of(self._path(table), file.path) for file in change.adds])
-        now = int(time.time() * 1000)
-        # `data_change` is true of compaction, too: deltalake lets a commit remove what a commit without change of data has removed
-        adds = [AddAction(file.path, file.size, {}, now, data_change=True, stats=_stats(file)) for file in change.adds]
-        removes = [
-            RemoveAction(path=f.path, data_change=True, deletion_timestamp=now, partition_values={}, size=f.size) for f in change.removes
-        ]
         try:
-            self._commit(table, base, change, adds, removes)
+            self._commit(table, base, change)
             sync(self._top(table, base), newest_commits(path_of(self._path(table)), base.version))
         except (CommitFailedError, DeltaError) as wrong:
             if unreached := refusal(self._path(table), str(wrong)):
@@ -89,27 +93,39 @@ class DeltaStore:
                 raise unreached from None
             raise refused(f"the log of {self._path(table)}", wrong) from wrong
 
-    def _commit(self, table: str, base: Snapshot, change: Change, adds: list[AddAction], removes: list[Any]) -> None:
-        path, schema = self._path(table), Schema.from_arrow(commented(change.schema, change.texts.comments))
+    def _commit(self, table: str, base: Snapshot, change: Change) -> None:
+        path, schema, now_ms = (
+            self._path(table),
+            Schema.from_arrow(commented(change.schema, change.texts.comments)),
+            int(time.time() * 1000),
+        )
+        seen = seen_at(path, base)
+        if seen and _is_plain(seen.opened) and not _changes_schema(seen.opened, schema, change):
+            made = append(path_of(path), base.version, change, now_ms)
+            remember_committed(path, base, change, seen.opened)
+            shorten(seen.opened, made)
+        else:
+            self._commit_schema(path, base, change, schema, now_ms)
+
+    def _commit_schema(self, path: str, base: Snapshot, change: Change, schema: Schema, now_ms: int) -> None:
+        """A commit that may make the table, or change its columns."""
+        adds, removes = _added(change, now_ms), _removed(change, now_ms)
         transactions = [Transaction(name, base.version + 1) for name in change.names]
         marks = CommitProperties(app_transactions=transactions)
         if base.version < 0:
             # a second try would come behind the other table's first commit, unchecked: deltalake 1.6 lets both of two first writers win
             marks = CommitProperties(app_transactions=transactions, max_commit_retries=0)
             named = {"name": change.texts.name or None, "description": change.texts.description or None}
-            how = {"configuration": _SETTINGS, "commit_properties": marks, "storage_options": options_of(path)}
+            how = {"configuration": SETTINGS, "commit_properties": marks, "storage_options": options_of(path)}
             create_table_with_add_actions(path, schema, adds, mode="error", **how, **named)  # type: ignore[arg-type]
             return
-        opened, grown = table_at(path, base), False
+        opened = table_at(path, base)
         if change.whole and schema != opened.schema():
             opened.create_write_transaction(adds, "overwrite", schema, commit_properties=marks)
             return
         if new := _new_columns(opened, schema):
             _grow(opened, new, base.version)
-            grown = True
         opened.create_write_transaction([*removes, *adds], "append", opened.schema(), commit_properties=marks)
-        if not grown:
-            remember_committed(path, base, change, opened)
 
     def describe(self, table: str, base: Snapshot, texts: Texts) -> None:
         fields = base.schema or pa.schema([])
@@ -143,6 +159,27 @@ class DeltaStore:
         remove_folder(path_of(self.root, folder))
 
 
+def _is_plain(opened: DeltaTable) -> bool:
+    """Whether a commit needs to be nothing but files and names: another engine may have given the table features."""
+    protocol, settings = opened.protocol(), opened.metadata().configuration
+    return protocol.min_writer_version <= _PLAIN and settings.get("delta.appendOnly", "false") == "false"
+
+
+def _changes_schema(opened: DeltaTable, schema: Schema, change: Change) -> bool:
+    return bool(_new_columns(opened, schema)) or (change.whole and schema != opened.schema())
+
+
+def _added(change: Change, now_ms: int) -> list[AddAction]:
+    return [AddAction(file.path, file.size, {}, now_ms, data_change=True, stats=stats(file)) for file in change.adds]
+
+
+def _removed(change: Change, now_ms: int) -> list[Any]:
+    return [
+        RemoveAction(path=file.path, data_change=True, deletion_timestamp=now_ms, partition_values={}, size=file.size)
+        for file in change.removes
+    ]
+
+
 def _new_columns(opened: DeltaTable, schema: Schema) -> list[Field]:
     """The columns that a table lacks: while all batches are empty, it lacks those of its fields."""
     known = {field.name for field in opened.schema().fields}
@@ -154,11 +191,6 @@ def _grow(opened: DeltaTable, new: list[Field], base_version: int) -> None:
     opened.update_incremental()
     if opened.version() != base_version + 1:
         raise ConflictError(f"another run committed while columns were added to {opened.table_uri}")
-
-
-def _stats(file: File) -> str:
-    """The number of rows, and no ranges of columns: deltalake's dataset takes a column without a range for empty if others have one."""
-    return json.dumps({"numRecords": file.rows})
 
 
 def commented(schema: pa.Schema, comments: Mapping[str, str]) -> pa.Schema:

@@ -65,10 +65,16 @@ def remember_committed(path: str, base: Snapshot, change: Change, opened: DeltaT
         remember(path, Known(end, replace(base, version=base.version + 1, files=tuple(files)), opened))
 
 
+def seen_at(path: str, base: Snapshot) -> Known | None:
+    """The table of a snapshot, if the last commit of the snapshot is there still: then commits follow it without a hole."""
+    known = tables().get(path)
+    return known if known and known.snapshot is base and known.end.is_there() else None
+
+
 def table_at(path: str, base: Snapshot) -> DeltaTable:
     """The table at the version of a snapshot."""
-    known = tables().get(path)
-    if known and known.snapshot is base and known.end.is_still_the_end():
+    known = seen_at(path, base)
+    if known and known.end.is_still_the_end():
         if known.opened.version() != base.version:
             known.opened.update_incremental()
         if known.opened.version() == base.version:

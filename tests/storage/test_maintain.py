@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -16,6 +17,7 @@ from pipelines.jobs.run.publish import publish
 from pipelines.jobs.upkeep import compact
 from pipelines.jobs.upkeep.maintain import maintain
 from pipelines.jobs.upkeep.vacuum import vacuum
+from pipelines.store import seen_tables
 from pipelines.store.disk import write_whole
 from pipelines.store.state import states_of
 from tests.storage.crashing import Crash
@@ -66,13 +68,17 @@ def test_half_of_a_file_goes(small: Small, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_half_of_a_commit_goes(small: Small) -> None:
-    """As deltalake leaves it where it is killed: `<version>.json#1`."""
+    """As deltalake leaves it where it is killed, `<version>.json#1`; and as Muntin does, between two names of the same file and before."""
     before = small.tables("state")
     logs = sorted((small.folder / "state").rglob("_delta_log"))
     for log in logs:
-        (log / f"{99:020d}.json#1").write_text('{"add":')
+        draft = log / f"{99:020d}.{uuid4().hex}.draft"
+        for half in (log / f"{99:020d}.json#1", draft, draft.with_name(f".{draft.name}.{uuid4().hex}.partial")):
+            half.write_text('{"add":')
+    seen_tables.tables().clear()
+    assert same(small.tables("state"), before)
     assert swept(small)["half-written files"]
-    assert not list((small.folder / "state").rglob("*#1"))
+    assert not [path for log in logs for path in log.iterdir() if f"{99:020d}" in path.name]
     assert same(small.tables("state"), before)
 
 

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 Found = tuple["AnyPath", int, float]  # a file, its bytes, and when it was written
 _PARTIAL = re.compile(r"\..+\.[0-9a-f]+\.partial")
-_HALF_COMMIT = re.compile(r"\d{20}\.json#\d+")  # as deltalake's object store names a file until it is whole
+_HALF_COMMIT = re.compile(r"\d{20}(\.json#\d+|\.[0-9a-f]{32}\.draft)")
+"""As deltalake and `write_new` name a commit until it is whole."""
 _DRAFT = re.compile(r"\.+[A-Za-z0-9_][A-Za-z0-9_.-]*\.[0-9a-f]{32}(\.[0-9a-f]+\.partial)?")  # of the file that says whose a folder is
 
 

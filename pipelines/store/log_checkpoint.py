@@ -1,0 +1,34 @@
+"""Checkpoints of a Delta log, so that few commits are read one by one; and the end of old commits.
+
+https://github.com/delta-io/delta/blob/master/PROTOCOL.md#checkpoints
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from deltalake.exceptions import DeltaError
+
+if TYPE_CHECKING:
+    from deltalake import DeltaTable
+
+_COMMITS = 20
+_CHECKPOINTS = 16  # a clean-up looks at every file of the log
+SETTINGS = {"delta.checkpointInterval": str(_COMMITS), "delta.logRetentionDuration": "interval 7 days"}
+
+
+def shorten(opened: DeltaTable, version: int) -> None:
+    """Behind every 20th commit, write a checkpoint; behind every 320th, remove the commits that are older than the log is to be.
+
+    Args:
+        opened: the table; it is brought up to date.
+        version: the commit that was made.
+    """
+    if version % _COMMITS:
+        return
+    with suppress(DeltaError, OSError):  # the commit is made all the same, and the next of these versions tries again
+        opened.update_incremental()
+        opened.create_checkpoint()
+        if version % (_COMMITS * _CHECKPOINTS) == 0:
+            opened.cleanup_metadata()
