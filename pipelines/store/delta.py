@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
-from deltalake import CommitProperties, DeltaTable, Field, Schema, Transaction
 from deltalake.exceptions import CommitFailedError, DeltaError
-from deltalake.transaction import AddAction, RemoveAction, create_table_with_add_actions
 
 from pipelines.errors import ConflictError, StateError
 from pipelines.files.object_stores import refusal
-from pipelines.files.paths import below, options_of, path_of, remove_folder, side_by_side
+from pipelines.files.paths import below, path_of, remove_folder, side_by_side
+from pipelines.store.column_commits import commit_columns, only_files
 from pipelines.store.disk import refused
 from pipelines.store.durable import sync
-from pipelines.store.log_append import append, stats
+from pipelines.store.log_append import append
 from pipelines.store.log_check import newest_commits
-from pipelines.store.log_checkpoint import SETTINGS, shorten
+from pipelines.store.log_checkpoint import shorten
 from pipelines.store.log_end import LogEnd
 from pipelines.store.parquet import check_file
 from pipelines.store.seen_tables import (
@@ -30,7 +29,6 @@ from pipelines.store.seen_tables import (
     remember,
     remember_committed,
     seen_at,
-    table_at,
     tables,
 )
 from pipelines.store.store import Snapshot
@@ -42,8 +40,6 @@ if TYPE_CHECKING:
     from pipelines.store.store import Change, Texts
 
 _CONFLICTS = ("concurrent", "Concurrent", "already exists", "Failed to commit", "version")
-_PLAIN = 2
-"""The version of Delta's protocol whose commits are nothing but files and names, if no setting of the table asks for more."""
 
 
 class DeltaStore:
@@ -94,38 +90,14 @@ class DeltaStore:
             raise refused(f"the log of {self._path(table)}", wrong) from wrong
 
     def _commit(self, table: str, base: Snapshot, change: Change) -> None:
-        path, schema, now_ms = (
-            self._path(table),
-            Schema.from_arrow(commented(change.schema, change.texts.comments)),
-            int(time.time() * 1000),
-        )
+        path, now_ms = self._path(table), int(time.time() * 1000)
         seen = seen_at(path, base)
-        if seen and _is_plain(seen.opened) and not _changes_schema(seen.opened, schema, change):
+        if seen and only_files(seen.opened, change):
             made = append(path_of(path), base.version, change, now_ms)
             remember_committed(path, base, change, seen.opened)
             shorten(seen.opened, made)
         else:
-            self._commit_schema(path, base, change, schema, now_ms)
-
-    def _commit_schema(self, path: str, base: Snapshot, change: Change, schema: Schema, now_ms: int) -> None:
-        """A commit that may make the table, or change its columns."""
-        adds, removes = _added(change, now_ms), _removed(change, now_ms)
-        transactions = [Transaction(name, base.version + 1) for name in change.names]
-        marks = CommitProperties(app_transactions=transactions)
-        if base.version < 0:
-            # a second try would come behind the other table's first commit, unchecked: deltalake 1.6 lets both of two first writers win
-            marks = CommitProperties(app_transactions=transactions, max_commit_retries=0)
-            named = {"name": change.texts.name or None, "description": change.texts.description or None}
-            how = {"configuration": SETTINGS, "commit_properties": marks, "storage_options": options_of(path)}
-            create_table_with_add_actions(path, schema, adds, mode="error", **how, **named)  # type: ignore[arg-type]
-            return
-        opened = table_at(path, base)
-        if change.whole and schema != opened.schema():
-            opened.create_write_transaction(adds, "overwrite", schema, commit_properties=marks)
-            return
-        if new := _new_columns(opened, schema):
-            _grow(opened, new, base.version)
-        opened.create_write_transaction([*removes, *adds], "append", opened.schema(), commit_properties=marks)
+            commit_columns(path, base, change, now_ms)
 
     def describe(self, table: str, base: Snapshot, texts: Texts) -> None:
         fields = base.schema or pa.schema([])
@@ -157,49 +129,6 @@ class DeltaStore:
 
     def discard(self, folder: str) -> None:
         remove_folder(path_of(self.root, folder))
-
-
-def _is_plain(opened: DeltaTable) -> bool:
-    """Whether a commit needs to be nothing but files and names: another engine may have given the table features."""
-    protocol, settings = opened.protocol(), opened.metadata().configuration
-    return protocol.min_writer_version <= _PLAIN and settings.get("delta.appendOnly", "false") == "false"
-
-
-def _changes_schema(opened: DeltaTable, schema: Schema, change: Change) -> bool:
-    return bool(_new_columns(opened, schema)) or (change.whole and schema != opened.schema())
-
-
-def _added(change: Change, now_ms: int) -> list[AddAction]:
-    return [AddAction(file.path, file.size, {}, now_ms, data_change=True, stats=stats(file)) for file in change.adds]
-
-
-def _removed(change: Change, now_ms: int) -> list[Any]:
-    return [
-        RemoveAction(path=file.path, data_change=True, deletion_timestamp=now_ms, partition_values={}, size=file.size)
-        for file in change.removes
-    ]
-
-
-def _new_columns(opened: DeltaTable, schema: Schema) -> list[Field]:
-    """The columns that a table lacks: while all batches are empty, it lacks those of its fields."""
-    known = {field.name for field in opened.schema().fields}
-    return [field for field in schema.fields if field.name not in known]
-
-
-def _grow(opened: DeltaTable, new: list[Field], base_version: int) -> None:
-    opened.alter.add_columns(new)
-    opened.update_incremental()
-    if opened.version() != base_version + 1:
-        raise ConflictError(f"another run committed while columns were added to {opened.table_uri}")
-
-
-def commented(schema: pa.Schema, comments: Mapping[str, str]) -> pa.Schema:
-    """The schema of a table with comments, as Delta has them.
-
-    >>> commented(pa.schema([("n", pa.int64())]), {"n": "rows"}).field("n").metadata
-    {b'comment': b'rows'}
-    """
-    return pa.schema([each.with_metadata({"comment": comments[each.name]}) if each.name in comments else each for each in schema])
 
 
 def _comment(schema: pa.Schema, name: str) -> str:
