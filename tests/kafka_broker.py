@@ -6,11 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import pytest
 
 from tests.servers import free_port, wait_for
+
+if TYPE_CHECKING:
+    from confluent_kafka.admin import AdminClient
 
 JARS = Path(__file__).parents[1] / "build/kafka"
 USER, PASSWORD = "muntin-tests", "not-a-secret-of-anybody"
@@ -60,6 +64,7 @@ class Broker:
         dotted = {"retention.ms": "-1", **{key.replace("_", "."): value for key, value in settings.items()}}
         admin = self._admin()  # held until the answer is there
         admin.create_topics([NewTopic(name, partitions, 1, config=dotted)])[name].result()
+        _until_told(admin, name)
         return name
 
     def grow(self, topic: str, partitions: int) -> None:
@@ -147,3 +152,18 @@ def _certified(folder: Path) -> Path:
     subprocess.run(made, check=True, capture_output=True)
     (folder / "server.pem").write_bytes(key.read_bytes() + certificate.read_bytes())
     return certificate
+
+
+def _until_told(admin: "AdminClient", topic: str) -> None:
+    """Ask for a new topic until the broker tells of it: on a busy machine that is some moments after it was made."""
+    from confluent_kafka import KafkaError, KafkaException, TopicCollection
+
+    for _ in range(1000):
+        try:
+            admin.describe_topics(TopicCollection([topic]))[topic].result()
+        except KafkaException as wrong:
+            if wrong.args[0].code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
+                raise
+        else:
+            return
+    raise AssertionError(topic)
