@@ -5,7 +5,7 @@ https://github.com/delta-io/delta/blob/master/PROTOCOL.md#checkpoints
 
 from __future__ import annotations
 
-from contextlib import suppress
+import logging
 from typing import TYPE_CHECKING
 
 from deltalake.exceptions import DeltaError
@@ -13,6 +13,7 @@ from deltalake.exceptions import DeltaError
 if TYPE_CHECKING:
     from deltalake import DeltaTable
 
+log = logging.getLogger("muntin")
 _COMMITS = 20
 _CHECKPOINTS = 16  # a clean-up looks at every file of the log
 SETTINGS = {"delta.checkpointInterval": str(_COMMITS), "delta.logRetentionDuration": "interval 7 days"}
@@ -27,8 +28,10 @@ def shorten(opened: DeltaTable, version: int) -> None:
     """
     if version % _COMMITS:
         return
-    with suppress(DeltaError, OSError):  # the commit is made all the same, and the next of these versions tries again
+    try:
         opened.update_incremental()
         opened.create_checkpoint()
         if version % (_COMMITS * _CHECKPOINTS) == 0:
             opened.cleanup_metadata()
+    except (DeltaError, OSError) as wrong:  # the commit is made all the same
+        log.warning("%s: no checkpoint behind commit %d (%s); a later commit tries again", opened.table_uri, version, wrong)

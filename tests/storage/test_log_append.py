@@ -153,7 +153,9 @@ class TestAStore:
         last = json.loads(path_of(store.root, "t/_delta_log/_last_checkpoint").read_text(encoding="utf-8"))
         assert last["version"] == 40
 
-    def test_keeps_a_checkpoint_that_fails_for_later(self, store: DeltaStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_keeps_a_checkpoint_that_fails_for_later(
+        self, store: DeltaStore, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
         def full(_: DeltaTable) -> None:
             raise OSError(28, "no space")
 
@@ -161,6 +163,7 @@ class TestAStore:
             patched.setattr(DeltaTable, "create_checkpoint", full)
             for number in range(22):
                 self.add(store, f"{number:02d}")
+        assert ["no checkpoint behind commit 20" in each.message for each in caplog.records if each.levelname == "WARNING"] == [True]
         for number in range(22, 41):
             self.add(store, f"{number:02d}")
         assert len(open_table(f"{store.root}/t").file_uris()) == 41
