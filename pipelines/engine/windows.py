@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from pipelines.engine.assignment import Assignment
 from pipelines.engine.rows_out import exploded
+from pipelines.states.ascending import is_among
 from pipelines.states.columns import FIRST_EVENT, INSTANT, LAST_EVENT, STATE_PREFIX
 from pipelines.states.frames import run_starts
 from pipelines.states.keys import contiguous
@@ -82,7 +83,7 @@ def combine_arranged(
     found = _found(window, frames, when.floor, wanted)
     found_closed = when.batch_of(found.end) if found.closed is None else found.closed
     assignment, closed = found, found_closed
-    if wanted is not None and not bool(np.all(chosen := np.isin(closed, wanted))):
+    if wanted is not None and not bool(np.all(chosen := is_among(closed, wanted))):
         assignment, closed = _only(found, closed, chosen)
     heads = _heads(frames, assignment)
     columns = {key: states[key].combine_chunks().take(heads) for key in keys}
@@ -165,7 +166,7 @@ def _only(assignment: Assignment, closed: Ints, chosen: np.ndarray) -> tuple[Ass
 
 def combined_fields(states: pa.Table, order: Ints, heads: Ints, fields: Sequence[Field]) -> dict[str, pa.Array]:
     """The columns of fields, combined over the runs of `order` that begin at `heads`."""
-    run = np.cumsum(np.isin(np.arange(len(order)), heads)) - 1
+    run = np.searchsorted(heads, np.arange(len(order)), side="right") - 1
     no_pairs, tails = np.empty(0, np.int64), np.append(heads[1:], len(order))[: len(heads)]
     runs = Assignment(order, run, heads, heads, heads, heads, heads, tails, no_pairs, no_pairs, order)
     return {column: part for field in fields for column, part in zip(field.columns, _reduced(states, runs, field), strict=True)}

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from pipelines.files.readable import readable
+from pipelines.states.ascending import is_among
 from pipelines.states.columns import BATCH
 from pipelines.states.sorted import instants
 from pipelines.store.contents import check_whole
-from pipelines.store.parquet import write_named
+from pipelines.store.parquet import read_parquet, write_named
 from pipelines.store.paths import batches_of_windows, windows_path
 from pipelines.store.store import File
 
@@ -70,8 +69,8 @@ def replaced_windows(folder: str, files: Sequence[File], starts: Ints, known: In
         first, last = batches_of_windows(file.path) or (0, -1)
         if first > last or not len(_within(starts, first, last)):
             continue
-        others = np.setdiff1d(_within(known, first, last), starts)
-        kept = _others(folder, file, starts) if len(others) else None
+        others = _within(known, first, last)
+        kept = _others(folder, file, starts) if not is_among(others, starts).all() else None
         if kept is None or len(kept) < file.rows:
             old.append(file)
         if kept is not None and 0 < len(kept) < file.rows:
@@ -90,7 +89,7 @@ def windows_from(folder: str, files: Sequence[File], first_us: int, keys: Sequen
         _, last = batches_of_windows(file.path) or (0, first_us - 1)
         if last >= first_us:
             check_whole(folder, [file])
-            table = pq.read_table(readable(f"{folder}/{file.path}"), partitioning=None)
+            table = read_parquet(f"{folder}/{file.path}")
             kept = table.filter(pa.array(instants(table[BATCH]) >= first_us))
             rest += [write_windows(kept, folder, first_us, last, _shard(file), keys)] if len(kept) else []
     return rest
@@ -112,7 +111,7 @@ def in_types(folder: str, files: Sequence[File], schema: pa.Schema, keys: Sequen
 
 def _in_types(folder: str, file: File, schema: pa.Schema, keys: Sequence[str]) -> File:
     check_whole(folder, [file])
-    table = pq.read_table(readable(f"{folder}/{file.path}"), partitioning=None)
+    table = read_parquet(f"{folder}/{file.path}")
     known = {each.name: each.type for each in schema}
     try:
         wide = table.cast(pa.schema([each.with_type(known.get(each.name, each.type)) for each in table.schema]))
@@ -129,5 +128,5 @@ def _within(ascending: Ints, first: int, last: int) -> Ints:
 def _others(folder: str, file: File, starts: Ints) -> pa.Table:
     """The windows of a file that other batches closed."""
     check_whole(folder, [file])
-    table = pq.read_table(readable(f"{folder}/{file.path}"), partitioning=None)
-    return table.filter(pa.array(~np.isin(instants(table[BATCH]), starts)))
+    table = read_parquet(f"{folder}/{file.path}")
+    return table.filter(pa.array(~is_among(instants(table[BATCH]), starts)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from functools import singledispatch
+from functools import cache, singledispatch
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,8 +37,7 @@ def sync(top: AnyPath, paths: Iterable[AnyPath]) -> None:
     files = [*dict.fromkeys(map(str, paths))]
     folders = dict.fromkeys(str(folder) for file in files for folder in Path(file).parents if folder.is_relative_to(str(top)))
     if files:
-        with ThreadPoolExecutor(_AT_ONCE) as threads:
-            list(threads.map(_sync, (*files, *folders)))
+        list(_threads().map(_sync, (*files, *folders)))
 
 
 @sync.register(ObjectPath)
@@ -51,6 +50,15 @@ def _is_on() -> bool:
     if said not in ("on", "off"):
         raise StateError(f'{SYNC}: {said!r} is not understood; say "on" or "off"')
     return said == "on"
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    """The threads of this process that wait for the disk: to start some for each commit takes longer than to wait."""
+    return ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="muntin-sync")
+
+
+os.register_at_fork(after_in_child=_threads.cache_clear)  # a fork has none of its parent's threads
 
 
 def _sync(path: str) -> None:

@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL
 from pipelines.files.paths import path_of
-from pipelines.files.readable import readable
 from pipelines.states.columns import BATCH, BUCKET, FRAME
 from pipelines.states.held_once import footer_of
 from pipelines.store.batch_facts import facts_footer, shared_batches
 from pipelines.store.contents import check_whole, problem_of
-from pipelines.store.parquet import write_named
+from pipelines.store.parquet import read_parquet, write_named
 from pipelines.store.paths import SharedPath, parse_states_path
 from pipelines.store.store import File
 from pipelines.timeline.batches import positions_of
@@ -120,6 +118,6 @@ def without(folder: str, file: File, starts: Ints, keys: Sequence[str] = ()) -> 
     if not kept.any():
         return None
     check_whole(folder, [file])
-    table = pq.read_table(readable(f"{folder}/{file.path}"), partitioning=None)
+    table = read_parquet(f"{folder}/{file.path}")
     gone = pc.is_in(table[BATCH].cast(pa.int64()), pa.array(starts))
     return write_shared(table.filter(pc.invert(gone)), folder, batches.take(kept), keys)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from pipelines.files.readable import readable
 from pipelines.jobs.changes import Changes, compared
 from pipelines.jobs.window_tables import place
+from pipelines.states.ascending import is_among
 from pipelines.states.columns import BATCH
 from pipelines.states.sorted import instants
+from pipelines.store.parquet import read_parquet
 from pipelines.store.paths import batches_of_windows
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _but(files: Sequence[File], others: Sequence[File]) -> list[File]:
 
 def _both(folder: str, went: Sequence[File], came: Sequence[File]) -> tuple[pa.Table, pa.Table]:
     """The windows of both, with the same columns where one has no file."""
-    found = [[pq.read_table(readable(f"{folder}/{file.path}"), partitioning=None) for file in files] for files in (went, came)]
+    found = [[read_parquet(f"{folder}/{file.path}") for file in files] for files in (went, came)]
     empty = next(table for tables in found for table in tables).schema.empty_table()
     before, after = (pa.concat_tables(tables or [empty], promote_options="permissive") for tables in found)
     return before, after
@@ -77,14 +77,14 @@ def _both(folder: str, went: Sequence[File], came: Sequence[File]) -> tuple[pa.T
 
 def _of_batches(windows: pa.Table, starts: Ints) -> pa.Table:
     """The windows that some batches closed."""
-    own = np.isin(instants(windows[BATCH]), starts)
+    own = is_among(instants(windows[BATCH]), starts)
     return windows if own.all() else windows.filter(pa.array(own))
 
 
 def _of_known(changes: Changes, known: Ints) -> Changes:
     """Without the windows that a batch closed which was never published: they are not changed, they are the first."""
     closed = changes.after[BATCH].cast(pa.int64()).fill_null(0).to_numpy()
-    kept = (np.array(changes.kinds) != "new") | np.isin(closed, known)
+    kept = (np.array(changes.kinds) != "new") | is_among(closed, known)
     if kept.all():
         return changes
     rows = pa.array(np.flatnonzero(kept))

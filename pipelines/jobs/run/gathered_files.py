@@ -9,13 +9,11 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-import pyarrow.parquet as pq
-
-from pipelines.files.readable import readable
 from pipelines.jobs.run.bundles import MOST_BATCHES, MOST_BYTES, SMALL
 from pipelines.states.held_once import together
 from pipelines.states.sorted import by_key
 from pipelines.store.batch_facts import batches_of
+from pipelines.store.parquet import read_parquet
 from pipelines.store.paths import StatesPath, parse_states_path
 from pipelines.store.shared_files import write_shared
 from pipelines.store.store import File
@@ -68,6 +66,6 @@ def shared(share: Share, table: str, files: Sequence[Written]) -> Sequence[Writt
     if len(files) == 1:
         return files
     folder, keys = f"{share.bound.folder}/{table}", share.bound.pipeline.keys
-    rows = together([pq.read_table(readable(f"{folder}/{file['path']}"), partitioning=None) for file in files])
+    rows = together([read_parquet(f"{folder}/{file['path']}") for file in files])
     batches = batches_of(folder, [File(*(file[name] for name in File.__slots__)) for file in files], share.bound.pipeline.intervals.after)
     return [asdict(write_shared(by_key(rows, keys), folder, batches, keys))]

@@ -18,6 +18,7 @@ from pipelines.jobs.upkeep.expire import expire
 from pipelines.jobs.upkeep.tiers import make_tiers
 from pipelines.jobs.window_files import in_types, replaced_windows
 from pipelines.jobs.window_tables import Published, place, published
+from pipelines.states.ascending import is_among
 from pipelines.states.stored_types import has_types
 from pipelines.store.contents import problems_of_notes
 from pipelines.store.expired_marks import carried_on, marks
@@ -102,7 +103,7 @@ def _publish(bound: Bound, folder: str, staged: StagedWindow, now: Published, ch
     table, entries = now.table, entries_of(staged)
     new = [File(file["path"], file["size"], file["rows"]) for file in staged.files]
     starts = np.array(staged.starts, np.int64)
-    if problems := problems_of_notes(bound.folder, _notes(entries.take(np.isin(entries.start_us, starts)))):
+    if problems := problems_of_notes(bound.folder, _notes(entries.take(is_among(entries.start_us, starts)))):
         raise ConflictError(f"windows/{staged.window}: {'; '.join(problems)} since these windows were staged; finalize again")
     bound.store.promote({f"{folder}/{staged.window}/{file.path}": file.path for file in new}, table)
     for _ in range(_TRIES):  # files may be put together meanwhile: that publishes nothing

@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from pipelines.errors import SourceError
-from pipelines.files.readable import readable
 from pipelines.sources.common_types import common_type
 from pipelines.sources.duckdb_session import any_session, described
 from pipelines.sources.scan import quoted
@@ -29,6 +27,7 @@ from pipelines.states.sorted import instants
 from pipelines.states.stored_types import has_types, storable_type
 from pipelines.store.batch_facts import batches_of
 from pipelines.store.contents import check_whole
+from pipelines.store.parquet import read_parquet
 from pipelines.store.paths import StatesPath, parse_states_path
 from pipelines.store.shared_files import write_shared
 
@@ -85,7 +84,7 @@ def in_types(folder: str, files: Iterable[File], wide: pa.Schema, keys: Sequence
     for _, of_batch in groupby(sorted(files, key=_place), _place):
         together = list(of_batch)
         check_whole(folder, together)
-        tables = [whole(pq.read_table(readable(f"{folder}/{file.path}"), partitioning=None)) for file in together]
+        tables = [whole(read_parquet(f"{folder}/{file.path}")) for file in together]
         if all(table.column_names == wide.names and has_types(table.schema, wide) for table in tables):
             found += together
         else:

@@ -6,17 +6,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from pipelines.definition.kinds import Chained
 from pipelines.engine.arrival.notes import note_after
 from pipelines.engine.windows import still_open
-from pipelines.files.paths import path_of
-from pipelines.files.readable import readable
 from pipelines.jobs.shards.states import own_buckets
 from pipelines.states.columns import BUCKET
 from pipelines.states.keys import buckets, contiguous
-from pipelines.store.parquet import write_named
+from pipelines.store.parquet import read_parquet, write_named
 from pipelines.store.paths import NOTES, windows_path
 from pipelines.timeline.chained import settled_us
 from pipelines.timeline.closing import closing
@@ -33,7 +30,7 @@ def read_note(shard: Shard) -> pa.Table | None:
     """The shard's part of the note that its work goes on from; None if it goes on from states alone."""
     if not shard.note:
         return None
-    note = pa.concat_tables(pq.read_table(readable(path_of(shard.bound.folder, NOTES, path))) for path in shard.note)
+    note = pa.concat_tables(read_parquet(f"{shard.bound.folder}/{NOTES}/{path}") for path in shard.note)
     note = _in_types(note, shard.schema, shard.bound.pipeline.keys)
     note = note if shard.only is None else note.filter(shard.only)
     return note.filter(own_buckets(shard)) if shard.count > 1 else note

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from pipelines.errors import StateError
 from pipelines.files.paths import path_of
-from pipelines.files.readable import readable
 from pipelines.jobs.upkeep.rows_of_tiles import rows_of_tiles, schema_of_tiles, states_in
 from pipelines.states.columns import FRAME
 from pipelines.states.sorted import instants
 from pipelines.store.contents import problem_of
+from pipelines.store.parquet import read_parquet
 from pipelines.store.paths import parse_states_path
 from pipelines.store.store import Change, Snapshot
 from pipelines.store.tier_files import file_of_rows, files_of_rows, index_file, tiles_of
@@ -130,7 +129,7 @@ class NewTiles:
         if problem := problem_of(path):
             path.unlink(missing_ok=True)
             raise StateError(f"{path} {problem}")
-        rows = pq.read_table(readable(path), partitioning=None).cast(self.schema)
+        rows = read_parquet(str(path)).cast(self.schema)
         kept = self.kept.at(place[0]).number * self.found.scale.span_us(place[0])
         return rows.filter(pa.array(np.isin(instants(rows[FRAME]), kept)))
 
