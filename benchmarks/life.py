@@ -33,7 +33,7 @@ from pipelines import aggregates as agg
 from pipelines.testing.in_process import InProcess
 
 START, MINUTE, DAY = datetime(2024, 1, 1, tzinfo=UTC), timedelta(minutes=1), timedelta(days=1)
-EVENTS, KEYS, MORE, REPLACED, MISSING = 20, 5, 50, 5, 5
+EVENTS, KEYS, MORE, REPLACED, MISSING = 20, 5, 50, 9, 9
 WINDOWS: Mapping[str, Mapping[str, Any]] = {
     "three": {"tumbling": windows.tumbling("5m"), "sliding": windows.sliding("10m", step="1m"), "session": windows.session("2m")},
     "arrival": {"arrival": windows.arrival(windows.by_count(7))},
