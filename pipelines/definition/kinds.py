@@ -97,11 +97,13 @@ class RowStates:
         lifts: column of a state -> SQL aggregate that fills it: columns that windows read, beside the fields.
         apart: whether the windows of a key depend on rows of this key alone.
         needs: SQL expressions that windows read, with what each must be, as ("x", "order").
+        places: columns that say where a row came from and that windows read, of `FILE_NUMBER` and `ROW_IN_BATCH`.
     """
 
     lifts: Mapping[str, str] = field(default_factory=dict)
     apart: bool = True
     needs: Sequence[tuple[str, str]] = ()
+    places: Sequence[str] = ()
 
     by_arrival = True
     event_times = False

@@ -78,11 +78,14 @@ def arranged(table: pa.Table, keys: Sequence[str], batch_us: int | Ints, width_u
     """
     number, bucket = numbered_keys([contiguous(table[key]) for key in keys], len(table))
     batch = np.broadcast_to(np.asarray(batch_us, np.int64), len(table))
-    order = _order(batch, number, table[ORDINAL if ORDINAL in table.column_names else FRAME].to_numpy() // width_us)
+    order = _order(batch, number, table[ORDINAL].to_numpy() if ORDINAL in table.column_names else table[FRAME].to_numpy() // width_us)
     if ORDINAL in table.column_names:
         table = table.drop_columns([ORDINAL])
     table = table.combine_chunks() if order is None else table.combine_chunks().take(pa.array(order))
-    number, batch = (number, batch) if order is None else (number[order], batch[order])
+    one_batch = batch.strides == (0,)
+    if order is not None:
+        number = np.repeat(np.arange(len(bucket)), np.bincount(number)) if one_batch else number[order]
+        batch = batch if one_batch else batch[order]
     for name in (FRAME, FIRST_EVENT, LAST_EVENT):
         if name in table.column_names:
             table = table.set_column(table.column_names.index(name), name, contiguous(table[name]).view(INSTANT))

@@ -39,6 +39,8 @@ def extent(values: Ints, windows: Assignment) -> tuple[Ints, Ints]:
     """The least and the greatest integer of each window; 0 for an empty window."""
     if not len(values):
         return windows.lo * 0, windows.lo * 0
+    if not len(windows.late_window) and int(np.sum(windows.hi - windows.lo)) <= len(windows.order):
+        return _extremes(values, windows.order, windows.lo, windows.hi)  # type: ignore[no-any-return]
     places = (windows.order, windows.block, windows.lo, windows.mid, windows.hi, windows.late_window, windows.late_row)
     newest = False
     least, most = (_winners(ranks, np.arange(len(values)), *places, newest) for ranks in (-1 - values, values))
@@ -97,6 +99,20 @@ def _winners(ranks, candidate, order, block, lo, mid, hi, late_window, late_row,
         window = late_window[pair]
         out[window] = _winner(ranks, out[window], candidate[late_row[pair]], newest)
     return out
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _extremes(values, order, lo, hi):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """The least and the greatest value of each window, row by row."""
+    least, most = np.zeros(len(lo), np.int64), np.zeros(len(lo), np.int64)
+    for window in range(len(lo)):
+        if lo[window] < hi[window]:
+            low = high = values[order[lo[window]]]
+            for row in range(lo[window] + 1, hi[window]):
+                now = values[order[row]]
+                low, high = min(low, now), max(high, now)
+            least[window], most[window] = low, high
+    return least, most
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]

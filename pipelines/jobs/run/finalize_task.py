@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from pipelines.definition.instants import instant_us
-from pipelines.definition.kinds import Carried, Chained
+from pipelines.definition.kinds import Carried, Chained, RowStates
 from pipelines.engine.tallies import tallies
 from pipelines.engine.windows import combine_arranged, results
 from pipelines.errors import DefinitionError
@@ -22,7 +22,7 @@ from pipelines.jobs.shards.states import in_order, read_states
 from pipelines.jobs.window_files import stretches, write_windows
 from pipelines.sources.duckdb_session import closed_session, said
 from pipelines.sources.single_expressions import check_expression
-from pipelines.states.columns import INSTANT
+from pipelines.states.columns import BUCKET, FILE_NUMBER, INSTANT, ROW_IN_BATCH
 from pipelines.states.sorted import arrange, some_of
 from pipelines.states.sorted_by_arrival import Batches, arrange_by_arrival
 from pipelines.timeline.closing import closing
@@ -45,7 +45,8 @@ def finalize_shards(shards: Sequence[Shard]) -> list[dict[str, Any]]:
     Returns:
         JSON-able, for each shard: window; schema of its files (base64); files; notes: position of a batch -> path; tallies.
     """
-    arranged = _arranged(shards[0], noting=any(shard.notes_after for shard in shards))
+    places = [name for shard in shards for name in _places(_window(shard))]
+    arranged = _arranged(shards[0], places, noting=any(shard.notes_after for shard in shards))
     rows = [_rows_of(shard, arranged) for shard in shards]
     told: list[dict[str, Any]] = []
     windows: list[Combined] = []
@@ -89,17 +90,23 @@ def _may_stay_open(window: Window) -> bool:
 
 def combined_shard(shard: Shard) -> Combined:
     """The wanted windows of a shard."""
-    return _combined(shard, _arranged(shard, noting=bool(shard.notes_after)))
+    return _combined(shard, _arranged(shard, _places(_window(shard)), noting=bool(shard.notes_after)))
 
 
 def _window(shard: Shard) -> Window:
     return shard.bound.windows[shard.window]
 
 
-def _arranged(shard: Shard, *, noting: bool) -> Arranged:
-    """The shard's states behind its note, sorted; `noting`: with the columns that a note of them needs."""
+def _places(window: Window) -> Sequence[str]:
+    """The columns of a row's place that a window reads."""
+    return window.made_of.places if isinstance(window.made_of, RowStates) else ()
+
+
+def _arranged(shard: Shard, places: Sequence[str], *, noting: bool) -> Arranged:
+    """The shard's states behind its note, sorted; with the columns `places`, or where `noting`, all that a note of them needs."""
     frames, keys = shard.bound.frames_of(shard.window), shard.bound.pipeline.keys
-    states = read_states(shard, f"{shard.bound.folder}/{frames.table}", keep=("bucket",) if noting or shard.note else ())
+    keep = (BUCKET, FILE_NUMBER, ROW_IN_BATCH) if noting or shard.note else places
+    states = read_states(shard, f"{shard.bound.folder}/{frames.table}", keep)
     before = read_note(shard)
     if not frames.by_arrival:
         return arrange(pa.concat_tables([before.select(states.column_names), states]) if before else states, keys, frames.grain_us)

@@ -48,6 +48,7 @@ class Shard:
         staging: the folder for its files, below the state.
         tiers: what is read in place of some states; None: states alone.
         only: a condition on states, for looking at one key; only files with pickles are held against their digests then. None: all.
+        whole: whether the times ask for every row of the files.
     """
 
     bound: Bound
@@ -68,6 +69,7 @@ class Shard:
     staging: str
     tiers: Tiers | None = None
     only: pc.Expression | None = None
+    whole: bool = False
 
 
 def shards(bound: Bound, pending: Pending, folder: str) -> list[Shard]:
@@ -94,7 +96,7 @@ def shards_together(bound: Bound, windows: Sequence[Pending], folder: str, cores
 def _of_group(bound: Bound, group: Sequence[Pending], folder: str, cores: int) -> list[list[Shard]]:
     """The shards of windows that read the same states; none where there is no state to read."""
     work, schema = _common(group), group[0].states.schema
-    files, rows, tiers = _needed(group[0], work, tiers_of(bound, group, work))
+    files, rows, tiers, whole = _needed(group[0], work, tiers_of(bound, group, work))
     if (
         schema is None
         or not (files or (tiers and (tiers.files or tiers.spared)) or group[0].work.note)
@@ -102,7 +104,7 @@ def _of_group(bound: Bound, group: Sequence[Pending], folder: str, cores: int) -
     ):
         return []
     undivided = not bound.pipeline.keys or any(not bound.windows[pending.window].made_of.apart for pending in group)
-    count = 1 if undivided else max(1, round(rows / SHARD_ROWS), min(cores, rows // WORTH_A_TASK))
+    count = 1 if undivided else _count(rows, cores)
     batches = group[0].history.batches
     if undivided:
         check_states(bound.pipeline.name, [pending.window for pending in group], rows)
@@ -127,11 +129,22 @@ def _of_group(bound: Bound, group: Sequence[Pending], folder: str, cores: int) -
                 count,
                 folder,
                 tiers,
+                whole=whole,
             )
             for pending in group
         ]
         for number in range(count)
     ]
+
+
+def _count(rows: int, cores: int) -> int:
+    """How many shards so many rows are worth. All cores are busy to the end: more shards than cores are a multiple of the cores.
+
+    >>> [_count(rows, 2) for rows in (10_000, 600_000, 4_600_000)]
+    [1, 2, 6]
+    """
+    wanted = round(rows / SHARD_ROWS)
+    return -(-wanted // cores) * cores if wanted > cores else max(1, wanted, min(cores, rows // WORTH_A_TASK))
 
 
 def _common(group: Sequence[Pending]) -> Work:
@@ -141,24 +154,30 @@ def _common(group: Sequence[Pending]) -> Work:
     return Work(positions, min(work.low_us for work in works), max(work.high_us for work in works), min(work.since for work in works))
 
 
-def _needed(pending: Pending, work: Work, tiers: Tiers | None) -> tuple[list[str], int, Tiers | None]:
-    """The files of states that the work may need, in the order of their batches; how many rows are read; the tiers with what they spare."""
+def _needed(pending: Pending, work: Work, tiers: Tiers | None) -> tuple[list[str], int, Tiers | None, bool]:
+    """What the work reads: files of states in the order of their batches; how many rows; the tiers with what they spare.
+
+    And whether the times of the work ask for every row of the files.
+    """
     batches = pending.history.batches
     if not len(batches):
-        return [], 0, None
+        return [], 0, None, True
     starts = np.append(batches.start_us, batches.end_us[-1:])
     first_us, last_us, since_us = int(starts[0]), int(starts[min(int(work.positions[-1]), len(batches) - 1)]), int(starts[work.since])
-    files = []
+    files, whole = [], tiers is None
     for file in pending.states.files:
         path = parse_states_path(file.path)
         if path.first_us > last_us or path.last_us < first_us or path.low_us is None or path.high_us is None:
             continue
         if path.low_us < work.high_us and (path.last_us >= since_us or path.high_us >= work.low_us):
             files.append(file)
+            within = path.first_us >= first_us and path.last_us <= last_us and path.high_us < work.high_us
+            whole &= within and (path.first_us >= since_us or path.low_us >= work.low_us)
     spared = {file.path for file in files if tiers and _is_spared(tiers, parse_states_path(file.path), since_us)}
     rows = sum(file.rows for file in files if file.path not in spared) + (tiers.rows if tiers else 0)
     paths = sorted(file.path for file in files)
-    return [path for path in paths if path not in spared], rows, replace(tiers, spared=tuple(sorted(spared))) if tiers else None
+    tiers = replace(tiers, spared=tuple(sorted(spared))) if tiers else None
+    return [path for path in paths if path not in spared], rows, tiers, whole
 
 
 def _is_spared(tiers: Tiers, path: StatesPath | SharedPath, since_us: int) -> bool:

@@ -14,13 +14,15 @@ import pyarrow.dataset as ds
 
 from pipelines.aggregates.objects import runs_code
 from pipelines.definition.instants import from_us
+from pipelines.definition.relative_paths import is_object_store
 from pipelines.errors import StateError
 from pipelines.files.paths import path_of
 from pipelines.jobs.shards.rows_of_tiers import rows_of_tiers
-from pipelines.states.columns import BATCH, BATCH_POSITION, BUCKET, FRAME, INSTANT
+from pipelines.states.columns import BATCH, BATCH_POSITION, BUCKET, FILE_NUMBER, FRAME, INSTANT, ROW_IN_BATCH
 from pipelines.states.keys import BUCKETS
 from pipelines.states.sorted import instants
 from pipelines.store.contents import problem_of
+from pipelines.store.local_files import Between, local_rows
 from pipelines.store.paths import parse_states_path
 from pipelines.store.reading import dataset_of, held_rows
 
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pipelines.jobs.shards.shard import Shard
+
+
+_SELDOM_READ = (BATCH, BUCKET, FILE_NUMBER, ROW_IN_BATCH)
 
 
 def read_states(shard: Shard, folder: str, keep: Sequence[str] = ()) -> pa.Table:
@@ -39,7 +44,7 @@ def read_states(shard: Shard, folder: str, keep: Sequence[str] = ()) -> pa.Table
     Args:
         shard: names the files, the times and the buckets of the states.
         folder: of the table.
-        keep: the columns among `BATCH` and `BUCKET` that are also read.
+        keep: the columns among `BATCH`, `BUCKET`, `FILE_NUMBER` and `ROW_IN_BATCH` that are also read.
 
     Raises:
         StateError: a file is gone or damaged.
@@ -61,17 +66,22 @@ def _natural(shard: Shard, folder: str, keep: Sequence[str]) -> pa.Table:
         _check_files(replace(shard, number=0, count=1), folder)
     elif shard.only is None:
         _check_files(shard, folder)
-    condition = _condition(shard)
-    names = [name for name in shard.schema.names if name not in (BATCH, BUCKET) or name in keep]
-    dataset = dataset_of([f"{folder}/{path}" for path in shard.files], shard.schema, condition)
-    asked = list(dict.fromkeys((*names, BATCH)))
-    if shard.bound.frames_of(shard.window).by_arrival:
-        table = held_rows(dataset, asked, condition, use_threads=False)
-    else:
-        table = dataset.to_table(columns=asked, filter=condition, use_threads=False)
+    names = [name for name in shard.schema.names if name not in _SELDOM_READ or name in keep]
+    table = _rows(shard, [f"{folder}/{path}" for path in shard.files], list(dict.fromkeys((*names, BATCH))))
     position = np.searchsorted(shard.starts, instants(table[BATCH]))
     table = table if BATCH in names else table.drop_columns([BATCH])
     return table.append_column(BATCH_POSITION, pa.array(position))
+
+
+def _rows(shard: Shard, places: Sequence[str], asked: Sequence[str]) -> pa.Table:
+    """Some columns of the states that the shard reads of its files."""
+    whole = shard.whole and shard.only is None
+    if places and not is_object_store(places[0]):
+        low, high = (number * BUCKETS // shard.count for number in (shard.number, shard.number + 1))
+        between = Between(BUCKET, low, high) if shard.count > 1 else None
+        return local_rows(places, shard.schema, asked, None if whole else _condition(replace(shard, count=1)), between)
+    condition = None if whole and shard.count == 1 else own_buckets(shard) if whole else _condition(shard)
+    return held_rows(dataset_of(places, shard.schema, condition), asked, condition, use_threads=False)
 
 
 def in_order(states: pa.Table) -> pa.Table:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from pipelines.definition.kinds import Carried, RowStates, as_window
 from pipelines.definition.several_sources import SeveralSources
 from pipelines.errors import DefinitionError
+from pipelines.states.columns import FILE_NUMBER, ROW_IN_BATCH
 from pipelines.windows.arrival.forbidden import mixtures
 from pipelines.windows.arrival.policies import BORDERS, Count, Keep, Policy, Punctuation, Time
 from pipelines.windows.arrival.reading import lifts, rules
@@ -57,7 +58,9 @@ class Arrival(Plain):
 
     @property
     def made_of(self) -> RowStates:
-        return RowStates(lifts(self), apart=not self.together)
+        files = isinstance(self.evict, Punctuation) and self.evict.at in BORDERS
+        places = ((FILE_NUMBER, files), (ROW_IN_BATCH, self.together))  # which rows of other partitions came before
+        return RowStates(lifts(self), apart=not self.together, places=[name for name, read in places if read])
 
     @property
     def policies(self) -> list[Policy]:

@@ -1,0 +1,101 @@
+"""Rows of states on a disk, row group by row group: a dataset of Arrow's would filter every row, and start threads for a file of ten."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+from pyarrow import fs
+
+from pipelines.states.held_once import following, footer_of, together
+from pipelines.states.keys import contiguous
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_FEW = 2**17
+"""So many rows are filtered at once: to begin to filter takes longer than to filter those of a small file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """The rows of a file whose value of a column of integers is from `low` on and below `high`."""
+
+    column: str
+    low: int
+    high: int
+
+    def condition(self, kind: pa.DataType) -> ds.Expression:
+        """As a condition on rows. `kind`: the type of the column."""
+        field = ds.field(self.column)
+        return (field >= pa.scalar(self.low, kind)) & (field < pa.scalar(self.high, kind))
+
+    def of(self, table: pa.Table) -> pa.Table:
+        """These rows of a table; where they lie together, as in a file that is sorted by the column, nothing is copied."""
+        values = contiguous(table[self.column]).to_numpy()
+        inside = (values >= self.low) & (values < self.high)
+        found = np.flatnonzero(inside)
+        if len(found) and int(found[-1]) - int(found[0]) + 1 == len(found):
+            return table.slice(int(found[0]), len(found))
+        return table.filter(pa.array(inside))
+
+
+def local_rows(
+    places: Sequence[str], schema: pa.Schema, columns: Sequence[str], condition: ds.Expression | None = None, between: Between | None = None
+) -> pa.Table:
+    """Some columns of the states in files on a disk, in the order of the files: as the files hold them if all say the same, else all
+    of the columns; see `states.held_once`.
+
+    Args:
+        places: the files; at least one.
+        schema: of the table. A column that a file lacks is null, and a narrower type becomes that of the schema.
+        columns: to read.
+        condition: on columns that are not of fields; row groups that cannot meet it are skipped.
+        between: a condition beside it.
+
+    Raises:
+        OSError, pa.ArrowInvalid: a file is gone or damaged.
+    """
+    kind = schema.field(between.column).type if between else None
+    pruned = [each for each in (condition, between and between.condition(kind)) if each is not None]
+    tables = [_rows(place, schema, columns, pruned, between) for place in places]
+    if condition is None:
+        return together(tables)
+    if sum(map(len, tables)) <= _FEW:
+        return together(tables).filter(condition)
+    return together([table.filter(condition) for table in tables])
+
+
+def _rows(place: str, schema: pa.Schema, columns: Sequence[str], pruned: Sequence[ds.Expression], between: Between | None) -> pa.Table:
+    """The rows of one file. `pruned`: the conditions by which row groups are chosen."""
+    with pq.ParquetFile(place, pre_buffer=False) as file:
+        footer = footer_of(file.schema_arrow)
+        gone = following(pa.schema([], footer))
+        names = [name for name in columns if name not in gone]
+        asked = dict.fromkeys((*names, *([between.column] if between else ())))
+        held = [name for name in asked if name in file.schema_arrow.names]
+        groups = _groups(place, file.num_row_groups, schema, pruned)
+        table = file.read_row_groups(groups, columns=held, use_threads=False) if held else file.read(columns=[])
+    table = between.of(table) if between else table
+    shaped = {name: _as(table, name, schema.field(name).type) for name in names}
+    return pa.table(shaped).replace_schema_metadata(footer)
+
+
+def _groups(place: str, count: int, schema: pa.Schema, pruned: Sequence[ds.Expression]) -> list[int]:
+    """The row groups of a file that can meet all conditions."""
+    if count <= 1 or not pruned:
+        return list(range(count))
+    fragment = ds.ParquetFileFormat().make_fragment(place, fs.LocalFileSystem())
+    for condition in pruned:
+        fragment = fragment.subset(condition, schema=schema)
+    return [group.id for group in fragment.row_groups]
+
+
+def _as(table: pa.Table, name: str, kind: pa.DataType) -> pa.ChunkedArray:
+    if name not in table.column_names:
+        return pa.chunked_array([pa.nulls(len(table), kind)])
+    return table[name] if table[name].type == kind else table[name].cast(kind)

@@ -1,0 +1,99 @@
+"""Rows of files on a disk, read row group by row group, against a dataset of Arrow's that filters every row."""
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.states.held_once import told, whole
+from pipelines.store.local_files import Between, local_rows
+from pipelines.store.reading import dataset_of, held_rows
+
+SCHEMA = pa.schema([("k", pa.string()), ("bucket", pa.int16()), ("frame", pa.int64()), ("rows", pa.int64()), ("n", pa.int64())])
+
+
+def made(seed: int, *, order: bool, narrow: bool, lacks: bool) -> pa.Table:
+    """Some hundred rows: sorted by bucket or not, with `n` as a narrower type, or without it."""
+    draw = np.random.default_rng(seed)
+    count = int(draw.integers(0, 300))
+    bucket = draw.integers(0, 1024, count).astype(np.int16)
+    columns = {
+        "k": pa.array(draw.choice(["a", "b", "c"], count)),
+        "bucket": pa.array(np.sort(bucket) if order else bucket),
+        "frame": pa.array(draw.integers(0, 50, count)),
+        "rows": pa.array(np.ones(count, np.int64)),
+        "n": pa.array(draw.integers(0, 9, count), pa.int32() if narrow else pa.int64(), mask=draw.random(count) < 0.2),
+    }
+    table = pa.table(columns)
+    return table.drop_columns(["n"]) if lacks else table
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 2**31), st.booleans(), st.booleans(), st.booleans()), min_size=1, max_size=4),
+    st.sampled_from([7, 64, 1000]),
+    st.one_of(st.none(), st.integers(-1, 51)),
+    st.one_of(st.none(), st.tuples(st.integers(0, 1024), st.integers(0, 1024))),
+)
+def test_as_a_dataset_reads(
+    tmp_path_factory: pytest.TempPathFactory,
+    files: list[tuple[int, bool, bool, bool]],
+    group: int,
+    below: int | None,
+    buckets: tuple[int, int] | None,
+) -> None:
+    folder = tmp_path_factory.mktemp("files")
+    places = [f"{folder}/{number}.parquet" for number in range(len(files))]
+    for place, (seed, order, narrow, lacks) in zip(places, files, strict=True):
+        pq.write_table(made(seed, order=order, narrow=narrow, lacks=lacks), place, row_group_size=group)
+    condition = None if below is None else ds.field("frame") < below
+    between = None if buckets is None else Between("bucket", *sorted(buckets))
+    every = [each for each in (condition, between and between.condition(pa.int16())) if each is not None]
+    oracle = dataset_of(places, SCHEMA).to_table(["k", "frame", "n"])
+    asked = ["k", "frame", "n"]
+    if every:
+        rows = dataset_of(places, SCHEMA).to_table()
+        for each in every:
+            rows = rows.filter(each)
+        oracle = rows.select(asked)
+    assert local_rows(places, SCHEMA, asked, condition, between).equals(oracle)
+
+
+def test_files_that_hold_a_value_once_are_read_as_they_say(tmp_path: Path) -> None:
+    """
+    0.parquet   says that rows is one      1.parquet   says nothing
+    """
+    table = made(3, order=True, narrow=False, lacks=False)
+    held = table.drop_columns(["rows"]).replace_schema_metadata(told({"rows": ("one", "rows"), "n": None}))
+    places = [f"{tmp_path}/0.parquet", f"{tmp_path}/1.parquet"]
+    pq.write_table(held, places[0])
+    pq.write_table(table, places[1])
+    for some in (places[:1], places):
+        found = whole(local_rows(some, SCHEMA, SCHEMA.names))
+        oracle = whole(held_rows(dataset_of(some, SCHEMA), SCHEMA.names))
+        assert found.select(SCHEMA.names).equals(oracle.select(SCHEMA.names))
+        assert pc.sum(found["rows"]).as_py() == len(table) * len(some)
+
+
+def test_rows_that_lie_together_are_not_copied() -> None:
+    """
+    bucket   0 0 1 2 2 3
+                 ^---^      between 1 and 3
+    """
+    table = pa.table({"bucket": pa.array([0, 0, 1, 2, 2, 3], pa.int16()), "n": [1, 2, 3, 4, 5, 6]})
+    found = Between("bucket", 1, 3).of(table)
+    assert found["n"].to_pylist() == [3, 4, 5]
+    assert found["n"].chunk(0).buffers()[1].address == table["n"].chunk(0).buffers()[1].address
+    apart = table.take(pa.array([3, 0, 2]))
+    assert Between("bucket", 1, 3).of(apart)["n"].to_pylist() == [4, 3]
+    assert Between("bucket", 7, 9).of(table).num_rows == 0
+
+
+def test_a_file_that_is_gone_is_told(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        local_rows([f"{tmp_path}/none.parquet"], SCHEMA, ["k"])
