@@ -36,6 +36,7 @@ START, MINUTE, DAY = datetime(2024, 1, 1, tzinfo=UTC), timedelta(minutes=1), tim
 EVENTS, KEYS, MORE, REPLACED, MISSING = 20, 5, 50, 9, 9
 WINDOWS: Mapping[str, Mapping[str, Any]] = {
     "three": {"tumbling": windows.tumbling("5m"), "sliding": windows.sliding("10m", step="1m"), "session": windows.session("2m")},
+    "clock": {"tumbling": windows.tumbling("5m"), "sliding": windows.sliding("10m", step="1m")},
     "arrival": {"arrival": windows.arrival(windows.by_count(7))},
     "all_time": {"all_time": windows.all_time()},
     "unique": {"unique": windows.unique_sliding("2m")},

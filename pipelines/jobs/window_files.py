@@ -24,11 +24,12 @@ if TYPE_CHECKING:
 FILE_ROWS = 2**18
 """So many windows fill a file."""
 MOST_BATCHES = 512
-"""A file holds the windows of at most so many batches: a replaced batch writes the others anew."""
+"""A file holds the windows of at most so many batches, if it has more than `FEW` windows: a replaced batch writes the others anew."""
+FEW = 512
 
 
 def stretches(rows: Ints) -> list[tuple[int, int]]:
-    """Which neighbouring batches share a file, as (first, end).
+    """Which neighbouring batches share a file, as (first, end). Long sessions close few windows, of thousands of batches.
 
     >>> stretches(np.array([1, 2, 300_000, 5, 5]))
     [(0, 2), (2, 3), (3, 5)]
@@ -38,7 +39,7 @@ def stretches(rows: Ints) -> list[tuple[int, int]]:
     """
     found, first, held = list[tuple[int, int]](), 0, 0
     for at, count in enumerate(rows.tolist()):
-        if at > first and (held + count > FILE_ROWS or at - first >= MOST_BATCHES):
+        if at > first and (held + count > FILE_ROWS or (at - first >= MOST_BATCHES and held + count > FEW)):
             found.append((first, at))
             first, held = at, 0
         held += count

@@ -73,11 +73,12 @@ def local_rows(
 def _rows(place: str, schema: pa.Schema, columns: Sequence[str], pruned: Sequence[ds.Expression], between: Between | None) -> pa.Table:
     """The rows of one file. `pruned`: the conditions by which row groups are chosen."""
     with pq.ParquetFile(place, pre_buffer=False) as file:
-        footer = footer_of(file.schema_arrow)
+        there = file.schema_arrow  # made anew each time it is asked for
+        footer = footer_of(there)
         gone = following(pa.schema([], footer))
         names = [name for name in columns if name not in gone]
         asked = dict.fromkeys((*names, *([between.column] if between else ())))
-        held = [name for name in asked if name in file.schema_arrow.names]
+        held = [name for name in asked if name in there.names]
         groups = _groups(place, file.num_row_groups, schema, pruned)
         table = file.read_row_groups(groups, columns=held, use_threads=False) if held else file.read(columns=[])
     table = between.of(table) if between else table

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pipelines.files.paths import AnyPath
 
-ROW_GROUP = 2**17
+ROW_GROUP = 2**16
 COMPRESSION = "snappy"
 
 
