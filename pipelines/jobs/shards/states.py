@@ -79,7 +79,9 @@ def _rows(shard: Shard, places: Sequence[str], asked: Sequence[str]) -> pa.Table
     if places and not is_object_store(places[0]):
         low, high = (number * BUCKETS // shard.count for number in (shard.number, shard.number + 1))
         between = Between(BUCKET, low, high) if shard.count > 1 else None
-        return local_rows(places, shard.schema, asked, None if whole else _condition(replace(shard, count=1)), between)
+        more = [] if shard.only is None or BUCKET in asked else [BUCKET]  # the condition of a key names its bucket
+        rows = local_rows(places, shard.schema, [*asked, *more], None if whole else _condition(replace(shard, count=1)), between)
+        return rows.drop_columns(more) if more else rows
     condition = None if whole and shard.count == 1 else own_buckets(shard) if whole else _condition(shard)
     return held_rows(dataset_of(places, shard.schema, condition), asked, condition, use_threads=False)
 
