@@ -145,8 +145,8 @@ def _others() -> tuple[tuple[Any, str, Any], ...]:
     return (
         (parquet, "encoded", contents.encoded),
         (accumulate, "pq", _ARROW),
-        (shared_files, "pq", _ARROW),
-        (window_files, "pq", _ARROW),
+        (shared_files, "read_parquet", contents.read_table),
+        (window_files, "read_parquet", contents.read_table),
         (batch_facts, "footer", contents.footer),
         (ledger_segments, "footer", contents.footer),
         (compact, "read_files", contents.read_files),
