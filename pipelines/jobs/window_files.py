@@ -33,6 +33,8 @@ def stretches(rows: Ints) -> list[tuple[int, int]]:
 
     >>> stretches(np.array([1, 2, 300_000, 5, 5]))
     [(0, 2), (2, 3), (3, 5)]
+    >>> stretches(np.repeat([0, 1], [2_000, 600]))
+    [(0, 2512), (2512, 2600)]
 
     Args:
         rows: how many windows each batch closed.
