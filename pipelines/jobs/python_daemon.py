@@ -6,6 +6,7 @@ anew, as Spark does by itself; else they share one process that has (`pipelines.
 """
 
 import ctypes
+import gc
 import os
 import sys
 from contextlib import suppress
@@ -31,6 +32,7 @@ def load() -> None:
     from pipelines.states import text_hashes  # noqa: F401
 
     _ready_for_compiled_code()
+    gc.freeze()  # Spark collects garbage after each task: to look at what was imported takes a tenth of a second, and copies its pages
 
 
 def _ready_for_compiled_code() -> None:

@@ -6,7 +6,6 @@ command line and paths of modules. It gets the number of the fork. The connectio
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import select
@@ -60,7 +59,6 @@ def be_the_spare(listening: socket.socket, place: Path, server: int, load: Calla
         if sys.path and sys.path[0] == os.getcwd():  # noqa: PTH109 - of the first session: nothing is imported from there
             del sys.path[0]
         load()
-        gc.freeze()  # forks share these pages: collecting in one does not copy them
         os.dup2(nothing, 2)
         while is_running(server, born):
             if select.select([listening], [], [], _LOOK_S)[0]:

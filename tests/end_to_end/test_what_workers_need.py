@@ -47,6 +47,14 @@ print((before - used()) / 320e6)
 """
 
 
+COLLECTED = """
+import gc
+from pipelines.jobs.python_daemon import load
+load()
+print(len(gc.get_objects()) < 1_000 < gc.get_freeze_count())
+"""
+
+
 def printed(program: str, *blocked: str, **words: str) -> str:
     text = (BLOCKED + program).format(blocked=blocked, **words)
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False, cwd=CHECKOUT)
@@ -67,6 +75,10 @@ def test_memory_that_is_free_is_kept_unless_told_otherwise(said: str, gives_back
     env = os.environ | {"MUNTIN_KEEP_MEMORY": said}
     done = subprocess.run([sys.executable, "-c", FREED], capture_output=True, text=True, check=True, cwd=CHECKOUT, env=env)
     assert (float(done.stdout) > 0.9) is gives_back, done.stdout
+
+
+def test_no_task_collects_garbage_among_what_was_imported() -> None:
+    assert printed(COLLECTED) == "True\n"
 
 
 def test_what_is_blocked_is_missing() -> None:
