@@ -9,8 +9,9 @@ import pyarrow as pa
 
 from pipelines.engine.windows import combined_fields
 from pipelines.states.columns import FIRST_EVENT, FRAME, LAST_EVENT
-from pipelines.states.frames import run_starts, sorted_order
+from pipelines.states.frames import run_starts
 from pipelines.states.keys import contiguous, key_codes
+from pipelines.states.order import sorted_order
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,8 +19,8 @@ from pipelines.states.columns import (
     ROW_IN_BATCH,
     ROW_IN_SPLIT,
 )
-from pipelines.states.frames import sorted_order
 from pipelines.states.keys import contiguous, numbered_keys
+from pipelines.states.order import sorted_order, taken
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,7 +81,7 @@ def arranged(table: pa.Table, keys: Sequence[str], batch_us: int | Ints, width_u
     order = _order(batch, number, table[ORDINAL].to_numpy() if ORDINAL in table.column_names else table[FRAME].to_numpy() // width_us)
     if ORDINAL in table.column_names:
         table = table.drop_columns([ORDINAL])
-    table = table.combine_chunks() if order is None else table.combine_chunks().take(pa.array(order))
+    table = table.combine_chunks() if order is None else taken(table, order)
     one_batch = batch.strides == (0,)
     if order is not None:
         number = np.repeat(np.arange(len(bucket)), np.bincount(number)) if one_batch else number[order]

@@ -110,35 +110,3 @@ def run_numbers(*columns: Ints) -> Ints:
     """For each row the number of its run of equal values, from 0."""
     numbers: Ints = np.cumsum(run_starts(*columns)) - 1
     return numbers
-
-
-def sorted_order(*columns: Ints, unique: bool = False) -> Ints:
-    """The stable order that sorts rows by these columns, the first one foremost.
-
-    Where the columns' ranges fit 62 bits together, they are packed into one integer, which sorts faster. `unique`: no two
-    rows are equal, so that a sort that is not stable will do: it is three times as fast.
-    """
-    packed = _packed(columns)
-    if packed is None:
-        return np.lexsort(columns[::-1])
-    if bool(np.all(packed[1:] >= packed[:-1])):
-        return np.arange(len(packed))
-    if packed.max(initial=0) < 2**16:
-        return np.argsort(packed.astype(np.uint16), kind="stable")  # numpy counts numbers of 16 bits, where it would compare others
-    return np.argsort(packed, kind=None if unique else "stable")
-
-
-def _packed(columns: tuple[Ints, ...]) -> Ints | None:
-    """One integer per row, in the order of the columns; None if their ranges are too wide."""
-    if not len(columns[0]):
-        return columns[0]
-    if len(columns) == 1 and int(columns[0].max()) - (low := int(columns[0].min())) < 2**62:
-        return np.subtract(columns[0], low, dtype=np.int64)
-    packed, size = np.zeros(len(columns[0]), np.int64), 1
-    for column in columns:
-        low, high = int(column.min()), int(column.max())
-        size *= high - low + 1
-        if size >= 2**62:
-            return None
-        packed = packed * (high - low + 1) + (column - low)
-    return packed

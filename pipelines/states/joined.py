@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from pipelines.states.columns import BATCH, FIRST_EVENT, FRAME, LAST_EVENT, ROW_IN_BATCH
-from pipelines.states.frames import sorted_order
 from pipelines.states.keys import contiguous, key_codes
+from pipelines.states.order import sorted_order
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

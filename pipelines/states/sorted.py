@@ -9,8 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from pipelines.states.columns import BATCH_POSITION, BUCKET, FIRST_EVENT, FRAME, LAST_EVENT, ROW_IN_BATCH
-from pipelines.states.frames import Frames, Ints, sorted_order
+from pipelines.states.frames import Frames, Ints
 from pipelines.states.keys import contiguous, key_codes
+from pipelines.states.order import sorted_order, taken
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +41,7 @@ def arrange(states: pa.Table, keys: Sequence[str], width_us: int) -> Arranged:
     codes = key_codes([contiguous(states[key]) for key in keys], len(states))
     start, batch = instants(states[FRAME]), states[BATCH_POSITION].to_numpy()
     order = sorted_order(codes, start // width_us, batch)
-    states = states.take(pa.array(order))
+    states = taken(states, order)
     first, last = (instants(states[name]) if name in states.column_names else start[order] for name in (FIRST_EVENT, LAST_EVENT))
     return Arranged(states, Frames(codes[order], start[order], batch[order], first, last, width_us))
 
@@ -58,7 +59,7 @@ def by_key(states: pa.Table, keys: Sequence[str]) -> pa.Table:
     codes = key_codes([contiguous(states[key]) for key in keys], len(states))
     bucket: Ints = contiguous(states[BUCKET]).to_numpy().astype(np.int64)
     frame = [] if ROW_IN_BATCH in states.column_names else [instants(states[FRAME])]
-    return states.take(pa.array(sorted_order(bucket, codes, *frame)))
+    return taken(states, sorted_order(bucket, codes, *frame))
 
 
 def some_of(arranged: Arranged, rows: Ints) -> Arranged:
@@ -67,7 +68,7 @@ def some_of(arranged: Arranged, rows: Ints) -> Arranged:
     if len(rows) == len(frames):
         return arranged
     group, start, batch, first, last = (column[rows] for column in (frames.group, frames.start, frames.batch, frames.first, frames.last))
-    return Arranged(arranged.states.take(pa.array(rows)), Frames(group, start, batch, first, last, frames.width))
+    return Arranged(taken(arranged.states, rows), Frames(group, start, batch, first, last, frames.width))
 
 
 def instants(column: pa.ChunkedArray) -> Ints:

@@ -12,9 +12,10 @@ import pyarrow.compute as pc
 
 from pipelines.definition.instants import AFTER_ALL
 from pipelines.states.columns import BASE, BATCH_POSITION, COUNTERS, FRAME
-from pipelines.states.frames import Arrived, Frames, Ints, run_numbers, run_starts, sorted_order
+from pipelines.states.frames import Arrived, Frames, Ints, run_numbers, run_starts
 from pipelines.states.held_once import whole
 from pipelines.states.keys import contiguous, key_codes
+from pipelines.states.order import sorted_order, taken
 from pipelines.states.sorted import Arranged, instants
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def arrange_by_arrival(
     if partitions:
         rows = order < count
         order, group = order[rows], group[rows]
-    states = whole(states.take(pa.array(order)))
+    states = whole(taken(states, order))
     start, batch = instants(states[FRAME]), states[BATCH_POSITION].to_numpy()
     columns = {name: contiguous(states[name]) for name in states.column_names}
     told = partial(evaluate, states) if evaluate else None

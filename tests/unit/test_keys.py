@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelines.states import keys
-from pipelines.states.frames import sorted_order
 from pipelines.states.keys import BUCKETS, buckets, key_codes
 
 KEYS = {
@@ -93,14 +92,3 @@ def test_codes_of_many_wide_columns_do_not_overflow() -> None:
 def test_no_key_columns_is_one_key_and_no_rows_none() -> None:
     assert key_codes([], 3).tolist() == [0, 0, 0]
     assert key_codes([pa.array([], pa.string())], 0).tolist() == []
-
-
-@pytest.mark.parametrize("far", [1, 2**40, 2**61])
-def test_rows_are_sorted_however_far_apart(far: int) -> None:
-    dice = np.random.default_rng(1)
-    columns = [dice.integers(-far, far, 500) for _ in range(3)]
-    assert sorted_order(*columns).tolist() == np.lexsort(columns[::-1]).tolist()
-
-
-def test_equal_rows_keep_their_order() -> None:
-    assert sorted_order(np.array([1, 0, 1, 0]), np.zeros(4, np.int64)).tolist() == [1, 3, 0, 2]

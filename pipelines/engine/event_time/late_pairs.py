@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pipelines.states.frames import run_starts, sorted_order
+from pipelines.states.frames import run_starts
+from pipelines.states.order import sorted_order
 
 if TYPE_CHECKING:
     from pipelines.engine.assignment import Assignment

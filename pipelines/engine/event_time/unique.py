@@ -18,7 +18,8 @@ from numba import njit
 
 from pipelines.engine.assignment import Assignment
 from pipelines.engine.repeats import repeated
-from pipelines.states.frames import run_numbers, run_starts, sorted_order
+from pipelines.states.frames import run_numbers, run_starts
+from pipelines.states.order import sorted_order
 
 if TYPE_CHECKING:
     from pipelines.states.frames import Frames, Ints

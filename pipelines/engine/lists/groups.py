@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from pipelines.engine.lists.members import in_runs, pieces
 from pipelines.engine.lists.ordered import lengths_of, listed, ranks, settled
-from pipelines.states.frames import run_starts, sorted_order
+from pipelines.states.frames import run_starts
+from pipelines.states.order import sorted_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

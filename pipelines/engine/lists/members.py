@@ -8,7 +8,7 @@ import numpy as np
 
 from pipelines.engine.assignment import Assignment
 from pipelines.engine.repeats import consecutive
-from pipelines.states.frames import sorted_order
+from pipelines.states.order import sorted_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,8 @@ import pyarrow.compute as pc
 from pipelines.engine.lists.members import pieces
 from pipelines.engine.reduce.select import sort_keys
 from pipelines.errors import SourceError
-from pipelines.states.frames import run_starts, sorted_order
+from pipelines.states.frames import run_starts
+from pipelines.states.order import sorted_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

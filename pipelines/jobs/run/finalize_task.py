@@ -23,6 +23,7 @@ from pipelines.jobs.window_files import stretches, write_windows
 from pipelines.sources.duckdb_session import closed_session, said
 from pipelines.sources.single_expressions import check_expression
 from pipelines.states.columns import BUCKET, FILE_NUMBER, INSTANT, ROW_IN_BATCH
+from pipelines.states.order import taken
 from pipelines.states.sorted import arrange, some_of
 from pipelines.states.sorted_by_arrival import Batches, arrange_by_arrival
 from pipelines.timeline.closing import closing
@@ -161,7 +162,7 @@ def _stage(shard: Shard, combined: Combined) -> list[dict[str, Any]]:
         rows = order[bounds[at] : bounds[at + 1]]
         if len(rows):
             first_us, last_us = int(shard.starts[shard.wanted[first]]), int(shard.starts[shard.wanted[end - 1]])
-            chosen = windows if len(rows) == len(windows) else windows.take(pa.array(rows))
+            chosen = windows if len(rows) == len(windows) else taken(windows, rows)
             files.append(
                 {**asdict(write_windows(chosen, folder, first_us, last_us, shard.number, keys)), "first": first_us, "last": last_us}
             )

@@ -20,9 +20,9 @@ from pipelines.sources.duckdb_session import any_session, described
 from pipelines.sources.scan import quoted
 from pipelines.sources.sql_types import storable
 from pipelines.states.columns import BUCKET, FRAME, ROW_IN_BATCH
-from pipelines.states.frames import sorted_order
 from pipelines.states.held_once import whole
 from pipelines.states.keys import buckets, contiguous, key_codes
+from pipelines.states.order import sorted_order, taken
 from pipelines.states.sorted import instants
 from pipelines.states.stored_types import has_types, storable_type
 from pipelines.store.batch_facts import batches_of
@@ -124,4 +124,4 @@ def _sorted(table: pa.Table, keys: Sequence[str]) -> pa.Table:
     bucket = buckets(columns, len(table))
     table = table.set_column(table.column_names.index(BUCKET), BUCKET, pa.array(bucket))
     frame = [] if ROW_IN_BATCH in table.column_names else [instants(table[FRAME])]
-    return table.take(pa.array(sorted_order(bucket.astype(np.int64), key_codes(columns, len(table)), *frame)))
+    return taken(table, sorted_order(bucket.astype(np.int64), key_codes(columns, len(table)), *frame))

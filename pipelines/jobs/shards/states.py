@@ -20,6 +20,7 @@ from pipelines.files.paths import path_of
 from pipelines.jobs.shards.rows_of_tiers import rows_of_tiers
 from pipelines.states.columns import BATCH, BATCH_POSITION, BUCKET, FILE_NUMBER, FRAME, INSTANT, ROW_IN_BATCH
 from pipelines.states.keys import BUCKETS
+from pipelines.states.order import sorted_order, taken
 from pipelines.states.sorted import instants
 from pipelines.store.contents import problem_of
 from pipelines.store.local_files import Between, local_rows
@@ -89,7 +90,7 @@ def _rows(shard: Shard, places: Sequence[str], asked: Sequence[str]) -> pa.Table
 def in_order(states: pa.Table) -> pa.Table:
     """The states in the order of their batches: a file that batches share may lie between those of others."""
     position = states[BATCH_POSITION].to_numpy()
-    return states if bool(np.all(position[1:] >= position[:-1])) else states.take(pa.array(np.argsort(position, kind="stable")))
+    return states if bool(np.all(position[1:] >= position[:-1])) else taken(states, sorted_order(position))
 
 
 def _condition(shard: Shard) -> pc.Expression:

@@ -1,0 +1,62 @@
+"""Loops that bring many rows into order: they count, where a sort would compare."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+_DIGIT = 13  # bits: as many places to write to as the processor's nearest memory holds
+_ALL = 2**_DIGIT
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def counted_order(numbers, size):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """The stable order of numbers from 0 on and below `size`: counting sort."""
+    place = np.zeros(size + 1, np.int64)
+    for number in numbers:
+        place[number + 1] += 1
+    for number in range(size):
+        place[number + 1] += place[number]
+    order = np.empty(len(numbers), np.int64)
+    for row in range(len(numbers)):
+        order[place[numbers[row]]] = row
+        place[numbers[row]] += 1
+    return order
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def digits_order(numbers, bits):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """The stable order of numbers of so many bits, none below 0: radix sort, the lowest digit first."""
+    order, others = np.arange(len(numbers)), np.empty(len(numbers), np.int64)
+    moved = numbers.copy(), np.empty(len(numbers), np.int64)
+    for turn, shift in enumerate(range(0, bits, _DIGIT)):
+        _by_digit(moved[turn % 2], order, shift, moved[1 - turn % 2], others)
+        order, others = others, order
+    return order
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _by_digit(numbers, order, shift, numbers_out, order_out):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """Numbers and their rows, stable by one digit. Numbers move along, since to look them up takes longer."""
+    place = np.zeros(_ALL, np.int64)
+    for row in range(len(numbers)):
+        place[(numbers[row] >> shift) & (_ALL - 1)] += 1
+    before = 0
+    for digit in range(_ALL):
+        place[digit], before = before, before + place[digit]
+    for row in range(len(numbers)):
+        number = numbers[row]
+        digit = (number >> shift) & (_ALL - 1)
+        to = place[digit]
+        place[digit] = to + 1
+        numbers_out[to] = number
+        order_out[to] = order[row]
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def gathered(values, order):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """The values in this order."""
+    out = np.empty(len(order), values.dtype)
+    for place in range(len(order)):
+        out[place] = values[order[place]]
+    return out
