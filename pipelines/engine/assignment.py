@@ -75,3 +75,8 @@ class Assignment:
     closed: Ints | None = None
     more: Mapping[str, np.ndarray | pa.Array] = field(default_factory=dict)
     held: Held | None = None
+
+    @property
+    def is_short(self) -> bool:
+        """Whether all ranges together are no longer than `order`: to go through each of them is then cheapest."""
+        return int((self.hi - self.lo).sum()) <= len(self.order)

@@ -33,8 +33,10 @@ def contiguous(column: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 def key_codes(columns: Sequence[pa.Array], rows: int) -> Ints:
     """A code for each row, equal for equal keys and ordered as the keys are; all 0 without key columns."""
-    codes = np.zeros(rows, np.int64)
-    for column in columns:
+    if not columns:
+        return np.zeros(rows, np.int64)
+    codes, _ = _ranks(columns[0])
+    for column in columns[1:]:
         own, count = _ranks(column)
         if len(codes) and (int(codes.max()) + 1) * count >= 2**62:
             codes = np.unique(codes, return_inverse=True)[1].astype(np.int64)
@@ -46,9 +48,9 @@ def _ranks(column: pa.Array) -> tuple[Ints, int]:
     """A number for each row in the order of the values, and how many numbers there can be."""
     if pa.types.is_integer(column.type) and not column.null_count and len(column):
         values = column.cast(pa.int64()).to_numpy(zero_copy_only=False)
-        low, count = int(values.min()), int(values.max()) - int(values.min()) + 1
-        if count < 2**31:
-            return values - low, count
+        low, high = int(values.min()), int(values.max())
+        if high - low < 2**31 - 1:
+            return values - low, high - low + 1
     coded = column.dictionary_encode()
     rank = np.empty(len(coded.dictionary) + 1, np.int64)
     rank[pc.sort_indices(coded.dictionary).to_numpy()] = np.arange(len(rank) - 1)

@@ -27,21 +27,17 @@ def exact_sums(column: pa.Array, windows: Assignment) -> pa.Array:
         SourceError: a window's sum does not fit the column's type.
     """
     ranges = (windows.lo, windows.hi, windows.late_window, windows.late_row)
-    if pa.types.is_integer(column.type) and _surely_fits(
-        values := column.to_numpy(zero_copy_only=False).astype(np.int64, copy=False), len(windows.order) + len(windows.late_row)
-    ):
-        return pa.array(_running_small(values[windows.order], values, *ranges))
+    if pa.types.is_integer(column.type):
+        values = column.cast(pa.int64()).to_numpy(zero_copy_only=False)
+        small, least, most = _small_sums(values, windows.order, *ranges, windows.is_short)
+        if max(-int(least), int(most)) * (len(windows.order) + len(windows.late_row)) < 2**63:  # surely no sum left 64 bits
+            return pa.array(small)
     low, high = _limbs(column)
     sums = _running(low[windows.order], high[windows.order], low, high, *ranges)
     if pa.types.is_integer(column.type):
         return _integers(*sums)
     size = _running_floats(high[windows.order], high, *ranges)
     return _decimals(sums[0], sums[1], size, column.type)
-
-
-def _surely_fits(values: Ints, count: int) -> bool:
-    """Whether no sum of so many of these values can leave 64 bits."""
-    return not len(values) or max(-int(values.min()), int(values.max())) * (count + len(values)) < 2**63
 
 
 def _limbs(column: pa.Array) -> tuple[np.ndarray, np.ndarray]:
@@ -80,19 +76,46 @@ def _running_floats(high: np.ndarray, states: np.ndarray, lo: Ints, hi: Ints, la
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _running_small(values, states, lo, hi, late_window, late_row):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """`_running` for totals that fit 64 bits."""
-    total, running = np.empty(len(values) + 1, np.int64), np.int64(0)
-    for row in range(len(values)):
-        total[row] = running
-        running += values[row]
-    total[len(values)] = running
-    out = np.empty(len(lo), np.int64)
+def _small_sums(values, order, lo, hi, late_window, late_row, is_short):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """The sum of each window in 64 bits, wherever they suffice, and the least and the greatest value that was added, or 0."""
+    out = np.zeros(len(lo), np.int64)
+    if is_short:
+        least, most = _each_range(values, order, lo, hi, out)
+    else:
+        least, most = _by_totals(values, order, lo, hi, out)
+    for pair in range(len(late_window)):
+        value = values[late_row[pair]]
+        out[late_window[pair]] += value
+        least, most = min(least, value), max(most, value)
+    return out, least, most
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _each_range(values, order, lo, hi, out):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    least = most = np.int64(0)
+    for window in range(len(lo)):
+        total = np.int64(0)
+        for place in range(lo[window], hi[window]):
+            value = values[order[place]]
+            total += value
+            least, most = min(least, value), max(most, value)
+        out[window] = total
+    return least, most
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _by_totals(values, order, lo, hi, out):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    total, running = np.empty(len(order) + 1, np.int64), np.int64(0)
+    least = most = np.int64(0)
+    for place in range(len(order)):
+        total[place] = running
+        value = values[order[place]]
+        running += value
+        least, most = min(least, value), max(most, value)
+    total[len(order)] = running
     for window in range(len(lo)):
         out[window] = total[hi[window]] - total[lo[window]]
-    for pair in range(len(late_window)):
-        out[late_window[pair]] += states[late_row[pair]]
-    return out
+    return least, most
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]

@@ -36,18 +36,30 @@ def folds(rows: Rows, windows: Assignment, combine: Callable[..., None]) -> Rows
         windows: over the rows.
         combine: `combine(x, i, y, j, out, k)` writes the combination of x[i] and y[j] to out[k]; out may be x or y.
     """
-    kernel = _specialised(combine)
-    out: Rows = kernel(rows[windows.order], rows, windows.block, windows.lo, windows.mid, windows.hi, windows.late_window, windows.late_row)
-    return out
+    order, lo, mid, hi, late = windows.order, windows.lo, windows.mid, windows.hi, (windows.late_window, windows.late_row)
+    if windows.is_short and not len(windows.late_row) and np.array_equal(lo, mid):
+        return _specialised(_one_by_one, combine)(rows, order, lo, hi)  # type: ignore[no-any-return]
+    return _specialised(_by_blocks, combine)(rows[order], rows, windows.block, lo, mid, hi, *late)  # type: ignore[no-any-return]
 
 
 @lru_cache
-def _specialised(combine: Callable[..., None]) -> Any:  # noqa: ANN401 - numba's dispatcher has no type of its own
+def _specialised(kernel: Any, combine: Callable[..., None]) -> Any:  # noqa: ANN401 - numba's dispatcher has no type of its own
     """The kernel compiled with this combine. Its name carries all that the combine does, so that the disk cache never lies."""
-    name = f"{_by_blocks.__name__}_{combine.__name__}_{mark(combine)}"
-    twin = FunctionType(_by_blocks.__code__, {**_by_blocks.__globals__, "combine": njit(nogil=True)(combine)}, name)
-    twin.__qualname__, twin.__module__ = name, _by_blocks.__module__
+    name = f"{kernel.__name__}_{combine.__name__}_{mark(combine)}"
+    twin = FunctionType(kernel.__code__, {**kernel.__globals__, "combine": njit(nogil=True)(combine)}, name)
+    twin.__qualname__, twin.__module__ = name, kernel.__module__
     return njit(cache=True, nogil=True)(twin)
+
+
+def _one_by_one(states, order, lo, hi):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """Windows that share no row, each within a block, whose prefix it is."""
+    out = np.zeros((len(lo), states.shape[1]))
+    for window in range(len(lo)):
+        if lo[window] < hi[window]:
+            out[window] = states[order[lo[window]]]
+        for place in range(lo[window] + 1, hi[window]):
+            combine(out, window, states, order[place], out, window)  # type: ignore[name-defined]  # noqa: F821
+    return out
 
 
 def _by_blocks(rows, states, block, lo, mid, hi, late_window, late_row):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202, C901

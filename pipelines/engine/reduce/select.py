@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from pipelines.engine.assignment import Assignment
     from pipelines.states.frames import Ints
 
+_NAN = 0x7FF8 << 48
+_NO_SIGN = 2**63 - 1
+
 
 def winners(order_by: pa.Array, windows: Assignment, *, least: bool, newest: bool) -> Ints:
     """The row of the states that wins in each window; -1 where every candidate is null.
@@ -26,24 +29,26 @@ def winners(order_by: pa.Array, windows: Assignment, *, least: bool, newest: boo
         least: whether the least value wins, else the greatest (a NaN is greater than any number, as in DuckDB).
         newest: whether the last of equal values to arrive wins, else the first.
     """
-    ranks = sort_keys(order_by)
-    candidate = np.where(order_by.is_valid().to_numpy(zero_copy_only=False), np.arange(len(ranks)), -1)
-    if least:
-        ranks = -1 - ranks
-    return _winners(
-        ranks, candidate, windows.order, windows.block, windows.lo, windows.mid, windows.hi, windows.late_window, windows.late_row, newest
-    )  # type: ignore[no-any-return]
+    ranks, rows, late_rows = sort_keys(order_by), windows.order, windows.late_row
+    if order_by.null_count:
+        valid = order_by.is_valid().to_numpy(zero_copy_only=False)
+        rows, late_rows = np.where(valid[rows], rows, -1), np.where(valid[late_rows], late_rows, -1)
+    return _winning(-1 - ranks if least else ranks, rows, late_rows, windows, newest=newest)
+
+
+def _winning(ranks: Ints, rows: Ints, late_rows: Ints, windows: Assignment, *, newest: bool) -> Ints:
+    """The row with the greatest rank in each window; `rows` and `late_rows` are those of the windows, -1 where a row cannot win."""
+    ranges = (windows.block, windows.lo, windows.mid, windows.hi)
+    return _winners(ranks, rows, *ranges, windows.late_window, late_rows, newest, windows.is_short)  # type: ignore[no-any-return]
 
 
 def extent(values: Ints, windows: Assignment) -> tuple[Ints, Ints]:
     """The least and the greatest integer of each window; 0 for an empty window."""
     if not len(values):
         return windows.lo * 0, windows.lo * 0
-    if not len(windows.late_window) and int(np.sum(windows.hi - windows.lo)) <= len(windows.order):
+    if not len(windows.late_window) and windows.is_short:
         return _extremes(values, windows.order, windows.lo, windows.hi)  # type: ignore[no-any-return]
-    places = (windows.order, windows.block, windows.lo, windows.mid, windows.hi, windows.late_window, windows.late_row)
-    newest = False
-    least, most = (_winners(ranks, np.arange(len(values)), *places, newest) for ranks in (-1 - values, values))
+    least, most = (_winning(ranks, windows.order, windows.late_row, windows, newest=False) for ranks in (-1 - values, values))
     return np.where(least < 0, 0, values[least]), np.where(most < 0, 0, values[most])
 
 
@@ -51,7 +56,7 @@ def sort_keys(values: pa.Array) -> Ints:
     """Integers in the order of the values: equal for equal values, greater for greater ones; 0 for nulls."""
     kind = values.type
     if pa.types.is_floating(kind):
-        return _float_keys(values)
+        return _float_keys(values.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False))  # type: ignore[no-any-return]
     if pa.types.is_boolean(kind) or pa.types.is_integer(kind):
         return values.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
     if pa.types.is_timestamp(kind) or pa.types.is_date64(kind) or pa.types.is_time64(kind) or pa.types.is_duration(kind):
@@ -62,12 +67,18 @@ def sort_keys(values: pa.Array) -> Ints:
     return np.append(rank, 0)[coded.indices.fill_null(len(rank)).to_numpy(zero_copy_only=False)]
 
 
-def _float_keys(values: pa.Array) -> Ints:
-    """The bits of doubles as integers; those of negative doubles are turned round."""
-    plain = values.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False) + 0.0  # both zeros are one
-    plain[np.isnan(plain)] = np.nan
-    bits = plain.view(np.int64)
-    return np.where(bits < 0, ~(bits & np.int64(2**63 - 1)), bits)
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _float_keys(values):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """The bits of doubles as integers, those of negative doubles turned round; all NaN are one, and both zeros."""
+    out, bits = np.empty(len(values), np.int64), values.view(np.int64)
+    for row in range(len(values)):
+        if np.isnan(values[row]):
+            out[row] = _NAN
+        elif values[row] < 0:
+            out[row] = ~(bits[row] & _NO_SIGN)
+        else:
+            out[row] = bits[row] & _NO_SIGN
+    return out
 
 
 def ranked(by: pa.Array, then: pa.Array, *, least: bool) -> pa.Array:
@@ -90,14 +101,11 @@ def _winner(ranks, older, newer, newest):  # type: ignore[no-untyped-def]  # noq
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _winners(ranks, candidate, order, block, lo, mid, hi, late_window, late_row, newest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    if np.sum(hi - lo) <= len(order):
-        out = _scanned(ranks, candidate[order], lo, hi, newest)
-    else:
-        out = _of_blocks(ranks, candidate[order], block, lo, mid, hi, newest)
+def _winners(ranks, rows, block, lo, mid, hi, late_window, late_rows, newest, is_short):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    out = _scanned(ranks, rows, lo, hi, newest) if is_short else _of_blocks(ranks, rows, block, lo, mid, hi, newest)
     for pair in range(len(late_window)):
         window = late_window[pair]
-        out[window] = _winner(ranks, out[window], candidate[late_row[pair]], newest)
+        out[window] = _winner(ranks, out[window], late_rows[pair], newest)
     return out
 
 
@@ -116,13 +124,13 @@ def _extremes(values, order, lo, hi):  # type: ignore[no-untyped-def]  # noqa: A
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _scanned(ranks, candidate, lo, hi, newest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _scanned(ranks, rows, lo, hi, newest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """The winner of each window, row by row."""
     out = np.full(len(lo), -1, np.int64)
     for window in range(len(lo)):
         best, rank = -1, 0
         for row in range(lo[window], hi[window]):
-            now = candidate[row]
+            now = rows[row]
             if now >= 0 and (best < 0 or ranks[now] > rank or (newest and ranks[now] == rank)):
                 best, rank = now, ranks[now]
         out[window] = best
@@ -130,21 +138,21 @@ def _scanned(ranks, candidate, lo, hi, newest):  # type: ignore[no-untyped-def] 
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _of_blocks(ranks, candidate, block, lo, mid, hi, newest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _of_blocks(ranks, rows, block, lo, mid, hi, newest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """The winner of each window, from the winners of the prefixes and suffixes of blocks."""
-    out, prefix, suffix = np.full(len(lo), -1, np.int64), np.empty_like(candidate), np.empty_like(candidate)
+    out, prefix, suffix = np.full(len(lo), -1, np.int64), np.empty_like(rows), np.empty_like(rows)
     best, rank = -1, 0
-    for row in range(len(candidate)):
-        now = candidate[row]
+    for row in range(len(rows)):
+        now = rows[row]
         if row > 0 and block[row] != block[row - 1]:
             best = -1
         if now >= 0 and (best < 0 or ranks[now] > rank or (newest and ranks[now] == rank)):
             best, rank = now, ranks[now]
         prefix[row] = best
     best = -1
-    for row in range(len(candidate) - 1, -1, -1):
-        now = candidate[row]
-        if row + 1 < len(candidate) and block[row] != block[row + 1]:
+    for row in range(len(rows) - 1, -1, -1):
+        now = rows[row]
+        if row + 1 < len(rows) and block[row] != block[row + 1]:
             best = -1
         if now >= 0 and (best < 0 or ranks[now] > rank or (not newest and ranks[now] == rank)):
             best, rank = now, ranks[now]
