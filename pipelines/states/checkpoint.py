@@ -20,7 +20,7 @@ from pipelines.states.columns import (
     ROW_IN_SPLIT,
 )
 from pipelines.states.keys import contiguous, numbered_keys
-from pipelines.states.order import sorted_order, taken
+from pipelines.states.order import by_number, sorted_order, taken
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,14 +78,16 @@ def arranged(table: pa.Table, keys: Sequence[str], batch_us: int | Ints, width_u
     """
     number, bucket = numbered_keys([contiguous(table[key]) for key in keys], len(table))
     batch = np.broadcast_to(np.asarray(batch_us, np.int64), len(table))
-    order = _order(batch, number, table[ORDINAL].to_numpy() if ORDINAL in table.column_names else table[FRAME].to_numpy() // width_us)
-    if ORDINAL in table.column_names:
+    one_batch, by_arrival = batch.strides == (0,), ORDINAL in table.column_names
+    within = table[ORDINAL].to_numpy() if by_arrival else table[FRAME].to_numpy() // width_us
+    if by_arrival:
         table = table.drop_columns([ORDINAL])
-    table = table.combine_chunks() if order is None else taken(table, order)
-    one_batch = batch.strides == (0,)
-    if order is not None:
-        number = np.repeat(np.arange(len(bucket)), np.bincount(number)) if one_batch else number[order]
-        batch = batch if one_batch else batch[order]
+    if one_batch and bool(np.all(within[1:] > within[:-1])):  # rows in order of arrival are sorted by number alone, which is far cheaper
+        table, number = by_number(table, number), np.repeat(np.arange(len(bucket)), np.bincount(number))
+    elif (order := _order(batch, number, within)) is None:
+        table = table.combine_chunks()
+    else:
+        table, number, batch = taken(table, order), number[order], batch if one_batch else batch[order]
     for name in (FRAME, FIRST_EVENT, LAST_EVENT):
         if name in table.column_names:
             table = table.set_column(table.column_names.index(name), name, contiguous(table[name]).view(INSTANT))
@@ -94,13 +96,8 @@ def arranged(table: pa.Table, keys: Sequence[str], batch_us: int | Ints, width_u
 
 
 def _order(batch: Ints, number: Ints, within: Ints) -> Ints | None:
-    """What sorts rows by (batch, number, within); None if they are sorted.
-
-    Rows in order of arrival are sorted by number alone, which is far cheaper.
-    """
+    """What sorts rows by (batch, number, within); None if they are sorted."""
     if batch.strides == (0,):  # one batch
-        if bool(np.all(within[1:] > within[:-1])):
-            return sorted_order(number)
         if bool(np.all((number[1:] > number[:-1]) | ((number[1:] == number[:-1]) & (within[1:] > within[:-1])))):
             return None
         return sorted_order(number, within, unique=True)

@@ -77,11 +77,43 @@ def taken(table: pa.Table, order: Ints) -> pa.Table:
     return pa.table({name: _taken(contiguous(table[name]), order) for name in table.column_names}, schema=table.schema)
 
 
+def by_number(table: pa.Table, number: Ints) -> pa.Table:
+    """The rows of a table in the order of their numbers, from 0 on; those of one number stay in order."""
+    if len(table) < MANY or int(number.max()) >= len(table):
+        return taken(table, sorted_order(number))
+    from pipelines.states.order_kernels import counted_order, counted_places, scattered
+
+    def placed(column: pa.ChunkedArray) -> pa.Array:
+        if not _is_plain(column):
+            return contiguous(column).take(pa.array(counted_order(number, size)))
+        out, begin = np.empty(len(column), f"i{column.type.bit_width // 8}"), 0
+        for chunk in column.chunks:
+            scattered(_plain(chunk), places[begin : begin + len(chunk)], out)
+            begin += len(chunk)
+        return _as_array(column.type, out)
+
+    size = int(number.max()) + 1
+    places = counted_places(number, size)
+    return pa.table({name: placed(table[name]) for name in table.column_names}, schema=table.schema)
+
+
 def _taken(column: pa.Array, order: Ints) -> pa.Array:
-    kind = column.type
-    if column.null_count or not pa.types.is_primitive(kind) or kind.bit_width not in _WIDTHS:
+    if not _is_plain(column):
         return column.take(pa.array(order))
     from pipelines.states.order_kernels import gathered
 
-    values = np.frombuffer(column.buffers()[1], f"i{kind.bit_width // 8}")[column.offset : column.offset + len(column)]
-    return pa.Array.from_buffers(kind, len(order), [None, pa.py_buffer(gathered(values, order))])
+    return _as_array(column.type, gathered(_plain(column), order))
+
+
+def _is_plain(column: pa.Array | pa.ChunkedArray) -> bool:
+    """Whether the column is numbers of one width and no null."""
+    return not column.null_count and pa.types.is_primitive(column.type) and column.type.bit_width in _WIDTHS
+
+
+def _plain(column: pa.Array) -> np.ndarray:
+    """The values as integers of their width."""
+    return np.frombuffer(column.buffers()[1], f"i{column.type.bit_width // 8}")[column.offset : column.offset + len(column)]
+
+
+def _as_array(kind: pa.DataType, values: np.ndarray) -> pa.Array:
+    return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)])

@@ -54,6 +54,28 @@ def _by_digit(numbers, order, shift, numbers_out, order_out):  # type: ignore[no
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def counted_places(numbers, size):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """The place of each row in the order of `counted_order`."""
+    next_place = np.zeros(size + 1, np.int64)
+    for number in numbers:
+        next_place[number + 1] += 1
+    for number in range(size):
+        next_place[number + 1] += next_place[number]
+    places = np.empty(len(numbers), np.int64)
+    for row in range(len(numbers)):
+        places[row] = next_place[numbers[row]]
+        next_place[numbers[row]] += 1
+    return places
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def scattered(values, places, out):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """Put the values in their places: to write to a few places in turn is faster than to read from them."""
+    for row in range(len(values)):
+        out[places[row]] = values[row]
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def gathered(values, order):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """The values in this order."""
     out = np.empty(len(order), values.dtype)

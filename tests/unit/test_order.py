@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelines.states import order
-from pipelines.states.order import sorted_order, taken
+from pipelines.states.order import by_number, sorted_order, taken
 
 BITS = (1, 3, 12, 14, 27, 31, 40, 62)
 
@@ -91,3 +91,12 @@ def test_rows_of_any_type_are_taken_as_arrow_takes_them(name: str, chunks: int) 
     found.validate(full=True)
     assert repr(found["it"].to_pylist()) == repr(table["it"].take(pa.array(rows)).to_pylist())
     assert len(taken(table, np.empty(0, np.int64))) == 0
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+@pytest.mark.parametrize("numbers", [[1, 0, 1, 0], [2, 2, 2, 0], [0, 1, 2, 3], [3, 2**40, 1, 1]])
+def test_rows_of_any_type_are_put_in_the_order_of_their_numbers(name: str, numbers: list[int]) -> None:
+    table = pa.table({"it": pa.chunked_array([COLUMNS[name].slice(1)] * 2)})
+    found = by_number(table, np.array(numbers))
+    found.validate(full=True)
+    assert repr(found["it"].to_pylist()) == repr(table["it"].take(pa.array(np.argsort(numbers, kind="stable"))).to_pylist())

@@ -57,3 +57,9 @@ class Rules:
     most_partitions: int = -1
     most_rows: int = -1
     groups: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def ends_by_rows_alone(self) -> bool:
+        """Whether a tumbling window ends by the rows that it holds, and by nothing that happens beside them."""
+        others = self.evict.time_us or self.marker or self.ends_with or self.age_us
+        return not others and self.most_partitions < 0 and self.most_rows < 0

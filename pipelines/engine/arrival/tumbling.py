@@ -9,16 +9,19 @@ import numpy as np
 from pipelines.engine.arrival import reading
 from pipelines.engine.arrival.fired import tiled
 from pipelines.engine.arrival.tumbling_kernel import tumbled
+from pipelines.engine.arrival.tumbling_plain_kernel import PlainRows, PlainRules, tumbled_plain
 from pipelines.engine.arrival.tumbling_steps import NOTED, Markers, TumblingRows, TumblingRules
 
 if TYPE_CHECKING:
     from pipelines.engine.arrival.fired import Fired
-    from pipelines.engine.arrival.rules import Rules
+    from pipelines.engine.arrival.rules import Measure, Rules
     from pipelines.states.frames import Frames
 
 
 def tumble(rules: Rules, frames: Frames) -> Fired:
     """The windows that were full or ended, and what is open at the end."""
+    if rules.ends_by_rows_alone:
+        return _by_rows_alone(rules.evict, frames)
     rows, evict = reading.arrived_rows(frames), rules.evict
     value, known, difference = reading.compared(evict, frames)
     marker = reading.marked(rules, frames)
@@ -38,4 +41,18 @@ def tumble(rules: Rules, frames: Frames) -> Fired:
         rows.noted_after,
         reading.counters(frames, NOTED),
     )  # fmt: skip
+    return tiled(windows, notes, np.zeros(len(notes), np.int64), len(frames))
+
+
+def _by_rows_alone(evict: Measure, frames: Frames) -> Fired:
+    rows, nothing = reading.arrived_rows(frames), np.empty(0, np.int64)
+    clock = nothing if rows.clock is None else reading.clocked(frames)
+    value, known, difference = (nothing, nothing > 0, -1.0) if evict.difference is None else reading.compared(evict, frames)
+    windows, notes = tumbled_plain(
+        PlainRows(frames.group, frames.batch, clock, value, known),
+        PlainRules(evict.rows, difference, evict.absolute),
+        rows.noted_after,
+        reading.counters(frames, NOTED),
+        len(rows.ends),
+    )
     return tiled(windows, notes, np.zeros(len(notes), np.int64), len(frames))

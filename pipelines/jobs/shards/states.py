@@ -19,6 +19,7 @@ from pipelines.errors import StateError
 from pipelines.files.paths import path_of
 from pipelines.jobs.shards.rows_of_tiers import rows_of_tiers
 from pipelines.states.columns import BATCH, BATCH_POSITION, BUCKET, FILE_NUMBER, FRAME, INSTANT, ROW_IN_BATCH
+from pipelines.states.frames import run_starts
 from pipelines.states.keys import BUCKETS
 from pipelines.states.order import sorted_order, taken
 from pipelines.states.sorted import instants
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pipelines.jobs.shards.shard import Shard
+    from pipelines.states.frames import Ints
 
 
 _SELDOM_READ = (BATCH, BUCKET, FILE_NUMBER, ROW_IN_BATCH)
@@ -69,9 +71,15 @@ def _natural(shard: Shard, folder: str, keep: Sequence[str]) -> pa.Table:
         _check_files(shard, folder)
     names = [name for name in shard.schema.names if name not in _SELDOM_READ or name in keep]
     table = _rows(shard, [f"{folder}/{path}" for path in shard.files], list(dict.fromkeys((*names, BATCH))))
-    position = np.searchsorted(shard.starts, instants(table[BATCH]))
+    position = _positions(shard.starts, instants(table[BATCH]))
     table = table if BATCH in names else table.drop_columns([BATCH])
     return table.append_column(BATCH_POSITION, pa.array(position))
+
+
+def _positions(starts: Ints, batches: Ints) -> Ints:
+    """The place of each row's batch among all starts: rows of a batch lie together, so that few are looked up."""
+    heads = np.flatnonzero(run_starts(batches))
+    return np.repeat(np.searchsorted(starts, batches[heads]), np.diff(heads, append=len(batches)))
 
 
 def _rows(shard: Shard, places: Sequence[str], asked: Sequence[str]) -> pa.Table:
