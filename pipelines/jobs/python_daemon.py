@@ -55,6 +55,9 @@ def work() -> None:
     """What Spark's daemon does: fork a worker for each that is asked for."""
     from pyspark.daemon import manager
 
+    from pipelines.spark.quick_answers import answer_at_once
+
+    answer_at_once()
     manager()
 
 
