@@ -31,21 +31,23 @@ def tallies(combined: Combined, batches: int, wanted: Ints, *, opened: bool, lat
         late_any: as `late`, over all definitions.
         open: the earliest start of a window that is open after the batch; `AFTER_ALL` if no window is. None: not looked for.
     """
-    rows, missed, batch = combined.states["rows"].to_numpy(), combined.found.missed, combined.frames.batch
+    missed = combined.found.missed
     late = missed > 0
     return {
         "windows": np.bincount(combined.found_closed, minlength=batches + 1)[wanted].tolist(),
-        "late": _sums(batch, rows * late, batches)[wanted].tolist(),
-        "missed": _sums(batch, rows * missed, batches)[wanted].tolist(),
-        "late_any": _sums(batch, rows * (late if late_any is None else late_any), batches)[wanted].tolist(),
+        "late": _rows_of(combined, late, batches)[wanted].tolist(),
+        "missed": _rows_of(combined, missed, batches)[wanted].tolist(),
+        "late_any": _rows_of(combined, late if late_any is None else late_any, batches)[wanted].tolist(),
         "open": _left_open(combined, batches)[wanted].tolist() if opened else None,
     }
 
 
-def _sums(batch: Ints, amounts: Ints, batches: int) -> Ints:
-    if not amounts.any():
+def _rows_of(combined: Combined, times: np.ndarray, batches: int) -> Ints:
+    """The rows of each batch, those of a state so many times."""
+    if not times.any():
         return np.zeros(batches, np.int64)
-    return np.bincount(batch, weights=amounts, minlength=batches)[:batches].astype(np.int64)
+    amounts = combined.states["rows"].to_numpy() * times
+    return np.bincount(combined.frames.batch, weights=amounts, minlength=batches)[:batches].astype(np.int64)
 
 
 def _left_open(combined: Combined, batches: int) -> Ints:

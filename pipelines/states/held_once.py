@@ -57,7 +57,8 @@ def whole(table: pa.Table) -> pa.Table:
     columns = _columns(table.schema)
     if not columns:
         return table
-    of_fields = {name: whole_column(table, name) for name in columns}
+    ones = pa.chunked_array([_ones(len(table))])
+    of_fields = {name: ones if how and how[0] == "one" else whole_column(table, name) for name, how in columns.items()}
     names = [name for name in table.column_names if name not in columns]
     begin = next((at for at, name in enumerate(table.column_names) if name in columns), len(names))
     return pa.table({name: of_fields[name] if name in of_fields else table[name] for name in [*names[:begin], *columns, *names[begin:]]})

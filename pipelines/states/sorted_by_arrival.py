@@ -68,7 +68,7 @@ def arrange_by_arrival(
     order = sorted_order(codes)
     group = run_numbers(codes[order])
     keyed = states.select(list(keys)).take(pa.array(order[run_starts(group)]))
-    counters, bases = _left(partitions, group, order - count, len(keyed) if keys else min(1, len(states)))
+    counters, bases = _left(partitions, group, order - count if partitions else order, len(keyed) if keys else min(1, len(states)))
     if partitions:
         rows = order < count
         order, group = order[rows], group[rows]

@@ -45,6 +45,8 @@ def ranges(group: Ints, found: Fired) -> Ranges:
         group: of each row, the partition; a block does not go beyond it.
         found: the windows.
     """
+    if found.are_blocks:
+        return Ranges(np.arange(len(group)), found.block, found.lo, found.lo, found.hi)
     begins = run_starts(group, found.block)
     block: Ints = np.cumsum(begins)
     rows, plain = np.arange(len(block)), Ranges(np.arange(len(block)), block, found.lo, found.lo, found.hi)

@@ -28,6 +28,7 @@ class Fired:
         listed: (window, row), sorted, for windows that do not hold all rows of `[lo, hi)`.
         block: of each row, for `ranges`: a number that never goes down in a partition.
         held: what is open after some batches.
+        are_blocks: whether each window is a block.
     """
 
     group: Ints
@@ -40,6 +41,7 @@ class Fired:
     listed: np.ndarray
     block: Ints
     held: Held
+    are_blocks: bool = False
 
 
 def tiled(windows: np.ndarray, notes: np.ndarray, bases: np.ndarray, rows: int) -> Fired:
@@ -58,4 +60,4 @@ def tiled(windows: np.ndarray, notes: np.ndarray, bases: np.ndarray, rows: int) 
     note, within = repeated(np.arange(len(lo)), hi - lo)
     held = Held(notes[:, 0], notes[:, 1], notes[:, 2:5], bases, note, lo[note] + within)
     group, index, first, stop, closed, empty_start, empty_end = windows.T
-    return Fired(group, index, first, stop, closed, empty_start, empty_end, NO_ROWS, np.cumsum(begins[:-1]), held)
+    return Fired(group, index, first, stop, closed, empty_start, empty_end, NO_ROWS, np.cumsum(begins[:-1]), held, are_blocks=True)
