@@ -166,7 +166,7 @@ def _only(assignment: Assignment, closed: Ints, chosen: np.ndarray) -> tuple[Ass
 
 def combined_fields(states: pa.Table, order: Ints, heads: Ints, fields: Sequence[Field]) -> dict[str, pa.Array]:
     """The columns of fields, combined over the runs of `order` that begin at `heads`."""
-    run = np.searchsorted(heads, np.arange(len(order)), side="right") - 1
+    run = np.repeat(np.arange(len(heads)), np.diff(heads, append=len(order)))
     no_pairs, tails = np.empty(0, np.int64), np.append(heads[1:], len(order))[: len(heads)]
     runs = Assignment(order, run, heads, heads, heads, heads, heads, tails, no_pairs, no_pairs, order)
     return {column: part for field in fields for column, part in zip(field.columns, _reduced(states, runs, field), strict=True)}

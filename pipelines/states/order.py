@@ -27,7 +27,7 @@ def sorted_order(*columns: Ints, unique: bool = False) -> Ints:
     """
     packed = _packed(columns)
     if packed is None:
-        return np.lexsort(columns[::-1])
+        return np.arange(len(columns[0])) if _are_sorted(columns) else np.lexsort(columns[::-1])
     falls = int(np.count_nonzero(packed[1:] < packed[:-1]))
     if not falls:
         return np.arange(len(packed))
@@ -52,6 +52,15 @@ def _order_of_many(packed: Ints, falls: int, *, unique: bool) -> Ints:
     from pipelines.states.order_kernels import digits_order
 
     return digits_order(packed, greatest.bit_length())  # type: ignore[no-any-return]
+
+
+def _are_sorted(columns: tuple[Ints, ...]) -> bool:
+    """Whether rows lie in the order of these columns."""
+    falls, same = np.zeros(len(columns[0]) - 1, np.bool_), np.ones(len(columns[0]) - 1, np.bool_)
+    for column in columns:
+        falls |= same & (column[1:] < column[:-1])
+        same &= column[1:] == column[:-1]
+    return not falls.any()
 
 
 def _packed(columns: tuple[Ints, ...]) -> Ints | None:

@@ -44,6 +44,13 @@ def test_runs_that_are_sorted_already(falls: int) -> None:
     assert sorted_order(column).tolist() == np.argsort(column, kind="stable").tolist()
 
 
+def test_wide_rows_that_are_sorted_already() -> None:
+    wide = np.array([[0, 2**62, -(2**62)], [0, 2**62, 5], [0, 2**62, 5], [1, -(2**62), 0]]).T
+    assert sorted_order(*wide).tolist() == [0, 1, 2, 3]
+    assert sorted_order(*wide[:, [1, 0, 2, 3]]).tolist() == [1, 0, 2, 3]
+    assert sorted_order(*wide[:, [3, 0, 1, 2]]).tolist() == [1, 2, 3, 0]
+
+
 @settings(deadline=None)  # the first call compiles
 @given(st.lists(st.tuples(st.integers(-3, 3), st.integers(-(2**30), 2**30) | st.integers(0, 2)), min_size=1, max_size=60))
 def test_several_columns(rows: list[tuple[int, int]]) -> None:

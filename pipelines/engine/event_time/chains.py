@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import njit
 
+from pipelines.states.order import sorted_order
+
 if TYPE_CHECKING:
     from pipelines.states.frames import Frames, Ints
 
@@ -57,7 +59,7 @@ def renumbered(label: Ints, first: Ints, last: Ints, group: Ints, *more: Ints) -
     kept = np.flatnonzero(label >= 0)
     a_row[label[kept]] = kept
     used = np.flatnonzero(last >= first)
-    order = used[np.lexsort((last[used], first[used], group[a_row[used]]))]
+    order = used[sorted_order(group[a_row[used]], first[used], last[used])]
     number = np.full(len(first) + 1, -1)
     number[order] = np.arange(len(order))
     return number[label], *(column[order] for column in (first, last, *more))

@@ -76,7 +76,7 @@ def write_ids(state: str, ids: Ids, batch_us: int, split: int) -> dict[str, Any]
     """Write the ids of a split; the file: path, size (bytes) and rows."""
     low, high = (int(ids.time.min()), int(ids.time.max())) if len(ids) else (None, None)
     name = StatesPath(batch_us, split, high, low, high).named
-    return write_named(_table(ids), f"{state}/{IDS}", name, dictionary=[BATCH], differences=[ID_TIME])
+    return write_named(_table(ids), f"{state}/{IDS}", name, dictionary=[BATCH])
 
 
 def _table(ids: Ids) -> pa.Table:

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL
 from pipelines.states.checkpoint import arranged, last_frames, numbered
-from pipelines.states.columns import BATCH, BUCKET, FILE_NUMBER, FRAME, ROW_BATCH, ROW_IN_BATCH, ROW_IN_SPLIT
+from pipelines.states.columns import BATCH, BUCKET, FILE_NUMBER, FRAME, ROW_BATCH, ROW_IN_SPLIT
 from pipelines.states.keys import contiguous
 from pipelines.store.parquet import encoded
 from pipelines.store.paths import StatesPath, digest_of, version_of
@@ -28,13 +28,12 @@ class Encoding(TypedDict, total=False):
     """How columns are encoded: arguments of `encoded`."""
 
     dictionary: Sequence[str]
-    differences: Sequence[str]
 
 
 def encoding(frames: FrameSet, keys: Sequence[str]) -> Encoding:
     """How the columns of states are encoded."""
     if frames.by_arrival:
-        return {"dictionary": [*keys, BATCH, BUCKET], "differences": [FRAME, ROW_IN_BATCH]}
+        return {"dictionary": [*keys, BATCH, BUCKET]}
     return {"dictionary": [*keys, BATCH, BUCKET, FRAME]}
 
 
