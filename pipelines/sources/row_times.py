@@ -70,11 +70,11 @@ def _finite_us(moment: str) -> str:
 
 def staged(source: Source, rows: str, columns: Mapping[str, str], *, ordinal: bool) -> str:
     """The rows of a split with `EVENT_TIME` and, if asked, `ROW_IN_SPLIT` and `ORDINAL`, their positions as read and by arrival."""
-    place = ""
-    if ordinal:
-        rows = f"(SELECT *, row_number() OVER () AS {ROW_IN_SPLIT} FROM {rows})"
-        place = f", row_number() OVER ({_by_arrival(source)}) AS {ORDINAL}"
-    return _timed(source, rows, columns, place)
+    if not ordinal:
+        return _timed(source, rows, columns, "")
+    rows, order = f"(SELECT *, row_number() OVER () AS {ROW_IN_SPLIT} FROM {rows})", _by_arrival(source)
+    place = f"row_number() OVER ({order})" if order else ROW_IN_SPLIT
+    return _timed(source, rows, columns, f", {place} AS {ORDINAL}")
 
 
 def without_rows(source: Source, columns: Mapping[str, str]) -> str:

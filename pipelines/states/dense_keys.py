@@ -28,12 +28,13 @@ class MetKeys:
 
     def numbers(self, columns: Sequence[pa.Array], rows: int) -> Ints:
         """The number of each row's key, from 0, by first meeting."""
+        if len(columns) == 1:
+            self.parts[0], places = _places(self.parts[0], columns[0])
+            return places
         code: Ints = np.zeros(rows, np.int64)
         for at, column in enumerate(columns):
             self.parts[at], places = _places(self.parts[at], column)
             code = (code << _BITS) | places
-        if len(columns) == 1:
-            return code
         self.codes, numbers = _places(self.codes, pa.array(code))
         return numbers
 
