@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,10 +14,16 @@ if TYPE_CHECKING:
     from pipelines.states.frames import Ints
 
 MANY = 2**16
-"""For fewer rows numpy and Arrow take a few milliseconds, and numba, whose import takes most of a second, is not needed."""
+"""Fewer rows numpy and Arrow sort and take in a few milliseconds."""
+_WORTH_AN_IMPORT = 2**22
 _FEW_RUNS = 16
 _BITS_OF_COUNTING = 30
 _WIDTHS = (8, 16, 32, 64)
+
+
+def are_many(rows: int) -> bool:
+    """Whether our own loops are worth it for so many rows: to import numba takes as long as to sort four million without."""
+    return rows >= (MANY if "numba" in sys.modules else _WORTH_AN_IMPORT)
 
 
 def sorted_order(*columns: Ints, unique: bool = False) -> Ints:
@@ -31,7 +38,7 @@ def sorted_order(*columns: Ints, unique: bool = False) -> Ints:
     falls = int(np.count_nonzero(packed[1:] < packed[:-1]))
     if not falls:
         return np.arange(len(packed))
-    if len(packed) >= MANY:
+    if are_many(len(packed)):
         return _order_of_many(packed, falls, unique=unique)
     if int(packed.max()) < 2**16:
         return np.argsort(packed.astype(np.uint16), kind="stable")  # numpy counts numbers of 16 bits, where it would compare others
@@ -81,14 +88,14 @@ def _packed(columns: tuple[Ints, ...]) -> Ints | None:
 
 def taken(table: pa.Table, order: Ints) -> pa.Table:
     """The rows of a table in this order, in one piece."""
-    if len(order) < MANY:
+    if not are_many(len(order)):
         return table.combine_chunks().take(pa.array(order))
     return pa.table({name: _taken(contiguous(table[name]), order) for name in table.column_names}, schema=table.schema)
 
 
 def by_number(table: pa.Table, number: Ints) -> pa.Table:
     """The rows of a table in the order of their numbers, from 0 on; those of one number stay in order."""
-    if len(table) < MANY or int(number.max()) >= len(table):
+    if not are_many(len(table)) or int(number.max()) >= len(table):
         return taken(table, sorted_order(number))
     from pipelines.states.order_kernels import counted_order, counted_places, scattered
 

@@ -1,5 +1,6 @@
 """The order of rows: whatever sorts them, it is the stable order; and rows taken by our own loop are those that Arrow takes."""
 
+import sys
 from collections.abc import Iterator
 from decimal import Decimal
 
@@ -18,6 +19,8 @@ BITS = (1, 3, 12, 14, 27, 31, 40, 62)
 @pytest.fixture(autouse=True, scope="module")
 def many() -> Iterator[None]:
     """A few rows are sorted and taken as many are."""
+    import numba  # noqa: F401 - as in a worker
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(order, "MANY", 1)
         yield
@@ -107,3 +110,14 @@ def test_rows_of_any_type_are_put_in_the_order_of_their_numbers(name: str, numbe
     found = by_number(table, np.array(numbers))
     found.validate(full=True)
     assert repr(found["it"].to_pylist()) == repr(table["it"].take(pa.array(np.argsort(numbers, kind="stable"))).to_pylist())
+
+
+@pytest.mark.parametrize(("rows", "many"), [(0, False), (1, True), (2**22 - 1, True), (2**22, True)])
+def test_our_own_loops_are_there_where_numba_is(rows: int, many: bool) -> None:
+    assert order.are_many(rows) is many
+
+
+@pytest.mark.parametrize(("rows", "many"), [(2**22 - 1, False), (2**22, True)])
+def test_numba_is_imported_for_very_many_rows_alone(monkeypatch: pytest.MonkeyPatch, rows: int, many: bool) -> None:
+    monkeypatch.delitem(sys.modules, "numba")
+    assert order.are_many(rows) is many
