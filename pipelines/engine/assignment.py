@@ -79,4 +79,4 @@ class Assignment:
     @property
     def is_short(self) -> bool:
         """Whether all ranges together are no longer than `order`: to go through each of them is then cheapest."""
-        return int((self.hi - self.lo).sum()) <= len(self.order)
+        return int(self.hi.sum()) - int(self.lo.sum()) <= len(self.order)
