@@ -34,7 +34,7 @@ def slide(rules: Rules, frames: Frames) -> Fired:
     )
     bases = rows.bases.astype(signal.dtype)  # a copy
     windows, notes, noted_bases, evicted_by = slid(walked, measured, rows.ends, rows.noted_after, reading.counters(frames, NOTED), bases)
-    group, index, lo, hi, closed, count = windows.T
+    group, index, lo, hi, closed, count = np.ascontiguousarray(windows.T)  # a kernel is compiled for each layout
     block, none = _blocks(rules.evict, frames, clock, (value, difference)), np.zeros(len(windows), np.int64)
     listed = _listed(np.flatnonzero(count < hi - lo), lo, hi, evicted_by)
     held = _listed(np.arange(len(notes)), notes[:, -2], notes[:, -1], evicted_by)
