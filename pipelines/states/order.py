@@ -100,8 +100,6 @@ def by_number(table: pa.Table, number: Ints) -> pa.Table:
     from pipelines.states.order_kernels import counted_order, counted_places, scattered
 
     def placed(column: pa.ChunkedArray) -> pa.Array:
-        if not _is_plain(column):
-            return contiguous(column).take(pa.array(counted_order(number, size)))
         out, begin = np.empty(len(column), f"i{column.type.bit_width // 8}"), 0
         for chunk in column.chunks:
             scattered(_plain(chunk), places[begin : begin + len(chunk)], out)
@@ -110,7 +108,10 @@ def by_number(table: pa.Table, number: Ints) -> pa.Table:
 
     size = int(number.max()) + 1
     places = counted_places(number, size)
-    return pa.table({name: placed(table[name]) for name in table.column_names}, schema=table.schema)
+    plain = [name for name in table.column_names if _is_plain(table[name])]
+    order = np.empty(0, np.int64) if len(plain) == table.num_columns else counted_order(number, size)
+    columns = {name: placed(table[name]) if name in plain else _taken(contiguous(table[name]), order) for name in table.column_names}
+    return pa.table(columns, schema=table.schema)
 
 
 def _taken(column: pa.Array, order: Ints) -> pa.Array:

@@ -12,16 +12,22 @@ _ALL = 2**_DIGIT
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def counted_order(numbers, size):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """The stable order of numbers from 0 on and below `size`: counting sort."""
+    place, order = _first_places(numbers, size), np.empty(len(numbers), np.int64)
+    for row in range(len(numbers)):
+        order[place[numbers[row]]] = row
+        place[numbers[row]] += 1
+    return order
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _first_places(numbers, size):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """Of each number the place of its first row in the stable order."""
     place = np.zeros(size + 1, np.int64)
     for number in numbers:
         place[number + 1] += 1
     for number in range(size):
         place[number + 1] += place[number]
-    order = np.empty(len(numbers), np.int64)
-    for row in range(len(numbers)):
-        order[place[numbers[row]]] = row
-        place[numbers[row]] += 1
-    return order
+    return place
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
@@ -56,12 +62,7 @@ def _by_digit(numbers, order, shift, numbers_out, order_out):  # type: ignore[no
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def counted_places(numbers, size):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """The place of each row in the order of `counted_order`."""
-    next_place = np.zeros(size + 1, np.int64)
-    for number in numbers:
-        next_place[number + 1] += 1
-    for number in range(size):
-        next_place[number + 1] += next_place[number]
-    places = np.empty(len(numbers), np.int64)
+    next_place, places = _first_places(numbers, size), np.empty(len(numbers), np.int64)
     for row in range(len(numbers)):
         places[row] = next_place[numbers[row]]
         next_place[numbers[row]] += 1

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from pipelines.engine.arrival.growing import run_end
-from pipelines.engine.arrival.tumbling_steps import INDEX, NOTED, SEEN
+from pipelines.engine.arrival.tumbling_steps import INDEX, NOTED, SEEN, exceeds
 
 
 class PlainRows(NamedTuple):
@@ -88,8 +88,7 @@ def _stop(rows, rules, first, held, row, border):  # type: ignore[no-untyped-def
         return end
     stop = row + 1 if held == 0 else row
     while stop < end:
-        rise = rows.value[stop] - rows.value[first]
-        if rows.known[stop] and (rise > rules.difference or (rules.absolute and -rise > rules.difference)):
+        if rows.known[stop] and exceeds(rows.value[stop], rows.value[first], rules):
             break
         stop += 1
     return stop
