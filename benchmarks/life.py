@@ -1,7 +1,8 @@
 """`python -m benchmarks.life`: what a batch costs after a long history.
 
 A history of N minutes is run in bulk, and the logs of its tables get a commit a batch, as if it had been run one by one. In a new process,
-50 more minutes follow one by one; then five minutes in the middle are replaced by other rows, and five minutes that were missing arrive.
+50 more minutes follow one by one; then some minutes in the middle are replaced by other rows, in some the values of rows are corrected, and
+some minutes that were missing arrive.
 Printed for each N: CPU and wall seconds a batch (the median; of CPU the mean too, which holds checkpoints), bytes written a batch, files,
 and the peak of memory of the new process. Spark is left out: its tasks run in this process, so that the CPU is our own.
 `--windows long`: see `benchmarks.long_windows`.
@@ -33,7 +34,7 @@ from pipelines import aggregates as agg
 from pipelines.testing.in_process import InProcess
 
 START, MINUTE, DAY = datetime(2024, 1, 1, tzinfo=UTC), timedelta(minutes=1), timedelta(days=1)
-EVENTS, KEYS, MORE, REPLACED, MISSING = 20, 5, 50, 9, 9
+EVENTS, KEYS, MORE, REPLACED, CORRECTED, MISSING = 20, 5, 50, 9, 9, 9
 WINDOWS: Mapping[str, Mapping[str, Any]] = {
     "three": {"tumbling": windows.tumbling("5m"), "sliding": windows.sliding("10m", step="1m"), "session": windows.session("2m")},
     "clock": {"tumbling": windows.tumbling("5m"), "sliding": windows.sliding("10m", step="1m")},
@@ -47,14 +48,15 @@ LONG = "long"
 T = TypeVar("T")
 
 
-def write_events(folder: Path, minutes: range, seed: int = 0) -> None:
-    """A file for each minute."""
+def write_events(folder: Path, minutes: range, seed: int = 0, more: float = 0.0) -> None:
+    """A file for each minute. `seed`: other rows; `more`: the same rows with other values."""
     folder.mkdir(parents=True, exist_ok=True)
     for minute in minutes:
         dice = np.random.default_rng((seed, minute))
         at = START + minute * MINUTE
         times = int(at.timestamp()) * 1_000_000 + np.sort(dice.integers(0, 59_000_000, EVENTS))
-        columns = {"at": pa.array(times).cast(pa.timestamp("us", tz="UTC")), "k": dice.integers(0, KEYS, EVENTS), "v": dice.random(EVENTS)}
+        keys, values = dice.integers(0, KEYS, EVENTS), dice.random(EVENTS) + more
+        columns = {"at": pa.array(times).cast(pa.timestamp("us", tz="UTC")), "k": keys, "v": values}
         pq.write_table(pa.table(columns), folder / f"{at:%Y%m%dT%H%M}.parquet")
 
 
@@ -110,22 +112,24 @@ class Life:
         last, middle = self.history + MORE, self.history // 2
         each = [self.run(minute, minute + 1) for minute in range(self.history, last)]
         written = size(self.root) - before
-        replaced = [self.replace(minute) for minute in range(middle, middle + 7 * REPLACED, 7)]
+        corrected = [self.replace(minute, more=1.0) for minute in range(middle + 3, middle + 3 + 7 * CORRECTED, 7)]
+        replaced = [self.replace(minute, seed=1) for minute in range(middle, middle + 7 * REPLACED, 7)]
         missing = [self.fill(minute) for minute in range(last, last + 2 * MISSING, 2)]
         return {
             "cpu_s": statistics.median(cpu for cpu, _ in each),
             "mean_cpu_s": statistics.mean(cpu for cpu, _ in each),
             "wall_s": statistics.median(wall for _, wall in each),
             "replaced_cpu_s": statistics.median(replaced),
+            "corrected_cpu_s": statistics.median(corrected),
             "missing_cpu_s": statistics.median(missing),
             "kb_a_batch": written / MORE / 1024,
             "files": sum(1 for path in self.root.rglob("*") if path.is_file()),
             "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         }
 
-    def replace(self, minute: int) -> float:
-        """Other rows in a minute; CPU seconds."""
-        write_events(self.folder / "data", range(minute, minute + 1), seed=1)
+    def replace(self, minute: int, seed: int = 0, more: float = 0.0) -> float:
+        """Other rows in a minute, or other values; CPU seconds."""
+        write_events(self.folder / "data", range(minute, minute + 1), seed, more)
         return self.run(minute, minute + 1)[0]
 
     def fill(self, minute: int) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from dataclasses import dataclass, field, fields
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,12 +20,15 @@ from pipelines.store.paths import digest_of
 from pipelines.timeline.ledger import NOTES, Entries
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pipelines.jobs.bound import Bound
     from pipelines.jobs.pending import Pending
     from pipelines.states.frames import Ints
     from pipelines.timeline.batches import Versions
+
+    Part = tuple[Pending, Sequence[Mapping[str, Any]]]
+    """Some of a window's work, and the results of its shards, as `finalize_shards` returns them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,16 +95,22 @@ class Staged:
         return Staged(facts["folder"], windows, facts["missing"], facts["remarks"])
 
 
-def staged_window(bound: Bound, pending: Pending, results: Sequence[dict[str, Any]]) -> StagedWindow:
-    """The files that the shards of one window staged, and the new entries of its ledger."""
+def staged_window(bound: Bound, parts: Sequence[Part]) -> StagedWindow:
+    """The files that the shards of one window staged, and the new entries of its ledger. `parts`: of the window's work, in order."""
+    pending, results = parts[0][0], [result for _, of_part in parts for result in of_part]
     schema = results[0]["schema"] if results else base64.b64encode(_least_schema().serialize()).decode()
     files = [file for result in results for file in result["files"]]
-    entries = new_entries(pending, [result["tallies"] | {"notes": result["notes"]} for result in results], files)
+    entries = reduce(Entries.newest, (_entries(*part) for part in parts))
     definition, starts = bound.derivation(pending.window), entries.start_us.tolist()
     anew, known = _begins_anew(definition, pending) or _has_other_types(pending, schema), pending.known
     if anew and known is not None and known.definition == definition:
         entries = known.entries.take(pending.history.batches.position(known.entries.start_us) >= 0).newest(entries)
     return StagedWindow(pending.window, schema, files, starts, pending.published.head, definition, text_of(entries.to_table()), anew)
+
+
+def _entries(part: Pending, results: Sequence[Mapping[str, Any]]) -> Entries:
+    files = [file for result in results for file in result["files"]]
+    return new_entries(part, [result["tallies"] | {"notes": result["notes"]} for result in results], files)
 
 
 def _begins_anew(definition: str, pending: Pending) -> bool:
@@ -163,12 +172,15 @@ def _made(starts: Ints, files: Sequence[dict[str, Any]]) -> Versions:
     return made
 
 
-def _notes(pending: Pending, shards: Sequence[dict[str, Any]]) -> pa.Array:
+def _notes(pending: Pending, shards: Sequence[Mapping[str, Any]]) -> pa.Array:
     """For each batch the files of its note; null where no note was made."""
-    made_after = {*pending.work.notes_after}
-    paths = ([shard["notes"][str(at)] for shard in shards if str(at) in shard["notes"]] for at in pending.work.notes_after)
-    notes = dict(zip(pending.work.notes_after, paths, strict=True))
-    return pa.array([notes[at] if at in made_after else None for at in pending.work.positions.tolist()], NOTES)
+    notes = {at: note_of(shards, at) for at in pending.work.notes_after}
+    return pa.array([notes.get(at) for at in pending.work.positions.tolist()], NOTES)
+
+
+def note_of(shards: Sequence[Mapping[str, Any]], position: int) -> tuple[str, ...]:
+    """The files of the note that shards made after a batch. `shards`: of each `notes`, position of a batch -> path of a file."""
+    return tuple(shard["notes"][str(position)] for shard in shards if str(position) in shard["notes"])
 
 
 def entries_of(staged: StagedWindow) -> Entries:

@@ -35,7 +35,7 @@ def reconcile(window: Kind, width_us: int, batches: Batches, marks: Ints, ledger
     compared = Compared(batches, marks, before.entries if before else None)
     match window.follows:
         case Carried(flushes=flushes):
-            return carried.work(batches, before, flushes=flushes)
+            return carried.work(batches, marks, before, flushes=flushes)
         case Bounded(reach_us=reach_us):
             return bounded.work(window, reach_us, width_us, closing(window, marks), compared)
         case Chained(margin_us=margin_us):

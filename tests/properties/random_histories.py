@@ -1,7 +1,7 @@
 """Finalize on a desk: batches, ledger and published windows in memory; what is read and recomputed is what reconcile says."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from pipelines.definition.watermark import Marking
 from pipelines.engine.tallies import tallies
 from pipelines.engine.windows import Combined, combine, still_open
 from pipelines.jobs.pending import Pending
-from pipelines.jobs.staged_windows import new_entries
+from pipelines.jobs.staged_windows import new_entries, note_of
 from pipelines.jobs.window_tables import Published
 from pipelines.store.paths import digest_of
 from pipelines.store.store import Snapshot
@@ -24,6 +24,7 @@ from pipelines.timeline.chained import settled_us
 from pipelines.timeline.closing import closing, watermarks
 from pipelines.timeline.history import history
 from pipelines.timeline.ledger import Entries, Ledger
+from pipelines.timeline.parts import first_part, part_behind
 from pipelines.timeline.reconcile import reconcile
 from pipelines.timeline.work import Work
 from tests.properties.equal_values import bitwise
@@ -64,32 +65,33 @@ class Desk:
         return start
 
     def finalize(self, asked: Iterable[int] = ()) -> Work:
-        """Recompute what changed, from the states that matter, and publish it."""
+        """Recompute what changed, from the states that matter, and publish it; part by part, as far as something changes."""
         todo = self.to_do(asked)
-        if not todo.work:
-            return todo.work
-        combined = self.combined(todo)
-        told = tallies(combined, len(todo.marks), todo.work.positions, opened=isinstance(self.given.ours.follows, Chained | Carried))
-        entries = new_entries(todo, [told | {"notes": self.note(todo, combined)}], [])
-        stored = Entries.of_table(entries.to_table())
-        self.ledger = Ledger(DEFINITION, self.ledger.entries.newest(stored) if self.ledger else stored)
-        for at in todo.work.positions.tolist():
-            self.published[int(todo.history.batches.start_us[at])] = combined.windows.filter(pa.array(combined.closed == at))
+        part = first_part(todo.work)
+        while part:
+            part = part_behind(todo.work, part, self.derive(replace(todo, work=part)))
         return todo.work
 
+    def derive(self, todo: Pending) -> tuple[str, ...]:
+        """Recompute some batches and publish them; the note after the last one."""
+        combined, positions = self.combined(todo), todo.work.positions
+        told = tallies(combined, len(todo.marks), positions, opened=isinstance(self.given.ours.follows, Chained | Carried))
+        results = told | {"notes": self.note(todo, combined)}
+        stored = Entries.of_table(new_entries(todo, [results], []).to_table())
+        self.ledger = Ledger(DEFINITION, self.ledger.entries.newest(stored) if self.ledger else stored)
+        for at in positions.tolist():
+            self.published[int(todo.history.batches.start_us[at])] = combined.windows.filter(pa.array(combined.closed == at))
+        return note_of([results], int(positions[-1]))
+
     def note(self, todo: Pending, combined: Combined) -> dict[str, str]:
-        """What is open after some batches, for windows that go on from there."""
-        window = self.given.ours
-        when = closing(window, todo.marks)
-        follows = window.follows
-        until = [settled_us(follows.margin_us, when, at + 1) if isinstance(follows, Chained) else None for at in todo.work.notes_after]
-        fields = list(FIELDS.values())
-        notes = {
-            f"note {len(self.notes) + place}": still_open(combined, at, until[place], fields)
-            for place, at in enumerate(todo.work.notes_after)
-        }
-        self.notes |= notes
-        return dict(zip(map(str, todo.work.notes_after), notes, strict=True))
+        """What is open after some batches, for windows that go on from there; named by its content, as notes are."""
+        follows, when, names = self.given.ours.follows, closing(self.given.ours, todo.marks), {}
+        for at in todo.work.notes_after:
+            until = settled_us(follows.margin_us, when, at + 1) if isinstance(follows, Chained) else None
+            note = still_open(combined, at, until, list(FIELDS.values()))
+            names[str(at)] = digest_of(repr(note.to_pylist()).encode())
+            self.notes[names[str(at)]] = note
+        return names
 
     def to_do(self, asked: Iterable[int]) -> Pending:
         batches = Batches.joined([batch for batch, _ in self.checkpoint.values()])

@@ -22,7 +22,7 @@ from pipelines.timeline.closing import closing
 from tests.case_counts import cases
 from tests.catalogue.kinds import ARRIVAL_DRAWS
 from tests.oracle import Batch, judge_arrival
-from tests.properties.equal_values import alike
+from tests.properties.equal_values import alike, bitwise
 from tests.properties.naive_lift import AGGREGATES, ORACLE, positioned, states
 from tests.properties.random_arrivals import DEEP, batches
 
@@ -133,3 +133,21 @@ def test_engine_and_oracle_agree(chunk: int, draw: str) -> None:
 def test_work_that_goes_on_from_notes_gives_the_same(draw: str) -> None:
     wrong = {seed: said for seed in range(CASES // 3) if (said := disagreement(draw, seed, cut=True))}
     assert wrong == {}
+
+
+@pytest.mark.parametrize("draw", ARRIVAL_DRAWS)
+def test_a_note_says_the_same_wherever_the_work_began(draw: str) -> None:
+    wrong = {seed: said for seed in range(CASES // 3) if (said := other_notes(draw, seed))}
+    assert wrong == {}
+
+
+def other_notes(draw: str, seed: int) -> list[str]:
+    """The notes that differ between work that goes on from each note, and work from the beginning of history."""
+    dice = random.Random(seed)
+    given, found = ARRIVAL_DRAWS[draw](dice), batches(dice)
+    note, lines = None, list[str]()
+    for at in range(len(found)):
+        note = derived(given.ours, found, at, at + 1, note)[1]
+        whole = derived(given.ours, found, 0, at + 1, None)[1]
+        lines += [] if bitwise(note, whole) else [f"batch {at}: {note.to_pylist()} not {whole.to_pylist()}"]
+    return lines

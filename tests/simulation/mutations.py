@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from pipelines.errors import MuntinError
-from pipelines.jobs.run import accumulate, publish
+from pipelines.jobs.run import accumulate, finalize, publish
 from pipelines.jobs.upkeep import vacuum
 from pipelines.timeline import carried
+from pipelines.timeline.parts import part_behind
 from tests.simulation.tables import MemoryStore
 
 Mutation = Callable[[pytest.MonkeyPatch], None]
@@ -46,6 +47,15 @@ def note_of_another_batch(patch: pytest.MonkeyPatch) -> None:
         return replace(work, since=min(work.since, before))
 
     patch.setattr(carried, "from_note", wrong)
+
+
+def any_note_is_the_same(patch: pytest.MonkeyPatch) -> None:
+    """Work that goes on from batch to batch ends at the first note behind the change, whatever that says."""
+
+    def wrong(whole: Any, part: Any, _note: Any) -> Any:
+        return part_behind(whole, part, whole.stops and whole.stops.note_after(int(part.positions[-1])))
+
+    patch.setattr(finalize, "part_behind", wrong)
 
 
 def tidies_up_after_any_error(patch: pytest.MonkeyPatch) -> None:
@@ -91,6 +101,7 @@ MUTATIONS: Mapping[str, Mutation] = {
         gate_stands_open,
         vacuum_forgets_what_is_staged,
         note_of_another_batch,
+        any_note_is_the_same,
         tidies_up_after_any_error,
         publishes_over_others,
         batches_without_locks,

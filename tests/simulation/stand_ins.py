@@ -27,7 +27,7 @@ from tests.simulation.actors import pause
 from tests.simulation.definitions import MINUTE_US, SIZE, START_US, salt
 from tests.simulation.disk import at_hand
 from tests.simulation.place import Place
-from tests.simulation.rows import BAD, Row, Window, chained, good, is_poisoned
+from tests.simulation.rows import BAD, Row, Window, chained, good, handed_on, is_poisoned
 from tests.simulation.source import rows_of_source
 
 
@@ -142,16 +142,17 @@ def _sliding(shard: Shard, states: Sequence[tuple[int, int, int]]) -> list[Windo
 
 
 def _carried(shard: Shard, states: Sequence[tuple[int, int, int]]) -> tuple[list[Window], dict[str, str]]:
-    """Windows, and the notes after some batches: a number that depends on all rows so far."""
-    before = salt(shard.bound, shard.window)
+    """Windows, and the notes after some batches: a number that is handed on."""
+    before = handed_on(salt(shard.bound, shard.window))
     for path in shard.note:
         before = contents.noted(f"{shard.bound.folder}/{NOTES}/{path}")
     wanted, windows, notes = set(shard.wanted.tolist()), list[Window](), {}
     for at in range(shard.since, len(shard.marks)):
         rows = [(event, amount) for place, event, amount in states if place == at]
-        before, minute = chained(before, rows), int((shard.starts[at] - START_US) // MINUTE_US)
+        value, minute = chained(before, rows), int((shard.starts[at] - START_US) // MINUTE_US)
+        before = handed_on(value)
         if rows and at in wanted:
-            windows.append((minute, minute + 1, len(rows), before, at))
+            windows.append((minute, minute + 1, len(rows), value, at))
         if at in shard.notes_after:
             notes[str(at)] = _noted(shard, int(shard.starts[at]), before)
     return windows, notes

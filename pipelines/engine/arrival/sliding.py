@@ -38,7 +38,9 @@ def slide(rules: Rules, frames: Frames) -> Fired:
     block, none = _blocks(rules.evict, frames, clock, (value, difference)), np.zeros(len(windows), np.int64)
     listed = _listed(np.flatnonzero(count < hi - lo), lo, hi, evicted_by)
     held = _listed(np.arange(len(notes)), notes[:, -2], notes[:, -1], evicted_by)
-    note = Held(notes[:, 0], notes[:, 1], notes[:, 2:-2], noted_bases, held[:, 0], held[:, 1])
+    counters = notes[:, 2:-2]
+    counters[:, TOTAL] %= rules.evict.rows or 1  # blocks begin at multiples of it, and nothing else asks for it
+    note = Held(notes[:, 0], notes[:, 1], counters, noted_bases, held[:, 0], held[:, 1])
     return Fired(group, index, lo, hi, closed, none, none, listed, block, note)
 
 

@@ -1,8 +1,12 @@
-"""Finalize: compare the published windows with the states, and stage the files of all windows that changed, in one Spark job."""
+"""Finalize: compare the published windows with the states, and stage the files of all windows that changed.
+
+One Spark job does it; but for windows that are handed from batch to batch, which are derived part by part (see `timeline.parts`).
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -14,20 +18,24 @@ from pipelines.jobs.duplicates.settle import settled
 from pipelines.jobs.kept_states import check_work
 from pipelines.jobs.promotion import check_not_superseded
 from pipelines.jobs.shards.shard import shards_together
-from pipelines.jobs.staged_windows import Staged, staged_window
+from pipelines.jobs.staged_windows import Staged, note_of, staged_window
 from pipelines.jobs.staging_folders import STAGED_FILE
 from pipelines.jobs.window_tables import place
 from pipelines.spark.tasks import parallelism, run_tasks
+from pipelines.store.contents import problems_of_notes
 from pipelines.store.disk import write_whole
+from pipelines.timeline.parts import first_part, part_behind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pyspark.sql import SparkSession
 
     from pipelines.jobs.bound import Bound
     from pipelines.jobs.pending import Pending
     from pipelines.jobs.shards.shard import Shard
+    from pipelines.jobs.staged_windows import Part
+    from pipelines.timeline.work import Work
 
 
 def finalize(bound: Bound, spark: SparkSession, asked: Iterable[int], *, again: bool = False) -> Staged:
@@ -48,12 +56,35 @@ def finalize(bound: Bound, spark: SparkSession, asked: Iterable[int], *, again: 
     for pending in windows:
         _check_states(bound, pending)
         check_work(bound, pending)
-    results = _results(spark, shards_together(bound, windows, folder, parallelism(spark)))
-    changed = [staged_window(bound, pending, results[pending.window]) for pending in windows if pending.work]
+    changed = [staged_window(bound, parts) for parts in _derived(bound, spark, windows, folder)]
     staged = Staged(folder, changed, _missing(windows), [remark for pending in windows for remark in pending.remarks])
     if changed:
         write_whole(path_of(bound.folder, folder, STAGED_FILE), staged.dumps().encode())
     return staged
+
+
+def _derived(bound: Bound, spark: SparkSession, windows: Sequence[Pending], folder: str) -> Iterable[list[Part]]:
+    """For each window that has work the parts of it, in order, with the results of their shards; parts of several windows at once."""
+    whole = {pending.window: pending.work for pending in windows if pending.work}
+    done: dict[str, list[Part]] = {window: [] for window in whole}
+    parts = [replace(pending, work=first_part(pending.work)) for pending in windows if pending.work]
+    while parts:
+        results = _results(spark, shards_together(bound, parts, folder, parallelism(spark)))
+        for part in parts:
+            done[part.window].append((part, results[part.window]))
+        rest = [(part, _behind(bound, whole[part.window], part, results[part.window])) for part in parts]
+        parts = [replace(part, work=work) for part, work in rest if work]
+    return done.values()
+
+
+def _behind(bound: Bound, whole: Work, part: Pending, results: Sequence[Mapping[str, Any]]) -> Work:
+    """The part of a work that follows a part that was done; it goes on from no note whose files are lost."""
+    note = note_of(results, int(part.work.positions[-1]))
+    while True:
+        found = part_behind(whole, part.work, note)
+        if found.note == note or not problems_of_notes(bound.folder, found.note) or whole.stops is None:
+            return found
+        whole = replace(whole, stops=whole.stops.without_note(found.note))
 
 
 def _check_states(bound: Bound, pending: Pending) -> None:

@@ -87,7 +87,7 @@ def shards_together(bound: Bound, windows: Sequence[Pending], folder: str, cores
         work = pending.work
         if work:
             goes_on = isinstance(bound.windows[pending.window].follows, Carried) or work.note
-            begin = (work.since, work.note, work.notes_after) if goes_on else None
+            begin = (work.since, work.note, work.notes_after, work.shards) if goes_on else None
             starts, marks = pending.history.batches.start_us, pending.marks
             groups[bound.frames_of(pending.window).table, starts.tobytes(), marks.tobytes(), begin].append(pending)
     return [shards for group in groups.values() for shards in _of_group(bound, group, folder, cores)]
@@ -104,7 +104,7 @@ def _of_group(bound: Bound, group: Sequence[Pending], folder: str, cores: int) -
     ):
         return []
     undivided = not bound.pipeline.keys or any(not bound.windows[pending.window].made_of.apart for pending in group)
-    count = 1 if undivided else _count(rows, cores)
+    count = 1 if undivided else max(group[0].work.shards, _count(rows, cores))
     batches = group[0].history.batches
     if undivided:
         check_states(bound.pipeline.name, [pending.window for pending in group], rows)
