@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 MANY = 8
 _MOST = 2_000_000  # entries in memory, of some 100 bytes
 _VERSIONS = 3  # of a table's ledger: the whole, what was published since a run looked, and the segments that become one
+_SEGMENT = "ledger"  # how the names of segments begin
 _LEDGER, _ENTRIES, _DEFINITION = "muntin.ledger", "muntin.entries", "muntin.definition"
 _STATE, _SUPERSEDED = "muntin.state", "muntin.superseded"
 _NAME = re.compile(r"ledger_(?P<number>\d{10})_(?P<entries>\d{7,})_[0-9a-f]{16}\.parquet")
@@ -62,13 +63,13 @@ class Segment:
 
 def segments_of(files: Iterable[File]) -> tuple[Segment, ...]:
     """The segments among the files of a table, oldest first. The only ledger of a state of version 0.1 is segment 0."""
-    ledgers = (file for file in files if is_segment(file.path))
+    ledgers = [file for file in files if file.path.startswith(_SEGMENT)]  # of hundreds of files, many times a run: no call for each
     return tuple(sorted(map(_segment, ledgers), key=lambda segment: segment.number))
 
 
 def is_segment(path: str) -> bool:
     """Whether a file of a table is a segment of its ledger."""
-    return path.startswith("ledger")
+    return path.startswith(_SEGMENT)
 
 
 def _segment(file: File) -> Segment:

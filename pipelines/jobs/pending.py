@@ -9,10 +9,10 @@ import numpy as np
 
 from pipelines.definition.instants import label
 from pipelines.files.paths import path_of
+from pipelines.jobs.window_files import files_over, within
 from pipelines.jobs.window_tables import Published, place, published
 from pipelines.store.batch_facts import batches_of
 from pipelines.store.contents import problems_of_notes
-from pipelines.store.paths import batches_of_windows
 from pipelines.timeline.closing import watermarks
 from pipelines.timeline.history import History, history
 from pipelines.timeline.reconcile import reconcile
@@ -113,9 +113,7 @@ def _batches_with_lost_files(bound: Bound, now: Published, asked: Sequence[int])
     """The batches asked for that have lost a published file, and the others that may have lost windows with it."""
     starts = np.array(sorted(asked), np.int64)
     folder, lost = place(bound.folder, now.table), set[int]()
-    for file in now.snapshot.files:
-        first, last = batches_of_windows(file.path) or (0, -1)
-        within = starts[np.searchsorted(starts, first) : np.searchsorted(starts, last, side="right")] if first <= last else starts[:0]
-        if len(within) and not path_of(folder, file.path).is_file():
-            lost.update(now.starts[(now.starts >= first) & (now.starts <= last)].tolist(), within.tolist())
+    for file, first, last in files_over(now.snapshot.files, starts):
+        if not path_of(folder, file.path).is_file():
+            lost.update(within(now.starts, first, last).tolist(), within(starts, first, last).tolist())
     return sorted(lost)

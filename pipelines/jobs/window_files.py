@@ -68,11 +68,8 @@ def replaced_windows(folder: str, files: Sequence[File], starts: Ints, known: In
         StateError: a file that must be written anew is gone or damaged.
     """
     old, rest = list[File](), list[File]()
-    for file in files:
-        first, last = batches_of_windows(file.path) or (0, -1)
-        if first > last or not len(_within(starts, first, last)):
-            continue
-        others = _within(known, first, last)
+    for file, first, last in files_over(files, starts):
+        others = within(known, first, last)
         kept = _others(folder, file, starts) if not is_among(others, starts).all() else None
         if kept is None or len(kept) < file.rows:
             old.append(file)
@@ -124,7 +121,19 @@ def _in_types(folder: str, file: File, schema: pa.Schema, keys: Sequence[str]) -
     return write_windows(wide, folder, first, last, int(file.path.partition("/")[2].partition("_")[0]), keys)
 
 
-def _within(ascending: Ints, first: int, last: int) -> Ints:
+def files_over(files: Sequence[File], starts: Ints) -> list[tuple[File, int, int]]:
+    """The files of a table that may hold windows of some batches, with the starts of their first and last batch.
+
+    `starts`: of the batches, ascending.
+    """
+    held = [(*batches, file) for file in files if (batches := batches_of_windows(file.path))]
+    firsts, lasts = (np.array([each[at] for each in held], np.int64) for at in (0, 1))
+    over = np.searchsorted(starts, firsts) < np.searchsorted(starts, lasts, side="right")
+    return [(file, first, last) for first, last, file in (held[at] for at in np.flatnonzero(over).tolist())]
+
+
+def within(ascending: Ints, first: int, last: int) -> Ints:
+    """The instants from a first to a last, both among them."""
     return ascending[np.searchsorted(ascending, first) : np.searchsorted(ascending, last, side="right")]
 
 

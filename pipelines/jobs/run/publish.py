@@ -180,8 +180,9 @@ def _marks(staged: StagedWindow, now: Published, folder: str, schema: pa.Schema)
 
 def _thinned(merged: Entries, new: Entries, now: Published) -> Entries:
     """Entries of segments that become one, with fewer notes of old batches."""
-    starts = np.union1d(now.starts, new.start_us)
-    return merged.thinned(np.searchsorted(starts, merged.start_us), len(starts))
+    more = new.start_us[~is_among(new.start_us, now.starts)]  # beside all of history: a union would sort that
+    number = np.searchsorted(now.starts, merged.start_us) + np.searchsorted(more, merged.start_us)
+    return merged.thinned(number, len(now.starts) + len(more))
 
 
 def is_stale(store: Store, staged: Staged) -> bool:
