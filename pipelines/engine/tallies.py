@@ -28,7 +28,7 @@ def tallies(combined: Combined, batches: int, wanted: Ints, *, opened: bool, lat
         windows: how many windows the batch closed.
         late: how many of its rows came too late for at least one window.
         missed: how many windows its rows missed, summed over the rows.
-        late_any: as `late`, over all definitions.
+        late_any: as `late`, over the definitions that are derived together.
         open: the earliest start of a window that is open after the batch; `AFTER_ALL` if no window is. None: not looked for.
     """
     missed = combined.found.missed

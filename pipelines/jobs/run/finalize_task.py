@@ -60,9 +60,16 @@ def finalize_shards(shards: Sequence[Shard]) -> list[dict[str, Any]]:
     for own, combined in zip(rows, windows, strict=True):
         late_any[own] |= combined.found.missed > 0
     return [
-        {**done, "tallies": tallies(each, len(shard.marks), shard.wanted, opened=_may_stay_open(_window(shard)), late_any=late_any[own])}
+        {**done, "tallies": _tallies(shard, each, late_any[own])}
         for done, shard, own, each in zip(told, shards, rows, windows, strict=True)
     ]
+
+
+def _tallies(shard: Shard, combined: Combined, late_any: np.ndarray) -> dict[str, Any]:
+    """Windows that are handed from batch to batch count by themselves: behind a note each is derived alone."""
+    window = _window(shard)
+    together = None if isinstance(window.follows, Carried) else late_any
+    return tallies(combined, len(shard.marks), shard.wanted, opened=_may_stay_open(window), late_any=together)
 
 
 def _written(shard: Shard, arranged: Arranged, combined: Combined) -> dict[str, Any]:
