@@ -19,6 +19,7 @@ from pipelines import Pipeline, read, run, sources, windows
 from pipelines import aggregates as agg
 from pipelines.jobs.bound import bind
 from pipelines.jobs.reports import RunReport
+from pipelines.jobs.shards import shard
 from pipelines.jobs.window_tables import published
 from pipelines.windows import Window
 from tests.storage.three_batches import HERE
@@ -126,6 +127,20 @@ def test_a_lost_note_behind_a_correction_is_made_again(lived: Place) -> None:
     lived.run("state", AT, BATCHES)
     lived.run("clean", 0, BATCHES)
     assert lived.all("state") == lived.all("clean")
+
+
+def test_a_note_of_several_tasks_is_compared_with_a_note_of_as_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = Place(tmp_path, {"w": KINDS["count"]})
+    place.write(range(BATCHES))
+    with monkeypatch.context() as patch:
+        patch.setattr(shard, "WORTH_A_TASK", 100)
+        place.run("state", 0, BATCHES)
+    notes = [path.parent for path in (tmp_path / "state").rglob("carry/**/*.parquet")]
+    assert len(notes) == 2 * len({*notes}), "two tasks have made the notes"
+    place.write([AT], corrected=True)
+    assert len(place.run("state", AT, AT + 1).published["w"]) <= BATCHES // 4
+    place.run("clean", 0, BATCHES)
+    assert place.all("state") == place.all("clean")
 
 
 @pytest.mark.parametrize("lived", ["sessions"], indirect=True)
