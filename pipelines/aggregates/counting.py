@@ -8,7 +8,7 @@ from pipelines.aggregates.aggregate import Aggregate, Field
 from pipelines.aggregates.algebra import SUM, AtExtreme
 from pipelines.aggregates.distribution import count_distinct
 from pipelines.definition.expressions import expression
-from pipelines.definition.plain_lifts import Plain
+from pipelines.definition.plain_lifts import EVERY_ROW, Plain
 from pipelines.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from pipelines.aggregates.aggregate import About
 
-ROW_COUNT = Field("rows", "", (("", Plain("count(*)", "count", "1")),), SUM)
+ROW_COUNT = Field("rows", "", (("", Plain("count(*)", "count", EVERY_ROW)),), SUM)
 
 
 def _itself(n: pa.Array) -> pa.Array:

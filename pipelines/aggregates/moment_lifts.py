@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pipelines.definition.plain_lifts import Plain
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -16,7 +18,7 @@ def doubles(**of: str) -> tuple[tuple[str, str], ...]:
     >>> doubles(a="x")
     (('a', 'coalesce(list((x)::DOUBLE), [])'),)
     """
-    return tuple((name, f"coalesce(list(({x})::DOUBLE), [])") for name, x in of.items())
+    return tuple((name, Plain(f"coalesce(list(({x})::DOUBLE), [])", "numbers", x)) for name, x in of.items())
 
 
 def counted_columns(sums: Sums) -> list[pa.Array]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, Self
 
-What = Literal["count", "sum", "least", "greatest", "first", "last", "first_row", "last_row", "value"]
+What = Literal["count", "sum", "least", "greatest", "first", "last", "first_row", "last_row", "value", "numbers"]
+EVERY_ROW = "1"
+"""SQL of a value that every row has."""
 
 
 class Plain(str):
@@ -12,7 +14,8 @@ class Plain(str):
 
     `of`: the SQL expression of the value, without aggregates. `what`: how many values are not null; their sum, 0 without any; the least;
     the greatest; the value in the first or in the last row by (event time, arrival), nulls left out, or, as "first_row" and "last_row",
-    nulls too; "value": the value, where there is one row, and the text alone tells what else.
+    nulls too; "value": the value, where there is one row, and the text alone tells what else; "numbers": a list of all values as doubles,
+    for a seal to which nulls say nothing.
 
     >>> Plain("count(x)", "count", "x").of
     'x'

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from pipelines.aggregates.lifts import Narrowed
-from pipelines.definition.plain_lifts import Plain
+from pipelines.definition.plain_lifts import EVERY_ROW, Plain
 from pipelines.sources.lift import accepted_rows
 from pipelines.sources.scan import quoted
 from pipelines.states.columns import EVENT_TIME, FIRST_EVENT, LAST_EVENT
@@ -47,7 +47,7 @@ def row_values(fields: Sequence[Field], frames: FrameSet) -> dict[str, tuple[Wha
     """Column of a state -> what it is made of, and the SQL of a row's value; None if one cannot be told of values."""
     lifts = {column: lift for each in fields for column, lift in each.lifts.items()}
     told = {column: _value(lift) for column, lift in lifts.items()}
-    if frames.by_arrival or frames.lifts or any(each.seal or each.is_state or each.source for each in fields):
+    if frames.by_arrival or frames.lifts or any(each.is_state or each.source for each in fields):
         return None
     ends: dict[str, tuple[What, str]] = {FIRST_EVENT: ("least", EVENT_TIME), LAST_EVENT: ("greatest", EVENT_TIME)}
     found = {column: each for column, each in told.items() if each}
@@ -82,17 +82,35 @@ def typed_values(
 
 def _typed(what: What, sql: str, of: str, natural: str, kind: str) -> RowValue | None:
     """A value with its type, if its states are as exact as DuckDB's."""
-    if what == "count":
-        return RowValue(what, sql) if kind == "BIGINT" else None
-    if what == "sum" and of in _COUNTED and (natural, kind) == ("HUGEINT", "BIGINT"):
-        return RowValue(what, sql)
-    if what == "sum" and of in _FLOATS and (natural, kind) == ("DOUBLE", "DOUBLE"):
-        return RowValue(what, sql, "DOUBLE")
-    if what in ("sum", "value") or not of == natural == kind:
-        return None
+    match what, natural, kind:
+        case ("count", _, "BIGINT"):
+            return RowValue(what, sql)
+        case ("sum", "HUGEINT", "BIGINT") if of in _COUNTED:
+            return RowValue(what, sql)
+        case ("sum", "DOUBLE", "DOUBLE") if of in _FLOATS:
+            return RowValue(what, sql, "DOUBLE")
+        case ("numbers", "DOUBLE[]", "DOUBLE[]"):
+            return RowValue(what, sql, "DOUBLE")
+        case ("least" | "greatest" | "first" | "last" | "first_row" | "last_row", _, _) if of == natural == kind:
+            return _one_of(what, sql, of)
+    return None
+
+
+def _one_of(what: What, sql: str, of: str) -> RowValue | None:
+    """The value of a row, of those that a state keeps as they are."""
     if of == "FLOAT" and what in _OF_TIME:
         return RowValue(what, f"({sql}) + 0::FLOAT", "DOUBLE")  # DuckDB's arg_min and arg_max make 0.0 of a -0.0 that is a FLOAT
     return RowValue(what, sql, "DOUBLE") if of in _FLOATS else RowValue(what, sql) if of in _INTEGERS else None
+
+
+def values_of_columns(values: Mapping[str, RowValue]) -> dict[str, str]:
+    """Column of a state -> the SQL of the values that fill it: what is counted shares them with another column where it can.
+
+    >>> values_of_columns({"rows": RowValue("count", "1"), "count_x": RowValue("count", "x"), "sum_x": RowValue("sum", "x")})
+    {'rows': 'muntin_time', 'count_x': '(x)::BIGINT', 'sum_x': '(x)::BIGINT'}
+    """
+    held = {EVERY_ROW: EVENT_TIME, EVENT_TIME: EVENT_TIME} | {each.sql: each.cast for each in values.values() if each.what != "count"}
+    return {column: held.get(each.sql, each.cast) if each.what == "count" else each.cast for column, each in values.items()}
 
 
 def keys_fit(pipeline: Pipeline, kinds: Mapping[str, str]) -> bool:

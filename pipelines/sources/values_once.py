@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from pipelines.aggregates.lifts import Narrowed
-from pipelines.definition.plain_lifts import Plain
+from pipelines.definition.plain_lifts import EVERY_ROW, Plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from pipelines.states.held_once import How
 
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
-_EVERY_ROW = "1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +88,7 @@ def _narrower(total: _OfRow, holders: Mapping[str, str]) -> str | None:
 
 def _follows(column: str, each: _OfRow, holders: Mapping[str, str], rows: Mapping[str, _OfRow]) -> tuple[How, str] | None:
     if each.what == "count":
-        return ("one", "") if each.value == _EVERY_ROW else _present(each, holders.values(), rows)
+        return ("one", "") if each.value == EVERY_ROW else _present(each, holders.values(), rows)
     if each.what == "sum":
         return "total", _narrower(each, holders) or holders[each.cast]
     return None if holders[each.cast] == column else ("value", holders[each.cast])

@@ -9,22 +9,23 @@ It is worth it where there are few slots for many rows: see `fits`. Elsewhere a 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pyarrow as pa
 
 from pipelines.states.columns import FRAME
-from pipelines.states.dense_keys import MOST_VALUES, MetKeys
+from pipelines.states.dense_keys import MOST_VALUES, MetKeys, MetValues
 from pipelines.states.frames import frame_numbers, frame_starts
 from pipelines.states.keys import numbered_keys
-from pipelines.states.slots import Column, empty_column
+from pipelines.states.slots import empty_column
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from pipelines.definition.kinds import Cycle
-    from pipelines.states.slots import Lifted
+    from pipelines.states.slot_numbers import Numbers
+    from pipelines.states.slots import Column, Lifted
 
 MOST_SLOTS = 2**21
 """What bounds the memory: 16 MB for a column of states."""
@@ -60,15 +61,15 @@ def dense_states(
         rows: how many rows there are.
 
     Returns:
-        key columns, `frame` (int64, microseconds), `columns` (int64 or float64).
+        key columns, `frame` (int64, microseconds), `columns` (int64 or float64; of "numbers" lists of float64).
     """
     first, last = frame_numbers(np.array(span_us), cycle).tolist()
-    frames, room, met, table = last - first + 1, _KEYS, None, dict[str, Column]()
+    frames, room, met, table = last - first + 1, _KEYS, None, dict[str, "Column | Numbers"]()
     for batch in batches:
-        met = MetKeys([pa.array([], batch[key].type) for key in keys]) if met is None else met
+        met = MetKeys([MetValues(pa.array([], batch[key].type)) for key in keys]) if met is None else met
         number = met.numbers([batch[key] for key in keys], len(batch))
-        table = table or {name: empty_column(lifted, batch[lifted.of].type, frames * room) for name, lifted in columns.items()}
-        if not fits(frames, len(met), rows) or max(map(len, met.parts), default=0) >= MOST_VALUES:
+        table = table or {name: empty_column(lifted, batch[lifted.of].type, frames, room, rows) for name, lifted in columns.items()}
+        if not fits(frames, len(met), rows) or met.most_values >= MOST_VALUES:
             return None
         if len(met) > room:
             room = len(met) + len(met) // 4
@@ -79,8 +80,7 @@ def dense_states(
         values = {lifted.of: _value(batch[lifted.of]) for lifted in columns.values()}
         if not all(column.take(slot, moment, *values[column.lifted.of]) for column in table.values()):
             return None
-    odd = any(column.lifted.what == "sum" and not np.isfinite(column.slots).all() for column in table.values())
-    if odd or met is None:
+    if met is None or not all(column.is_finite for column in table.values()):
         return None
     number, states = _states(table, met, keys, room)
     return states.add_column(len(keys), FRAME, pa.array(frame_starts(number + first, cycle)))
@@ -93,14 +93,14 @@ def _value(column: pa.Array) -> tuple[np.ndarray, np.ndarray]:
     return column.fill_null(0).to_numpy(zero_copy_only=False), column.is_valid().to_numpy(zero_copy_only=False)
 
 
-def _states(table: Mapping[str, Column], met: MetKeys, keys: Sequence[str], room: int) -> tuple[np.ndarray, pa.Table]:
+def _states(table: Mapping[str, Column | Numbers], met: MetKeys, keys: Sequence[str], room: int) -> tuple[np.ndarray, pa.Table]:
     """The slots with rows, those of a key together, and their frames, counted from the first.
 
     They are read as they lie, and written to as many places as there are keys.
     """
-    from pipelines.states.dense_kernels import filled_slots, moved
+    from pipelines.states.dense_kernels import filled_slots
 
-    columns, counts = met.columns, table["rows"].slots
+    columns, counts = met.columns, cast("Column", table["rows"]).slots
     number, _ = numbered_keys(columns, len(met))
     states = np.count_nonzero(counts.reshape(-1, room), axis=0)
     order = np.argsort(number)
@@ -113,7 +113,4 @@ def _states(table: Mapping[str, Column], met: MetKeys, keys: Sequence[str], room
     found: dict[str, pa.Array] = {name: column.take(owner) for name, column in zip(keys, columns, strict=True)}
     frame = np.empty(len(slot), np.int64)
     frame[place] = slot // room
-    for name, column in table.items():
-        none = ~moved(column.some, slot, place) if len(column.some) else None
-        found[name] = pa.array(moved(column.slots, slot, place), mask=none)
-    return frame, pa.table(found)
+    return frame, pa.table(found | {name: column.states(counts, slot, place) for name, column in table.items()})

@@ -7,6 +7,19 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def find_places(value, least, table, place):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """Find the place of each whole number in a table that begins with `least`; False where one is not in it, or has -1."""
+    most = least + len(table) - 1
+    for row in range(len(value)):
+        if not least <= value[row] <= most:
+            return False
+        place[row] = table[value[row] - least]
+        if place[row] < 0:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def add_counts(out, slot, valid):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """Count the values of each slot."""
     if len(valid):
@@ -93,3 +106,12 @@ def moved(slots, slot, place):  # type: ignore[no-untyped-def]  # noqa: ANN001, 
     for at in range(len(slot)):
         out[place[at]] = slots[slot[at]]
     return out
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def put_together(slot, value, valid, begin, out, out_valid):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """Write the numbers of each slot behind each other from its `begin` on, which moves on."""
+    for row in range(len(slot)):
+        at = begin[slot[row]]
+        out[at], out_valid[at] = value[row], valid[row]
+        begin[slot[row]] = at + 1

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from pipelines.states.slot_numbers import Numbers
+
 if TYPE_CHECKING:
     from pipelines.definition.plain_lifts import What
     from pipelines.states.frames import Ints
@@ -41,6 +43,11 @@ class Column:
     time_us: Ints
     bound: float = 0.0
 
+    @property
+    def is_finite(self) -> bool:
+        """Whether no sum is infinite or NaN."""
+        return self.lifted.what != "sum" or bool(np.isfinite(self.slots).all())
+
     def widened(self, frames: int, keys: int) -> None:
         """Make room for so many keys."""
         self.slots, self.some = (_widened(each, frames, keys, 0) for each in (self.slots, self.some))
@@ -50,7 +57,7 @@ class Column:
         """Add some rows in order of arrival; False if a sum of integers may not fit. `valid`: empty if no value is null.
 
         Raises:
-            ValueError: a "value" is not made of several rows.
+            ValueError: a "value" is not made of several rows, and "numbers" are no slot.
         """
         from pipelines.states import dense_kernels as kernels
 
@@ -70,13 +77,23 @@ class Column:
                 kernels.keep_first(self.slots, self.some, self.time_us, slot, time_us, value, valid, what == "first_row")
             case "last" | "last_row":
                 kernels.keep_last(self.slots, self.some, self.time_us, slot, time_us, value, valid, what == "last_row")
-            case "value":
-                raise ValueError("a slot holds what several rows make together, and of a value only its text says that")
+            case "value" | "numbers":
+                raise ValueError("a slot holds what several rows make together: of a value only its text says that, and numbers are lists")
         return self.bound < 2**62
 
+    def states(self, counts: Ints, slot: Ints, place: Ints) -> pa.Array:  # noqa: ARG002 - a slot says by itself what its state is
+        """What the slots say of each state. `slot`, `place`: of each state."""
+        from pipelines.states.dense_kernels import moved
 
-def empty_column(lifted: Lifted, of: pa.DataType, slots: int) -> Column:
-    """So many slots without a value. `of`: the type of the rows' values."""
+        none = ~moved(self.some, slot, place) if len(self.some) else None
+        return pa.array(moved(self.slots, slot, place), mask=none)
+
+
+def empty_column(lifted: Lifted, of: pa.DataType, frames: int, keys: int, rows: int) -> Column | Numbers:
+    """A column without a value, for so many rows of so many frames and keys. `of`: the type of the rows' values."""
+    if lifted.what == "numbers":
+        return Numbers.empty(lifted, keys, rows)
+    slots = frames * keys
     kind = np.float64 if lifted.what != "count" and pa.types.is_floating(of) else np.int64
     some = np.zeros(0 if lifted.what in ("count", "sum") else slots, np.bool_)
     return Column(lifted, np.zeros(slots, kind), some, np.full(slots if _never(lifted.what) else 0, _never(lifted.what)))

@@ -1,7 +1,8 @@
 """Each fast way from rows to states writes the very files that DuckDB's GROUP BY leads to: their names tell their content."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,8 @@ ODD_FLOATS = (*SIGNED_ZEROS, float("nan"), float("inf"), float("-inf"), 0.1, 1e3
 KEYS: dict[str, Callable[[np.random.Generator, int], pa.Array]] = {
     "integers": lambda dice, rows: pa.array(dice.integers(-3, 12, rows), pa.int32(), mask=dice.random(rows) < 0.1),
     "texts": lambda dice, rows: pa.array([None if one == "x0" else one for one in (f"x{n}" for n in dice.integers(0, 9, rows))]),
+    "small": lambda dice, rows: pa.array(dice.integers(-128, 128, rows), pa.int8()),
+    "ever more": lambda dice, rows: pa.array(dice.integers(0, np.arange(rows) // 200 + 1), mask=dice.random(rows) < 0.01),
     "far apart": lambda dice, rows: pa.array(dice.choice(dice.integers(-(2**62), 2**62, 5), rows)),
 }
 AGGREGATES = {
@@ -51,7 +54,12 @@ AGGREGATES = {
     "latest": agg.last("g", ignore_nulls=True),
     "final": agg.last("g"),
     "some": agg.any_value("f", where="i > 3"),
+    "spread": agg.stddev("f"),
+    "narrower": agg.variance("g", where="i > 0"),
+    "skewed": agg.skewness("i"),
+    "together": agg.correlation("f", "s", where="i < 500"),
 }
+OF_SEVERAL_ROWS = ("spread", "narrower", "skewed", "together")
 
 
 def written(tmp_path: Path, name: str, pipeline: Pipeline) -> list[str]:
@@ -59,6 +67,22 @@ def written(tmp_path: Path, name: str, pipeline: Pipeline) -> list[str]:
     root = tmp_path / name
     run(pipeline, root=root, start=START, end=START + timedelta(hours=1), spark=InProcess())
     return sorted(str(path.relative_to(root)) for path in root.rglob("frames/**/*.parquet"))
+
+
+@contextmanager
+def slots_made(into: list[pa.Table | None]) -> Iterator[None]:
+    """Few rows at once, and slots for however few rows; tells what they gave, None where they left it to groups."""
+
+    def kept(*args: Any, **named: Any) -> pa.Table | None:
+        into.append(dense.dense_states(*args, **named))
+        return into[-1]
+
+    with (
+        mock.patch.object(dense_lift, "MANY_ROWS", 1),
+        mock.patch.object(dense_lift, "_AT_ONCE", 700),
+        mock.patch.object(dense_lift, "dense_states", kept),
+    ):
+        yield
 
 
 def write_rows(folder: Path, seed: int, keys: tuple[str, ...], rows: int = 8_000) -> None:
@@ -90,25 +114,41 @@ def definition(folder: Path, keys: int, kinds: dict[str, windows.Window], aggreg
     )
 
 
-@pytest.mark.parametrize("keys", [(), ("integers",), ("texts",), ("far apart",), ("integers", "texts"), ("texts", "integers", "far apart")])
+@pytest.mark.parametrize(
+    "keys",
+    [
+        (),
+        ("integers",),
+        ("small",),
+        ("ever more",),
+        ("texts",),
+        ("far apart",),
+        ("integers", "texts"),
+        ("ever more", "texts"),
+        ("texts", "integers", "far apart"),
+    ],
+)
 @pytest.mark.parametrize("seed", range(3))
 def test_slots_give_what_groups_give(tmp_path: Path, seed: int, keys: tuple[str, ...]) -> None:
     write_rows(tmp_path / "data", seed, keys)
     pipeline = definition(tmp_path / "data", len(keys), {"wide": windows.tumbling("30m"), "gaps": windows.session("30m")}, AGGREGATES)
     expected = written(tmp_path, "groups", pipeline)
     made = list[pa.Table | None]()
-
-    def kept(*args: Any, **named: Any) -> pa.Table | None:
-        made.append(dense.dense_states(*args, **named))
-        return made[-1]
-
-    with (
-        mock.patch.object(dense_lift, "MANY_ROWS", 1),
-        mock.patch.object(dense_lift, "_AT_ONCE", 700),
-        mock.patch.object(dense_lift, "dense_states", kept),
-    ):
+    with slots_made(made):
         assert written(tmp_path, "slots", pipeline) == expected
     assert any(made) or seed % 3
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_moments_of_any_floats(tmp_path: Path, seed: int) -> None:
+    """No sum is among the aggregates: it would leave NaN and infinities to groups."""
+    write_rows(tmp_path / "data", seed, ("ever more",))
+    pipeline = definition(tmp_path / "data", 1, {"wide": windows.tumbling("30m")}, {name: AGGREGATES[name] for name in OF_SEVERAL_ROWS})
+    expected = written(tmp_path, "groups", pipeline)
+    made = list[pa.Table | None]()
+    with slots_made(made):
+        assert written(tmp_path, "slots", pipeline) == expected
+    assert made == [table for table in made if table] != []
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -170,7 +210,7 @@ ARRIVED = {
     "grown": windows.arrival(windows.by_delta("i", 100)),
     "marked": windows.arrival(windows.by_punctuation("i > 900")),
 }
-OF_A_ROW = AGGREGATES | {
+OF_A_ROW = {name: one for name, one in AGGREGATES.items() if name not in OF_SEVERAL_ROWS} | {
     "first": agg.first("f"),
     "last": agg.last("i", where="f > 1"),
     "some": agg.any_value("s"),
@@ -218,7 +258,7 @@ def test_a_file_holds_each_value_once(tmp_path: Path) -> None:
     assert told == {field.name: field.type for field in pa.schema(DeltaTable(frames).schema().to_arrow())}
 
 
-@pytest.mark.parametrize("aggregate", [agg.stddev("f"), agg.first("i", where="f > 1"), agg.last("f", where="i > 0"), agg.first("k0")])
+@pytest.mark.parametrize("aggregate", [agg.median("f"), agg.first("i", where="f > 1"), agg.last("f", where="i > 0"), agg.first("k0")])
 def test_a_state_that_is_not_told_of_one_value_is_grouped(tmp_path: Path, aggregate: agg.Aggregate) -> None:
     """A list of values; a null of the row that counts, which is no row that does not count; a text."""
     write_rows(tmp_path / "data", 0, ("texts",))

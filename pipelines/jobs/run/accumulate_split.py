@@ -98,7 +98,7 @@ def _lifted(
     kinds, wider = types_of_states(natural, share, frames, split.paths)
     dense = dense_lift(session, share, frames, found, times, counted, (natural, kinds))
     if dense is not None:
-        return dense, wider
+        return sealed(dense, share.bound.fields), wider
     if rows := rows_as_states(*asked, (natural, kinds)):
         return stored(session, rows.query, rows.kinds).replace_schema_metadata(rows.footer), wider
     table = sealed(stored(session, query, kinds), share.bound.fields)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from pipelines.sources.duckdb_session import described
-from pipelines.sources.row_values import keys_fit, row_values, typed_values, values_query
+from pipelines.sources.row_values import keys_fit, row_values, typed_values, values_of_columns, values_query
 from pipelines.states.columns import EVENT_TIME, FIRST_EVENT, FRAME, LAST_EVENT
 from pipelines.states.dense import dense_states, fits
 from pipelines.states.slots import Lifted
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from pipelines.definition.frame_sets import FrameSet
     from pipelines.jobs.run.shares import Share
     from pipelines.jobs.run.split_rows import Counted, SplitRows
-    from pipelines.sources.row_values import RowValue
     from pipelines.sources.taken_times import Taken
 
 MANY_ROWS = 2**17
@@ -65,18 +64,14 @@ def dense_lift(
     typed = typed_values(values, {sql: of[_name(at)] for at, sql in enumerate(expressions)}, *types)
     if typed is None:
         return None
-    names = _names(typed)
+    filled = values_of_columns(typed)
+    names = {sql: _name(at) for at, sql in enumerate(dict.fromkeys(filled.values())) if sql != EVENT_TIME}
     reader = session.sql(values_query(*asked, {name: sql for sql, name in names.items()}, keys)).to_arrow_reader(_AT_ONCE)
     with reader:
-        lifted = {column: Lifted(value.what, names[value.cast]) for column, value in typed.items()}
+        lifted = {column: Lifted(value.what, names.get(filled[column], EVENT_TIME)) for column, value in typed.items()}
         span = (counted.oldest, counted.newest)
         states = dense_states(reader, pipeline.keys, EVENT_TIME, lifted, span_us=span, cycle=frames.cycle, rows=counted.accepted)
     return None if states is None else _as_stored(states, kinds)
-
-
-def _names(values: Mapping[str, RowValue]) -> dict[str, str]:
-    """SQL of a value -> the name of its column."""
-    return {sql: _name(at) for at, sql in enumerate(dict.fromkeys(value.cast for value in values.values()))}
 
 
 def _name(number: int) -> str:
