@@ -138,8 +138,10 @@ def _settled(combined: Combined, rows: Ints, window: Ints, fields: Sequence[Fiel
 
 
 def _heads(frames: Frames, assignment: Assignment) -> pa.Array:
-    """A row of each window's group."""
-    return pa.array(np.searchsorted(frames.group, assignment.group))
+    """A row of each window's group. Windows of one group mostly lie together, so that few groups are searched."""
+    begins = np.flatnonzero(run_starts(assignment.group))
+    found = np.searchsorted(frames.group, assignment.group[begins])
+    return pa.array(np.repeat(found, np.diff(begins, append=len(assignment.group))))
 
 
 def _only(assignment: Assignment, closed: Ints, chosen: np.ndarray) -> tuple[Assignment, Ints]:

@@ -44,17 +44,19 @@ def sliding_ranges(frames: Frames, first_end: Ints, size: int, step: int, floor:
         floor: for each state, the instant up to which windows were closed before it came.
         ends: the windows that end after the first instant and up to the second are wanted. `missed` counts all windows.
     """
-    last_end = first_end + (size - step)
-    open_from = np.maximum(first_end, _after(floor, first_end, step))
-    missed = (np.minimum(open_from, last_end + step) - first_end) // step
+    closed = np.flatnonzero(floor >= first_end)  # states that came when their first window was closed
+    first, last = first_end[closed], first_end[closed] + (size - step)
+    open_from = _after(floor[closed], first, step)
+    missed = np.zeros(len(first_end), np.int64)
+    missed[closed] = (np.minimum(open_from, last + step) - first) // step
     windows = _windows_on_time(frames, first_end, size, step, missed, ends)
-    open_from, last_end = np.maximum(open_from, _after(ends[0], first_end, step)), np.minimum(last_end, ends[1])
-    late = np.flatnonzero((missed > 0) & (open_from <= last_end))
+    open_from, last = np.maximum(open_from, _after(ends[0], first, step)), np.minimum(last, ends[1])
+    late = np.flatnonzero(open_from <= last)
     if not len(late):
         return windows
-    pair_row, nth = repeated(late, (last_end[late] - open_from[late]) // step + 1)
-    pair_end = open_from[pair_row] + nth * step
-    return with_late_states(windows, frames.group, pair_row, pair_end - size, pair_end)
+    pair, nth = repeated(late, (last[late] - open_from[late]) // step + 1)
+    pair_end = open_from[pair] + nth * step
+    return with_late_states(windows, frames.group, closed[pair], pair_end - size, pair_end)
 
 
 def sliding_numbers(frames: Frames, number: Ints, size: int, floor: Ints, borders: Callable[[Ints], Ints]) -> Assignment:
@@ -81,8 +83,10 @@ def _after(instant: Ints | int, first_end: Ints, step: int) -> Ints:
 def _windows_on_time(frames: Frames, first_end: Ints, size: int, step: int, missed: Ints, ends: tuple[int, int]) -> Assignment:
     """The windows over the states that missed none."""
     on_time = np.flatnonzero(missed == 0)
-    group, end, lo, mid, hi = _ranges(frames.group[on_time], frames.start[on_time], first_end[on_time], size, step, ends)
-    block = run_numbers(frames.group[on_time], frames.start[on_time] // size)
+    all_are = len(on_time) == len(frames)
+    group, start, first_end = (each if all_are else each[on_time] for each in (frames.group, frames.start, first_end))
+    block = run_numbers(group, start // size)
+    group, end, lo, mid, hi = _ranges(group, start, first_end, size, step, ends)
     no_pairs = on_time[:0]
     return Assignment(on_time, block, group, end - size, end, lo, mid, hi, no_pairs, no_pairs, missed)
 
@@ -94,13 +98,14 @@ def _ranges(group: Ints, start: Ints, first_end: Ints, size: int, step: int, end
     `first_end` on, up to the next run's `first_end`, which brings the following ones; `size / step` windows at most.
     """
     heads = np.flatnonzero(run_starts(group, first_end))
-    tails = np.append(heads[1:], len(group))
-    until = first_end[heads] + size
-    same_group = group[heads[1:]] == group[heads[:-1]] if len(heads) else np.empty(0, bool)
-    until[:-1] = np.where(same_group, np.minimum(until[:-1], first_end[heads[1:]]), until[:-1])
-    begin = np.maximum(first_end[heads], _after(ends[0], first_end[heads], step))
-    until = np.minimum(until, _after(ends[1], first_end[heads], step))
+    begin, owner = first_end[heads], group[heads]
+    until = begin + size
+    np.minimum(until[:-1], begin[1:], out=until[:-1], where=owner[1:] == owner[:-1])
+    over, early = np.flatnonzero(until > ends[1]), np.flatnonzero(begin <= ends[0])
+    until[over] = np.minimum(until[over], _after(ends[1], begin[over], step))
+    begin[early] = _after(ends[0], begin[early], step)
     counts = np.maximum(until - begin, 0) // step
+    tails = np.append(heads[1:], len(group))
     return _two_pointers(group, start, begin, heads, tails, counts, int(counts.sum()), size, step)  # type: ignore[no-any-return]
 
 
