@@ -13,10 +13,11 @@ from pyspark.sql import SparkSession
 from benchmarks.workloads import EPOCH
 from pipelines import Pipeline, read, run, sources, windows
 from pipelines import aggregates as agg
+from pipelines.spark.quick_java import environment, quick
 
 WINDOW = "windows"
 DAEMON = "pipelines.jobs.python_daemon"
-"""Spark's Python daemon with the engine imported: what `run` sets in a session that it starts itself."""
+"""Spark's Python daemon with the engine imported."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -62,8 +63,11 @@ class Job:
         )
 
 
-def session() -> SparkSession:
-    """The process's session, started when there is none."""
+def session(*, queries: bool = False) -> SparkSession:
+    """The process's session, started when there is none: with the Python and the Java that the command `muntin run` starts.
+
+    `queries`: whether Spark computes rows itself, so that the command would leave Java as Spark starts it.
+    """
     os.environ["PYSPARK_PYTHON"] = sys.executable
     settings: dict[str, bool | float | str | None] = {
         "spark.driver.host": "127.0.0.1",
@@ -73,7 +77,8 @@ def session() -> SparkSession:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
-    return SparkSession.builder.master("local[*]").appName("benchmark").config(map=settings).getOrCreate()
+    with environment({} if queries else quick(os.environ)):
+        return SparkSession.builder.master("local[*]").appName("benchmark").config(map=settings).getOrCreate()
 
 
 def start() -> None:
