@@ -18,8 +18,7 @@ from numba import njit
 
 from pipelines.engine.assignment import Assignment
 from pipelines.engine.repeats import repeated
-from pipelines.states.frames import run_numbers, run_starts
-from pipelines.states.order import sorted_order
+from pipelines.states.frames import run_numbers
 
 if TYPE_CHECKING:
     from pipelines.states.frames import Frames, Ints
@@ -51,10 +50,8 @@ def unique_ranges(frames: Frames, size: int, resolution: int, leaving: int | Non
     number = np.cumsum(holds) - 1
     pairs = np.lexsort((pair_row, pair_window))
     block = run_numbers(group, time // (size + resolution))
-    owner, end = asked[0][holds], asked[1][holds]
-    return Assignment(
-        on_time, block, owner, end - size, end, lo[holds], mid[holds], hi[holds], number[pair_window[pairs]], pair_row[pairs], missed
-    )
+    owner, end, lo, mid, hi = (each if holds.all() else each[holds] for each in (*asked, lo, mid, hi))
+    return Assignment(on_time, block, owner, end - size, end, lo, mid, hi, number[pair_window[pairs]], pair_row[pairs], missed)
 
 
 def _late_pairs(frames: Frames, late_rows: Ints, asked: tuple[Ints, Ints], size: int, floor: Ints) -> tuple[Ints, Ints]:
@@ -69,17 +66,30 @@ def _late_pairs(frames: Frames, late_rows: Ints, asked: tuple[Ints, Ints], size:
 
 def _asked(group: Ints, time: Ints, floor: Ints, leaving: int | None) -> tuple[Ints, Ints]:
     """(group, end) of every window that a state asks for and that was open when it came; sorted, each once."""
-    owners, ends = [], []
-    for beyond in (0,) if leaving is None else (0, leaving):
-        rows = np.flatnonzero(time + beyond > floor)
-        rows = rows[run_starts(group[rows], time[rows])]
-        owners.append(group[rows])
-        ends.append(time[rows] + beyond)
-    owner, end = np.concatenate(owners), np.concatenate(ends)
-    order = sorted_order(owner, end)
-    owner, end = owner[order], end[order]
-    once = run_starts(owner, end)
-    return owner[once], end[once]
+    owner, end = np.empty(2 * len(group), np.int64), np.empty(2 * len(group), np.int64)
+    found = _merged(group, time, floor, -1 if leaving is None else leaving, owner, end)
+    return owner[:found], end[:found]
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _merged(group, time, floor, leaving, owner, end):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """Merge the ends at states' times with those `leaving` later, none if it is -1; how many there are."""
+    rows, found = len(group), 0
+    now, later = 0, 0 if leaving >= 0 else rows
+    while True:
+        while now < rows and time[now] <= floor[now]:
+            now += 1
+        while later < rows and time[later] + leaving <= floor[later]:
+            later += 1
+        if now == rows and later == rows:
+            return found
+        is_now = later == rows
+        if now < rows and later < rows:
+            is_now = group[now] < group[later] or (group[now] == group[later] and time[now] <= time[later] + leaving)
+        owner[found], end[found] = (group[now], time[now]) if is_now else (group[later], time[later] + leaving)
+        now, later = now + is_now, later + (not is_now)
+        if found == 0 or owner[found] != owner[found - 1] or end[found] != end[found - 1]:
+            found += 1
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
