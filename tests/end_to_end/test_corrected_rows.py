@@ -143,6 +143,17 @@ def test_a_note_of_several_tasks_is_compared_with_a_note_of_as_many(tmp_path: Pa
     assert place.all("state") == place.all("clean")
 
 
+def test_windows_beside_sessions_that_never_end_count_late_rows_as_in_a_clean_run(tmp_path: Path) -> None:
+    """New batches: sessions that have been open for long go on from a note, while the windows beside them are derived of states."""
+    place = Place(tmp_path, {"hour": windows.tumbling("1h"), "visit": windows.session("10h"), "short": SESSIONS["short"]})
+    place.write(range(BATCHES))
+    place.run("state", 0, BATCHES - 9)
+    for batch in range(BATCHES - 9, BATCHES):
+        place.run("state", batch, batch + 1)
+    place.run("clean", 0, BATCHES)
+    assert place.all("state") == place.all("clean")
+
+
 @pytest.mark.parametrize("lived", ["sessions"], indirect=True)
 def test_windows_over_the_same_states_end_where_each_is_the_same_again(lived: Place) -> None:
     lived.write([AT], corrected=True, rows=ROWS - 1)

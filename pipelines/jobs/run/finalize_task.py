@@ -57,8 +57,9 @@ def finalize_shards(shards: Sequence[Shard]) -> list[dict[str, Any]]:
         windows.append(replace(combined, windows=combined.windows.schema.empty_table()))  # they are written
         del combined
     late_any = np.zeros(len(arranged.frames), np.bool_)
-    for own, combined in zip(rows, windows, strict=True):
-        late_any[own] |= combined.found.missed > 0
+    for shard, own, combined in zip(shards, rows, windows, strict=True):
+        if not _may_stay_open(_window(shard)):
+            late_any[own] |= combined.found.missed > 0
     return [
         {**done, "tallies": _tallies(shard, each, late_any[own])}
         for done, shard, own, each in zip(told, shards, rows, windows, strict=True)
@@ -66,10 +67,9 @@ def finalize_shards(shards: Sequence[Shard]) -> list[dict[str, Any]]:
 
 
 def _tallies(shard: Shard, combined: Combined, late_any: np.ndarray) -> dict[str, Any]:
-    """Windows that are handed from batch to batch count by themselves: behind a note each is derived alone."""
-    window = _window(shard)
-    together = None if isinstance(window.follows, Carried) else late_any
-    return tallies(combined, len(shard.marks), shard.wanted, opened=_may_stay_open(window), late_any=together)
+    """Windows that may stay open for long count late rows by themselves, and not for others: behind a note each is derived alone."""
+    alone = _may_stay_open(_window(shard))
+    return tallies(combined, len(shard.marks), shard.wanted, opened=alone, late_any=None if alone else late_any)
 
 
 def _written(shard: Shard, arranged: Arranged, combined: Combined) -> dict[str, Any]:
