@@ -13,6 +13,7 @@ NOTES = """\
 - Job: from the events in Parquet to windows in Parquet, the second time in a process: session, imports and compiled
   code are warm. Process: from the start of a fresh process to the end of its first job. Both the median of {runs},
   contestants in turn; from - to: the fastest and the slowest job. CPU: of the job, all cores together, JVM included.
+- Ours has the Python and the Java that `muntin run` starts where Spark only hands out tasks: engine imported, quick compiler alone.
 - Peak: the process and its children added up, sampled five times a second; pages that forks share count in each. The
   Spark peers may take half of the machine's memory, and do.
 - Every contestant's windows are compared with a plain numpy reference before anything is timed: keys, spans, counts,
