@@ -84,7 +84,8 @@ class BatchReport:
         rows_read: rows in its files.
         rows_accepted: rows that entered states: neither refused nor left out by the filter.
         rows_quarantined: rows refused, each in the quarantine with its reason.
-        rows_late: accepted rows that came too late for at least one window.
+        rows_late: accepted rows that came too late for at least one window. Sessions and windows by arrival, which may stay open for long,
+            count by themselves, and the greatest count is told.
         windows_closed: window -> how many of them this batch closed; empty while it waits for missing intervals.
         watermark: how far time is known after it; None while it waits, or before any event.
         windows_missed: window -> how many of them its rows came too late for, summed over rows.

@@ -38,7 +38,8 @@ class Entries:
         late: how many of its rows came too late for at least one window.
         missed: how many windows its rows missed, summed over the rows.
         open_us: the earliest start of a window that is open after it; `AFTER_ALL` if no window is, or the kind does not ask.
-        late_any: how many of its rows came too late for a window of any definition that was derived together with it, over the same frames.
+        late_any: how many of its rows came too late for a window of any definition that was derived together with it, over the same frames;
+            of windows that may stay open for long, for a window of this definition.
         made: a name of the windows that it closed, of their files as they were published; 0 where it closed none, or in ledgers of version
             0.1.
         note: the files of the note made after it (list of string); null if no note was made.

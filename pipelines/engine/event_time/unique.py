@@ -50,7 +50,8 @@ def unique_ranges(frames: Frames, size: int, resolution: int, leaving: int | Non
     number = np.cumsum(holds) - 1
     pairs = np.lexsort((pair_row, pair_window))
     block = run_numbers(group, time // (size + resolution))
-    owner, end, lo, mid, hi = (each if holds.all() else each[holds] for each in (*asked, lo, mid, hi))
+    all_hold = holds.all()
+    owner, end, lo, mid, hi = (each if all_hold else each[holds] for each in (*asked, lo, mid, hi))
     return Assignment(on_time, block, owner, end - size, end, lo, mid, hi, number[pair_window[pairs]], pair_row[pairs], missed)
 
 
