@@ -1,4 +1,7 @@
-"""Loops that add rows to the states of their slots. Values are int64 or float64; `valid` has no entry where no value is null."""
+"""Loops that find the slots of rows, add rows to the states of their slots, and lay states together by key.
+
+Values are int64 or float64; `valid` has no entry where no value is null.
+"""
 
 from __future__ import annotations
 

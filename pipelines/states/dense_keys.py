@@ -52,13 +52,14 @@ class MetValues:
 
     def _tabulate(self) -> None:
         """Lay the places of all known values into a table, where these are whole numbers that lie near each other."""
-        ends = pc.min_max(self.known).as_py() if pa.types.is_integer(self.known.type) else {"min": None}
-        if ends["min"] is not None and ends["max"] - ends["min"] < _WIDEST:
-            met = np.flatnonzero(self.known.is_valid().to_numpy(zero_copy_only=False))
-            self.least, self.table = ends["min"], np.full(ends["max"] - ends["min"] + 1, -1)
-            self.table[self.known.drop_null().to_numpy().astype(np.int64) - self.least] = met
-        else:
-            self.table = self.table[:0]
+        if not pa.types.is_integer(self.known.type) or self.known.null_count == len(self.known):
+            return
+        ends = pc.min_max(self.known).as_py()
+        size = ends["max"] - ends["min"] + 1
+        self.least, self.table = ends["min"], np.full(size if size <= _WIDEST else 0, -1)
+        if len(self.table):
+            places = np.flatnonzero(self.known.is_valid().to_numpy(zero_copy_only=False))
+            self.table[self.known.drop_null().to_numpy().astype(np.int64) - self.least] = places
 
 
 @dataclass(slots=True)

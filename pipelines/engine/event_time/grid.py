@@ -45,16 +45,16 @@ def sliding_ranges(frames: Frames, first_end: Ints, size: int, step: int, floor:
         ends: the windows that end after the first instant and up to the second are wanted. `missed` counts all windows.
     """
     closed = np.flatnonzero(floor >= first_end)  # states that came when their first window was closed
-    first, last = first_end[closed], first_end[closed] + (size - step)
+    first, last_end = first_end[closed], first_end[closed] + (size - step)
     open_from = _after(floor[closed], first, step)
     missed = np.zeros(len(first_end), np.int64)
-    missed[closed] = (np.minimum(open_from, last + step) - first) // step
+    missed[closed] = (np.minimum(open_from, last_end + step) - first) // step
     windows = _windows_on_time(frames, first_end, size, step, missed, ends)
-    open_from, last = np.maximum(open_from, _after(ends[0], first, step)), np.minimum(last, ends[1])
-    late = np.flatnonzero(open_from <= last)
+    open_from, last_end = np.maximum(open_from, _after(ends[0], first, step)), np.minimum(last_end, ends[1])
+    late = np.flatnonzero(open_from <= last_end)
     if not len(late):
         return windows
-    pair, nth = repeated(late, (last[late] - open_from[late]) // step + 1)
+    pair, nth = repeated(late, (last_end[late] - open_from[late]) // step + 1)
     pair_end = open_from[pair] + nth * step
     return with_late_states(windows, frames.group, closed[pair], pair_end - size, pair_end)
 
