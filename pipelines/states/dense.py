@@ -9,14 +9,16 @@ It is worth it where there are few slots for many rows: see `fits`. Elsewhere a 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pipelines.states.columns import FRAME
 from pipelines.states.dense_keys import MOST_VALUES, MetKeys, MetValues
 from pipelines.states.frames import frame_numbers, frame_starts
+from pipelines.states.held_once import whole_column
 from pipelines.states.keys import numbered_keys
 from pipelines.states.slots import empty_column
 
@@ -32,6 +34,27 @@ MOST_SLOTS = 2**21
 _KEYS = 64  # room at the beginning
 
 
+class Extent(NamedTuple):
+    """How many rows there are, and their least and greatest time, microseconds."""
+
+    rows: int
+    oldest: int
+    newest: int
+
+
+def extent_of(states: pa.Table, first: str, last: str) -> Extent | None:
+    """The extent of the rows that states are made of; None where there are none. `first`, `last`: columns with their times."""
+    ends = pc.min(states[first]).as_py(), pc.max(states[last]).as_py()
+    return Extent(int(whole_column(states, "rows").to_numpy().sum()), *ends) if len(states) else None
+
+
+class DenseStates(NamedTuple):
+    """States, and the extent of the rows that they are made of."""
+
+    table: pa.Table
+    extent: Extent
+
+
 def fits(frames: int, keys: int, rows: int) -> bool:
     """Whether a table with slots for so many frames and keys is worth it for so many rows."""
     return frames * keys <= min(rows, MOST_SLOTS)
@@ -42,48 +65,50 @@ def dense_states(
     keys: Sequence[str],
     time: str,
     columns: Mapping[str, Lifted],
-    *,
-    span_us: tuple[int, int],
+    most: Extent,
     cycle: Cycle,
-    rows: int,
-) -> pa.Table | None:
+) -> DenseStates | None:
     """A state for each key and frame, sorted by (bucket, key, frame).
 
-    None if the table would be too large, or a sum is not finite or may not fit.
+    None if the table would be too large, a sum is not finite or may not fit, or there is no row, or more than `most` says.
 
     Args:
         batches: the rows in order of arrival, with the key columns, `time` (int64, microseconds), and the columns of values.
         keys: names of one to three key columns.
         time: name of the column with event times.
         columns: column of a state -> what fills it. `rows` counts all rows.
-        span_us: the least and the greatest time.
+        most: how many rows are expected at most, and between which times.
         cycle: where frames begin.
-        rows: how many rows there are.
 
     Returns:
         key columns, `frame` (int64, microseconds), `columns` (int64 or float64; of "numbers" lists of float64).
     """
-    first, last = frame_numbers(np.array(span_us), cycle).tolist()
+    first, last = frame_numbers(np.array([most.oldest, most.newest]), cycle).tolist()
     frames, room, met, table = last - first + 1, _KEYS, None, dict[str, "Column | Numbers"]()
+    came, oldest, newest = 0, most.newest, most.oldest
     for batch in batches:
+        moment, came = batch[time].to_numpy(), came + len(batch)
+        oldest, newest = moment.min(initial=oldest), moment.max(initial=newest)
+        if came > most.rows or oldest < most.oldest or newest > most.newest:
+            return None
         met = MetKeys([MetValues(pa.array([], batch[key].type)) for key in keys]) if met is None else met
         number = met.numbers([batch[key] for key in keys], len(batch))
-        table = table or {name: empty_column(lifted, batch[lifted.of].type, frames, room, rows) for name, lifted in columns.items()}
-        if not fits(frames, len(met), rows) or met.most_values >= MOST_VALUES:
+        table = table or {name: empty_column(lifted, batch[lifted.of].type, frames, room, most.rows) for name, lifted in columns.items()}
+        if not fits(frames, len(met), most.rows) or met.most_values >= MOST_VALUES:
             return None
         if len(met) > room:
             room = len(met) + len(met) // 4
             for column in table.values():
                 column.widened(frames, room)
-        moment = batch[time].to_numpy()
         slot = (frame_numbers(moment, cycle) - first) * room + number
         values = {lifted.of: _value(batch[lifted.of]) for lifted in columns.values()}
         if not all(column.take(slot, moment, *values[column.lifted.of]) for column in table.values()):
             return None
-    if met is None or not all(column.is_finite for column in table.values()):
+    if met is None or came == 0 or not all(column.is_finite for column in table.values()):
         return None
     number, states = _states(table, met, keys, room)
-    return states.add_column(len(keys), FRAME, pa.array(frame_starts(number + first, cycle)))
+    states = states.add_column(len(keys), FRAME, pa.array(frame_starts(number + first, cycle)))
+    return DenseStates(states, Extent(came, int(oldest), int(newest)))
 
 
 def _value(column: pa.Array) -> tuple[np.ndarray, np.ndarray]:

@@ -23,7 +23,8 @@ from pipelines.sources.lift import rows_as_states, states, tally
 from pipelines.sources.repeated_rows import once
 from pipelines.sources.sql_types import stored
 from pipelines.states.checkpoint import arranged, frame_range, numbered
-from pipelines.states.columns import INSTANT
+from pipelines.states.columns import EVENT_TIME, FIRST_EVENT, INSTANT, LAST_EVENT
+from pipelines.states.dense import extent_of
 from pipelines.states.held_once import whole_column
 from pipelines.store.parquet import write_named
 from pipelines.store.paths import StatesPath
@@ -48,33 +49,45 @@ def accumulate_rows(session: duckdb.DuckDBPyConnection, share: Share, split: Spl
         StateError: no space, or no permission.
     """
     times = taken(share.bound, split)
-    first = counted = count(session, found.rows, times)
+    first = counted = _told(share, found) or count(session, found.rows, times)
     by_file, compared = found.by_file(first.read), None
     if share.bound.source.dedupe:
         found = replace(found, rows=_once(session, found.rows, times))
         if share.bound.source.dedupe_within_us is not None:
             compared = without_repeated(session, share, split, found.rows, found.columns, times)
         counted = count(session, found.rows, times)
-    newest = counted.newest if split.mark_us is None else split.mark_us
-    done: dict[str, Any] = {"batch": split.batch_us, "split": split.number, "read": first.read + found.bad, "taken": 0, "newest": newest}
-    done["twice"] = first.read - counted.read
     check_files(session, share.bound, found.columns, [path for path, count in zip(found.paths, by_file, strict=True) if count])
-    done["states"] = states = dict[str, Any]()
+    states = dict[str, Any]()
     for frames in share.bound.frame_sets:
         if compared and compared.repeated:
             _lifted(
                 session, share, split, frames, replace(found, rows=REPEATED), times, count(session, REPEATED, times)
             )  # a faulty row is refused, whatever it repeats
-        table, wider = _lifted(session, share, split, frames, found, times, counted)
+        table, wider, counted = _lifted(session, share, split, frames, found, times, counted)
+        newest = counted.newest if split.mark_us is None else split.mark_us
         decided = compared.decided if compared else UNDECIDED
-        states[frames.table] = written = _write_states(share, split, frames, table, newest, by_file, decided)
-        states[frames.table]["wider"], done["taken"] = wider, written.pop("taken")
-    done["ids"] = compared.ids if compared else None
-    done["rows"], done["columns"] = found.in_files(by_file), [split.paths[0], list(found.columns.items())]
-    done["lacks"] = lacking_files(session, share.bound.source, found.paths)
-    done["refused_rows"] = first.read - first.accepted + found.bad
-    done["refused"] = write_refused(share, split, found.refused()) if done["refused_rows"] else None
-    return done
+        states[frames.table] = _write_states(share, split, frames, table, newest, by_file, decided) | {"wider": wider}
+    refused = found.bad + (first.read - first.accepted if first.exact else counted.read - counted.accepted)
+    return {
+        "batch": split.batch_us,
+        "split": split.number,
+        "read": first.read + found.bad,
+        "taken": [written.pop("taken") for written in states.values()][-1],
+        "newest": newest,
+        "twice": first.read - counted.read,
+        "states": states,
+        "ids": compared.ids if compared else None,
+        "rows": found.in_files(by_file),
+        "columns": [split.paths[0], list(found.columns.items())],
+        "lacks": lacking_files(session, share.bound.source, found.paths),
+        "refused_rows": refused,
+        "refused": write_refused(share, split, found.refused()) if refused else None,
+    }
+
+
+def _told(share: Share, found: SplitRows) -> Counted | None:
+    """What footers tell of the rows, where states tell which of them are accepted: all states, of all rows."""
+    return None if share.bound.source.dedupe or share.bound.pipeline.where else found.told()
 
 
 def count(session: duckdb.DuckDBPyConnection, rows: str, times: Taken) -> Counted:
@@ -90,21 +103,27 @@ def _once(session: duckdb.DuckDBPyConnection, rows: str, times: Taken) -> str:
 
 def _lifted(
     session: duckdb.DuckDBPyConnection, share: Share, split: Split, frames: FrameSet, found: SplitRows, times: Taken, counted: Counted
-) -> tuple[pa.Table, bool]:
-    """The states of a frame set, and whether a type is wider than in the state."""
+) -> tuple[pa.Table, bool, Counted]:
+    """The states of a frame set, whether a type is wider than in the state, and the rows, counted exactly."""
     asked = (share.bound.pipeline, share.bound.fields, frames, found.rows, times, found.columns)
     query = states(*asked)
     natural = described(session, query)
     kinds, wider = types_of_states(natural, share, frames, split.paths)
-    dense = dense_lift(session, share, frames, found, times, counted, (natural, kinds))
-    if dense is not None:
-        return sealed(dense, share.bound.fields), wider
-    if rows := rows_as_states(*asked, (natural, kinds)):
-        return stored(session, rows.query, rows.kinds).replace_schema_metadata(rows.footer), wider
-    table = sealed(stored(session, query, kinds), share.bound.fields)
-    if not frames.by_arrival and any(each.is_state for each in share.bound.fields):
-        table = merged(table, share.bound.pipeline.keys, share.bound.fields)
-    return table, wider
+    extent = None
+    if counted.extent and (dense := dense_lift(session, share, frames, found, times, counted.extent, (natural, kinds))):
+        table, extent = sealed(dense.table, share.bound.fields), dense.extent
+    elif rows := rows_as_states(*asked, (natural, kinds), also=[EVENT_TIME]):
+        table = stored(session, rows.query, {**rows.kinds, EVENT_TIME: "BIGINT"}).replace_schema_metadata(rows.footer)
+        extent = extent_of(table, EVENT_TIME, EVENT_TIME)
+        table = table.drop_columns([EVENT_TIME])
+    else:
+        table = sealed(stored(session, query, kinds), share.bound.fields)
+        extent = extent_of(table, FIRST_EVENT, LAST_EVENT) if frames.event_times else None
+        if not frames.by_arrival and any(each.is_state for each in share.bound.fields):
+            table = merged(table, share.bound.pipeline.keys, share.bound.fields)
+    if not counted.exact:
+        counted = counted.of(extent) if extent else count(session, found.rows, times)
+    return table, wider, counted
 
 
 def _write_states(

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
     from pipelines.definition.frame_sets import FrameSet
     from pipelines.jobs.run.shares import Share
-    from pipelines.jobs.run.split_rows import Counted, SplitRows
+    from pipelines.jobs.run.split_rows import SplitRows
     from pipelines.sources.taken_times import Taken
+    from pipelines.states.dense import DenseStates, Extent
 
 MANY_ROWS = 2**17
 """Fewer are grouped by DuckDB in milliseconds, and their floats are added in the order of the rows there, too."""
@@ -34,16 +35,16 @@ def dense_lift(
     frames: FrameSet,
     found: SplitRows,
     times: Taken,
-    counted: Counted,
+    extent: Extent,
     types: tuple[Mapping[str, str], Mapping[str, str]],
-) -> pa.Table | None:
+) -> DenseStates | None:
     """The states of a frame set, sorted, as `states` would give them; None where DuckDB has to group the rows.
 
     Args:
         session: of DuckDB.
         share, frames: what the states are of.
         found, times: the rows, and the times that are taken.
-        counted: how many rows there are, and their times.
+        extent: how many rows there are at most, and between which times.
         types: column -> SQL type, as DuckDB's aggregates have it, and as the state has it.
 
     Raises:
@@ -51,12 +52,10 @@ def dense_lift(
     """
     pipeline, kinds = share.bound.pipeline, types[1]
     values = row_values(share.bound.fields, frames)
-    if values is None or counted.accepted < MANY_ROWS or not keys_fit(pipeline, kinds):
+    if values is None or extent.rows < MANY_ROWS or not keys_fit(pipeline, kinds):
         return None
-    if counted.newest is None or counted.oldest is None:
-        return None
-    turns = (counted.newest - counted.oldest) // frames.width_us + 1
-    if not fits(turns * len(frames.cuts_us), 1, counted.accepted):
+    turns = (extent.newest - extent.oldest) // frames.width_us + 1
+    if not fits(turns * len(frames.cuts_us), 1, extent.rows):
         return None
     asked, keys = (pipeline, found.rows, times, found.columns), {key: kinds[key] for key in pipeline.keys}
     expressions = dict.fromkeys(sql for _, sql in values.values())
@@ -69,9 +68,8 @@ def dense_lift(
     reader = session.sql(values_query(*asked, {name: sql for sql, name in names.items()}, keys)).to_arrow_reader(_AT_ONCE)
     with reader:
         lifted = {column: Lifted(value.what, names.get(filled[column], EVENT_TIME)) for column, value in typed.items()}
-        span = (counted.oldest, counted.newest)
-        states = dense_states(reader, pipeline.keys, EVENT_TIME, lifted, span_us=span, cycle=frames.cycle, rows=counted.accepted)
-    return None if states is None else _as_stored(states, kinds)
+        states = dense_states(reader, pipeline.keys, EVENT_TIME, lifted, extent, frames.cycle)
+    return None if states is None else states._replace(table=_as_stored(states.table, kinds))
 
 
 def _name(number: int) -> str:

@@ -13,12 +13,14 @@ from pipelines.jobs.run.row_faults import Fault, first_fault, row_faults
 from pipelines.jobs.run.shares import keeps_order, taken
 from pipelines.jobs.run.times_of_files import check_times
 from pipelines.sources.duckdb_session import described
+from pipelines.sources.footer_times import told_extent
 from pipelines.sources.json_columns import read_as
 from pipelines.sources.refused_rows import faulty, refused, whole_row
 from pipelines.sources.row_expressions import RowExpression
 from pipelines.sources.row_times import staged
 from pipelines.sources.scan import quoted, scan
 from pipelines.states.columns import FAULT, SOURCE_ROWS, WRITTEN
+from pipelines.states.dense import Extent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -44,6 +46,7 @@ class SplitRows:
         by_file: gives the number of rows of each of `paths`, from the number of `rows`.
         in_files: gives the number of rows of each file of the split, bad rows too, from those.
         refused: gives the rows that are not accepted or not among them, with the columns `REFUSED`.
+        told: gives what footers tell of `rows`; None where they do not.
     """
 
     paths: Sequence[str]
@@ -53,15 +56,29 @@ class SplitRows:
     by_file: Callable[[int], list[int]]
     in_files: Callable[[list[int]], list[int]]
     refused: Callable[[], pa.Table]
+    told: Callable[[], Counted | None] = lambda: None
 
 
 class Counted(NamedTuple):
-    """How many rows there are, how many of them are accepted, and the largest and the least event time of these, microseconds."""
+    """How many rows there are, how many of them are accepted, and the largest and the least event time of these, microseconds.
+
+    `exact`: false where footers tell: then no more rows are accepted, and of no other times, as long as these tell the truth.
+    """
 
     read: int
     accepted: int
     newest: int | None
     oldest: int | None
+    exact: bool = True
+
+    @property
+    def extent(self) -> Extent | None:
+        """Of the accepted rows; None where there are none."""
+        return None if self.oldest is None or self.newest is None else Extent(self.accepted, self.oldest, self.newest)
+
+    def of(self, accepted: Extent) -> Counted:
+        """The same rows, of which these were accepted."""
+        return Counted(self.read, accepted.rows, accepted.newest, accepted.oldest)
 
 
 def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> SplitRows:
@@ -90,7 +107,11 @@ def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> S
             rows_by_file(session, split.paths, KEPT) if kept else [pq.read_metadata(readable_footer(path)).num_rows for path in split.paths]
         )
 
-    return SplitRows(split.paths, columns, KEPT if kept else rows, 0, by_file, list, lost)
+    def told_by_footers() -> Counted | None:
+        found = None if kept or only else told_extent(session, source, split.paths, columns, taken(bound, split), split.rows)
+        return Counted(found.rows, found.rows, found.newest, found.oldest, exact=False) if found else None
+
+    return SplitRows(split.paths, columns, KEPT if kept else rows, 0, by_file, list, lost, told_by_footers)
 
 
 def carefully(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, files: Mended, odd: Sequence[Fault] = ()) -> SplitRows:

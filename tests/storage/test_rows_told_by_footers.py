@@ -1,0 +1,175 @@
+"""Rows are not counted before they are lifted where footers tell how many there are: what comes of them is what comes of counted rows."""
+
+import dataclasses
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+
+from pipelines import Pipeline, run, sources, windows
+from pipelines import aggregates as agg
+from pipelines.definition.kinds import Cycle
+from pipelines.jobs.look.quarantine import quarantined
+from pipelines.jobs.run import accumulate_task, dense_lift, split_rows
+from pipelines.sources import listing
+from pipelines.states.dense import Extent, dense_states
+from pipelines.states.slots import Lifted
+from pipelines.testing.in_process import InProcess
+
+ROWS = 6_000
+HOUR = timedelta(hours=1)
+START = datetime(2024, 11, 3, 5, tzinfo=UTC)  # in New York, clocks are set back an hour later
+START_US = int(START.timestamp()) * 1_000_000
+UTC_US, LOCAL_US, LOCAL_NS = pa.timestamp("us", tz="UTC"), pa.timestamp("us"), pa.timestamp("ns")
+NEW_YORK = {"timezone": "America/New_York"}
+
+
+def instants(rows: int) -> np.ndarray:
+    """An hour of times."""
+    return START_US + np.arange(rows) * (3_600_000_000 // rows)
+
+
+def with_next_year(us: np.ndarray) -> pa.Array:
+    """The times, some of them of the next year, which no batch takes."""
+    return pa.array(us + np.where(np.arange(len(us)) % 1000 == 100, 400 * 86_400_000_000, 0), UTC_US)
+
+
+def local(times: np.ndarray) -> pa.Array:
+    shown = pa.array(times, UTC_US).cast(pa.timestamp("us", tz="America/New_York"))
+    return pc.local_timestamp(shown)
+
+
+# type of the times in the file, options of the writer, options of the source, whether the footer tells the times
+TIMES: dict[str, tuple[Callable[[np.ndarray], pa.Array], dict[str, Any], dict[str, Any], bool]] = {
+    "instants": (lambda us: pa.array(us, UTC_US), {}, {}, True),
+    "some without": (lambda us: pa.array(us, UTC_US, mask=np.arange(len(us)) % 50 == 3), {}, {}, True),
+    "some not taken": (with_next_year, {}, {}, False),
+    "none at all": (lambda us: pa.nulls(len(us), UTC_US), {}, {}, False),
+    "milliseconds": (lambda us: pa.array(us // 1000, pa.timestamp("ms")), {}, {}, True),
+    "nanoseconds": (lambda us: pa.array(us * 1000, LOCAL_NS), {}, {}, True),
+    "96 bits": (lambda us: pa.array(us, LOCAL_US), {"use_deprecated_int96_timestamps": True}, {}, False),
+    "of a zone": (local, {}, NEW_YORK, True),
+    "integers": (lambda us: pa.array(us // 1_000_000), {}, {"unit": "s"}, True),
+    "texts": (lambda us: pa.array(us, UTC_US).cast(pa.string()), {}, {}, False),
+    "texts of a type": (lambda us: pa.array(us, UTC_US).cast(pa.string()), {}, {"types": {"t": "TIMESTAMPTZ"}}, False),
+    "no statistics": (lambda us: pa.array(us, UTC_US), {"write_statistics": False}, {}, False),
+}
+KINDS: dict[str, windows.Window] = {
+    "slots": windows.tumbling("10m"),
+    "groups": windows.tumbling("1ms"),
+    "runs": windows.session("1s"),
+    "rows": windows.arrival(windows.by_count(7)),
+}
+
+
+def definition(folder: Path, kinds: list[str], **options: Any) -> Pipeline:
+    return Pipeline(
+        name="told",
+        source=sources.files(f"{folder}/*.parquet", event_time="t", all_files=True, **options),
+        schedule="1h",
+        start=START,
+        keys=["k"],
+        windows={name: KINDS[name] for name in kinds},
+        aggregates={"n": agg.count(), "total": agg.sum("x"), "wide": agg.stddev("x")},
+    )
+
+
+def write(folder: Path, times: Callable[[np.ndarray], pa.Array], **how: Any) -> None:
+    folder.mkdir()
+    for number, rows in enumerate((ROWS, ROWS // 2)):
+        columns = {"t": times(instants(rows)), "k": np.arange(rows) % 7, "x": np.arange(rows)}
+        pq.write_table(pa.table(columns), folder / f"{number}.parquet", row_group_size=700, **how)
+
+
+def result(pipeline: Pipeline, root: Path) -> tuple[list[str], list[Any], list[Any]]:
+    """The names of all files of states, which tell their content and their newest time; counts of the batch; refused rows."""
+    (batch,) = run(pipeline, root=root, start=START, end=START + HOUR, spark=InProcess()).batches
+    refused = quarantined(pipeline, root=root).select(["file", "position", "reason"]).to_pylist()
+    names = sorted(str(path.relative_to(root)) for path in root.rglob("frames/**/*.parquet"))
+    return names, [batch.rows_read, batch.rows_accepted, batch.rows_quarantined], sorted(tuple(row.values()) for row in refused)
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> list[Extent | None]:
+    """Slots for however few rows, each split read alone; what footers told of each."""
+    found, tell = list[Extent | None](), split_rows.told_extent
+
+    def noting(*args: Any) -> Extent | None:
+        found.append(tell(*args))
+        return found[-1]
+
+    monkeypatch.setattr(dense_lift, "MANY_ROWS", 1)
+    monkeypatch.setattr(accumulate_task, "may_bundle", lambda _: False)
+    monkeypatch.setattr(split_rows, "told_extent", noting)
+    return found
+
+
+def counted(pipeline: Pipeline, root: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], list[Any], list[Any]]:
+    with monkeypatch.context() as patch:
+        patch.setattr(split_rows, "told_extent", lambda *_: None)
+        return result(pipeline, root)
+
+
+@pytest.mark.parametrize("name", TIMES)
+@pytest.mark.parametrize("kinds", [["slots"], ["groups"], ["runs"], ["rows"], [*KINDS]], ids="-".join)
+def test_told_rows_are_counted_rows(tmp_path: Path, name: str, kinds: list[str], told: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    times, how, options, tells = TIMES[name]
+    write(tmp_path / "data", times, **how)
+    pipeline = definition(tmp_path / "data", kinds, **options)
+    expected = counted(pipeline, tmp_path / "counted", monkeypatch)
+    assert result(pipeline, tmp_path / "told") == expected
+    assert [each is not None for each in told] == [tells]
+    assert not tells or told[0].rows == ROWS * 3 // 2
+
+
+def test_parts_of_a_file(tmp_path: Path, told: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listing, "SPLIT_BYTES", 30_000)
+    write(tmp_path / "data", TIMES["instants"][0])
+    pipeline = definition(tmp_path / "data", [*KINDS])
+    assert result(pipeline, tmp_path / "told") == counted(pipeline, tmp_path / "counted", monkeypatch)
+    assert len(told) > 3
+    assert sum(each.rows for each in told) == ROWS * 3 // 2
+    assert max(each.newest - each.oldest for each in told) < 3_000_000_000, "of the part alone"
+
+
+# the footers say 05:10 - 05:20, the rows lie in 05:00 - 06:00
+@pytest.mark.parametrize("wrong", [(0, 600), (600, 1200), (600, 3600), (600, 0)])
+@pytest.mark.parametrize("kinds", [["slots"], [*KINDS]], ids="-".join)
+def test_footers_that_are_wrong(
+    tmp_path: Path, wrong: tuple[int, int], kinds: list[str], told: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    oldest, newest = (START_US + seconds * 1_000_000 for seconds in wrong)
+    write(tmp_path / "data", TIMES["instants"][0])
+    pipeline = definition(tmp_path / "data", kinds)
+    expected = counted(pipeline, tmp_path / "counted", monkeypatch)
+    monkeypatch.setattr(split_rows, "told_extent", lambda *_: Extent(ROWS * 3 // 2, oldest, newest))
+    assert result(pipeline, tmp_path / "told") == expected
+
+
+@pytest.mark.parametrize(("where", "options"), [("x % 2 = 0", {}), (None, {"dedupe": ["x"]})])
+def test_rows_that_states_do_not_tell_of_are_counted(tmp_path: Path, where: str | None, options: dict[str, Any], told: Any) -> None:
+    write(tmp_path / "data", TIMES["some without"][0])
+    pipeline = dataclasses.replace(definition(tmp_path / "data", ["slots"], **options), where=where)
+    _, (read, accepted, refused), rows = result(pipeline, tmp_path / "told")
+    assert not told
+    assert (read, refused, len(rows)) == (ROWS * 3 // 2, 180, 180)
+    assert accepted <= read - refused
+
+
+# most says 2 rows of the times 10 - 29
+@pytest.mark.parametrize(
+    ("times", "fits"),
+    [([10, 29], True), ([29], True), ([10, 29, 29], False), ([9], False), ([10, 30], False), ([-(2**62)], False), ([], False)],
+)
+def test_other_rows_than_told_are_left_to_groups(times: list[int], fits: bool) -> None:
+    batches = [pa.record_batch({"k": [1], "t": [time], "x": [2.5]}) for time in times]
+    columns = {"rows": Lifted("count", "t"), "total": Lifted("sum", "x")}
+    found = dense_states(batches, ["k"], "t", columns, Extent(2, 10, 29), Cycle(10, (0,)))
+    assert (found is not None) == fits
+    assert found is None or found.extent == Extent(len(times), times[0], times[-1])
