@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 from tests.kafka_broker import kafka
 from tests.markers import _only_what_is_marked, pytest_collection_modifyitems, pytest_configure
 from tests.object_store import azure, bucket, object_store, roots, s3_bucket
 
 os.environ.setdefault("MUNTIN_SYNC", "off")  # thousands of small commits would wait for the disk; tests/storage/test_durable.py does
+settings.register_profile("muntin", deadline=None)  # how long an example takes is a matter of the machine; benchmarks tell speed
+settings.load_profile("muntin")
 for _options in ("SPARK_LAUNCHER_OPTS", "SPARK_SUBMIT_OPTS", "SPARK_DAEMON_JAVA_OPTS"):
     os.environ.setdefault(_options, "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")  # compiling well takes longer than most JVMs live here
 

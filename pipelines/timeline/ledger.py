@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pipelines.states.ascending import is_among
 from pipelines.timeline.batches import Versions, positions_of
 
 if TYPE_CHECKING:
@@ -81,11 +82,12 @@ class Entries:
 
     def newest(self, later: Entries) -> Entries:
         """These entries and later ones, which take the place of entries of the same batches."""
-        if not len(self):
-            return later
+        if not len(self) or not len(later):
+            return self if len(self) else later
+        begin, end = np.searchsorted(self.start_us, later.start_us[0]), np.searchsorted(self.start_us, later.start_us[-1], side="right")
+        if is_among(self.start_us[begin:end], later.start_us).all():  # nearly always: a batch, or a stretch of batches
+            return Entries(*(_joined(getattr(self, name)[:begin], getattr(later, name), getattr(self, name)[end:]) for name in _COLUMNS))
         both = Entries(*(_joined(getattr(self, name), getattr(later, name)) for name in _COLUMNS))
-        if not len(later) or later.start_us[0] > self.start_us[-1]:
-            return both
         order = np.argsort(both.start_us, kind="stable")
         starts = both.start_us[order]
         return both.take(order[np.append(starts[1:] != starts[:-1], True)])
@@ -125,8 +127,8 @@ def _taken(column: Any, rows: Ints) -> Any:  # noqa: ANN401 - an array of numpy'
     return column.take(pa.array(rows)) if isinstance(column, pa.Array) else column[rows]
 
 
-def _joined(one: Any, other: Any) -> Any:  # noqa: ANN401 - arrays of numpy's or of Arrow's
-    return pa.concat_arrays([one, other]) if isinstance(one, pa.Array) else np.concatenate([one, other])
+def _joined(*arrays: Any) -> Any:  # noqa: ANN401 - of numpy's or of Arrow's
+    return pa.concat_arrays(arrays) if isinstance(arrays[0], pa.Array) else np.concatenate(arrays)
 
 
 def no_entries() -> Entries:

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.jobs.landing import written as module
@@ -36,7 +36,6 @@ COUNTS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), unique=True).
 )
 
 
-@settings(deadline=None)
 @given(COUNTS, st.lists(st.integers(1, 60)))
 def test_pieces_do_not_depend_on_record_batches(counts: tuple[tuple[int, int, int], ...], ends: list[int]) -> None:
     with pytest.MonkeyPatch.context() as patch:

@@ -27,7 +27,7 @@ def written(folder: str, files: list[list[tuple[int, int]]]) -> Snapshot:
 
 # files     [9 9]   [3..7]  [5..6]       pages of two rows:  9 9 | 7 6 | 6 5 | ...
 @given(files=files_of_rows, limit=st.integers(1, 5), key=st.none() | st.integers(0, 3))
-@settings(max_examples=cases(180), deadline=None)
+@settings(max_examples=cases(180))
 def test_pages_are_the_table(files: list[list[tuple[int, int]]], limit: int, key: int | None) -> None:
     with TemporaryDirectory() as folder:
         snapshot = written(folder, files)

@@ -132,6 +132,4 @@ class Story(RuleBasedStateMachine):
 
 
 TestStory = Story.TestCase
-TestStory.settings = settings(
-    max_examples=cases(200), stateful_step_count=12, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
-)
+TestStory.settings = settings(max_examples=cases(200), stateful_step_count=12, derandomize=True, suppress_health_check=list(HealthCheck))

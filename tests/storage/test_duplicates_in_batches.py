@@ -73,7 +73,6 @@ def moved(at: int, rows: list[Row]) -> list[Row]:
 
 @settings(
     max_examples=cases(75),
-    deadline=None,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

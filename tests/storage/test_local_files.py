@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.states.held_once import told, whole
@@ -34,7 +34,6 @@ def made(seed: int, *, order: bool, narrow: bool, lacks: bool) -> pa.Table:
     return table.drop_columns(["n"]) if lacks else table
 
 
-@settings(deadline=None)  # files are written, which takes as long as the disk needs
 @given(
     st.lists(st.tuples(st.integers(0, 2**31), st.booleans(), st.booleans(), st.booleans()), min_size=1, max_size=4),
     st.sampled_from([7, 64, 1000]),

@@ -6,7 +6,7 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.states import keys
@@ -40,7 +40,6 @@ def test_a_change_of_the_hash_would_orphan_every_checkpoint(kind: str) -> None:
     assert buckets([KEYS[kind]], len(KEYS[kind])).tolist() == GOLDEN[kind]
 
 
-@settings(deadline=None)  # the first call compiles
 @given(texts=st.lists(st.text(), max_size=20))
 def test_many_texts_are_hashed_as_few_are(texts: list[str]) -> None:
     column = pa.array([*texts, *KEYS["text"].to_pylist()])

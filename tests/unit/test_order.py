@@ -7,7 +7,7 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.states import order
@@ -54,7 +54,6 @@ def test_wide_rows_that_are_sorted_already() -> None:
     assert sorted_order(*wide[:, [3, 0, 1, 2]]).tolist() == [1, 2, 3, 0]
 
 
-@settings(deadline=None)  # the first call compiles
 @given(st.lists(st.tuples(st.integers(-3, 3), st.integers(-(2**30), 2**30) | st.integers(0, 2)), min_size=1, max_size=60))
 def test_several_columns(rows: list[tuple[int, int]]) -> None:
     first, second = np.array(rows, np.int64).T

@@ -39,7 +39,7 @@ def test_elements_at_one_place_belong_together() -> None:
     assert result(agg.elementwise(["xs", "ys"], agg.min_by("xs", "ys")), rows([1, 2], [3, 9, 5])) == [1, 2, 5]
 
 
-@settings(max_examples=cases(200), deadline=None, database=None)
+@settings(max_examples=cases(200), database=None)
 @given(st.lists(LISTS, max_size=4), st.lists(LISTS, max_size=4))
 def test_equals_a_loop(first: list[Any], second: list[Any]) -> None:
     lists = [each for each in first + second if each is not None]

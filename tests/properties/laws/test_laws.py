@@ -73,9 +73,7 @@ def kinds_of(row: Row, kind: pa.DataType) -> dict[str, pa.DataType]:
 
 
 # Of a dozen cases each (one while you work), and no smaller ones sought: a failure tells the smallest of its dozen.
-FEW = settings(
-    max_examples=case_counts.cases(2), deadline=None, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
-)
+FEW = settings(max_examples=case_counts.cases(2), database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 
 
 @pytest.mark.parametrize(("row", "kind"), PAIRS)

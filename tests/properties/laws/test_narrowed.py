@@ -79,7 +79,7 @@ ROWS = connect()
 ROWS.execute("""CREATE TABLE rows AS FROM (VALUES (1, 2, 1), (2, NULL, 3), (0, 5, NULL), (NULL, 1, 1), (-3, 2, 2)) AS t(x, y, "a)b")""")
 
 
-@settings(max_examples=cases(150), deadline=None, database=None)
+@settings(max_examples=cases(150), database=None)
 @given(LIFTS, CONDITIONS)
 def test_narrowed_is_the_lift_over_fewer_rows(lift: str, condition: str) -> None:
     [ours] = ROWS.execute(f"SELECT {narrowed(lift, condition)} FROM rows").fetchall()
