@@ -24,7 +24,7 @@ from pipelines.testing.in_process import Context, InProcess
 
 STEPS: Mapping[str, tuple[str, ...]] = {
     "accumulate: count the rows": ("jobs.run.accumulate_split.count",),
-    "accumulate: scan, lift": ("jobs.run.accumulate_split.stored", "jobs.run.accumulate_split.dense_lift"),
+    "accumulate: scan, lift": ("jobs.run.accumulate_split.stored", "jobs.run.accumulate_split.slot_lift"),
     "accumulate: seal": ("jobs.run.accumulate_split.sealed",),
     "accumulate: arrange": ("jobs.run.accumulate_split.arranged", "jobs.run.accumulate_split.numbered"),
     "finalize: read": ("jobs.run.finalize_task.read_states", "jobs.run.finalize_task.in_order"),

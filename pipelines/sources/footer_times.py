@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pipelines.sources.row_times import event_time
 from pipelines.sources.scan import literal, quoted
 from pipelines.states.columns import EVENT_TIME
-from pipelines.states.dense import Extent
+from pipelines.states.rows_in_slots import Extent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 if TYPE_CHECKING:
     from pipelines.states.frames import Ints
-    from pipelines.states.slots import Lifted
+    from pipelines.states.layout import Lifted
 
 
 @dataclass(slots=True)
@@ -56,7 +56,7 @@ class Numbers:
 
     def states(self, counts: Ints, slot: Ints, place: Ints) -> pa.Array:
         """A list for each state, in the order of the rows. `counts`: of each slot; `slot`, `place`: of each state."""
-        from pipelines.states.dense_kernels import put_together
+        from pipelines.states.slot_kernels import put_together
 
         lengths = np.empty(len(slot), np.int64)
         lengths[place] = counts[slot]

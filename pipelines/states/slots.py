@@ -13,16 +13,9 @@ from pipelines.states.slot_numbers import Numbers
 if TYPE_CHECKING:
     from pipelines.definition.plain_lifts import What
     from pipelines.states.frames import Ints
+    from pipelines.states.layout import Lifted, Slots
 
 _NEVER = {"first": np.iinfo(np.int64).max, "last": np.iinfo(np.int64).min}
-
-
-@dataclass(frozen=True, slots=True)
-class Lifted:
-    """A column of states: `what` of the values of the column `of` of the rows, int64 or float64. "value" is left to groups."""
-
-    what: What
-    of: str
 
 
 @dataclass(slots=True)
@@ -59,7 +52,7 @@ class Column:
         Raises:
             ValueError: a "value" is not made of several rows, and "numbers" are no slot.
         """
-        from pipelines.states import dense_kernels as kernels
+        from pipelines.states import slot_kernels as kernels
 
         what = self.lifted.what
         match what:
@@ -83,13 +76,13 @@ class Column:
 
     def states(self, counts: Ints, slot: Ints, place: Ints) -> pa.Array:  # noqa: ARG002 - a slot says by itself what its state is
         """What the slots say of each state. `slot`, `place`: of each state."""
-        from pipelines.states.dense_kernels import moved
+        from pipelines.states.slot_kernels import moved
 
         none = ~moved(self.some, slot, place) if len(self.some) else None
         return pa.array(moved(self.slots, slot, place), mask=none)
 
 
-def empty_column(lifted: Lifted, of: pa.DataType, frames: int, keys: int, rows: int) -> Column | Numbers:
+def empty_column(lifted: Lifted, of: pa.DataType, frames: int, keys: int, rows: int) -> Slots:
     """A column without a value, for so many rows of so many frames and keys. `of`: the type of the rows' values."""
     if lifted.what == "numbers":
         return Numbers.empty(lifted, keys, rows)

@@ -17,10 +17,12 @@ from deltalake import DeltaTable
 from pipelines import Pipeline, read, run, sources, windows
 from pipelines import aggregates as agg
 from pipelines.definition.frame_sets import frame_sets
-from pipelines.jobs.run import accumulate_split, bundle_states, dense_lift, finalize
+from pipelines.jobs.run import accumulate_split, bundle_states, finalize, slot_lift
 from pipelines.jobs.shards import shard
-from pipelines.states import dense
+from pipelines.states import linked, met_keys
+from pipelines.states.dense import fits
 from pipelines.states.held_once import whole, whole_schema
+from pipelines.states.rows_in_slots import LiftedStates, rows_in_slots
 from pipelines.store.parquet import encoded
 from pipelines.store.paths import digest_of
 from pipelines.testing.in_process import Context, InProcess
@@ -59,6 +61,7 @@ AGGREGATES = {
     "skewed": agg.skewness("i"),
     "together": agg.correlation("f", "s", where="i < 500"),
 }
+LAYOUTS = ("dense", "linked")
 OF_SEVERAL_ROWS = ("spread", "narrower", "skewed", "together")
 
 
@@ -70,19 +73,22 @@ def written(tmp_path: Path, name: str, pipeline: Pipeline) -> list[str]:
 
 
 @contextmanager
-def slots_made(into: list[pa.Table | None]) -> Iterator[None]:
-    """Few rows at once, and slots for however few rows; tells what they gave, None where they left it to groups."""
+def slots_made(layout: str) -> Iterator[list[LiftedStates | None]]:
+    """Few rows at once, slots for however few rows, linked wherever that is asked; what they gave, None where they did not."""
+    made = list[LiftedStates | None]()
 
-    def kept(*args: Any, **named: Any) -> pa.Table | None:
-        into.append(dense.dense_states(*args, **named))
-        return into[-1]
+    def kept(*args: Any, **named: Any) -> LiftedStates | None:
+        made.append(rows_in_slots(*args, **named))
+        return made[-1]
 
     with (
-        mock.patch.object(dense_lift, "MANY_ROWS", 1),
-        mock.patch.object(dense_lift, "_AT_ONCE", 700),
-        mock.patch.object(dense_lift, "dense_states", kept),
+        mock.patch.object(slot_lift, "MANY_ROWS", 1),
+        mock.patch.object(slot_lift, "_AT_ONCE", 700),
+        mock.patch.object(slot_lift, "rows_in_slots", kept),
+        mock.patch.object(slot_lift, "fits", lambda *sizes: layout == "dense" and fits(*sizes)),
+        mock.patch.object(linked, "_LINKS_PER_ROW", 100),
     ):
-        yield
+        yield made
 
 
 def write_rows(folder: Path, seed: int, keys: tuple[str, ...], rows: int = 8_000) -> None:
@@ -133,20 +139,44 @@ def test_slots_give_what_groups_give(tmp_path: Path, seed: int, keys: tuple[str,
     write_rows(tmp_path / "data", seed, keys)
     pipeline = definition(tmp_path / "data", len(keys), {"wide": windows.tumbling("30m"), "gaps": windows.session("30m")}, AGGREGATES)
     expected = written(tmp_path, "groups", pipeline)
-    made = list[pa.Table | None]()
-    with slots_made(made):
-        assert written(tmp_path, "slots", pipeline) == expected
-    assert any(made) or seed % 3
+    for layout in LAYOUTS:
+        with slots_made(layout) as made:
+            assert written(tmp_path, layout, pipeline) == expected
+        assert any(made) or seed % 3
 
 
+# seconds of a gap      1: nearly each row is a state      60: some rows are
+@pytest.mark.parametrize("seconds", [1, 60])
 @pytest.mark.parametrize("seed", range(4))
-def test_moments_of_any_floats(tmp_path: Path, seed: int) -> None:
+def test_linked_states_of_many_frames(tmp_path: Path, seed: int, seconds: int) -> None:
+    """Rows of odd seeds come in no order of time."""
+    write_rows(tmp_path / "data", 3 * seed, ("ever more",))
+    kinds = {"gaps": windows.session(f"{seconds}s"), "short": windows.tumbling(f"{seconds}s")}
+    pipeline = definition(tmp_path / "data", 1, kinds, AGGREGATES)
+    expected = written(tmp_path, "groups", pipeline)
+    with slots_made("linked") as made, mock.patch.object(linked, "_LINKS_PER_ROW", 10_000):
+        assert written(tmp_path, "linked", pipeline) == expected
+    assert made
+    assert all(made)
+
+
+def test_rows_that_go_far_back_are_left_to_groups(tmp_path: Path) -> None:
+    write_rows(tmp_path / "data", 3, ("texts",))
+    pipeline = definition(tmp_path / "data", 1, {"short": windows.tumbling("1s")}, AGGREGATES)
+    expected = written(tmp_path, "groups", pipeline)
+    with slots_made("linked") as made, mock.patch.object(linked, "_LINKS_PER_ROW", 4):
+        assert written(tmp_path, "linked", pipeline) == expected
+    assert made == [None]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("seed", range(4))
+def test_moments_of_any_floats(tmp_path: Path, seed: int, layout: str) -> None:
     """No sum is among the aggregates: it would leave NaN and infinities to groups."""
     write_rows(tmp_path / "data", seed, ("ever more",))
     pipeline = definition(tmp_path / "data", 1, {"wide": windows.tumbling("30m")}, {name: AGGREGATES[name] for name in OF_SEVERAL_ROWS})
     expected = written(tmp_path, "groups", pipeline)
-    made = list[pa.Table | None]()
-    with slots_made(made):
+    with slots_made(layout) as made:
         assert written(tmp_path, "slots", pipeline) == expected
     assert made
     assert all(made), "none was left to groups"
@@ -160,8 +190,8 @@ def test_slots_of_frames_of_several_lengths(tmp_path: Path, seed: int) -> None:
     expected = written(tmp_path, "groups", pipeline)
     assert all(path.split("/")[3] == "20m_at_10m_15m" for path in expected)
     with (
-        mock.patch.object(dense_lift, "MANY_ROWS", 1),
-        mock.patch.object(dense_lift, "dense_states", wraps=dense.dense_states) as slots,
+        mock.patch.object(slot_lift, "MANY_ROWS", 1),
+        mock.patch.object(slot_lift, "rows_in_slots", wraps=rows_in_slots) as slots,
     ):
         assert written(tmp_path, "slots", pipeline) == expected
     assert slots.called
@@ -177,8 +207,8 @@ def test_a_key_may_have_any_name(tmp_path: Path, key: str) -> None:
     )
     expected = written(tmp_path, "groups", pipeline)
     with (
-        mock.patch.object(dense_lift, "MANY_ROWS", 1),
-        mock.patch.object(dense_lift, "dense_states", wraps=dense.dense_states) as slots,
+        mock.patch.object(slot_lift, "MANY_ROWS", 1),
+        mock.patch.object(slot_lift, "rows_in_slots", wraps=rows_in_slots) as slots,
     ):
         assert written(tmp_path, "slots", pipeline) == expected
     assert slots.called
@@ -193,17 +223,36 @@ def test_a_sum_that_may_not_fit_is_left_to_groups(tmp_path: Path, values: list[i
     pq.write_table(pa.table({"t": times, "i": signs}), tmp_path / "data/rows.parquet")
     pipeline = definition(tmp_path / "data", 0, {"wide": windows.tumbling("10m")}, {"whole": agg.sum("i")})
     expected = written(tmp_path, "groups", pipeline)
-    with mock.patch.object(dense_lift, "MANY_ROWS", 1):
+    with mock.patch.object(slot_lift, "MANY_ROWS", 1):
         assert written(tmp_path, "slots", pipeline) == expected
 
 
-def test_too_many_slots_are_left_to_groups(tmp_path: Path) -> None:
+def test_slots_are_linked_where_there_would_be_too_many(tmp_path: Path) -> None:
     write_rows(tmp_path / "data", 0, ("far apart",))
     pipeline = definition(tmp_path / "data", 1, {"short": windows.tumbling("1s")}, AGGREGATES)
     expected = written(tmp_path, "groups", pipeline)
-    with mock.patch.object(dense_lift, "MANY_ROWS", 1), mock.patch.object(dense_lift, "dense_states", wraps=dense.dense_states) as slots:
+    with slots_made("dense") as made:
         assert written(tmp_path, "slots", pipeline) == expected
-    assert slots.call_count == 1  # one key fits; the keys together do not
+    assert [each is not None for each in made] == [False, True]  # one key fits; the keys together do not
+
+
+def test_too_many_states_are_left_to_groups(tmp_path: Path) -> None:
+    write_rows(tmp_path / "data", 0, ("far apart",))
+    pipeline = definition(tmp_path / "data", 1, {"short": windows.tumbling("1s")}, AGGREGATES)
+    expected = written(tmp_path, "groups", pipeline)
+    with slots_made("linked") as made, mock.patch.object(linked, "MOST_STATES", 1_000):
+        assert written(tmp_path, "slots", pipeline) == expected
+    assert made == [None]
+
+
+@pytest.mark.parametrize("keys", [("far apart",), ("texts", "far apart")])
+def test_too_many_keys_are_left_to_groups(tmp_path: Path, keys: tuple[str, ...]) -> None:
+    write_rows(tmp_path / "data", 0, keys)
+    pipeline = definition(tmp_path / "data", len(keys), {"short": windows.tumbling("1s")}, AGGREGATES)
+    expected = written(tmp_path, "groups", pipeline)
+    with slots_made("linked") as made, mock.patch.object(met_keys, "MOST_LOOKED_UP", 4):
+        assert written(tmp_path, "slots", pipeline) == expected
+    assert made == [None]
 
 
 ARRIVED = {
@@ -264,7 +313,7 @@ def test_a_state_that_is_not_told_of_one_value_is_grouped(tmp_path: Path, aggreg
     """A list of values; a null of the row that counts, which is no row that does not count; a text."""
     write_rows(tmp_path / "data", 0, ("texts",))
     pipeline = definition(tmp_path / "data", 1, {"wide": windows.tumbling("10m")}, {"it": aggregate})
-    with mock.patch.object(dense_lift, "MANY_ROWS", 1), mock.patch.object(dense_lift, "dense_states") as slots:
+    with mock.patch.object(slot_lift, "MANY_ROWS", 1), mock.patch.object(slot_lift, "rows_in_slots") as slots:
         assert written(tmp_path, "slots", dataclasses.replace(pipeline))
     assert not slots.called
 

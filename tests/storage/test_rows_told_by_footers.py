@@ -16,10 +16,12 @@ from pipelines import Pipeline, run, sources, windows
 from pipelines import aggregates as agg
 from pipelines.definition.kinds import Cycle
 from pipelines.jobs.look.quarantine import quarantined
-from pipelines.jobs.run import accumulate_task, dense_lift, split_rows
+from pipelines.jobs.run import accumulate_task, slot_lift, split_rows
 from pipelines.sources import listing
-from pipelines.states.dense import Extent, dense_states
-from pipelines.states.slots import Lifted
+from pipelines.states.dense import Dense
+from pipelines.states.layout import Layout, Lifted
+from pipelines.states.linked import Linked
+from pipelines.states.rows_in_slots import Extent, rows_in_slots
 from pipelines.testing.in_process import InProcess
 
 ROWS = 6_000
@@ -104,7 +106,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[Extent | None]:
         found.append(tell(*args))
         return found[-1]
 
-    monkeypatch.setattr(dense_lift, "MANY_ROWS", 1)
+    monkeypatch.setattr(slot_lift, "MANY_ROWS", 1)
     monkeypatch.setattr(accumulate_task, "may_bundle", lambda _: False)
     monkeypatch.setattr(split_rows, "told_extent", noting)
     return found
@@ -167,9 +169,10 @@ def test_rows_that_states_do_not_tell_of_are_counted(tmp_path: Path, where: str 
     ("times", "fits"),
     [([10, 29], True), ([29], True), ([10, 29, 29], False), ([9], False), ([10, 30], False), ([-(2**62)], False), ([], False)],
 )
-def test_other_rows_than_told_are_left_to_groups(times: list[int], fits: bool) -> None:
+@pytest.mark.parametrize("layout", [lambda: Dense(1, 2, 2), lambda: Linked(2)], ids=["dense", "linked"])
+def test_other_rows_than_told_are_left_to_groups(layout: Callable[[], Layout], times: list[int], fits: bool) -> None:
     batches = [pa.record_batch({"k": [1], "t": [time], "x": [2.5]}) for time in times]
     columns = {"rows": Lifted("count", "t"), "total": Lifted("sum", "x")}
-    found = dense_states(batches, ["k"], "t", columns, Extent(2, 10, 29), Cycle(10, (0,)))
+    found = rows_in_slots(batches, ["k"], "t", columns, Extent(2, 10, 29), Cycle(10, (0,)), layout())
     assert (found is not None) == fits
     assert found is None or found.extent == Extent(len(times), times[0], times[-1])

@@ -13,9 +13,9 @@ from pipelines.engine.runs import runs
 from pipelines.jobs.duplicates.of_split import REPEATED, without_repeated
 from pipelines.jobs.run.bundle_states import encoding
 from pipelines.jobs.run.columns_of_files import check_files, lacking_files
-from pipelines.jobs.run.dense_lift import dense_lift
 from pipelines.jobs.run.refused_places import ONCE
 from pipelines.jobs.run.shares import taken
+from pipelines.jobs.run.slot_lift import slot_lift
 from pipelines.jobs.run.split_rows import Counted
 from pipelines.jobs.run.types_of_states import types_of_states
 from pipelines.sources.duckdb_session import described
@@ -24,8 +24,8 @@ from pipelines.sources.repeated_rows import once
 from pipelines.sources.sql_types import stored
 from pipelines.states.checkpoint import arranged, frame_range, numbered
 from pipelines.states.columns import EVENT_TIME, FIRST_EVENT, INSTANT, LAST_EVENT
-from pipelines.states.dense import extent_of
 from pipelines.states.held_once import whole_column
+from pipelines.states.rows_in_slots import extent_of
 from pipelines.store.parquet import write_named
 from pipelines.store.paths import StatesPath
 from pipelines.timeline.batches import UNDECIDED
@@ -110,8 +110,8 @@ def _lifted(
     natural = described(session, query)
     kinds, wider = types_of_states(natural, share, frames, split.paths)
     extent = None
-    if counted.extent and (dense := dense_lift(session, share, frames, found, times, counted.extent, (natural, kinds))):
-        table, extent = sealed(dense.table, share.bound.fields), dense.extent
+    if counted.extent and (in_slots := slot_lift(session, share, frames, found, times, counted.extent, (natural, kinds))):
+        table, extent = sealed(in_slots.table, share.bound.fields), in_slots.extent
     elif rows := rows_as_states(*asked, (natural, kinds), also=[EVENT_TIME]):
         table = stored(session, rows.query, {**rows.kinds, EVENT_TIME: "BIGINT"}).replace_schema_metadata(rows.footer)
         extent = extent_of(table, EVENT_TIME, EVENT_TIME)

@@ -20,7 +20,7 @@ from pipelines.sources.row_expressions import RowExpression
 from pipelines.sources.row_times import staged
 from pipelines.sources.scan import quoted, scan
 from pipelines.states.columns import FAULT, SOURCE_ROWS, WRITTEN
-from pipelines.states.dense import Extent
+from pipelines.states.rows_in_slots import Extent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

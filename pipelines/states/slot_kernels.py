@@ -10,16 +10,48 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def find_places(value, least, table, place):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
-    """Find the place of each whole number in a table that begins with `least`; False where one is not in it, or has -1."""
-    most = least + len(table) - 1
+def tabulated_places(value, least, table, known, place, new):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """Find the place of each whole number in a table that begins with `least`; how many were new, which had -1 there.
+
+    They are given the places from `known` on, and are written to `new`.
+    """
+    count = 0
     for row in range(len(value)):
-        if not least <= value[row] <= most:
-            return False
-        place[row] = table[value[row] - least]
-        if place[row] < 0:
-            return False
-    return True
+        at = table[value[row] - least]
+        if at < 0:
+            at = known + count
+            table[value[row] - least] = at
+            new[count] = value[row]
+            count += 1
+        place[row] = at
+    return count
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def linked_slots(frame, key, heads, owner, frames, link, states, slot, most):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    """Find the state of each row among the linked states of its key, or give it a new one; how many there are, and links followed.
+
+    `heads`: of each key its state of the latest frame, -1 where it has none; `owner`, `frames`, `link`: of each state its key, its frame,
+    and the state of its key that comes before, -1 where none does. It ends where more than `most` links were followed.
+    """
+    links = 0
+    for row in range(len(frame)):
+        later, at = -1, heads[key[row]]
+        while at >= 0 and frames[at] > frame[row]:
+            later, at = at, link[at]
+            links += 1
+        if links > most:
+            break
+        if at < 0 or frames[at] != frame[row]:
+            owner[states], frames[states], link[states] = key[row], frame[row], at
+            at = states
+            states += 1
+            if later < 0:
+                heads[key[row]] = at
+            else:
+                link[later] = at
+        slot[row] = at
+    return states, links
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]

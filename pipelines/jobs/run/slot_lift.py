@@ -1,27 +1,33 @@
-"""Large splits with few keys and frames: rows become states in a table of slots, not in DuckDB's hash table."""
+"""Large splits: rows become states in slots, not in DuckDB's hash table."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 
 from pipelines.sources.duckdb_session import described
 from pipelines.sources.row_values import keys_fit, row_values, typed_values, values_of_columns, values_query
 from pipelines.states.columns import EVENT_TIME, FIRST_EVENT, FRAME, LAST_EVENT
-from pipelines.states.dense import dense_states, fits
-from pipelines.states.slots import Lifted
+from pipelines.states.dense import Dense, fits
+from pipelines.states.frames import frame_numbers
+from pipelines.states.layout import Lifted
+from pipelines.states.linked import Linked
+from pipelines.states.rows_in_slots import rows_in_slots
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     import duckdb
 
     from pipelines.definition.frame_sets import FrameSet
+    from pipelines.definition.kinds import Cycle
     from pipelines.jobs.run.shares import Share
     from pipelines.jobs.run.split_rows import SplitRows
     from pipelines.sources.taken_times import Taken
-    from pipelines.states.dense import DenseStates, Extent
+    from pipelines.states.layout import Layout
+    from pipelines.states.rows_in_slots import Extent, LiftedStates
 
 MANY_ROWS = 2**17
 """Fewer are grouped by DuckDB in milliseconds, and their floats are added in the order of the rows there, too."""
@@ -29,7 +35,7 @@ _AT_ONCE = 2**17
 _ARROW = {"TINYINT": pa.int8(), "SMALLINT": pa.int16(), "INTEGER": pa.int32(), "BIGINT": pa.int64(), "FLOAT": pa.float32()}
 
 
-def dense_lift(
+def slot_lift(
     session: duckdb.DuckDBPyConnection,
     share: Share,
     frames: FrameSet,
@@ -37,7 +43,7 @@ def dense_lift(
     times: Taken,
     extent: Extent,
     types: tuple[Mapping[str, str], Mapping[str, str]],
-) -> DenseStates | None:
+) -> LiftedStates | None:
     """The states of a frame set, sorted, as `states` would give them; None where DuckDB has to group the rows.
 
     Args:
@@ -54,9 +60,6 @@ def dense_lift(
     values = row_values(share.bound.fields, frames)
     if values is None or extent.rows < MANY_ROWS or not keys_fit(pipeline, kinds):
         return None
-    turns = (extent.newest - extent.oldest) // frames.width_us + 1
-    if not fits(turns * len(frames.cuts_us), 1, extent.rows):
-        return None
     asked, keys = (pipeline, found.rows, times, found.columns), {key: kinds[key] for key in pipeline.keys}
     expressions = dict.fromkeys(sql for _, sql in values.values())
     of = described(session, values_query(*asked, {_name(at): sql for at, sql in enumerate(expressions)}, keys))
@@ -65,11 +68,24 @@ def dense_lift(
         return None
     filled = values_of_columns(typed)
     names = {sql: _name(at) for at, sql in enumerate(dict.fromkeys(filled.values())) if sql != EVENT_TIME}
-    reader = session.sql(values_query(*asked, {name: sql for sql, name in names.items()}, keys)).to_arrow_reader(_AT_ONCE)
-    with reader:
-        lifted = {column: Lifted(value.what, names.get(filled[column], EVENT_TIME)) for column, value in typed.items()}
-        states = dense_states(reader, pipeline.keys, EVENT_TIME, lifted, extent, frames.cycle)
-    return None if states is None else states._replace(table=_as_stored(states.table, kinds))
+    query = values_query(*asked, {name: sql for sql, name in names.items()}, keys)
+    lifted = {column: Lifted(value.what, names.get(filled[column], EVENT_TIME)) for column, value in typed.items()}
+    for layout in _layouts(frames.cycle, extent):
+        with session.sql(query).to_arrow_reader(_AT_ONCE) as reader:
+            states = rows_in_slots(reader, pipeline.keys, EVENT_TIME, lifted, extent, frames.cycle, layout)
+        if states is not None:
+            return states._replace(table=_as_stored(states.table, kinds))
+        if not layout.outgrown:
+            break
+    return None
+
+
+def _layouts(cycle: Cycle, extent: Extent) -> Iterator[Layout]:
+    """The ways of laying out slots for some rows that are worth a try, the cheapest first."""
+    first, last = frame_numbers(np.array([extent.oldest, extent.newest]), cycle).tolist()
+    if fits(frames := last - first + 1, 1, extent.rows):
+        yield Dense(first, frames, extent.rows)
+    yield Linked(extent.rows)
 
 
 def _name(number: int) -> str:

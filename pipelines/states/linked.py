@@ -1,0 +1,95 @@
+"""A slot for each state, in the order of their first rows; the states of a key are linked, those of later frames first.
+
+slots    0: a, frame 0 | 1: b, frame 0 | 2: a, frame 2 | 3: b, frame 1 | 4: a, frame 1
+key a    2 -> 4 -> 0           a row finds its state at once where it is of the newest frame of its key, else a few links on
+key b    3 -> 1
+
+Rows may come in any order, but it is worth it only where they come nearly by time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pipelines.states.layout import Filled
+from pipelines.states.order import sorted_order
+
+if TYPE_CHECKING:
+    from pipelines.states.frames import Ints
+
+MOST_STATES = 2**22
+"""What bounds the memory: 32 MB for a column of states."""
+_LINKS_PER_ROW = 4  # on average; where rows go further back, a hash table is faster
+
+
+def _none() -> Ints:
+    return np.empty(0, np.int64)
+
+
+@dataclass(slots=True)
+class Linked:
+    """Slots that are given to states as they come.
+
+    Attributes:
+        rows: how many rows are expected at most.
+        heads: the newest state of each key, by its number; -1 where it has none.
+        owner, frame, link: of each state its key, its frame, and the next older state of the key, or -1; with room for more.
+        states: how many there are.
+        came: how many rows came.
+        links: how many links were followed.
+        outgrown: whether there are too many states, or rows that go far back.
+    """
+
+    rows: int
+    heads: Ints = field(default_factory=_none)
+    owner: Ints = field(default_factory=_none)
+    frame: Ints = field(default_factory=_none)
+    link: Ints = field(default_factory=_none)
+    states: int = 0
+    came: int = 0
+    links: int = 0
+    outgrown: bool = False
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """All slots are a single row of the table: none is laid out for a frame."""
+        return 1, len(self.owner)
+
+    def slots(self, frame: Ints, key: Ints, keys: int) -> Ints | None:
+        """The slot of each row, by the numbers of its frame and key; None if there would be too many states, or rows go far back."""
+        from pipelines.states.slot_kernels import linked_slots
+
+        self._make_room(len(frame), keys)
+        slot = np.empty(len(frame), np.int64)
+        self.came += len(frame)
+        most = _LINKS_PER_ROW * self.came - self.links
+        self.states, links = linked_slots(frame, key, self.heads, self.owner, self.frame, self.link, self.states, slot, most)
+        self.links += links
+        self.outgrown = self.states > MOST_STATES or links > most
+        return None if self.outgrown else slot
+
+    def _make_room(self, rows: int, keys: int) -> None:
+        """For so many more rows, each of which may be a state, and so many keys. The rows that came tell what is expected of all."""
+        if keys > len(self.heads):
+            self.heads = _longer(self.heads, keys + keys // 4, -1)
+        if (least := self.states + rows) > len(self.owner):
+            expected = self.states * self.rows // max(self.came, 1)
+            room = max(least, min(expected + expected // 8 + rows, 4 * least))
+            self.owner, self.frame, self.link = (_longer(each, room) for each in (self.owner, self.frame, self.link))
+
+    def filled(self, counts: Ints, rank: Ints) -> Filled:  # noqa: ARG002 - each state has a row
+        """The states, sorted by key and frame. `rank`: the place of each key among all."""
+        owner, frame = self.owner[: self.states], self.frame[: self.states]
+        order = sorted_order(rank[owner], frame, unique=True)
+        place = np.empty(self.states, np.int64)
+        place[order] = np.arange(self.states)
+        return Filled(np.arange(self.states), place, owner[order], frame[order])
+
+
+def _longer(array: Ints, length: int, value: int = 0) -> Ints:
+    out = np.full(length, value) if value else np.empty(length, np.int64)
+    out[: len(array)] = array
+    return out
