@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pipelines.states.frames import frame_numbers, frame_starts
 from pipelines.states.layout import Filled
 
 if TYPE_CHECKING:
+    from pipelines.definition.kinds import Cycle
     from pipelines.states.frames import Ints
 
 MOST_SLOTS = 2**21
@@ -29,10 +31,11 @@ def fits(frames: int, keys: int, rows: int) -> bool:
     return frames * keys <= min(rows, MOST_SLOTS)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Dense:
-    """Slots for `frames` frames from `first` on and for `room` keys, of at most `rows` rows."""
+    """Slots for `frames` frames of a cycle from `first` on and for `room` keys, of at most `rows` rows."""
 
+    cycle: Cycle
     first: int
     frames: int
     rows: int
@@ -44,14 +47,14 @@ class Dense:
         """Frames and keys that there are slots for."""
         return self.frames, self.room
 
-    def slots(self, frame: Ints, key: Ints, keys: int) -> Ints | None:
-        """The slot of each row, by the numbers of its frame and key; None if the table would be too large for so many keys."""
+    def slots(self, time_us: Ints, key: Ints, keys: int) -> Ints | None:
+        """The slot of each row; None if the table would be too large. `key`: numbers, of which there are `keys`."""
         self.outgrown = not fits(self.frames, keys, self.rows)
         if self.outgrown:
             return None
         if keys > self.room:
             self.room = keys + keys // 4
-        return (frame - self.first) * self.room + key
+        return (frame_numbers(time_us, self.cycle) - self.first) * self.room + key
 
     def filled(self, counts: Ints, rank: Ints) -> Filled:
         """The slots with rows. They are read as they lie, and written to as many places as there are keys.
@@ -70,4 +73,4 @@ class Dense:
         filled_slots(counts, self.room, before, slot, place)
         frame = np.empty(len(slot), np.int64)
         frame[place] = slot // self.room + self.first
-        return Filled(slot, place, np.repeat(order, states[order]), frame)
+        return Filled(slot, place, np.repeat(order, states[order]), frame_starts(frame, self.cycle))

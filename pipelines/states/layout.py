@@ -46,7 +46,7 @@ class Filled(NamedTuple):
     Attributes:
         slot: of each state.
         place: of each of these where states are sorted by (bucket, key, frame).
-        key, frame: the numbers of the key and the frame of each state, as they are sorted.
+        key, frame: the number of the key and the start of the frame of each state, microseconds, as they are sorted.
     """
 
     slot: Ints
@@ -56,7 +56,7 @@ class Filled(NamedTuple):
 
 
 class Layout(Protocol):
-    """Which slot the state of a key and a frame has. `outgrown`: whether rows came for which this layout is not worth it."""
+    """Which slot the state of a row has. `outgrown`: whether rows came for which this layout is not worth it."""
 
     outgrown: bool
 
@@ -64,8 +64,8 @@ class Layout(Protocol):
     def shape(self) -> tuple[int, int]:
         """Rows and columns of the table of slots; columns may be added at the right."""
 
-    def slots(self, frame: Ints, key: Ints, keys: int) -> Ints | None:
-        """The slot of each row, by the numbers of its frame and key; None if it is outgrown. `keys`: how many were met."""
+    def slots(self, time_us: Ints, key: Ints, keys: int) -> Ints | None:
+        """The slot of each row; None where this layout is outgrown. `key`: numbers, of which there are `keys`."""
 
     def filled(self, counts: Ints, rank: Ints) -> Filled:
         """The slots with rows. `counts`: the rows of each slot; `rank`: the place of each key among all."""

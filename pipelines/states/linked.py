@@ -1,10 +1,15 @@
-"""A slot for each state, in the order of their first rows; the states of a key are linked, those of later frames first.
+"""A slot for each state, in the order of their first rows; the states of a key are linked, the latest first.
 
 slots    0: a, frame 0 | 1: b, frame 0 | 2: a, frame 2 | 3: b, frame 1 | 4: a, frame 1
-key a    2 -> 4 -> 0           a row finds its state at once where it is of the newest frame of its key, else a few links on
+key a    2 -> 4 -> 0           a row finds its state at once where it is of the latest frame of its key, else a few links on
 key b    3 -> 1
 
-Rows may come in any order, but it is worth it only where they come nearly by time.
+Rows may come in any order, but it is worth it only where they come nearly by time. With a reach, states are runs: a row belongs to the
+state whose events are no further from it.
+
+reach 3    - - a - - a - b - - - - a -      two runs of a, for 7 is more than 3
+
+A row that comes late, between two runs and near both, is put to the earlier; the states of a run are then two, which `runs` joins.
 """
 
 from __future__ import annotations
@@ -14,10 +19,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pipelines.states.frames import frame_numbers, frame_starts
 from pipelines.states.layout import Filled
 from pipelines.states.order import sorted_order
 
 if TYPE_CHECKING:
+    from pipelines.definition.kinds import Cycle
     from pipelines.states.frames import Ints
 
 MOST_STATES = 2**22
@@ -29,24 +36,30 @@ def _none() -> Ints:
     return np.empty(0, np.int64)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Linked:
     """Slots that are given to states as they come.
 
     Attributes:
+        cycle: where frames begin.
         rows: how many rows are expected at most.
-        heads: the newest state of each key, by its number; -1 where it has none.
-        owner, frame, link: of each state its key, its frame, and the next older state of the key, or -1; with room for more.
+        reach_us: how far a row may be from the events of its state; 0: it has the state of its frame.
+        heads: the latest state of each key, by its number; -1 where it has none.
+        owner, first, last, link: of each state its key, its ends, and the state of the key before it, or -1; with room for more. Ends are
+            times, without a reach numbers of frames; they do not overlap.
         states: how many there are.
         came: how many rows came.
         links: how many links were followed.
-        outgrown: whether there are too many states, or rows that go far back.
+        outgrown: whether there are too many states, or rows go far back.
     """
 
+    cycle: Cycle
     rows: int
+    reach_us: int = 0
     heads: Ints = field(default_factory=_none)
     owner: Ints = field(default_factory=_none)
-    frame: Ints = field(default_factory=_none)
+    first: Ints = field(default_factory=_none)
+    last: Ints = field(default_factory=_none)
     link: Ints = field(default_factory=_none)
     states: int = 0
     came: int = 0
@@ -58,15 +71,17 @@ class Linked:
         """All slots are a single row of the table: none is laid out for a frame."""
         return 1, len(self.owner)
 
-    def slots(self, frame: Ints, key: Ints, keys: int) -> Ints | None:
-        """The slot of each row, by the numbers of its frame and key; None if there would be too many states, or rows go far back."""
+    def slots(self, time_us: Ints, key: Ints, keys: int) -> Ints | None:
+        """The slot of each row; None where this layout is outgrown. `key`: numbers, of which there are `keys`."""
         from pipelines.states.slot_kernels import linked_slots
 
-        self._make_room(len(frame), keys)
-        slot = np.empty(len(frame), np.int64)
-        self.came += len(frame)
+        self._make_room(len(key), keys)
+        at = time_us if self.reach_us else frame_numbers(time_us, self.cycle)
+        slot = np.empty(len(key), np.int64)
+        self.came += len(key)
         most = _LINKS_PER_ROW * self.came - self.links
-        self.states, links = linked_slots(frame, key, self.heads, self.owner, self.frame, self.link, self.states, slot, most)
+        known = self.heads, self.owner, self.first, self.last, self.link
+        self.states, links = linked_slots(at, key, self.reach_us, *known, self.states, slot, most)
         self.links += links
         self.outgrown = self.states > MOST_STATES or links > most
         return None if self.outgrown else slot
@@ -78,15 +93,16 @@ class Linked:
         if (least := self.states + rows) > len(self.owner):
             expected = self.states * self.rows // max(self.came, 1)
             room = max(least, min(expected + expected // 8 + rows, 4 * least))
-            self.owner, self.frame, self.link = (_longer(each, room) for each in (self.owner, self.frame, self.link))
+            self.owner, self.first, self.last, self.link = (_longer(each, room) for each in (self.owner, self.first, self.last, self.link))
 
     def filled(self, counts: Ints, rank: Ints) -> Filled:  # noqa: ARG002 - each state has a row
         """The states, sorted by key and frame. `rank`: the place of each key among all."""
-        owner, frame = self.owner[: self.states], self.frame[: self.states]
-        order = sorted_order(rank[owner], frame, unique=True)
+        owner, first = self.owner[: self.states], self.first[: self.states]
+        order = sorted_order(rank[owner], first, unique=True)
         place = np.empty(self.states, np.int64)
         place[order] = np.arange(self.states)
-        return Filled(np.arange(self.states), place, owner[order], frame[order])
+        frame = frame_numbers(first[order], self.cycle) if self.reach_us else first[order]
+        return Filled(np.arange(self.states), place, owner[order], frame_starts(frame, self.cycle))
 
 
 def _longer(array: Ints, length: int, value: int = 0) -> Ints:

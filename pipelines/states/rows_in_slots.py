@@ -9,7 +9,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipelines.states.columns import FRAME
-from pipelines.states.frames import frame_numbers, frame_starts
 from pipelines.states.held_once import whole_column
 from pipelines.states.keys import numbered_keys
 from pipelines.states.met_keys import MetKeys, MetValues
@@ -18,7 +17,7 @@ from pipelines.states.slots import empty_column
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pipelines.definition.kinds import Cycle
+    from pipelines.states.frames import Ints
     from pipelines.states.layout import Layout, Lifted, Slots
     from pipelines.states.slots import Column
 
@@ -44,18 +43,21 @@ class LiftedStates(NamedTuple):
     extent: Extent
 
 
+class OutgrownError(Exception):
+    """Rows came for which a layout, the first argument, is not worth it."""
+
+
 def rows_in_slots(
     batches: Iterable[pa.RecordBatch],
     keys: Sequence[str],
     time: str,
     columns: Mapping[str, Lifted],
     most: Extent,
-    cycle: Cycle,
-    layout: Layout,
+    layouts: Sequence[Layout],
 ) -> LiftedStates | None:
-    """A state for each key and frame, sorted by (bucket, key, frame).
+    """States of rows, sorted by (bucket, key, frame).
 
-    None if the layout is not worth it, a sum is not finite or may not fit, or there is no row, or more than `most` says.
+    None if a sum is not finite or may not fit, there are too many keys, or there is no row, or more than `most` says.
 
     Args:
         batches: the rows in order of arrival, with the key columns, `time` (int64, microseconds), and the columns of values.
@@ -63,13 +65,15 @@ def rows_in_slots(
         time: name of the column with event times.
         columns: column of a state -> what fills it. `rows` counts all rows.
         most: how many rows are expected at most, and between which times.
-        cycle: where frames begin.
-        layout: where slots lie.
+        layouts: where slots may lie; the first that is not outgrown by the first rows is taken.
+
+    Raises:
+        OutgrownError: the layout that is taken is outgrown.
 
     Returns:
         key columns, `frame` (int64, microseconds), `columns` (int64 or float64; of "numbers" lists of float64).
     """
-    met, table, shape = None, dict[str, "Slots"](), layout.shape
+    met, layout, shape, table = None, None, (0, 0), dict[str, "Slots"]()
     came, oldest, newest = 0, most.newest, most.oldest
     for batch in filter(len, batches):
         moment, came = batch[time].to_numpy(), came + len(batch)
@@ -78,9 +82,9 @@ def rows_in_slots(
             return None
         met = MetKeys([MetValues(pa.array([], batch[key].type)) for key in keys]) if met is None else met
         number = met.numbers([batch[key] for key in keys], len(batch))
-        slot = None if number is None else layout.slots(frame_numbers(moment, cycle), number, len(met))
-        if slot is None:
+        if number is None:
             return None
+        layout, slot = _laid_out([layout] if layout else layouts, moment, number, len(met))
         if not table:
             table = {name: empty_column(lifted, batch[lifted.of].type, *layout.shape, most.rows) for name, lifted in columns.items()}
         elif shape != layout.shape:
@@ -90,9 +94,21 @@ def rows_in_slots(
         values = {lifted.of: _value(batch[lifted.of]) for lifted in columns.values()}
         if not all(column.take(slot, moment, *values[column.lifted.of]) for column in table.values()):
             return None
-    if met is None or not all(column.is_finite for column in table.values()):
+    if met is None or layout is None or not all(column.is_finite for column in table.values()):
         return None
-    return LiftedStates(_states(table, met, keys, layout, cycle), Extent(came, int(oldest), int(newest)))
+    return LiftedStates(_states(table, met, keys, layout), Extent(came, int(oldest), int(newest)))
+
+
+def _laid_out(layouts: Sequence[Layout], time_us: Ints, key: Ints, keys: int) -> tuple[Layout, Ints]:
+    """The first layout that is not outgrown, and the slot of each row.
+
+    Raises:
+        OutgrownError: all are.
+    """
+    for layout in layouts:
+        if (slot := layout.slots(time_us, key, keys)) is not None:
+            return layout, slot
+    raise OutgrownError(layouts[-1])
 
 
 def _value(column: pa.Array) -> tuple[np.ndarray, np.ndarray]:
@@ -102,12 +118,12 @@ def _value(column: pa.Array) -> tuple[np.ndarray, np.ndarray]:
     return column.fill_null(0).to_numpy(zero_copy_only=False), column.is_valid().to_numpy(zero_copy_only=False)
 
 
-def _states(table: Mapping[str, Slots], met: MetKeys, keys: Sequence[str], layout: Layout, cycle: Cycle) -> pa.Table:
+def _states(table: Mapping[str, Slots], met: MetKeys, keys: Sequence[str], layout: Layout) -> pa.Table:
     """What the slots with rows say."""
     columns, counts = met.columns, cast("Column", table["rows"]).slots
     rank, _ = numbered_keys(columns, len(met))
     filled = layout.filled(counts, rank)
     owner = pa.array(filled.key)
     found: dict[str, pa.Array] = {name: column.take(owner) for name, column in zip(keys, columns, strict=True)}
-    found[FRAME] = pa.array(frame_starts(filled.frame, cycle))
+    found[FRAME] = pa.array(filled.frame)
     return pa.table(found | {name: column.states(counts, filled.slot, filled.place) for name, column in table.items()})

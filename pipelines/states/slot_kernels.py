@@ -28,28 +28,37 @@ def tabulated_places(value, least, table, known, place, new):  # type: ignore[no
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def linked_slots(frame, key, heads, owner, frames, link, states, slot, most):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+def linked_slots(time, key, reach, heads, owner, first, last, link, states, slot, most):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
     """Find the state of each row among the linked states of its key, or give it a new one; how many there are, and links followed.
 
-    `heads`: of each key its state of the latest frame, -1 where it has none; `owner`, `frames`, `link`: of each state its key, its frame,
-    and the state of its key that comes before, -1 where none does. It ends where more than `most` links were followed.
+    A state is that of a row whose time is no further than `reach` from one of its ends, or between them. `heads`: of each key its latest
+    state, -1 where it has none; `owner`, `first`, `last`, `link`: of each state its key, its ends, and the state of its key before it, -1
+    where there is none. It ends where more than `most` links were followed.
     """
     links = 0
-    for row in range(len(frame)):
-        later, at = -1, heads[key[row]]
-        while at >= 0 and frames[at] > frame[row]:
+    for row in range(len(time)):
+        now, later, at = time[row], -1, heads[key[row]]
+        while at >= 0 and first[at] - reach > now:
             later, at = at, link[at]
             links += 1
         if links > most:
             break
-        if at < 0 or frames[at] != frame[row]:
-            owner[states], frames[states], link[states] = key[row], frame[row], at
+        if at < 0 or last[at] + reach < now:
+            owner[states], first[states], last[states], link[states] = key[row], now, now, at
             at = states
             states += 1
             if later < 0:
                 heads[key[row]] = at
             else:
                 link[later] = at
+        elif now > last[at]:
+            last[at] = now
+        elif now < first[at]:
+            if link[at] >= 0 and last[link[at]] + reach >= now:  # near both: so states never overlap
+                at = link[at]
+                last[at] = now
+            else:
+                first[at] = now
         slot[row] = at
     return states, links
 

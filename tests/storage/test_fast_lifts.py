@@ -78,7 +78,8 @@ def slots_made(layout: str) -> Iterator[list[LiftedStates | None]]:
     made = list[LiftedStates | None]()
 
     def kept(*args: Any, **named: Any) -> LiftedStates | None:
-        made.append(rows_in_slots(*args, **named))
+        made.append(None)
+        made[-1] = rows_in_slots(*args, **named)
         return made[-1]
 
     with (
@@ -160,6 +161,41 @@ def test_linked_states_of_many_frames(tmp_path: Path, seed: int, seconds: int) -
     assert all(made)
 
 
+EXACT = ("n", "positive", "known", "whole", "least", "narrow")
+
+
+# seconds of a gap      1: hardly two events are near each other      60: many are; rows of odd seeds, in no order, join runs
+@pytest.mark.parametrize("seconds", [1, 4, 60])
+@pytest.mark.parametrize("seed", range(4))
+def test_runs_of_rows_are_those_of_frames(tmp_path: Path, seed: int, seconds: int) -> None:
+    write_rows(tmp_path / "data", 3 * seed, ("ever more",))
+    kinds = {"gaps": windows.session(f"{seconds}s"), "splits": windows.session(f"{seconds}s", touching="split")}
+    pipeline = definition(tmp_path / "data", 1, kinds, {name: AGGREGATES[name] for name in EXACT})
+    expected = written(tmp_path, "groups", pipeline)
+    assert "runs" in expected[0]
+    with slots_made("linked") as made, mock.patch.object(linked, "_LINKS_PER_ROW", 10_000):
+        assert written(tmp_path, "linked", pipeline) == expected
+    assert made
+    assert all(made)
+
+
+def test_floats_of_runs_differ_in_the_last_bits_only(tmp_path: Path) -> None:
+    """And in which of 0.0 and -0.0 is the least."""
+    write_rows(tmp_path / "data", 6, ("integers",))
+    names = ("n", "float", "half", "low", "high", "nearly", "spread", "skewed", "together")
+    pipeline = definition(tmp_path / "data", 1, {"gaps": windows.session("40s")}, {name: AGGREGATES[name] for name in names})
+    written(tmp_path, "groups", pipeline)
+    with slots_made("linked") as made:
+        written(tmp_path, "linked", pipeline)
+    assert all(made)
+    frames, rows = (read(pipeline, "gaps", root=tmp_path / name) for name in ("groups", "linked"))
+    for name in rows.column_names:
+        if name in names:
+            assert np.allclose(*(table[name].to_numpy().astype(float) for table in (frames, rows)), rtol=1e-9, equal_nan=True), name
+        else:
+            assert rows[name].equals(frames[name]), name
+
+
 def test_rows_that_go_far_back_are_left_to_groups(tmp_path: Path) -> None:
     write_rows(tmp_path / "data", 3, ("texts",))
     pipeline = definition(tmp_path / "data", 1, {"short": windows.tumbling("1s")}, AGGREGATES)
@@ -227,13 +263,15 @@ def test_a_sum_that_may_not_fit_is_left_to_groups(tmp_path: Path, values: list[i
         assert written(tmp_path, "slots", pipeline) == expected
 
 
-def test_slots_are_linked_where_there_would_be_too_many(tmp_path: Path) -> None:
-    write_rows(tmp_path / "data", 0, ("far apart",))
-    pipeline = definition(tmp_path / "data", 1, {"short": windows.tumbling("1s")}, AGGREGATES)
+# 3,600 frames of five keys, which all come with the first rows; 360 frames of ever more keys, of which few do
+@pytest.mark.parametrize(("keys", "width", "made_of"), [("far apart", "1s", [True]), ("ever more", "10s", [False, True])])
+def test_slots_are_linked_where_there_would_be_too_many(tmp_path: Path, keys: str, width: str, made_of: list[bool]) -> None:
+    write_rows(tmp_path / "data", 0, (keys,))
+    pipeline = definition(tmp_path / "data", 1, {"short": windows.tumbling(width)}, AGGREGATES)
     expected = written(tmp_path, "groups", pipeline)
     with slots_made("dense") as made:
         assert written(tmp_path, "slots", pipeline) == expected
-    assert [each is not None for each in made] == [False, True]  # one key fits; the keys together do not
+    assert [each is not None for each in made] == made_of
 
 
 def test_too_many_states_are_left_to_groups(tmp_path: Path) -> None:

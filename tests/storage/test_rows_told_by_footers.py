@@ -164,15 +164,18 @@ def test_rows_that_states_do_not_tell_of_are_counted(tmp_path: Path, where: str 
     assert accepted <= read - refused
 
 
+TENS = Cycle(10, (0,))
+
+
 # most says 2 rows of the times 10 - 29
 @pytest.mark.parametrize(
     ("times", "fits"),
     [([10, 29], True), ([29], True), ([10, 29, 29], False), ([9], False), ([10, 30], False), ([-(2**62)], False), ([], False)],
 )
-@pytest.mark.parametrize("layout", [lambda: Dense(1, 2, 2), lambda: Linked(2)], ids=["dense", "linked"])
+@pytest.mark.parametrize("layout", [lambda: Dense(TENS, 1, 2, 2), lambda: Linked(TENS, 2)], ids=["dense", "linked"])
 def test_other_rows_than_told_are_left_to_groups(layout: Callable[[], Layout], times: list[int], fits: bool) -> None:
     batches = [pa.record_batch({"k": [1], "t": [time], "x": [2.5]}) for time in times]
     columns = {"rows": Lifted("count", "t"), "total": Lifted("sum", "x")}
-    found = rows_in_slots(batches, ["k"], "t", columns, Extent(2, 10, 29), Cycle(10, (0,)), layout())
+    found = rows_in_slots(batches, ["k"], "t", columns, Extent(2, 10, 29), [layout()])
     assert (found is not None) == fits
     assert found is None or found.extent == Extent(len(times), times[0], times[-1])

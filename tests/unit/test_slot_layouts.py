@@ -1,64 +1,121 @@
-"""Rows of a key and a frame have a slot, and no other row has it, however slots are laid out."""
+"""Rows of a key and a frame have a slot, and no other row has it, however slots are laid out; of a run likewise."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipelines.definition.kinds import Cycle
 from pipelines.states import linked
 from pipelines.states.dense import Dense
 from pipelines.states.layout import Layout
 from pipelines.states.linked import Linked
 
-KEYS, FRAMES = 5, 9
-BATCHES = st.lists(
-    st.lists(st.tuples(st.integers(0, KEYS - 1), st.integers(3, FRAMES + 2)), min_size=1, max_size=9), min_size=1, max_size=6
-)
-LAYOUTS: dict[str, Callable[[int], Layout]] = {"dense": lambda rows: Dense(3, FRAMES, rows + 99), "linked": Linked}
+KEYS, WIDTH, REACH = 5, 4, 4
+FOURS = Cycle(WIDTH, (1,))
+ROW = st.tuples(st.integers(0, KEYS - 1), st.integers(1, 60))
+BATCHES = st.lists(st.lists(ROW, min_size=1, max_size=9), min_size=1, max_size=6)
+LAYOUTS: dict[str, Callable[[int], Layout]] = {
+    "dense": lambda rows: Dense(FOURS, 0, 20, rows + 99),
+    "linked": lambda rows: Linked(FOURS, rows),
+}
 
 
 def arrays(rows: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
-    key, frame = np.array(rows, np.int64).T
-    return np.ascontiguousarray(frame), np.ascontiguousarray(key)
+    key, time = np.array(rows, np.int64).T
+    return np.ascontiguousarray(time), np.ascontiguousarray(key)
+
+
+@contextmanager
+def any_order() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(linked, "_LINKS_PER_ROW", 100)
+        yield
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
 @given(batches=BATCHES, rank=st.permutations(range(KEYS)))
 def test_a_slot_for_each_key_and_frame(name: str, batches: list[list[tuple[int, int]]], rank: list[int]) -> None:
-    rows = [row for batch in batches for row in batch]
+    rows = [(key, (time - 1) // WIDTH * WIDTH + 1) for batch in batches for key, time in batch]
     layout, slots = LAYOUTS[name](len(rows)), list[int]()
-    for batch in batches:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(linked, "_LINKS_PER_ROW", 100)
+    with any_order():
+        for batch in batches:
             found = layout.slots(*arrays(batch), KEYS)
-        assert found is not None
-        slots += found.tolist()
+            assert found is not None
+            slots += found.tolist()
     states = dict(zip(rows, slots, strict=True))
     assert [states[row] for row in rows] == slots
     assert len({*slots}) == len(states)
+    check_filled(layout, states, slots, rank)
+
+
+def check_filled(layout: Layout, states: dict[tuple[int, int], int], slots: list[int], rank: list[int]) -> None:
+    """All states, sorted. `states`: key and frame -> slot."""
     counts = np.bincount(slots, minlength=layout.shape[0] * layout.shape[1])
     filled = layout.filled(counts, np.array(rank))
     expected = sorted(states, key=lambda state: (rank[state[0]], state[1]))
     assert list(zip(filled.key.tolist(), filled.frame.tolist(), strict=True)) == expected
-    place = dict(zip(filled.place.tolist(), filled.slot.tolist(), strict=True))
-    assert [place[at] for at in range(len(expected))] == [states[state] for state in expected]
+    slot_at = dict(zip(filled.place.tolist(), filled.slot.tolist(), strict=True))
+    assert [slot_at[place] for place in range(len(expected))] == [states[state] for state in expected]
 
 
-# frame    0 1 2 3 4 5 ...     later rows first: each row would go back over all states that there are
+def runs_of(rows: list[tuple[int, int]]) -> dict[tuple[int, int], list[int]]:
+    """Key and first time of a run -> its times: the naive oracle."""
+    found = dict[tuple[int, int], list[int]]()
+    for key, time in sorted(rows):
+        last = max((run for run in found if run[0] == key), default=None)
+        if last and time - found[last][-1] <= REACH:
+            found[last].append(time)
+        else:
+            found[key, time] = [time]
+    return found
+
+
+# reach 4    1 - - 4 - - - - 9 -      two runs, for 5 is more than 4; a row at 6, if it comes last, is near both, and put to the earlier
+@given(batches=BATCHES, rank=st.permutations(range(KEYS)))
+def test_states_are_parts_of_runs(batches: list[list[tuple[int, int]]], rank: list[int]) -> None:
+    rows = [row for batch in batches for row in batch]
+    layout, slots = Linked(FOURS, len(rows), REACH), list[int]()
+    with any_order():
+        for batch in batches:
+            found = layout.slots(*arrays(batch), KEYS)
+            assert found is not None
+            slots += found.tolist()
+    ends = {slot: [row for of, row in sorted(zip(slots, rows, strict=True)) if of == slot] for slot in slots}
+    assert all(len({key for key, _ in of_slot}) == 1 for of_slot in ends.values())
+    parts = sorted((of_slot[0], of_slot[-1]) for of_slot in ends.values())
+    assert all(one[1] < other[0] for one, other in pairwise(parts)), "states do not overlap"
+    apart = [
+        part for before, part in pairwise([None, *parts]) if not before or before[1][0] != part[0][0] or part[0][1] - before[1][1] > REACH
+    ]
+    assert {first for first, _ in apart} == runs_of(rows).keys()
+    check_filled(layout, {(key, (first - 1) // WIDTH * WIDTH + 1): slot for slot, ((key, first), *_) in ends.items()}, slots, rank)
+
+
+def test_rows_by_time_never_join_two_runs() -> None:
+    layout, time = Linked(FOURS, 9_000, REACH), np.cumsum(np.arange(9_000) % 9)
+    slot = layout.slots(time, np.zeros(9_000, np.int64), 1)
+    assert slot is not None
+    assert np.array_equal(slot, np.cumsum(np.diff(time, prepend=0) > REACH))
+
+
+# time    9 8 7 6 5 4 ...     later rows first: each row would go back over all states that there are
 def test_rows_that_go_far_back_end_soon() -> None:
     rows = 300_000
-    layout = Linked(rows)
+    layout = Linked(Cycle(1, (0,)), rows)
     backwards, one_key = np.arange(rows)[::-1].copy(), np.zeros(rows, np.int64)
     assert layout.slots(backwards, one_key, 1) is None
     assert layout.outgrown
     assert layout.links <= linked._LINKS_PER_ROW * rows + layout.states
 
 
-# frame    0 0 1 0 1 2 1 2 3 ...     rows a frame or two late, as sources give them
+# time    0 0 1 0 1 2 1 2 3 ...     rows somewhat late, as sources give them
 def test_rows_that_are_somewhat_late_are_found() -> None:
-    layout = Linked(30_000)
-    frame = np.arange(30_000) // 3 - np.tile([0, 1, 2], 10_000) + 2
-    assert layout.slots(frame, np.zeros(30_000, np.int64), 1) is not None
-    assert layout.states == len({*frame.tolist()})
+    layout = Linked(Cycle(1, (0,)), 30_000)
+    time = np.arange(30_000) // 3 - np.tile([0, 1, 2], 10_000) + 2
+    assert layout.slots(time, np.zeros(30_000, np.int64), 1) is not None
+    assert layout.states == len({*time.tolist()})

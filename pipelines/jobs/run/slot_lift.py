@@ -14,7 +14,7 @@ from pipelines.states.dense import Dense, fits
 from pipelines.states.frames import frame_numbers
 from pipelines.states.layout import Lifted
 from pipelines.states.linked import Linked
-from pipelines.states.rows_in_slots import rows_in_slots
+from pipelines.states.rows_in_slots import OutgrownError, rows_in_slots
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     import duckdb
 
     from pipelines.definition.frame_sets import FrameSet
-    from pipelines.definition.kinds import Cycle
     from pipelines.jobs.run.shares import Share
     from pipelines.jobs.run.split_rows import SplitRows
     from pipelines.sources.taken_times import Taken
@@ -70,22 +69,26 @@ def slot_lift(
     names = {sql: _name(at) for at, sql in enumerate(dict.fromkeys(filled.values())) if sql != EVENT_TIME}
     query = values_query(*asked, {name: sql for sql, name in names.items()}, keys)
     lifted = {column: Lifted(value.what, names.get(filled[column], EVENT_TIME)) for column, value in typed.items()}
-    for layout in _layouts(frames.cycle, extent):
-        with session.sql(query).to_arrow_reader(_AT_ONCE) as reader:
-            states = rows_in_slots(reader, pipeline.keys, EVENT_TIME, lifted, extent, frames.cycle, layout)
-        if states is not None:
-            return states._replace(table=_as_stored(states.table, kinds))
-        if not layout.outgrown:
-            break
+    last = Linked(frames.cycle, extent.rows)
+    for layouts in ([*_layouts(frames, extent), last], [Linked(frames.cycle, extent.rows)]):
+        try:
+            with session.sql(query).to_arrow_reader(_AT_ONCE) as reader:
+                states = rows_in_slots(reader, pipeline.keys, EVENT_TIME, lifted, extent, layouts)
+        except OutgrownError as outgrown:
+            if outgrown.args[0] is last:
+                return None
+        else:
+            return None if states is None else states._replace(table=_as_stored(states.table, kinds))
     return None
 
 
-def _layouts(cycle: Cycle, extent: Extent) -> Iterator[Layout]:
-    """The ways of laying out slots for some rows that are worth a try, the cheapest first."""
-    first, last = frame_numbers(np.array([extent.oldest, extent.newest]), cycle).tolist()
-    if fits(frames := last - first + 1, 1, extent.rows):
-        yield Dense(first, frames, extent.rows)
-    yield Linked(extent.rows)
+def _layouts(frames: FrameSet, extent: Extent) -> Iterator[Layout]:
+    """The cheap ways of laying out slots for some rows that are worth a try."""
+    first, last = frame_numbers(np.array([extent.oldest, extent.newest]), frames.cycle).tolist()
+    if fits(count := last - first + 1, 1, extent.rows):
+        yield Dense(frames.cycle, first, count, extent.rows)
+    if frames.run_us and frames.width_us <= frames.run_us + 1:  # events of a frame are of one run, as they are where states of frames are joined
+        yield Linked(frames.cycle, extent.rows, frames.run_us)
 
 
 def _name(number: int) -> str:
