@@ -107,6 +107,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[Extent | None]:
         return found[-1]
 
     monkeypatch.setattr(slot_lift, "MANY_ROWS", 1)
+    monkeypatch.setattr(split_rows, "WORTH_A_LOOK", 1)
     monkeypatch.setattr(accumulate_task, "may_bundle", lambda _: False)
     monkeypatch.setattr(split_rows, "told_extent", noting)
     return found
@@ -128,6 +129,13 @@ def test_told_rows_are_counted_rows(tmp_path: Path, name: str, kinds: list[str],
     assert result(pipeline, tmp_path / "told") == expected
     assert [each is not None for each in told] == [tells]
     assert not tells or told[0].rows == ROWS * 3 // 2
+
+
+def test_few_rows_are_counted(tmp_path: Path, told: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(split_rows, "WORTH_A_LOOK", 2**20)
+    write(tmp_path / "data", TIMES["instants"][0])
+    result(definition(tmp_path / "data", [*KINDS]), tmp_path / "told")
+    assert not told
 
 
 def test_parts_of_a_file(tmp_path: Path, told: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,13 +33,13 @@ class Reading:
 
     Attributes:
         bound: the definition over this source.
-        pieces: its splits, each with its size in bytes.
+        splits: of all its batches.
         types: table of a frame set -> column -> SQL type of the states; the same for all sources.
         columns: name -> SQL type of the source's columns in earlier batches.
     """
 
     bound: Bound
-    pieces: Sequence[tuple[Split, int]]
+    splits: Sequence[Split]
     types: Types
     columns: Mapping[str, str]
 
@@ -56,14 +56,14 @@ def readings(bound: Bound, given: Inputs, schemas: Mapping[str, pa.Schema | None
         SourceError, DefinitionError: as `bound_types`; or the types of two sources contradict; or nothing is known of the columns of one.
     """
     parts = parts_of(bound, given)
-    pieces = {name: _pieces(each, part) for name, (each, part) in parts.items()}
-    paths = {name: list(dict.fromkeys(split.paths for split, _ in found)) for name, found in pieces.items()}
+    splits = {name: _splits(each, part) for name, (each, part) in parts.items()}
+    paths = {name: list(dict.fromkeys(split.paths for split in found)) for name, found in splits.items()}
     read = [name for name, found in paths.items() if found]
     if not read:
         return []
     bounds = bounds_of(parts, paths)
     types = common_types({name: types_of(bounds[name], schemas, paths[name]) for name in read})
-    return [Reading(bounds[name], pieces[name], types, _known(bounds[name], paths[name])) for name in read]
+    return [Reading(bounds[name], splits[name], types, _known(bounds[name], paths[name])) for name in read]
 
 
 def parts_of(bound: Bound, given: Inputs) -> dict[str, tuple[Bound, Inputs]]:
@@ -84,10 +84,10 @@ def bounds_of(parts: Mapping[str, tuple[Bound, Inputs]], paths: Mapping[str, Seq
     return bounds if "" in bounds else lifting(bounds, paths)
 
 
-def _pieces(bound: Bound, given: Inputs) -> list[tuple[Split, int]]:
+def _splits(bound: Bound, given: Inputs) -> list[Split]:
     marks = given.marks
     each = (split_batch(bound, interval, found, marks.get(interval.start_us)) for interval, found in given.files.items())
-    return [piece for pieces in each for piece in pieces]
+    return [split for splits in each for split in splits]
 
 
 def types_of(bound: Bound, schemas: Mapping[str, pa.Schema | None], paths: Sequence[Sequence[str]]) -> Types:

@@ -34,6 +34,7 @@ class Split:
         first: the number of its first file in the batch, from 0; of one of several sources behind those of earlier sources.
         part: which part of its only file it is; None: all files are whole.
         rows: the numbers of the part's rows in the file, known to the task that reads it; None: all rows.
+        size: of its files or its part, bytes, about.
     """
 
     batch_us: int
@@ -46,6 +47,7 @@ class Split:
     first: int = 0
     part: Part | None = None
     rows: range | None = None
+    size: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +86,8 @@ class Written:
     ids: Sequence[Mapping[str, Any]] = ()
 
 
-def split_batch(bound: Bound, interval: Interval, files: Sequence[SourceFile], mark_us: int | None) -> list[tuple[Split, int]]:
-    """The splits of a batch, or of one of its several sources, each with its size in bytes. Their numbers tell the source."""
+def split_batch(bound: Bound, interval: Interval, files: Sequence[SourceFile], mark_us: int | None) -> list[Split]:
+    """The splits of a batch, or of one of its several sources. Their numbers tell the source."""
     size = piece_bytes(sum(file.size for file in files))
     cut = [(piece, part) for piece in splits(files, whole=bound.source.in_one_piece) for part in _parts(bound, piece, size)]
     member, before = bound.source.member, 0 if bound.source.member is None else bound.source.member.number + 1
@@ -93,9 +95,17 @@ def split_batch(bound: Bound, interval: Interval, files: Sequence[SourceFile], m
     made = files[0].checksum if bound.source.batch_column and files else None
     start, end, only = interval.start_us, interval.end_us, len(cut) == 1 and not member
     return [
-        (
-            Split(start, end, number, tuple(file.path for file in piece), mark_us, made, only, places[piece[0].path], part),
-            sum(file.size for file in piece) // (part.of if part else 1),
+        Split(
+            start,
+            end,
+            number,
+            tuple(file.path for file in piece),
+            mark_us,
+            made,
+            only,
+            places[piece[0].path],
+            part,
+            size=sum(file.size for file in piece) // (part.of if part else 1),
         )
         for number, (piece, part) in enumerate(cut, OF_SOURCE * before)
     ]

@@ -34,10 +34,10 @@ def dealt(readings: Sequence[Reading], tasks: int, earlier: Earlier | None = Non
     `tasks`: about how many there shall be for each source. `earlier`: as in `Share`; of several sources batches are not compared.
     """
     if len(readings) == 1 and readings[0].bound.source.member is None:
-        return [(_share(readings[0], numbers, earlier),) for numbers in shares([size for _, size in readings[0].pieces], tasks)]
+        return [(_share(readings[0], numbers, earlier),) for numbers in shares([split.size for split in readings[0].splits], tasks)]
     sizes: dict[int, int] = defaultdict(int)
-    for split, size in chain.from_iterable(reading.pieces for reading in readings):
-        sizes[split.batch_us] += 2 * WORTH_A_TASK if split.part else size
+    for split in chain.from_iterable(reading.splits for reading in readings):
+        sizes[split.batch_us] += 2 * WORTH_A_TASK if split.part else split.size
     small = sorted(start for start, size in sizes.items() if size < 2 * WORTH_A_TASK)
     together = [{small[at] for at in numbers} for numbers in shares([sizes[start] for start in small], tasks)] if small else []
     return [*(_of_batches(readings, starts) for starts in together), *_apart(readings, {*small}, tasks)]
@@ -45,20 +45,20 @@ def dealt(readings: Sequence[Reading], tasks: int, earlier: Earlier | None = Non
 
 def _of_batches(readings: Sequence[Reading], starts: Collection[int]) -> tuple[Share, ...]:
     """All sources of some batches."""
-    chosen = ([at for at, (split, _) in enumerate(reading.pieces) if split.batch_us in starts] for reading in readings)
+    chosen = ([at for at, split in enumerate(reading.splits) if split.batch_us in starts] for reading in readings)
     return tuple(_share(reading, numbers) for reading, numbers in zip(readings, chosen, strict=True) if numbers)
 
 
 def _apart(readings: Sequence[Reading], done: Collection[int], tasks: int) -> Iterator[tuple[Share, ...]]:
     """The batches that are not done, source by source."""
     for reading in readings:
-        left = [at for at, (split, _) in enumerate(reading.pieces) if split.batch_us not in done]
-        for numbers in shares([reading.pieces[at][1] for at in left], tasks) if left else ():
+        left = [at for at, split in enumerate(reading.splits) if split.batch_us not in done]
+        for numbers in shares([reading.splits[at].size for at in left], tasks) if left else ():
             yield (_share(reading, [left[at] for at in numbers]),)
 
 
 def _share(reading: Reading, numbers: Sequence[int], earlier: Earlier | None = None) -> Share:
-    return Share(reading.bound, [reading.pieces[at][0] for at in numbers], reading.types, reading.columns, versions_here(), earlier)
+    return Share(reading.bound, [reading.splits[at] for at in numbers], reading.types, reading.columns, versions_here(), earlier)
 
 
 def accumulate_shares(parts: Sequence[Share]) -> dict[str, Any]:

@@ -87,7 +87,9 @@ def _layouts(frames: FrameSet, extent: Extent) -> Iterator[Layout]:
     first, last = frame_numbers(np.array([extent.oldest, extent.newest]), frames.cycle).tolist()
     if fits(count := last - first + 1, 1, extent.rows):
         yield Dense(frames.cycle, first, count, extent.rows)
-    if frames.run_us and frames.width_us <= frames.run_us + 1:  # events of a frame are of one run, as they are where states of frames are joined
+    if (
+        frames.run_us and frames.width_us <= frames.run_us + 1
+    ):  # events of a frame are of one run, as they are where states of frames are joined
         yield Linked(frames.cycle, extent.rows, frames.run_us)
 
 

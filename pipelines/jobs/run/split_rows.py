@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from pipelines.sources.mended import Mended
 
 
+WORTH_A_LOOK = 2**20
+"""Rows of fewer bytes are counted in the time that DuckDB takes to plan a query of footers."""
+
+
 @dataclass(frozen=True, slots=True)
 class SplitRows:
     """The rows of a split.
@@ -108,7 +112,9 @@ def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> S
         )
 
     def told_by_footers() -> Counted | None:
-        found = None if kept or only else told_extent(session, source, split.paths, columns, taken(bound, split), split.rows)
+        if kept or only or split.size < WORTH_A_LOOK:
+            return None
+        found = told_extent(session, source, split.paths, columns, taken(bound, split), split.rows)
         return Counted(found.rows, found.rows, found.newest, found.oldest, exact=False) if found else None
 
     return SplitRows(split.paths, columns, KEPT if kept else rows, 0, by_file, list, lost, told_by_footers)
