@@ -34,7 +34,7 @@ class Slots(Protocol):
         """Make room for so many keys in each of so many frames."""
 
     def take(self, slot: Ints, time_us: Ints, value: np.ndarray, valid: np.ndarray) -> bool:
-        """Add some rows in order of arrival; False if a sum of integers may not fit. `valid`: empty if no value is null."""
+        """Add some rows in order of arrival; False if their sum is left to groups. `valid`: empty if no value is null."""
 
     def states(self, counts: Ints, slot: Ints, place: Ints) -> pa.Array:
         """What the slots say of each state. `counts`: the rows of each slot; `slot`, `place`: of each state."""

@@ -47,7 +47,9 @@ class Column:
         self.time_us = _widened(self.time_us, frames, keys, _never(self.lifted.what))
 
     def take(self, slot: Ints, time_us: Ints, value: np.ndarray, valid: np.ndarray) -> bool:
-        """Add some rows in order of arrival; False if a sum of integers may not fit. `valid`: empty if no value is null.
+        """Add some rows in order of arrival; False if a sum of integers may not fit, or one of floats is not finite.
+
+        `valid`: empty if no value is null; of nulls `value` has zeros.
 
         Raises:
             ValueError: a "value" is not made of several rows, and "numbers" are no slot.
@@ -61,6 +63,8 @@ class Column:
             case "sum":
                 if value.dtype == np.int64:
                     self.bound = kernels.sums_fit(value, valid, self.bound)
+                elif not np.isfinite(value).all():
+                    return False
                 kernels.add_sums(self.slots, slot, value, valid)
             case "least":
                 kernels.keep_least(self.slots, self.some, slot, value, valid)

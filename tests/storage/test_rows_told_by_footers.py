@@ -187,3 +187,11 @@ def test_other_rows_than_told_are_left_to_groups(layout: Callable[[], Layout], t
     found = rows_in_slots(batches, ["k"], "t", columns, Extent(2, 10, 29), [layout()])
     assert (found is not None) == fits
     assert found is None or found.extent == Extent(len(times), times[0], times[-1])
+
+
+@pytest.mark.parametrize("odd", [float("nan"), float("inf")])
+def test_rows_are_left_to_groups_as_soon_as_a_sum_is_not_finite(odd: float) -> None:
+    batches = iter([pa.record_batch({"k": [1], "t": [time], "x": [odd if time == 11 else 2.5]}) for time in range(10, 20)])
+    columns = {"rows": Lifted("count", "t"), "total": Lifted("sum", "x")}
+    assert rows_in_slots(batches, ["k"], "t", columns, Extent(10, 10, 29), [Linked(TENS, 10)]) is None
+    assert len(list(batches)) == 8
