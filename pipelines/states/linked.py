@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from pipelines.definition.kinds import Cycle
     from pipelines.states.frames import Ints
 
-MOST_STATES = 2**22
-"""What bounds the memory: 32 MB for a column of states."""
+MOST_STATES = 2**21
+"""What bounds the memory: 16 MB for a column of states."""
+_TELLING = 2**20
+"""So many rows tell how many states the others will make; among the first ones most keys are new."""
 _LINKS_PER_ROW = 4  # on average; where rows go further back, a hash table is faster
 
 
@@ -50,7 +52,8 @@ class Linked:
         states: how many there are.
         came: how many rows came.
         links: how many links were followed.
-        outgrown: whether there are too many states, or rows go far back.
+        expected: how many states there will be, if all rows make as many as the last ones that came.
+        outgrown: whether too many states are expected, or rows go far back.
     """
 
     cycle: Cycle
@@ -64,6 +67,7 @@ class Linked:
     states: int = 0
     came: int = 0
     links: int = 0
+    expected: int = 0
     outgrown: bool = False
 
     @property
@@ -75,24 +79,25 @@ class Linked:
         """The slot of each row; None where this layout is outgrown. `key`: numbers, of which there are `keys`."""
         from pipelines.states.slot_kernels import linked_slots
 
-        self._make_room(len(key), keys)
+        before, rows = self.states, len(key)
+        self._make_room(rows, keys)
         at = time_us if self.reach_us else frame_numbers(time_us, self.cycle)
-        slot = np.empty(len(key), np.int64)
-        self.came += len(key)
+        slot = np.empty(rows, np.int64)
+        self.came += rows
         most = _LINKS_PER_ROW * self.came - self.links
         known = self.heads, self.owner, self.first, self.last, self.link
         self.states, links = linked_slots(at, key, self.reach_us, *known, self.states, slot, most)
         self.links += links
-        self.outgrown = self.states > MOST_STATES or links > most
+        self.expected = self.states + (self.states - before) * max(self.rows - self.came, 0) // max(rows, 1)
+        self.outgrown = (self.expected if self.came >= _TELLING else self.states) > MOST_STATES or links > most
         return None if self.outgrown else slot
 
     def _make_room(self, rows: int, keys: int) -> None:
-        """For so many more rows, each of which may be a state, and so many keys. The rows that came tell what is expected of all."""
+        """For so many more rows, each of which may be a state, and so many keys."""
         if keys > len(self.heads):
             self.heads = _longer(self.heads, keys + keys // 4, -1)
         if (least := self.states + rows) > len(self.owner):
-            expected = self.states * self.rows // max(self.came, 1)
-            room = max(least, min(expected + expected // 8 + rows, 4 * least))
+            room = max(least, min(self.expected + rows, 4 * least))
             self.owner, self.first, self.last, self.link = (_longer(each, room) for each in (self.owner, self.first, self.last, self.link))
 
     def filled(self, counts: Ints, rank: Ints) -> Filled:  # noqa: ARG002 - each state has a row

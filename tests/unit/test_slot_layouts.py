@@ -119,3 +119,24 @@ def test_rows_that_are_somewhat_late_are_found() -> None:
     time = np.arange(30_000) // 3 - np.tile([0, 1, 2], 10_000) + 2
     assert layout.slots(time, np.zeros(30_000, np.int64), 1) is not None
     assert layout.states == len({*time.tolist()})
+
+
+# a state for each row: of 4,000 rows, a quarter came
+def test_too_many_states_are_foreseen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(linked, "MOST_STATES", 3_000)
+    monkeypatch.setattr(linked, "_TELLING", 1_000)
+    layout, key = Linked(Cycle(1, (0,)), 4_000), np.zeros(500, np.int64)
+    assert layout.slots(np.arange(500), key, 1) is not None
+    assert layout.slots(np.arange(500, 1_000), key, 1) is None
+    assert layout.outgrown
+    assert layout.expected == 4_000
+
+
+# 500 keys, all of which are new at first: no more states come than there are keys
+def test_first_rows_tell_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(linked, "MOST_STATES", 3_000)
+    monkeypatch.setattr(linked, "_TELLING", 1_000)
+    layout, key = Linked(Cycle(10_000, (0,)), 4_000), np.arange(500)
+    for begin in range(0, 4_000, 500):
+        assert layout.slots(np.arange(begin, begin + 500), key, 500) is not None
+    assert layout.states == 500
