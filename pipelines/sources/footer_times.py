@@ -36,19 +36,21 @@ def told_extent(
     Raises:
         duckdb.Error: a file cannot be read.
     """
-    part = "" if rows is None else f"WHERE before >= {rows.start} AND before < {rows.stop}"
+    part = "" if rows is None else f"WHERE muntin_before >= {rows.start} AND muntin_before < {rows.stop}"
     query = f"""
         WITH found AS (
-            SELECT *, sum(row_group_num_rows) OVER (PARTITION BY file_name ORDER BY row_group_id) - row_group_num_rows AS before
+            SELECT file_name AS muntin_path, row_group_id AS muntin_group, row_group_num_rows AS muntin_count,
+                [stats_min_value, stats_max_value] AS muntin_ends,
+                sum(row_group_num_rows) OVER (PARTITION BY file_name ORDER BY row_group_id) - row_group_num_rows AS muntin_before
             FROM parquet_metadata([{", ".join(map(literal, paths))}])
             WHERE path_in_schema = {literal(source.event_time)} AND type <> 'BYTE_ARRAY'
-        ), groups AS (FROM found {part}), ends AS (
-            SELECT file_name, row_group_id, row_group_num_rows,
-                TRY_CAST(unnest([stats_min_value, stats_max_value]) AS {columns[source.event_time]}) AS {quoted(source.event_time)}
-            FROM groups
+        ), ends AS (
+            SELECT muntin_path, muntin_group, muntin_count,
+                TRY_CAST(unnest(muntin_ends) AS {columns[source.event_time]}) AS {quoted(source.event_time)}
+            FROM found {part}
         )
-        SELECT count(DISTINCT file_name), count(DISTINCT (file_name, row_group_id)), count(*), count(*) FILTER ({times.condition}),
-            (sum(row_group_num_rows) // 2)::BIGINT, min({EVENT_TIME}), max({EVENT_TIME})
+        SELECT count(DISTINCT muntin_path), count(DISTINCT (muntin_path, muntin_group)), count(*), count(*) FILTER ({times.condition}),
+            (sum(muntin_count) // 2)::BIGINT, min({EVENT_TIME}), max({EVENT_TIME})
         FROM (SELECT *, {event_time(source, columns)} AS {EVENT_TIME} FROM ends)
     """
     files, groups, ends, taken, *told = session.execute(query).fetchall()[0]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MOST_SLOTS = 2**21
 """What bounds the memory: 16 MB for a column of states."""
-_KEYS = 64  # room at the beginning
+_KEYS = 64  # room for so many, if they fit
 
 
 def fits(frames: int, keys: int, rows: int) -> bool:
@@ -39,7 +39,7 @@ class Dense:
     first: int
     frames: int
     rows: int
-    room: int = _KEYS
+    room: int = 0
     outgrown: bool = False
 
     @property
@@ -53,7 +53,7 @@ class Dense:
         if self.outgrown:
             return None
         if keys > self.room:
-            self.room = keys + keys // 4
+            self.room = min(max(_KEYS, keys + keys // 4), min(self.rows, MOST_SLOTS) // self.frames)
         return (frame_numbers(time_us, self.cycle) - self.first) * self.room + key
 
     def filled(self, counts: Ints, rank: Ints) -> Filled:

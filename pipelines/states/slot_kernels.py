@@ -56,7 +56,7 @@ def linked_slots(time, key, reach, heads, owner, first, last, link, states, slot
         elif now < first[at]:
             if link[at] >= 0 and last[link[at]] + reach >= now:  # near both: so states never overlap
                 at = link[at]
-                last[at] = now
+                last[at] = max(last[at], now)
             else:
                 first[at] = now
         slot[row] = at

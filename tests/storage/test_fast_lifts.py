@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,7 +18,9 @@ from deltalake import DeltaTable
 from pipelines import Pipeline, read, run, sources, windows
 from pipelines import aggregates as agg
 from pipelines.definition.frame_sets import frame_sets
-from pipelines.jobs.run import accumulate_split, bundle_states, finalize, slot_lift
+from pipelines.errors import SourceError
+from pipelines.jobs.look.quarantine import quarantined
+from pipelines.jobs.run import accumulate_split, accumulate_task, bundle_states, finalize, slot_lift, split_rows
 from pipelines.jobs.shards import shard
 from pipelines.states import linked, met_keys
 from pipelines.states.dense import fits
@@ -248,6 +251,46 @@ def test_a_key_may_have_any_name(tmp_path: Path, key: str) -> None:
     ):
         assert written(tmp_path, "slots", pipeline) == expected
     assert slots.called
+
+
+@pytest.mark.parametrize(("layout", "width"), [("dense", "30m"), ("linked", "1s")])
+def test_a_row_behind_the_first_ones_that_cannot_be_computed_is_refused(tmp_path: Path, layout: str, width: str) -> None:
+    """Arrow says of it that the disk has failed."""
+    write_rows(tmp_path / "data", 0, ("texts",))
+    (file,) = (tmp_path / "data").iterdir()
+    table = pq.read_table(file)
+    pq.write_table(
+        table.append_column("x", pa.array(["bad" if row == 7_500 else "1" for row in range(len(table))])), file, row_group_size=1_000
+    )
+    pipeline = definition(tmp_path / "data", 1, {"short": windows.tumbling(width)}, {"n": agg.count(), "total": agg.sum("x::BIGINT")})
+    with slots_made(layout), mock.patch.object(slot_lift, "_AT_ONCE", 2_048):
+        (batch,) = run(pipeline, root=tmp_path, start=START, end=START + timedelta(hours=1), spark=InProcess()).batches
+    assert (batch.rows_read, batch.rows_accepted, batch.rows_quarantined) == (8_000, 7_999, 1)
+    (refused,) = quarantined(pipeline, root=tmp_path).to_pylist()
+    assert refused["position"] == 7_500
+
+
+def test_a_damaged_page_of_times_is_told_of_its_file(tmp_path: Path) -> None:
+    write_rows(tmp_path / "data", 0, ("texts",))
+    (file,) = (tmp_path / "data").iterdir()
+    page = pq.read_metadata(file).row_group(6).column(1)
+    content = bytearray(file.read_bytes())
+    begin = page.dictionary_page_offset or page.data_page_offset
+    content[begin + 30 : begin + page.total_compressed_size] = b"x" * (page.total_compressed_size - 30)
+    file.write_bytes(content)
+    pipeline = definition(tmp_path / "data", 1, {"wide": windows.tumbling("30m")}, {"n": agg.count()})
+    asked = mock.patch.object(split_rows, "WORTH_A_LOOK", 1), mock.patch.object(accumulate_task, "may_bundle", return_value=False)
+    with slots_made("dense"), asked[0], asked[1], pytest.raises(SourceError, match=r"rows\.parquet"):
+        run(pipeline, root=tmp_path, start=START, end=START + timedelta(hours=1), spark=InProcess())
+
+
+def test_an_interrupt_behind_the_first_rows_is_an_interrupt() -> None:
+    def interrupted() -> Iterator[pa.RecordBatch]:
+        yield pa.record_batch({"x": [1]})
+        raise OSError("INTERRUPT Error: Interrupted!")
+
+    with pytest.raises(duckdb.InterruptException):
+        list(slot_lift._batches(interrupted()))
 
 
 @pytest.mark.parametrize("values", [[2**62, 2**62 - 1], [2**61] * 8])

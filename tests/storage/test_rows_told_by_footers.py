@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -129,6 +130,34 @@ def test_told_rows_are_counted_rows(tmp_path: Path, name: str, kinds: list[str],
     assert result(pipeline, tmp_path / "told") == expected
     assert [each is not None for each in told] == [tells]
     assert not tells or told[0].rows == ROWS * 3 // 2
+
+
+@pytest.mark.parametrize("name", ["file_name", "row_group_num_rows", "stats_min_value", "found", "ends"])
+def test_times_may_have_a_name_of_footers(tmp_path: Path, name: str, told: Any) -> None:
+    write(tmp_path / "data", TIMES["instants"][0])
+    for file in (tmp_path / "data").iterdir():
+        pq.write_table(pq.read_table(file).rename_columns({"t": name}), file)
+    source = sources.files(f"{tmp_path}/data/*.parquet", event_time=name, all_files=True)
+    result(dataclasses.replace(definition(tmp_path / "data", ["slots"]), source=source), tmp_path / "told")
+    assert [each.rows for each in told] == [ROWS * 3 // 2]
+
+
+def test_where_footers_fail_rows_are_counted(tmp_path: Path, told: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*_: Any) -> Extent:
+        raise duckdb.ConversionException("a statistic of another column")
+
+    write(tmp_path / "data", TIMES["instants"][0])
+    pipeline = definition(tmp_path / "data", ["slots"])
+    expected = result(pipeline, tmp_path / "told")
+    monkeypatch.setattr(split_rows, "told_extent", failing)
+    assert result(pipeline, tmp_path / "counted") == expected
+
+
+def test_rows_of_many_columns_are_counted(tmp_path: Path, told: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(split_rows, "MOST_COLUMNS", 2)
+    write(tmp_path / "data", TIMES["instants"][0])
+    result(definition(tmp_path / "data", ["slots"]), tmp_path / "told")
+    assert not told
 
 
 def test_few_rows_are_counted(tmp_path: Path, told: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -140,3 +140,11 @@ def test_first_rows_tell_little(monkeypatch: pytest.MonkeyPatch) -> None:
     for begin in range(0, 4_000, 500):
         assert layout.slots(np.arange(begin, begin + 500), key, 500) is not None
     assert layout.states == 500
+
+
+# 2**20 frames and a key: 64 keys at once would be 64 million slots
+def test_few_keys_of_many_frames_have_no_more_slots_than_rows() -> None:
+    frames, rows = 2**20, 2**20 + 2**18
+    layout = Dense(Cycle(1, (0,)), 0, frames, rows)
+    assert layout.slots(np.arange(100), np.zeros(100, np.int64), 1) is not None
+    assert layout.shape[0] * layout.shape[1] <= rows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 
@@ -17,9 +18,7 @@ from pipelines.states.linked import Linked
 from pipelines.states.rows_in_slots import OutgrownError, rows_in_slots
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    import duckdb
+    from collections.abc import Callable, Iterator, Mapping
 
     from pipelines.definition.frame_sets import FrameSet
     from pipelines.jobs.run.shares import Share
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from pipelines.states.rows_in_slots import Extent, LiftedStates
 
 MANY_ROWS = 2**17
-"""Fewer are grouped by DuckDB in milliseconds, and their floats are added in the order of the rows there, too."""
+"""So many or fewer are grouped by DuckDB in milliseconds, and their floats are added in the order of the rows there, too."""
 _AT_ONCE = 2**17
 _ARROW = {"TINYINT": pa.int8(), "SMALLINT": pa.int16(), "INTEGER": pa.int32(), "BIGINT": pa.int64(), "FLOAT": pa.float32()}
 
@@ -57,7 +56,7 @@ def slot_lift(
     """
     pipeline, kinds = share.bound.pipeline, types[1]
     values = row_values(share.bound.fields, frames)
-    if values is None or extent.rows < MANY_ROWS or not keys_fit(pipeline, kinds):
+    if values is None or extent.rows <= MANY_ROWS or not keys_fit(pipeline, kinds):
         return None
     asked, keys = (pipeline, found.rows, times, found.columns), {key: kinds[key] for key in pipeline.keys}
     expressions = dict.fromkeys(sql for _, sql in values.values())
@@ -69,28 +68,48 @@ def slot_lift(
     names = {sql: _name(at) for at, sql in enumerate(dict.fromkeys(filled.values())) if sql != EVENT_TIME}
     query = values_query(*asked, {name: sql for sql, name in names.items()}, keys)
     lifted = {column: Lifted(value.what, names.get(filled[column], EVENT_TIME)) for column, value in typed.items()}
-    last = Linked(frames.cycle, extent.rows)
-    for layouts in ([*_layouts(frames, extent), last], [Linked(frames.cycle, extent.rows)]):
+    ways = _layouts(frames, extent)
+    while ways:
+        layouts = [way() for way in ways]
         try:
             with session.sql(query).to_arrow_reader(_AT_ONCE) as reader:
-                states = rows_in_slots(reader, pipeline.keys, EVENT_TIME, lifted, extent, layouts)
+                states = rows_in_slots(_batches(reader), pipeline.keys, EVENT_TIME, lifted, extent, layouts)
         except OutgrownError as outgrown:
-            if outgrown.args[0] is last:
-                return None
+            ways = ways[layouts.index(outgrown.args[0]) + 1 :]
+        except _CutShortError:
+            return None
         else:
             return None if states is None else states._replace(table=_as_stored(states.table, kinds))
     return None
 
 
-def _layouts(frames: FrameSet, extent: Extent) -> Iterator[Layout]:
-    """The cheap ways of laying out slots for some rows that are worth a try."""
+class _CutShortError(Exception):
+    """A row cannot be read or computed. Groups meet it, too, and say so."""
+
+
+def _batches(reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
+    """What a reader of DuckDB gives. Errors behind its first rows come as Arrow's, without their class.
+
+    Raises:
+        duckdb.InterruptException: it was interrupted.
+        _CutShortError: a row cannot be read or computed.
+    """
+    try:
+        yield from reader
+    except (OSError, pa.ArrowException) as wrong:
+        if "INTERRUPT" in str(wrong):
+            raise duckdb.InterruptException(str(wrong)) from wrong
+        raise _CutShortError from wrong
+
+
+def _layouts(frames: FrameSet, extent: Extent) -> list[Callable[[], Layout]]:
+    """The ways of laying out slots for some rows that are worth a try, the cheapest first."""
     first, last = frame_numbers(np.array([extent.oldest, extent.newest]), frames.cycle).tolist()
-    if fits(count := last - first + 1, 1, extent.rows):
-        yield Dense(frames.cycle, first, count, extent.rows)
-    if (
-        frames.run_us and frames.width_us <= frames.run_us + 1
-    ):  # events of a frame are of one run, as they are where states of frames are joined
-        yield Linked(frames.cycle, extent.rows, frames.run_us)
+    count = last - first + 1
+    dense = [lambda: Dense(frames.cycle, first, count, extent.rows)] if fits(count, 1, extent.rows) else []
+    are_of_one_run = frames.run_us and frames.width_us <= frames.run_us + 1  # the events of a frame
+    runs = [lambda: Linked(frames.cycle, extent.rows, frames.run_us)] if are_of_one_run else []
+    return [*dense, *runs, lambda: Linked(frames.cycle, extent.rows)]
 
 
 def _name(number: int) -> str:

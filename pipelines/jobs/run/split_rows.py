@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+import duckdb
 import pyarrow.parquet as pq
 
 from pipelines.files.readable import readable_footer
@@ -25,7 +26,6 @@ from pipelines.states.rows_in_slots import Extent
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    import duckdb
     import pyarrow as pa
 
     from pipelines.jobs.bound import Bound
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 WORTH_A_LOOK = 2**20
 """Rows of fewer bytes are counted in the time that DuckDB takes to plan a query of footers."""
+MOST_COLUMNS = 64
+"""With more, to take a footer apart may take longer than to count the rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ class SplitRows:
 class Counted(NamedTuple):
     """How many rows there are, how many of them are accepted, and the largest and the least event time of these, microseconds.
 
-    `exact`: false where footers tell: then no more rows are accepted, and of no other times, as long as these tell the truth.
+    `exact`: false where footers tell: then at most so many are accepted, and of no other times, as long as these tell the truth.
     """
 
     read: int
@@ -77,7 +79,7 @@ class Counted(NamedTuple):
 
     @property
     def extent(self) -> Extent | None:
-        """Of the accepted rows; None where there are none."""
+        """Of the accepted rows, at most; None where there are none."""
         return None if self.oldest is None or self.newest is None else Extent(self.accepted, self.oldest, self.newest)
 
     def of(self, accepted: Extent) -> Counted:
@@ -112,9 +114,14 @@ def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> S
         )
 
     def told_by_footers() -> Counted | None:
-        if kept or only or split.size < WORTH_A_LOOK:
+        if kept or only or split.size < WORTH_A_LOOK or len(columns) > MOST_COLUMNS:
             return None
-        found = told_extent(session, source, split.paths, columns, taken(bound, split), split.rows)
+        try:
+            found = told_extent(session, source, split.paths, columns, taken(bound, split), split.rows)
+        except duckdb.InterruptException:
+            raise
+        except duckdb.Error:  # counting says what is wrong, if anything is
+            return None
         return Counted(found.rows, found.rows, found.newest, found.oldest, exact=False) if found else None
 
     return SplitRows(split.paths, columns, KEPT if kept else rows, 0, by_file, list, lost, told_by_footers)
