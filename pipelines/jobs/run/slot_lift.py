@@ -18,7 +18,7 @@ from pipelines.states.linked import Linked
 from pipelines.states.rows_in_slots import OutgrownError, rows_in_slots
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from pipelines.definition.frame_sets import FrameSet
     from pipelines.jobs.run.shares import Share
@@ -68,18 +68,27 @@ def slot_lift(
     names = {sql: _name(at) for at, sql in enumerate(dict.fromkeys(filled.values())) if sql != EVENT_TIME}
     query = values_query(*asked, {name: sql for sql, name in names.items()}, keys)
     lifted = {column: Lifted(value.what, names.get(filled[column], EVENT_TIME)) for column, value in typed.items()}
-    ways = _layouts(frames, extent)
+    states = _in_slots(lambda: session.sql(query).to_arrow_reader(_AT_ONCE), pipeline.keys, lifted, extent, _layouts(frames, extent))
+    return None if states is None else states._replace(table=_as_stored(states.table, kinds))
+
+
+def _in_slots(
+    read: Callable[[], pa.RecordBatchReader],
+    keys: Sequence[str],
+    lifted: Mapping[str, Lifted],
+    extent: Extent,
+    ways: Sequence[Callable[[], Layout]],
+) -> LiftedStates | None:
+    """The states of rows in the first layout that is not outgrown; what comes after it is tried with all rows again."""
     while ways:
         layouts = [way() for way in ways]
         try:
-            with session.sql(query).to_arrow_reader(_AT_ONCE) as reader:
-                states = rows_in_slots(_batches(reader), pipeline.keys, EVENT_TIME, lifted, extent, layouts)
+            with read() as reader:
+                return rows_in_slots(_batches(reader), keys, EVENT_TIME, lifted, extent, layouts)
         except OutgrownError as outgrown:
             ways = ways[layouts.index(outgrown.args[0]) + 1 :]
         except _CutShortError:
             return None
-        else:
-            return None if states is None else states._replace(table=_as_stored(states.table, kinds))
     return None
 
 
