@@ -21,7 +21,7 @@ class Lifted:
     of: str
 
 
-class Slots(Protocol):
+class SlotColumn(Protocol):
     """A column of states while rows are added: `lifted` says what fills it."""
 
     lifted: Lifted

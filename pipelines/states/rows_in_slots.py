@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from pipelines.states.frames import Ints
-    from pipelines.states.layout import Layout, Lifted, Slots
+    from pipelines.states.layout import Layout, Lifted, SlotColumn
     from pipelines.states.slots import Column
 
 
@@ -73,7 +73,7 @@ def rows_in_slots(
     Returns:
         key columns, `frame` (int64, microseconds), `columns` (int64 or float64; of "numbers" lists of float64).
     """
-    met, layout, shape, table = None, None, (0, 0), dict[str, "Slots"]()
+    met, layout, shape, table = None, None, (0, 0), dict[str, "SlotColumn"]()
     came, oldest, newest = 0, most.newest, most.oldest
     for batch in filter(len, batches):
         moment, came = batch[time].to_numpy(), came + len(batch)
@@ -118,7 +118,7 @@ def _value(column: pa.Array) -> tuple[np.ndarray, np.ndarray]:
     return column.fill_null(0).to_numpy(zero_copy_only=False), column.is_valid().to_numpy(zero_copy_only=False)
 
 
-def _states(table: Mapping[str, Slots], met: MetKeys, keys: Sequence[str], layout: Layout) -> pa.Table:
+def _states(table: Mapping[str, SlotColumn], met: MetKeys, keys: Sequence[str], layout: Layout) -> pa.Table:
     """What the slots with rows say."""
     columns, counts = met.columns, cast("Column", table["rows"]).slots
     rank, _ = numbered_keys(columns, len(met))

@@ -13,7 +13,7 @@ from pipelines.states.slot_numbers import Numbers
 if TYPE_CHECKING:
     from pipelines.definition.plain_lifts import What
     from pipelines.states.frames import Ints
-    from pipelines.states.layout import Lifted, Slots
+    from pipelines.states.layout import Lifted, SlotColumn
 
 _NEVER = {"first": np.iinfo(np.int64).max, "last": np.iinfo(np.int64).min}
 
@@ -86,7 +86,7 @@ class Column:
         return pa.array(moved(self.slots, slot, place), mask=none)
 
 
-def empty_column(lifted: Lifted, of: pa.DataType, frames: int, keys: int, rows: int) -> Slots:
+def empty_column(lifted: Lifted, of: pa.DataType, frames: int, keys: int, rows: int) -> SlotColumn:
     """A column without a value, for so many rows of so many frames and keys. `of`: the type of the rows' values."""
     if lifted.what == "numbers":
         return Numbers.empty(lifted, keys, rows)

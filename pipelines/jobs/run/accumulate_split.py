@@ -66,13 +66,14 @@ def accumulate_rows(session: duckdb.DuckDBPyConnection, share: Share, split: Spl
         table, wider, counted = _lifted(session, share, split, frames, found, times, counted)
         newest = counted.newest if split.mark_us is None else split.mark_us
         decided = compared.decided if compared else UNDECIDED
-        states[frames.table] = _write_states(share, split, frames, table, newest, by_file, decided) | {"wider": wider}
-    refused = found.bad + (first.read - first.accepted if first.exact else counted.read - counted.accepted)
+        written, rows = _write_states(share, split, frames, table, newest, by_file, decided)
+        states[frames.table] = written | {"wider": wider}
+    refused = found.bad + first.read - (first if first.exact else counted).accepted
     return {
         "batch": split.batch_us,
         "split": split.number,
         "read": first.read + found.bad,
-        "taken": [written.pop("taken") for written in states.values()][-1],
+        "taken": rows,
         "newest": newest,
         "twice": first.read - counted.read,
         "states": states,
@@ -128,16 +129,16 @@ def _lifted(
 
 def _write_states(
     share: Share, split: Split, frames: FrameSet, table: pa.Table, newest: int | None, by_file: Sequence[int], decided: int
-) -> dict[str, Any]:
-    """Write the states of a frame set; the file, and `taken`, the rows in them."""
+) -> tuple[dict[str, Any], int]:
+    """Write the states of a frame set; the file, and how many rows are in them."""
     if frames.by_arrival:
         table = numbered(table, by_file, split.number, split.first)
-    taken = int(whole_column(table, "rows").to_numpy().sum())
+    rows = int(whole_column(table, "rows").to_numpy().sum())
     table = arranged(table, share.bound.pipeline.keys, split.batch_us, frames.grain_us)
     table = runs(table, share.bound.pipeline.keys, frames.run_us, share.bound.fields) if frames.run_us else table
     name = StatesPath(split.batch_us, split.number, newest, *frame_range(table, frames.width_us), decided=decided).named
     how = encoding(frames, share.bound.pipeline.keys)
-    return {**write_named(table, f"{share.bound.folder}/{frames.table}", name, **how), "taken": taken}
+    return write_named(table, f"{share.bound.folder}/{frames.table}", name, **how), rows
 
 
 def write_refused(share: Share, split: Split, table: pa.Table) -> dict[str, Any]:
