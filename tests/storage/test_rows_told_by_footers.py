@@ -16,6 +16,7 @@ import pytest
 from pipelines import Pipeline, run, sources, windows
 from pipelines import aggregates as agg
 from pipelines.definition.kinds import Cycle
+from pipelines.files.paths import path_of
 from pipelines.jobs.look.quarantine import quarantined
 from pipelines.jobs.run import accumulate_task, slot_lift, split_rows
 from pipelines.sources import listing
@@ -71,7 +72,7 @@ KINDS: dict[str, windows.Window] = {
 }
 
 
-def definition(folder: Path, kinds: list[str], **options: Any) -> Pipeline:
+def definition(folder: Path | str, kinds: list[str], **options: Any) -> Pipeline:
     return Pipeline(
         name="told",
         source=sources.files(f"{folder}/*.parquet", event_time="t", all_files=True, **options),
@@ -175,6 +176,15 @@ def test_parts_of_a_file(tmp_path: Path, told: Any, monkeypatch: pytest.MonkeyPa
     assert len(told) > 3
     assert sum(each.rows for each in told) == ROWS * 3 // 2
     assert max(each.newest - each.oldest for each in told) < 3_000_000_000, "of the part alone"
+
+
+def test_footers_in_an_object_store(tmp_path: Path, bucket: str, told: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path / "data", TIMES["instants"][0])
+    for file in (tmp_path / "data").iterdir():
+        path_of(bucket, f"data/{file.name}").write_bytes(file.read_bytes())
+    pipeline = definition(f"{bucket}/data", [*KINDS])
+    assert result(pipeline, tmp_path / "told") == counted(pipeline, tmp_path / "counted", monkeypatch)
+    assert [each.rows for each in told] == [ROWS * 3 // 2]
 
 
 # the footers say 05:10 - 05:20, the rows lie in 05:00 - 06:00
