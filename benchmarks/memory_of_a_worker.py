@@ -1,5 +1,6 @@
 """A standalone worker of one core for `benchmarks.memory`, and what its processes take together."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -34,6 +35,7 @@ def a_worker(folder: Path, cgroup: Path | None = None) -> Iterator[tuple[Cluster
             **SMALL,
             "spark.executorEnv.MUNTIN_KEEP_MEMORY": "off",
             "spark.python.daemon.module": DAEMON,
+            "spark.pyspark.python": sys.executable,
             "spark.ui.enabled": "false",
             "spark.log.level": "ERROR",
             "spark.driver.host": "127.0.0.1",

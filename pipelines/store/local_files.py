@@ -29,10 +29,14 @@ class Between:
     low: int
     high: int
 
-    def condition(self, kind: pa.DataType) -> ds.Expression:
-        """As a condition on rows. `kind`: the type of the column."""
-        field = ds.field(self.column)
-        return (field >= pa.scalar(self.low, kind)) & (field < pa.scalar(self.high, kind))
+    def groups(self, footer: pq.FileMetaData) -> list[int]:
+        """The row groups that may hold such rows, by the least and the greatest value that a footer tells."""
+        at = next(at for at in range(footer.num_columns) if footer.schema.column(at).path == self.column)
+        told = [footer.row_group(group).column(at).statistics for group in range(footer.num_row_groups)]
+        return [group for group, each in enumerate(told) if self._may_hold(each)]
+
+    def _may_hold(self, told: pq.Statistics | None) -> bool:
+        return not (told and told.has_min_max) or (told.max >= self.low and told.min < self.high)
 
     def of(self, table: pa.Table) -> pa.Table:
         """These rows of a table; where they lie together, as in a file that is sorted by the column, nothing is copied."""
@@ -60,9 +64,7 @@ def local_rows(
     Raises:
         OSError, pa.ArrowInvalid: a file is gone or damaged.
     """
-    kind = schema.field(between.column).type if between else None
-    pruned = [each for each in (condition, between and between.condition(kind)) if each is not None]
-    tables = [_rows(place, schema, columns, pruned, between) for place in places]
+    tables = [_rows(place, schema, columns, condition, between) for place in places]
     if condition is None:
         return together(tables)
     if sum(map(len, tables)) <= _FEW:
@@ -70,8 +72,8 @@ def local_rows(
     return together([table.filter(condition) for table in tables])
 
 
-def _rows(place: str, schema: pa.Schema, columns: Sequence[str], pruned: Sequence[ds.Expression], between: Between | None) -> pa.Table:
-    """The rows of one file. `pruned`: the conditions by which row groups are chosen."""
+def _rows(place: str, schema: pa.Schema, columns: Sequence[str], condition: ds.Expression | None, between: Between | None) -> pa.Table:
+    """The rows of one file that lie between, of the row groups that can meet the condition too."""
     with pq.ParquetFile(place, pre_buffer=False) as file:
         there = file.schema_arrow  # made anew each time it is asked for
         footer = footer_of(there)
@@ -79,21 +81,19 @@ def _rows(place: str, schema: pa.Schema, columns: Sequence[str], pruned: Sequenc
         names = [name for name in columns if name not in gone]
         asked = dict.fromkeys((*names, *([between.column] if between else ())))
         held = [name for name in asked if name in there.names]
-        groups = _groups(place, file.num_row_groups, schema, pruned)
-        table = file.read_row_groups(groups, columns=held, use_threads=False) if held else file.read(columns=[])
+        groups = between.groups(file.metadata) if between and file.num_row_groups > 1 else range(file.num_row_groups)
+        if condition is not None and len(groups) > 1:
+            groups = _meeting(place, groups, schema, condition)
+        table = file.read_row_groups(list(groups), columns=held, use_threads=False) if held else file.read(columns=[])
     table = between.of(table) if between else table
     shaped = {name: _as(table, name, schema.field(name).type) for name in names}
     return pa.table(shaped).replace_schema_metadata(footer)
 
 
-def _groups(place: str, count: int, schema: pa.Schema, pruned: Sequence[ds.Expression]) -> list[int]:
-    """The row groups of a file that can meet all conditions."""
-    if count <= 1 or not pruned:
-        return list(range(count))
-    fragment = ds.ParquetFileFormat().make_fragment(place, fs.LocalFileSystem())
-    for condition in pruned:
-        fragment = fragment.subset(condition, schema=schema)
-    return [group.id for group in fragment.row_groups]
+def _meeting(place: str, groups: Sequence[int], schema: pa.Schema, condition: ds.Expression) -> list[int]:
+    """Those of some row groups of a file that can meet a condition."""
+    fragment = ds.ParquetFileFormat().make_fragment(place, fs.LocalFileSystem(), row_groups=list(groups))
+    return [group.id for group in fragment.subset(condition, schema=schema).row_groups]
 
 
 def _as(table: pa.Table, name: str, kind: pa.DataType) -> pa.ChunkedArray:

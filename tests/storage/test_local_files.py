@@ -1,5 +1,6 @@
 """Rows of files on a disk, read row group by row group, against a dataset of Arrow's that filters every row."""
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipelines import Pipeline, run, sources, windows
+from pipelines import aggregates as agg
 from pipelines.states.held_once import told, whole
 from pipelines.store.local_files import Between, local_rows
+from pipelines.store.parquet import ROWS_OF_STATES
 from pipelines.store.reading import dataset_of, held_rows
+from pipelines.testing.in_process import InProcess
 
+START = datetime(2024, 1, 1, tzinfo=UTC)
 SCHEMA = pa.schema([("k", pa.string()), ("bucket", pa.int16()), ("frame", pa.int64()), ("rows", pa.int64()), ("n", pa.int64())])
 
 
@@ -53,7 +59,9 @@ def test_as_a_dataset_reads(
         pq.write_table(made(seed, order=order, narrow=narrow, lacks=lacks), place, row_group_size=group)
     condition = None if below is None else ds.field("frame") < below
     between = None if buckets is None else Between("bucket", *sorted(buckets))
-    every = [each for each in (condition, between and between.condition(pa.int16())) if each is not None]
+    bucket = ds.field("bucket")
+    inside = None if between is None else (bucket >= between.low) & (bucket < between.high)
+    every = [each for each in (condition, inside) if each is not None]
     oracle = dataset_of(places, SCHEMA).to_table(["k", "frame", "n"])
     asked = ["k", "frame", "n"]
     if every:
@@ -92,6 +100,44 @@ def test_rows_that_lie_together_are_not_copied() -> None:
     apart = table.take(pa.array([3, 0, 2]))
     assert Between("bucket", 1, 3).of(apart)["n"].to_pylist() == [4, 3]
     assert Between("bucket", 7, 9).of(table).num_rows == 0
+
+
+def test_only_row_groups_that_may_hold_such_rows_are_read(tmp_path: Path) -> None:
+    """
+    group    0   1   2   3
+    bucket   0 1 1 2 3 5 6 9
+                   ^---^          from 2 on and below 6
+    """
+    table, file = pa.table({"n": range(8), "bucket": pa.array([0, 1, 1, 2, 3, 5, 6, 9], pa.int16())}), f"{tmp_path}/a.parquet"
+    pq.write_table(table, file, row_group_size=2)
+    assert Between("bucket", 2, 6).groups(pq.read_metadata(file)) == [1, 2]
+    assert Between("bucket", 4, 5).groups(pq.read_metadata(file)) == [2], "it may, by what the footer tells, and does not"
+    assert Between("bucket", 10, 20).groups(pq.read_metadata(file)) == []
+    pq.write_table(table, file, row_group_size=2, write_statistics=False)
+    assert Between("bucket", 2, 6).groups(pq.read_metadata(file)) == [0, 1, 2, 3]
+
+
+def test_a_task_reads_few_rows_of_other_tasks(tmp_path: Path) -> None:
+    """
+    states of a batch   |-----|-----|-----|--|    row groups; a task of finalize reads those that hold its keys
+    """
+    count = 3 * ROWS_OF_STATES + 1
+    (tmp_path / "data").mkdir()
+    rows = {"at": pa.array([START] * count, pa.timestamp("us", tz="UTC")), "k": range(count)}
+    pq.write_table(pa.table(rows), tmp_path / "data/a.parquet")
+    pipeline = Pipeline(
+        name="many",
+        source=sources.files(str(tmp_path / "data/*.parquet"), event_time="at", all_files=True),
+        schedule="1h",
+        start=START,
+        keys=["k"],
+        windows={"hours": windows.tumbling("1h")},
+        aggregates={"n": agg.count()},
+    )
+    run(pipeline, root=tmp_path / "state", start=START, end=START + timedelta(hours=1), spark=InProcess())
+    [states] = (tmp_path / "state").rglob("frames/**/*.parquet")
+    footer = pq.read_metadata(states)
+    assert [footer.row_group(at).num_rows for at in range(footer.num_row_groups)] == [ROWS_OF_STATES] * 3 + [1]
 
 
 def test_a_file_that_is_gone_is_told(tmp_path: Path) -> None:
