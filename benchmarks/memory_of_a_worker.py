@@ -1,5 +1,6 @@
 """A standalone worker of one core for `benchmarks.memory`, and what its processes take together."""
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -31,11 +32,11 @@ def a_worker(folder: Path, cgroup: Path | None = None) -> Iterator[tuple[Cluster
     with standalone(folder, workers=1) as cluster:
         if cgroup:
             (cgroup / "cgroup.procs").write_text(str(cluster.running["worker0"].pid), encoding="ascii")
+        os.environ["PYSPARK_PYTHON"] = sys.executable
         settings = {
             **SMALL,
             "spark.executorEnv.MUNTIN_KEEP_MEMORY": "off",
             "spark.python.daemon.module": DAEMON,
-            "spark.pyspark.python": sys.executable,
             "spark.ui.enabled": "false",
             "spark.log.level": "ERROR",
             "spark.driver.host": "127.0.0.1",

@@ -25,12 +25,12 @@ def locate_spark(conn_id: str) -> Callable[[Mapping[str, Any]], None]:
     """
 
     def locate(context: Mapping[str, Any]) -> None:
-        use_this_python()
+        found = connection(conn_id)
+        use_python(found.extra_dejson if found else {})
         ship_by_value(Path(context["dag"].fileloc).absolute().parent)
         operator = context["task"]
-        configured = connection(conn_id) is not None
-        operator.conn_id = conn_id if configured else None
-        operator.config_kwargs = {} if configured else local_settings()
+        operator.conn_id = conn_id if found else None
+        operator.config_kwargs = {} if found else local_settings()
 
     return locate
 
@@ -53,12 +53,18 @@ def local_settings() -> dict[str, str]:
     return {**LOCAL, "spark.log.level": "ERROR"}
 
 
-def use_this_python() -> None:
-    """Let Spark's workers run this interpreter, not the first `python3` of the path; and check that Spark's packages fit together."""
+def use_python(settings: Mapping[str, Any]) -> None:
+    """Say which Python Spark's workers run, and check that Spark's packages fit together.
+
+    That which the settings of a session name, as `spark-submit` would have it: PySpark itself looks at `PYSPARK_PYTHON` alone. Without
+    either it is this interpreter, not the first `python3` of the path.
+    """
     from pipelines.spark.spark_session import check_packages
 
     check_packages()
     logging.getLogger("py4j").setLevel(logging.WARNING)
+    if named := settings.get("spark.pyspark.python"):
+        os.environ["PYSPARK_PYTHON"] = named
     for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"):
         os.environ.setdefault(name, sys.executable)
 
@@ -78,10 +84,11 @@ def spark_session(conn_id: str, dag_file: str) -> Iterator[SparkSession]:
     """The session that `@task.pyspark` would give, for a task that seldom needs a session. It is stopped at the end."""
     from pyspark.sql import SparkSession
 
-    use_this_python()
+    settings = _settings(connection(conn_id))
+    use_python(settings)
     ship_by_value(Path(dag_file).absolute().parent)
     builder = SparkSession.builder.appName("muntin")
-    for key, value in _settings(connection(conn_id)).items():
+    for key, value in settings.items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
     try:

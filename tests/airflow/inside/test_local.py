@@ -1,5 +1,7 @@
 """Without any connection, Spark is local: a run as a newcomer has it."""
 
+import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,6 +10,7 @@ import pytest
 
 from pipelines import read
 from pipelines.airflow.place import home_of, interval_of, root_of
+from pipelines.airflow.spark import local_settings
 from pipelines.errors import DefinitionError
 from tests.airflow.project import half_days
 
@@ -20,6 +23,22 @@ def test_a_run_without_a_connection_is_local(run_day: Callable[..., Any], dags: 
     assert {str(each.state) for each in run.get_task_instances()} == {"success"}
     table = read(load_pipeline(Path(dags["shop"].fileloc)), "half_day", root=root)
     assert [(row["who"], row["n"], row["total"]) for row in table.to_pylist()] == half_days([1])
+
+
+def test_workers_run_the_python_that_the_connection_names(
+    run_day: Callable[..., Any], root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    python, ran = tmp_path / "python", tmp_path / "ran"
+    python.write_text(f'#!/bin/sh\ntouch {ran}\nexec {sys.executable} "$@"\n', encoding="utf-8")
+    python.chmod(0o755)
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    settings = {**local_settings(), "spark.pyspark.python": str(python)}
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps({"conn_type": "spark", "host": "local[2]", "extra": settings}))
+
+    run = run_day(1)
+
+    assert {str(each.state) for each in run.get_task_instances()} == {"success"}
+    assert ran.exists()
 
 
 def test_a_definition_that_does_not_fit_fails_before_spark(
