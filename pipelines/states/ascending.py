@@ -20,3 +20,13 @@ def is_among(values: Ints, ascending: Ints) -> np.ndarray:
         return np.zeros(len(values), np.bool_)
     at = np.searchsorted(ascending, values)
     return ascending[np.minimum(at, len(ascending) - 1)] == values
+
+
+def stretch(rows: Ints) -> Ints | slice:
+    """Numbers that ascend, none twice; as a slice if none between the first and the last is left out: what it takes is not copied.
+
+    >>> stretch(np.array([3, 4, 5])), stretch(np.array([3, 5])), stretch(np.array([], np.int64))
+    (slice(3, 6, None), array([3, 5]), slice(0, 0, None))
+    """
+    first, end = (int(rows[0]), int(rows[-1]) + 1) if len(rows) else (0, 0)
+    return slice(first, end) if end - first == len(rows) else rows

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL
+from pipelines.states.ascending import stretch
 from pipelines.timeline.closing import Closing
 
 if TYPE_CHECKING:
@@ -33,24 +34,30 @@ class Compared:
         return np.full(len(self.batches), -1) if self.entries is None else self.entries.position(self.batches.start_us)
 
     @cached_property
+    def _known(self) -> tuple[Ints | slice, Ints | slice]:
+        """Positions of the batches that are not new, and the numbers of their entries: nearly always a stretch of all."""
+        at = np.flatnonzero(self.entry >= 0)
+        return stretch(at), stretch(self.entry[at])
+
+    @cached_property
     def changed(self) -> Ints:
         """Positions of the batches that are new or whose states changed, ascending."""
         if self.entries is None:
             return np.arange(len(self.batches))
-        known = self.entry >= 0
-        same = known.copy()
-        same[known] = self.entries.version[self.entry[known]] == self.batches.version[known]
+        same = self.entry >= 0
+        at, entry = self._known
+        same[at] = self.entries.version[entry] == self.batches.version[at]
         return np.flatnonzero(~same)
 
     @cached_property
     def moved(self) -> Ints:
         """Positions of the known batches that close another stretch of time than before: their watermark or the one before differs."""
-        at = np.flatnonzero(self.entry >= 0)
-        if self.entries is None or not len(at):
-            return at
+        if self.entries is None:
+            return np.empty(0, np.int64)
+        at, entry = self._known
         before, now = (np.append(BEFORE_ALL, marks) for marks in (self.entries.mark_us, self.marks))
-        entry = self.entry[at]
-        return at[(before[entry] != now[at]) | (before[entry + 1] != now[at + 1])]
+        other = (before[:-1][entry] != now[:-1][at]) | (before[1:][entry] != now[1:][at])
+        return np.arange(len(self.batches))[at][other]
 
     def changed_spans(self) -> list[tuple[int, Span]]:
         """Position of each changed batch that has or had states, and their frames."""
@@ -61,14 +68,15 @@ class Compared:
 
         The windows may hold the same states. But a late state is combined after the others, and floats depend on the order.
         """
-        at = np.flatnonzero(self.entry >= 0)
-        if self.entries is None or not len(at):
+        if self.entries is None:
             return []
-        before, now = Closing(self.entries.mark_us, when.slack).floor[self.entry[at]], when.floor[at]
+        known, entry = self._known
+        before, now = Closing(self.entries.mark_us, when.slack).floor[:-1][entry], when.floor[:-1][known]
+        other = before != now  # of few batches: nothing else is looked at of the others
+        at, later = np.arange(len(self.batches))[known][other], np.maximum(before[other], now[other])
         low, high = self._span(at)
-        later = np.maximum(before, now)
-        other = (before != now) & (low <= high) & (low < later)
-        return _held(at[other], low[other], np.minimum(high, later)[other])
+        late = low < later
+        return _held(at[late], low[late], np.minimum(high, later)[late])
 
     def _span(self, at: Ints) -> tuple[Ints, Ints]:
         """First and last frame of some batches' old and new states; `AFTER_ALL` and `BEFORE_ALL` without states."""

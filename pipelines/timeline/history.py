@@ -44,10 +44,10 @@ def history(batches: Batches, published: Ints, asked: Ints, schedule: Schedule, 
         holes = np.array([(hole.start_us, hole.end_us) for hole in missing], np.int64)
         batches, missing = Batches.joined([batches, empty_batches(holes[:, 0], holes[:, 1])]), ()
     run = np.append(0, np.cumsum(batches.start_us[1:] != batches.end_us[:-1]))[: len(batches)]
-    chosen = run == _chosen(batches, run, published, np.sort(asked))
-    if chosen.all():
-        return History(batches, batches.take(slice(0)), missing)
-    return History(batches.take(chosen), batches.take(~chosen), missing)
+    chosen = _chosen(batches, run, published, np.sort(asked))
+    begin, end = np.searchsorted(run, (chosen, chosen + 1)).tolist()
+    waiting = Batches.joined([batches.take(slice(begin)), batches.take(slice(end, None))])
+    return History(batches.take(slice(begin, end)), waiting, missing)
 
 
 def _chosen(batches: Batches, run: Ints, published: Ints, asked: Ints) -> int:

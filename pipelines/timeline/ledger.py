@@ -13,7 +13,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipelines.states.ascending import is_among
 from pipelines.timeline.batches import Versions, positions_of
 
 if TYPE_CHECKING:
@@ -22,6 +21,8 @@ if TYPE_CHECKING:
     from pipelines.states.frames import Ints
 
 NOTES = pa.list_(pa.string())
+_FEW = 100
+"""So many stretches of entries are put between others one by one; more are sorted in."""
 RECENT = 32
 """So many of the last batches keep their notes; see `Entries.thinned`."""
 
@@ -84,9 +85,13 @@ class Entries:
         """These entries and later ones, which take the place of entries of the same batches."""
         if not len(self) or not len(later):
             return self if len(self) else later
-        begin, end = np.searchsorted(self.start_us, later.start_us[0]), np.searchsorted(self.start_us, later.start_us[-1], side="right")
-        if is_among(self.start_us[begin:end], later.start_us).all():  # nearly always: a batch, or a stretch of batches
-            return Entries(*(_joined(getattr(self, name)[:begin], getattr(later, name), getattr(self, name)[end:]) for name in _COLUMNS))
+        begin, end = (np.searchsorted(self.start_us, later.start_us, side=side) for side in ("left", "right"))
+        stretches = np.flatnonzero(np.append(True, begin[1:] != end[:-1]))  # of later entries, between entries that stay
+        if len(stretches) <= _FEW:
+            last = np.append(stretches[1:], len(later)) - 1
+            stay = [slice(*ends) for ends in zip((0, *end[last].tolist()), (*begin[stretches].tolist(), len(self)), strict=True)]
+            new = [slice(first, final + 1) for first, final in zip(stretches.tolist(), last.tolist(), strict=True)]
+            return Entries(*(_woven(getattr(self, name), stay, getattr(later, name), new) for name in _COLUMNS))
         both = Entries(*(_joined(getattr(self, name), getattr(later, name)) for name in _COLUMNS))
         order = np.argsort(both.start_us, kind="stable")
         starts = both.start_us[order]
@@ -129,6 +134,12 @@ def _taken(column: Any, rows: Ints) -> Any:  # noqa: ANN401 - an array of numpy'
 
 def _joined(*arrays: Any) -> Any:  # noqa: ANN401 - of numpy's or of Arrow's
     return pa.concat_arrays(arrays) if isinstance(arrays[0], pa.Array) else np.concatenate(arrays)
+
+
+def _woven(earlier: Any, stay: Sequence[slice], later: Any, new: Sequence[slice]) -> Any:  # noqa: ANN401 - arrays of numpy's or of Arrow's
+    """The stretches of two arrays in turns: what stays of the earlier, then what is new, and at last what stays."""
+    between = (part for one, other in zip(stay, new, strict=False) for part in (earlier[one], later[other]))
+    return _joined(*between, earlier[stay[-1]])
 
 
 def no_entries() -> Entries:

@@ -1,5 +1,7 @@
 """Of two ledgers' entries the newest of each batch counts."""
 
+from unittest import mock
+
 import numpy as np
 import pyarrow as pa
 from hypothesis import given
@@ -17,10 +19,11 @@ def entries(starts: list[int], value: int) -> Entries:
     return Entries(start_us=np.array(starts, np.int64), note=pa.array(notes, NOTES), **facts)
 
 
-# earlier   0 1 . 3 . 5         later   . 1 2 3 . .   a stretch          later   0 . . . . 5   none in between is known
-@given(BATCHES, BATCHES)
-def test_later_entries_take_the_place_of_earlier(earlier: list[int], later: list[int]) -> None:
-    found = entries(earlier, 1).newest(entries(later, 2)).to_table()
+# earlier   0 1 . 3 . 5         later   . 1 2 3 . .   a stretch          later   0 . 2 . . 5   three stretches; of many, all are sorted
+@given(BATCHES, BATCHES, st.integers(0, 7))
+def test_later_entries_take_the_place_of_earlier(earlier: list[int], later: list[int], few: int) -> None:
+    with mock.patch("pipelines.timeline.ledger._FEW", few):
+        found = entries(earlier, 1).newest(entries(later, 2)).to_table()
     newest = dict.fromkeys(earlier, 1) | dict.fromkeys(later, 2)
     expected = [entries([start], newest[start]).to_table() for start in sorted(newest)]
     assert found.equals(pa.concat_tables(expected).combine_chunks() if expected else no_entries().to_table())
