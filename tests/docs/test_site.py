@@ -15,7 +15,7 @@ BLOCK = re.compile(r'```(?:(?:csv|python) title="(?P<file>[^"]+)"|console)\n(?P<
 
 def test_the_site_builds_strictly(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", tmp_path / "site"],
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", tmp_path / "site"],
         cwd=ROOT,
         env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
         capture_output=True,

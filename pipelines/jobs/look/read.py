@@ -62,7 +62,8 @@ def read(
         dense: whether to add the empty windows between a key's first and its last; as the window's definition says
             unless given. Counts of empty windows are 0, everything else is null.
         columns: the columns to give, in this order; all of them unless given. Only these are read.
-        start, end: only windows that start at or after `start` and end at or before `end`, aware datetimes.
+        start: only windows that start at or after it, an aware datetime.
+        end: only windows that end at or before it, an aware datetime.
         keys: only windows of these keys: key column -> a value or a list of values; None is null.
         changes_since: a version of the window's table: only the windows that readers know otherwise since, the columns revision (int64,
             the version that brought the row) and change ("new", "changed", "gone") in place of batch. -1: all, as new.

@@ -83,7 +83,8 @@ def run(
     Args:
         pipeline: the definition.
         root: folder that state of all pipelines lives below.
-        start, end: borders of the schedule, aware datetimes.
+        start: a border of the schedule, an aware datetime.
+        end: a later one.
         spark: a session, classic or Connect; None: the active session of the process, or a local one that stays for the next run.
         validate: whether expectations guard what is published.
         forget: whether a batch without files is empty, whatever was read of it before: its rows go out of published windows.
