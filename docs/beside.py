@@ -1,11 +1,12 @@
-"""A hook of MkDocs: files beside `docs` that its pages link to are part of the site, below the paths that they have in the repository."""
+"""A hook of MkDocs: the files of `BESIDE`, which pages link to, are part of the site, below the paths that they have in the repository."""
 
 import re
 from os.path import normpath, relpath
 from pathlib import Path, PurePosixPath
-from typing import Any
 
+from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parents[1]
 BESIDE = (
@@ -17,14 +18,14 @@ BESIDE = (
 _LEAVES = re.compile(r"\]\((?P<target>(?:\.\./)+(?:benchmarks|docs|examples)/[^)#]+)")
 
 
-def on_files(files: Files, config: Any) -> Files:  # noqa: ANN401 - MkDocs's
+def on_files(files: Files, config: MkDocsConfig) -> Files:
     """The files of the site, with those beside `docs`."""
     for path in BESIDE:
         files.append(File.generated(config, path, abs_src_path=str(ROOT / path)))
     return files
 
 
-def on_page_markdown(markdown: str, page: Any, **_: object) -> str:  # noqa: ANN401 - MkDocs's
+def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
     """A page whose links from `docs` to a file beside it, or back, lead to where the site has the file."""
     here = PurePosixPath(page.file.src_uri)
     in_repository = here if str(here) in BESIDE else "docs" / here

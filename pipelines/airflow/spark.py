@@ -6,6 +6,7 @@ import logging
 import os
 import sys
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,16 +58,21 @@ def use_python(settings: Mapping[str, Any]) -> None:
     """Say which Python Spark's workers run, and check that Spark's packages fit together.
 
     That which the settings of a session name, as `spark-submit` would have it: PySpark itself looks at `PYSPARK_PYTHON` alone. Without
-    either it is this interpreter, not the first `python3` of the path.
+    either it is this interpreter, not the first `python3` of the path. Tasks of one process may have different settings.
     """
     from pipelines.spark.spark_session import check_packages
 
     check_packages()
     logging.getLogger("py4j").setLevel(logging.WARNING)
-    if named := settings.get("spark.pyspark.python"):
-        os.environ["PYSPARK_PYTHON"] = named
-    for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"):
-        os.environ.setdefault(name, sys.executable)
+    usual = _of_the_environment()
+    os.environ["PYSPARK_PYTHON"] = str(settings.get("spark.pyspark.python") or usual)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+
+
+@cache
+def _of_the_environment() -> str:
+    """The Python of workers before the first task of this process."""
+    return os.environ.get("PYSPARK_PYTHON") or sys.executable
 
 
 def ship_by_value(folder: Path) -> None:

@@ -12,7 +12,7 @@ from pipelines.files.object_path import ObjectPath
 if TYPE_CHECKING:
     from pathlib import Path
 
-_TAIL = 2**17  # bytes; the footers of nearly all files are shorter
+_TAIL = 2**18  # bytes; the footers of nearly all files are shorter
 _LENGTH = 8  # bytes at the end of a Parquet file: the length of its footer, and `PAR1`
 
 

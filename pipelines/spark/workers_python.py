@@ -30,8 +30,8 @@ def about_python(spark: SparkSession, wrong: Exception) -> StateError | None:
         return None
     return StateError(
         f"{problem}; this process runs Python {platform.python_version()} at {sys.executable}. Let workers run a Python of the same "
-        "minor version with the same packages: set PYSPARK_PYTHON before the session starts (in Airflow, or spark.pyspark.python in "
-        "the connection), with Spark Connect before the server starts. Nothing was changed; run again"
+        "minor version with the same packages: set PYSPARK_PYTHON before the session starts (in Airflow spark.pyspark.python in the "
+        "connection does it too), with Spark Connect before the server starts. Nothing was changed; run again"
     )
 
 

@@ -23,7 +23,7 @@ def is_among(values: Ints, ascending: Ints) -> np.ndarray:
 
 
 def stretch(rows: Ints) -> Ints | slice:
-    """Numbers that ascend, none twice; as a slice if none between the first and the last is left out: what it takes is not copied.
+    """Numbers that ascend, none twice (else the slice is wrong); as a slice if none is left out between: what it takes is not copied.
 
     >>> stretch(np.array([3, 4, 5])), stretch(np.array([3, 5])), stretch(np.array([], np.int64))
     (slice(3, 6, None), array([3, 5]), slice(0, 0, None))

@@ -31,12 +31,12 @@ class Between:
 
     def groups(self, footer: pq.FileMetaData) -> list[int]:
         """The row groups that may hold such rows, by the least and the greatest value that a footer tells."""
-        at = next(at for at in range(footer.num_columns) if footer.schema.column(at).path == self.column)
-        told = [footer.row_group(group).column(at).statistics for group in range(footer.num_row_groups)]
-        return [group for group, each in enumerate(told) if self._may_hold(each)]
+        at = [footer.schema.column(at).path for at in range(footer.num_columns)].index(self.column)
+        statistics = [footer.row_group(group).column(at).statistics for group in range(footer.num_row_groups)]
+        return [group for group, each in enumerate(statistics) if self._may_hold(each)]
 
-    def _may_hold(self, told: pq.Statistics | None) -> bool:
-        return not (told and told.has_min_max) or (told.max >= self.low and told.min < self.high)
+    def _may_hold(self, values: pq.Statistics | None) -> bool:
+        return not (values and values.has_min_max) or (values.max >= self.low and values.min < self.high)
 
     def of(self, table: pa.Table) -> pa.Table:
         """These rows of a table; where they lie together, as in a file that is sorted by the column, nothing is copied."""

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from pipelines.files.paths import AnyPath
 
 ROW_GROUP = 2**16
-ROWS_OF_STATES = 2**14
-"""Rows of states in a row group. A task of finalize reads, of every file, the groups that hold its keys. Of forty files it needs some
-twenty thousand rows each: large groups would hold mostly rows of other tasks."""
+STATES_IN_A_GROUP = 2**14
+"""A task of finalize reads, of every file of states, the row groups that hold its keys. The more files a batch has, the fewer rows of each
+are a task's: large groups would hold mostly those of others."""
 COMPRESSION = "snappy"
 
 

@@ -18,7 +18,7 @@ from pipelines.states.columns import BATCH, BUCKET, FRAME
 from pipelines.states.held_once import footer_of
 from pipelines.store.batch_facts import facts_footer, shared_batches
 from pipelines.store.contents import check_whole, problem_of
-from pipelines.store.parquet import ROWS_OF_STATES, read_parquet, write_named
+from pipelines.store.parquet import STATES_IN_A_GROUP, read_parquet, write_named
 from pipelines.store.paths import SharedPath, parse_states_path
 from pipelines.store.store import File
 from pipelines.timeline.batches import positions_of
@@ -47,7 +47,7 @@ def write_shared(table: pa.Table, folder: str, batches: Batches, keys: Sequence[
     name = SharedPath(first, last, len(batches), None if low == AFTER_ALL else low, None if high == BEFORE_ALL else high).named
     dictionary = [column for column in (*keys, *_REPEATED) if column in table.column_names]
     footer = {**{key.encode(): text.encode() for key, text in facts_footer(batches).items()}, **footer_of(table.schema)}
-    written = write_named(table.replace_schema_metadata(footer), folder, name, dictionary=dictionary, group=ROWS_OF_STATES)
+    written = write_named(table.replace_schema_metadata(footer), folder, name, dictionary=dictionary, group=STATES_IN_A_GROUP)
     return File(written["path"], written["size"], written["rows"])
 
 

@@ -55,9 +55,9 @@ class Compared:
         if self.entries is None:
             return np.empty(0, np.int64)
         at, entry = self._known
-        before, now = (np.append(BEFORE_ALL, marks) for marks in (self.entries.mark_us, self.marks))
-        other = (before[:-1][entry] != now[:-1][at]) | (before[1:][entry] != now[1:][at])
-        return np.arange(len(self.batches))[at][other]
+        then, now = (np.append(BEFORE_ALL, marks) for marks in (self.entries.mark_us, self.marks))
+        before, after = then[:-1][entry] != now[:-1][at], then[1:][entry] != now[1:][at]
+        return np.arange(len(self.batches))[at][before | after]
 
     def changed_spans(self) -> list[tuple[int, Span]]:
         """Position of each changed batch that has or had states, and their frames."""
@@ -72,7 +72,7 @@ class Compared:
             return []
         known, entry = self._known
         before, now = Closing(self.entries.mark_us, when.slack).floor[:-1][entry], when.floor[:-1][known]
-        other = before != now  # of few batches: nothing else is looked at of the others
+        other = before != now  # seldom: the spans of the others are not looked at
         at, later = np.arange(len(self.batches))[known][other], np.maximum(before[other], now[other])
         low, high = self._span(at)
         late = low < later

@@ -16,9 +16,11 @@ from pipelines import Pipeline, run, sources, windows
 from pipelines import aggregates as agg
 from pipelines.states.held_once import told, whole
 from pipelines.store.local_files import Between, local_rows
-from pipelines.store.parquet import ROWS_OF_STATES
+from pipelines.store.parquet import STATES_IN_A_GROUP
 from pipelines.store.reading import dataset_of, held_rows
+from pipelines.store.shared_files import write_shared
 from pipelines.testing.in_process import InProcess
+from pipelines.timeline.batches import Batches
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 SCHEMA = pa.schema([("k", pa.string()), ("bucket", pa.int16()), ("frame", pa.int64()), ("rows", pa.int64()), ("n", pa.int64())])
@@ -117,11 +119,25 @@ def test_only_row_groups_that_may_hold_such_rows_are_read(tmp_path: Path) -> Non
     assert Between("bucket", 2, 6).groups(pq.read_metadata(file)) == [0, 1, 2, 3]
 
 
-def test_a_task_reads_few_rows_of_other_tasks(tmp_path: Path) -> None:
+def test_no_other_row_groups_are_decoded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """
-    states of a batch   |-----|-----|-----|--|    row groups; a task of finalize reads those that hold its keys
+    bucket   0 0 | 1 1 | 2 2 | 3 3     frame below 5 in all
+                   ~~~~~~~~~           from 1 on and below 3
     """
-    count = 3 * ROWS_OF_STATES + 1
+    table = pa.table({"bucket": pa.array([0, 0, 1, 1, 2, 2, 3, 3], pa.int16()), "frame": range(8), "n": range(8)})
+    place, asked, read = f"{tmp_path}/a.parquet", list[list[int]](), pq.ParquetFile.read_row_groups
+    pq.write_table(table, place, row_group_size=2)
+    monkeypatch.setattr(pq.ParquetFile, "read_row_groups", lambda file, groups, **how: asked.append(groups) or read(file, groups, **how))
+    assert local_rows([place], SCHEMA, ["n"], None, Between("bucket", 1, 3))["n"].to_pylist() == [2, 3, 4, 5]
+    assert local_rows([place], SCHEMA, ["n", "frame"], ds.field("frame") < 4, Between("bucket", 1, 3))["n"].to_pylist() == [2, 3]
+    assert asked == [[1, 2], [1]]
+
+
+def test_states_lie_in_small_row_groups(tmp_path: Path) -> None:
+    """
+    states of a batch   |-----|-----|-----|--|    also where batches share a file
+    """
+    count = 3 * STATES_IN_A_GROUP + 1
     (tmp_path / "data").mkdir()
     rows = {"at": pa.array([START] * count, pa.timestamp("us", tz="UTC")), "k": range(count)}
     pq.write_table(pa.table(rows), tmp_path / "data/a.parquet")
@@ -136,8 +152,11 @@ def test_a_task_reads_few_rows_of_other_tasks(tmp_path: Path) -> None:
     )
     run(pipeline, root=tmp_path / "state", start=START, end=START + timedelta(hours=1), spark=InProcess())
     [states] = (tmp_path / "state").rglob("frames/**/*.parquet")
-    footer = pq.read_metadata(states)
-    assert [footer.row_group(at).num_rows for at in range(footer.num_row_groups)] == [ROWS_OF_STATES] * 3 + [1]
+    batch = Batches.of([(0, 3_600_000_000, 1, 0, 0, 0, count)])
+    shared = tmp_path / write_shared(pq.read_table(states, partitioning=None), str(tmp_path), batch, ["k"]).path
+    for file in (states, shared):
+        footer = pq.read_metadata(file)
+        assert [footer.row_group(at).num_rows for at in range(footer.num_row_groups)] == [STATES_IN_A_GROUP] * 3 + [1]
 
 
 def test_a_file_that_is_gone_is_told(tmp_path: Path) -> None:

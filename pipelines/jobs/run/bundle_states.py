@@ -11,7 +11,7 @@ from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL
 from pipelines.states.checkpoint import arranged, last_frames, numbered
 from pipelines.states.columns import BATCH, BUCKET, FILE_NUMBER, FRAME, ROW_BATCH, ROW_IN_SPLIT
 from pipelines.states.keys import contiguous
-from pipelines.store.parquet import ROWS_OF_STATES, encoded
+from pipelines.store.parquet import STATES_IN_A_GROUP, encoded
 from pipelines.store.paths import StatesPath, digest_of, version_of
 from pipelines.timeline.batches import UNDECIDED, Batches
 
@@ -34,7 +34,7 @@ class Encoding(TypedDict, total=False):
 def encoding(frames: FrameSet, keys: Sequence[str]) -> Encoding:
     """How the columns of states are encoded."""
     few = [*keys, BATCH, BUCKET] if frames.by_arrival else [*keys, BATCH, BUCKET, FRAME]
-    return {"dictionary": few, "group": ROWS_OF_STATES}
+    return {"dictionary": few, "group": STATES_IN_A_GROUP}
 
 
 def arranged_batches(table: pa.Table, keys: Sequence[str], frames: FrameSet, bundle: Bundle) -> pa.Table:

@@ -84,7 +84,7 @@ def run(
         pipeline: the definition.
         root: folder that state of all pipelines lives below.
         start: a border of the schedule, an aware datetime.
-        end: a later one.
+        end: the border of the schedule where the run ends, an aware datetime.
         spark: a session, classic or Connect; None: the active session of the process, or a local one that stays for the next run.
         validate: whether expectations guard what is published.
         forget: whether a batch without files is empty, whatever was read of it before: its rows go out of published windows.
