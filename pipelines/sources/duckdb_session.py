@@ -27,6 +27,7 @@ _ALONE: dict[str, str | bool | int | float | list[str]] = {
     "autoload_known_extensions": False,
     "allow_community_extensions": False,
     "python_enable_replacements": False,
+    "extension_directory": os.devnull,  # nothing is installed there, and what is installed elsewhere is not found
 }
 
 

@@ -5,7 +5,7 @@ import tomllib
 
 from tests.docs.test_snippets import PAGES, ROOT, blocks
 
-BLOCKS = [(page, block) for page in PAGES for block in blocks(page, " *sh")]
+BLOCKS = [(page, block) for page in PAGES for block in blocks(page, "sh")]
 
 
 def words(first: str) -> set[str]:

@@ -3,6 +3,7 @@
 import re
 import shlex
 import shutil
+import textwrap
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -43,7 +44,8 @@ RUN_BY = {  # pages with Python -> the test that runs it
 
 
 def blocks(page: str, language: str = "python") -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", PAGES[page].read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    found = re.findall(rf"^ *```{language}\n(.*?)^ *```", PAGES[page].read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    return list(map(textwrap.dedent, found))  # a block of a list's item is indented
 
 
 def test_every_page_with_code_has_a_test_that_runs_it() -> None:
@@ -122,6 +124,8 @@ def test_every_command_line_is_one(page: str, line: str) -> None:
         name, command, rest = group.resolve_command(context, [*context._protected_args, *context.args])
         whole = line.startswith("muntin") and len(rest) > 1
         command.make_context(name, rest, parent=context, resilient_parsing=not whole)
+        known = {option for each in command.params for option in (*each.opts, *each.secondary_opts)}
+        assert {word.split("=")[0] for word in rest if word.startswith("--")} <= known  # which resilient parsing lets pass
 
 
 Muntin = Callable[..., list[str]]

@@ -73,6 +73,7 @@ def test_cases_with_late_events_are_told_so(name: str) -> None:
     """Whatever is late for a window is an event that the case calls late."""
     case = load(name)
     marks = [float("-inf"), *judged(case).marks]
+    assert judged(case).late
     for number, positions in judged(case).late.items():
         for position in positions:
             event = case.batches[number].rows[position]

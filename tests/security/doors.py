@@ -4,11 +4,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from pipelines import aggregates as agg
 from pipelines import windows
 from pipelines.aggregates import SUM, Aggregate, Field
 
-SECRET, HIDDEN = "the secret", [{"x": 42}]
+SECRET, TABLE = "the secret", pa.table({"x": [42]})
 
 # {secret}, {table}: files outside of the source; {out}: a file that is not there; {address}: of a server that counts who comes
 READS = {

@@ -178,6 +178,7 @@ class TestServers:
             begun = monotonic()
             report = small.run("state")
         assert monotonic() - begun < 10
+        assert len(report.sinks) == 3
         assert all("no answer within 1 s" in line for line in report.sinks)
         assert len(report.published) == 3
 
@@ -204,6 +205,7 @@ class TestServers:
         if address:
             monkeypatch.setenv("WAREHOUSE", address)
         lines = small.run("state").sinks
+        assert len(lines) == 3
         assert all(words in line and "geheim" not in line for line in lines)
 
 
@@ -251,7 +253,9 @@ class TestTables:
     def test_a_state_that_was_made_anew_is_refused_until_somebody_says_so(self, small: Sending, database: str) -> None:
         small.ran(0, 1)
         shutil.rmtree(small.folder / "state")
-        assert all("filled from another table of windows" in line for line in small.run("state", 0, 0).sinks)
+        lines = small.run("state", 0, 0).sinks
+        assert len(lines) == 3
+        assert all("filled from another table of windows" in line for line in lines)
         assert small.sent(anew=True) == ("", "", "")
         assert wrong(small, database) == []
 

@@ -55,6 +55,7 @@ def test_linked_states_of_many_frames(tmp_path: Path, seed: int, seconds: int) -
     with slots_made("linked") as made, mock.patch.object(linked, "_LINKS_PER_ROW", 10_000):
         assert written(tmp_path, "linked", pipeline) == expected
     assert made
+    assert made
     assert all(made)
 
 
@@ -73,6 +74,7 @@ def test_runs_of_rows_are_those_of_frames(tmp_path: Path, seed: int, seconds: in
     with slots_made("linked") as made, mock.patch.object(linked, "_LINKS_PER_ROW", 10_000):
         assert written(tmp_path, "linked", pipeline) == expected
     assert made
+    assert made
     assert all(made)
 
 
@@ -84,6 +86,7 @@ def test_floats_of_runs_differ_in_the_last_bits_only(tmp_path: Path) -> None:
     written(tmp_path, "groups", pipeline)
     with slots_made("linked") as made:
         written(tmp_path, "linked", pipeline)
+    assert made
     assert all(made)
     frames, rows = (read(pipeline, "gaps", root=tmp_path / name) for name in ("groups", "linked"))
     for name in rows.column_names:

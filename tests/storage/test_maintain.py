@@ -11,9 +11,6 @@ from pipelines import aggregates as agg
 from pipelines import read, run
 from pipelines.definition.durations import UNITS
 from pipelines.jobs.bound import bind
-from pipelines.jobs.run.accumulate import accumulate
-from pipelines.jobs.run.finalize import finalize
-from pipelines.jobs.run.publish import publish
 from pipelines.jobs.upkeep import compact
 from pipelines.jobs.upkeep.maintain import maintain
 from pipelines.jobs.upkeep.vacuum import vacuum
@@ -98,18 +95,6 @@ def test_so_does_what_a_first_run_left_beside(small: Small, monkeypatch: pytest.
     assert [path.name.split(".")[1] for path in root.iterdir() if path.is_file()].count("second") == 1
     assert swept(small)["half-written files"] == 1
     assert [path.name for path in root.iterdir() if path.is_file()] == [".other.txt"]
-
-
-def test_the_note_of_staged_windows_stays(small: Small) -> None:
-    bound = bind(small.pipeline, small.folder / "state")
-    small.write(2, OTHER)
-    intervals = small.pipeline.intervals.intervals(*(int((START + at * HOUR).timestamp()) * 1_000_000 for at in (2, 3)))
-    accumulate(bound, HERE, intervals)
-    staged = finalize(bound, HERE, [interval.start_us for interval in intervals])
-    vacuum(small.folder / "state", older_than_us=0, now=datetime.now(UTC) + timedelta(seconds=-1))
-    for note in (Path(bound.folder) / "carry").rglob("*.parquet"):
-        assert note.stat().st_size
-    publish(bound, staged)
 
 
 def test_a_superseded_state_goes_if_asked(small: Small) -> None:

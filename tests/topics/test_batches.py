@@ -156,6 +156,8 @@ def test_compaction_leaves_gaps_in_the_offsets(kafka: Broker, tmp_path: Path) ->
     of = pipeline(topic_of(kafka, topic := kafka.topic(**settings)))
     kafka.produce(topic, {0: [order(1, 0.1), order(2, 0.2), order(4, 0.3, shop="b"), order(8, 0.4)]})
     found = _after_compaction(kafka, topic)
+    if found == 4:
+        pytest.skip("the broker has not compacted the topic within five seconds")
     assert rows_read(ran(of, str(tmp_path), 0, 2))[0] == found
     assert rows_read(ran(of, str(tmp_path), 0, 2))[0] == found
 
