@@ -11,8 +11,9 @@ import pyarrow as pa
 
 from pipelines.aggregates.aggregate import sealed
 from pipelines.engine.assignment import Assignment
-from pipelines.sources.duckdb_session import connect, described
+from pipelines.sources.duckdb_session import described
 from pipelines.sources.lift_sql import lifts_sql
+from pipelines.sources.new_session import connect
 from pipelines.sources.scan import quoted
 from pipelines.sources.sql_types import stored, stored_type
 from pipelines.states.columns import EVENT_TIME, INSTANT, ORDER, ORDINAL, SOURCE_ROWS

@@ -20,8 +20,9 @@ from pipelines.aggregates.shared_fields import shared_fields
 from pipelines.definition.frame_sets import FrameSet
 from pipelines.definition.instants import BEFORE_ALL
 from pipelines.engine.windows import combine
-from pipelines.sources.duckdb_session import connect, described
+from pipelines.sources.duckdb_session import described
 from pipelines.sources.lift import states
+from pipelines.sources.new_session import connect
 from pipelines.sources.sql_types import stored
 from pipelines.sources.taken_times import Taken
 from pipelines.states.columns import INSTANT

@@ -10,8 +10,9 @@ import pytest
 from pipelines import aggregates as agg
 from pipelines.errors import DefinitionError, SourceError
 from pipelines.jobs.run.definition_sql import check_sql
-from pipelines.sources import duckdb_session
-from pipelines.sources.duckdb_session import closed_session, connect, kept_session
+from pipelines.sources import duckdb_session, new_session
+from pipelines.sources.duckdb_session import closed_session, kept_session
+from pipelines.sources.new_session import connect
 from pipelines.sources.single_expressions import check_expression, check_type
 from tests.end_to_end.hourly import Hourly
 from tests.properties.laws.saved import PLAIN
@@ -119,6 +120,11 @@ def test_no_session_gets_code_by_itself(files: bool) -> None:
     found = dict(session.execute("SELECT name, value FROM duckdb_settings()").fetchall())
     names = ("autoinstall_known_extensions", "autoload_known_extensions", "allow_community_extensions")
     assert {found[name] for name in names} == {"false"}
+
+
+def test_every_session_of_the_product_is_made_in_one_place() -> None:
+    product = Path(new_session.__file__).parents[1]
+    assert [path.name for path in product.rglob("*.py") if "duckdb.connect(" in path.read_text(encoding="utf-8")] == ["new_session.py"]
 
 
 def test_a_plain_session_sees_variables_of_python() -> None:

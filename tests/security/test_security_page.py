@@ -24,7 +24,7 @@ from pipelines.jobs.look.explain import explain
 from pipelines.jobs.run.accumulate import accumulate
 from pipelines.jobs.run.finalize import finalize
 from pipelines.laws.states import combined, lifted
-from pipelines.sources.duckdb_session import connect
+from pipelines.sources.new_session import connect
 from tests.end_to_end.hourly import HOUR, START, Hourly, times
 from tests.storage.spark_in_process import Here
 

@@ -9,6 +9,7 @@ import duckdb
 import pyarrow as pa
 
 from pipelines.sources.nested_types import members
+from pipelines.sources.new_session import connect
 from pipelines.sources.topics.texts import texts, told
 
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from pipelines.sources.kafka import KafkaSource
 
 _OWN = ("kafka_partition", "kafka_offset", "kafka_timestamp")
-# What moves expressions out of TRY: a shared expression is computed once, outside of it.
-_MOVES = "common_subexpressions,filter_pullup,filter_pushdown,reorder_filter,projection_pullup,scalar_fn_pushdown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +102,7 @@ def _good(table: pa.Table, bad: list[int]) -> pa.Table:
 
 def _with_fields(fields: Mapping[str, str], table: pa.Table, bad: list[int]) -> tuple[pa.Table, dict[int, tuple[str, str | None]]]:
     """The rows with their fields as columns; number of a row that has none -> reason and column."""
-    with duckdb.connect(config={"python_enable_replacements": False, "autoload_known_extensions": False}) as session:
-        session.execute("SET threads = 1; SET TimeZone = 'UTC'; SET enable_external_access = false")
+    with connect() as session:
         fields = _spelled(session, fields)
         session.register("muntin_given", _good(table, bad))
         session.execute("CREATE TEMP TABLE muntin_texts AS FROM muntin_given")
@@ -116,7 +114,7 @@ def _with_fields(fields: Mapping[str, str], table: pa.Table, bad: list[int]) -> 
         try:
             return session.sql(_typed(fields)).to_arrow_table(), faults
         except duckdb.Error:
-            faults |= _miscast(session, fields)
+            faults |= _miscast(session.sql("FROM muntin_texts").to_arrow_table(), fields)
         session.execute(f"DELETE FROM muntin_texts WHERE muntin_number IN ({', '.join(map(str, faults))})")
         return session.sql(_typed(fields)).to_arrow_table(), faults
 
@@ -174,16 +172,16 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _miscast(session: duckdb.DuckDBPyConnection, fields: Mapping[str, str]) -> dict[int, tuple[str, str | None]]:
+def _miscast(messages: pa.Table, fields: Mapping[str, str]) -> dict[int, tuple[str, str | None]]:
     """The rows with a field of another type; of each the first such field in the order of the definition."""
-    session.execute(f"SET disabled_optimizers = '{_MOVES}'")
     out: dict[int, tuple[str, str | None]] = {}
-    for name, kind in fields.items():
-        rows = f"SELECT muntin_number, {_parts([name])}[1] AS muntin_part FROM muntin_texts"
-        wrong = f"coalesce(json_type(muntin_part), 'NULL') <> 'NULL' AND TRY({typed('muntin_part', kind)}) IS NULL"
-        for (number,) in session.execute(f"SELECT muntin_number FROM ({rows}) WHERE {wrong}").fetchall():
-            out.setdefault(number, (f"{name} cannot be read as {kind}", name))
-    session.execute("RESET disabled_optimizers")
+    with connect(in_place=True) as session:
+        session.register("muntin_texts", messages)
+        for name, kind in fields.items():
+            rows = f"SELECT muntin_number, {_parts([name])}[1] AS muntin_part FROM muntin_texts"
+            wrong = f"coalesce(json_type(muntin_part), 'NULL') <> 'NULL' AND TRY({typed('muntin_part', kind)}) IS NULL"
+            for (number,) in session.execute(f"SELECT muntin_number FROM ({rows}) WHERE {wrong}").fetchall():
+                out.setdefault(number, (f"{name} cannot be read as {kind}", name))
     return out
 
 

@@ -9,8 +9,8 @@ from pipelines import aggregates as agg
 from pipelines.aggregates import Aggregate, Field
 from pipelines.errors import DefinitionError
 from pipelines.sources.aggregate_calls import narrowed
-from pipelines.sources.duckdb_session import connect
 from pipelines.sources.lift_sql import lifts_sql
+from pipelines.sources.new_session import connect
 from tests.case_counts import cases
 from tests.properties.laws.saved import NARROWED
 
