@@ -85,12 +85,8 @@ class Entries:
         """These entries and later ones, which take the place of entries of the same batches."""
         if not len(self) or not len(later):
             return self if len(self) else later
-        begin, end = (np.searchsorted(self.start_us, later.start_us, side=side) for side in ("left", "right"))
-        stretches = np.flatnonzero(np.append(True, begin[1:] != end[:-1]))  # of later entries, between entries that stay
-        if len(stretches) <= _FEW:
-            last = np.append(stretches[1:], len(later)) - 1
-            stay = [slice(*ends) for ends in zip((0, *end[last].tolist()), (*begin[stretches].tolist(), len(self)), strict=True)]
-            new = [slice(first, final + 1) for first, final in zip(stretches.tolist(), last.tolist(), strict=True)]
+        stay, new = _turns(self.start_us, later.start_us)
+        if len(new) <= _FEW:
             return Entries(*(_woven(getattr(self, name), stay, getattr(later, name), new) for name in _COLUMNS))
         both = Entries(*(_joined(getattr(self, name), getattr(later, name)) for name in _COLUMNS))
         order = np.argsort(both.start_us, kind="stable")
@@ -134,6 +130,19 @@ def _taken(column: Any, rows: Ints) -> Any:  # noqa: ANN401 - an array of numpy'
 
 def _joined(*arrays: Any) -> Any:  # noqa: ANN401 - of numpy's or of Arrow's
     return pa.concat_arrays(arrays) if isinstance(arrays[0], pa.Array) else np.concatenate(arrays)
+
+
+def _turns(earlier: Ints, later: Ints) -> tuple[Sequence[slice], Sequence[slice]]:
+    """Stretches of ascending starts in turns: the earlier ones that stay, before each stretch of later ones and behind the last.
+
+    earlier   0 1 . 3 4 5 .        stay   0 1 | 3 4 |       (the last has nothing)
+    later     . . 2 . . 5 6        new        2     5 6
+    """
+    begin, end = (np.searchsorted(earlier, later, side=side) for side in ("left", "right"))
+    first = np.flatnonzero(np.append(True, begin[1:] != end[:-1]))
+    last = np.append(first[1:], len(later)) - 1
+    stay = zip((0, *end[last].tolist()), (*begin[first].tolist(), len(earlier)), strict=True)
+    return [slice(*ends) for ends in stay], [slice(*ends) for ends in zip(first.tolist(), (last + 1).tolist(), strict=True)]
 
 
 def _woven(earlier: Any, stay: Sequence[slice], later: Any, new: Sequence[slice]) -> Any:  # noqa: ANN401 - arrays of numpy's or of Arrow's
