@@ -5,6 +5,7 @@ A history of N minutes is run in bulk, and the logs of its tables get a commit a
 some minutes that were missing arrive.
 Printed for each N: CPU and wall seconds a batch (the median; of CPU the mean too, which holds checkpoints), bytes written a batch, files,
 and the peak of memory of the new process. Spark is left out: its tasks run in this process, so that the CPU is our own.
+Which limits do not hold is printed behind it (`benchmarks.life_limits`), and the command ends with 1.
 `--windows long`: see `benchmarks.long_windows`.
 """
 
@@ -28,6 +29,7 @@ import pyarrow.parquet as pq
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.life_limits import broken
 from benchmarks.long_logs import lengthen
 from benchmarks.long_windows import long_windows
 from pipelines import Pipeline, run, sources, windows
@@ -181,8 +183,8 @@ def show_long_windows() -> None:
     Console(width=150).print(table)
 
 
-def main() -> None:
-    """Print a row for each set of windows and each length of history."""
+def main() -> int:
+    """Print a row for each set of windows and each length of history; 1 if a limit does not hold."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.life", description=__doc__)
     parser.add_argument("--histories", nargs="+", type=int, default=[100, 1_000, 10_000])
     parser.add_argument("--windows", nargs="+", choices=[*WINDOWS, STACKED, LONG], default=[*WINDOWS, STACKED])
@@ -191,7 +193,7 @@ def main() -> None:
         show_long_windows()
         asked.windows.remove(LONG)
     if not asked.windows:
-        return
+        return 0
     table = Table("windows", "history", title="What a batch costs after a long history")
     figures = []
     for name in asked.windows:
@@ -204,8 +206,13 @@ def main() -> None:
         table.add_column(column, justify="right")
     for name, history, found in figures:
         table.add_row(name, str(history), *(f"{value:,.3f}" for value in found.values()))
-    Console(width=150).print(table)
+    console = Console(width=150)
+    console.print(table)
+    lines = broken(figures)
+    for line in lines:
+        console.print(line, highlight=False)
+    return int(bool(lines))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

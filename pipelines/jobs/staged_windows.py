@@ -174,8 +174,10 @@ def _made(starts: Ints, files: Sequence[dict[str, Any]]) -> Versions:
 
 def _notes(pending: Pending, shards: Sequence[Mapping[str, Any]]) -> pa.Array:
     """For each batch the files of its note; null where no note was made."""
-    notes = {at: note_of(shards, at) for at in pending.work.notes_after}
-    return pa.array([notes.get(at) for at in pending.work.positions.tolist()], NOTES)
+    after = pending.work.notes_after
+    of_batch = np.full(len(pending.work.positions), len(after))
+    of_batch[np.searchsorted(pending.work.positions, after)] = np.arange(len(after))
+    return pa.array([*(note_of(shards, at) for at in after), None], NOTES).take(pa.array(of_batch))
 
 
 def note_of(shards: Sequence[Mapping[str, Any]], position: int) -> tuple[str, ...]:
