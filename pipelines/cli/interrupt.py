@@ -2,9 +2,9 @@
 
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Thread, current_thread, main_thread
+from threading import Thread, Timer, current_thread, get_ident, main_thread
 from types import FrameType
 from typing import NoReturn
 
@@ -13,11 +13,13 @@ from pipelines.spark.stopping import stop_jobs
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 PUBLISH = "publish"
 _PATIENCE_S = 5.0
+_SOON_S = 0.02
 
 _heard: list[signal.Signals] = []  # those that this process listens for
 _caught: list["Interrupted"] = []
 _steps: list[str] = []
 _stopping: list[Thread] = []
+_again: list[Timer] = []
 
 
 class Interrupted(BaseException):
@@ -32,14 +34,18 @@ class Interrupted(BaseException):
 def listening() -> Iterator[None]:
     """Signals meanwhile raise in the main thread; those that the process was told to ignore stay ignored."""
     before = {each: signal.getsignal(each) for each in SIGNALS}
-    for kept in (_heard, _caught, _steps, _stopping):
+    for kept in (_heard, _caught, _steps, _stopping, _again):
         kept.clear()
     if current_thread() is main_thread():
         _heard.extend(each for each in SIGNALS if before[each] is not signal.SIG_IGN)
     _listen()
+    ignored, sys.unraisablehook = sys.unraisablehook, lambda lost: _ignored(lost, ignored)
     try:
         yield
     finally:
+        sys.unraisablehook = ignored
+        for timer in _again:
+            timer.cancel()
         for each in _heard:
             signal.signal(each, before[each] or signal.SIG_DFL)
 
@@ -84,4 +90,21 @@ def _interrupt(number: int, _frame: FrameType | None) -> NoReturn:
     _caught.append(Interrupted(number))
     _stopping.append(Thread(target=stop_jobs, daemon=True))
     _stopping[-1].start()
+    raise _caught[0]
+
+
+def _ignored(lost: "sys.UnraisableHookArgs", told: Callable[["sys.UnraisableHookArgs"], object]) -> None:
+    """Python ignores what is raised while it frees an object. A signal that came then is sent once more, after this has returned."""
+    if not isinstance(lost.exc_value, Interrupted):
+        told(lost)
+        return
+    number = lost.exc_value.number
+    signal.signal(number, _interrupt_again)
+    _again.append(Timer(_SOON_S, signal.pthread_kill, (get_ident(), number)))
+    _again[-1].daemon = True
+    _again[-1].start()
+
+
+def _interrupt_again(number: int, _frame: FrameType | None) -> NoReturn:
+    signal.signal(number, signal.SIG_DFL)
     raise _caught[0]

@@ -3,6 +3,8 @@
 import os
 import signal
 from collections.abc import Callable
+from threading import Event
+from weakref import ref
 
 import pytest
 
@@ -60,6 +62,22 @@ def test_an_error_that_a_library_makes_of_a_signal_is_no_failure(muntin: Muntin,
     told = muntin(*project.arguments("plan", *RANGE))
     assert told.status == 130
     assert "Query interrupted" not in told.err
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_signal_that_comes_while_an_object_is_freed_is_not_lost(number: int, muntin: Muntin, project: Project, plan: Plan):
+    """Python ignores what is raised there. Objects of Java have such callbacks."""
+
+    def work() -> None:
+        freed = Event()
+        _watched = ref(freed, lambda _: send(number))
+        del freed
+        assert not Event().wait(60)
+
+    plan(work)
+    told = muntin(*project.arguments("plan", *RANGE))
+    assert (told.status, told.out) == (128 + number, "")
+    assert (told.err.splitlines()[-1], "ignored" in told.err) == ("interrupted; run it again, nothing is half done", False)
 
 
 def test_an_error_without_a_signal_is_one(muntin: Muntin, project: Project, plan: Plan):
