@@ -16,7 +16,7 @@ from pipelines.errors import ConflictError
 from pipelines.states.columns import INSTANT
 from pipelines.states.stored_types import has_types
 from pipelines.store.footers import table_of, text_of
-from pipelines.store.paths import digest_of
+from pipelines.store.paths import name_of
 from pipelines.timeline.ledger import NOTES, Entries
 
 if TYPE_CHECKING:
@@ -167,8 +167,8 @@ def _made(starts: Ints, files: Sequence[dict[str, Any]]) -> Versions:
     """A name of each batch's windows, of the names of all files that hold some of them."""
     made = np.zeros(len(starts), np.uint64)
     for file in files:
-        digest = np.uint64(int(digest_of(file["path"].encode()), 16))
-        made[np.searchsorted(starts, file["first"]) : np.searchsorted(starts, file["last"], side="right")] += digest
+        name = np.uint64(int(name_of(file["path"]), 16))
+        made[np.searchsorted(starts, file["first"]) : np.searchsorted(starts, file["last"], side="right")] += name
     return made
 
 

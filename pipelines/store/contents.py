@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from hashlib import blake2b, file_digest
-from typing import TYPE_CHECKING
+from io import BytesIO
+from typing import TYPE_CHECKING, cast
+
+from blake3 import blake3
 
 from pipelines.errors import StateError
 from pipelines.files.paths import path_of
-from pipelines.store.paths import DIGEST_BYTES, NOTES, digest_of
+from pipelines.store.paths import DIGEST_BYTES, NOTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from io import BufferedIOBase
 
     from pipelines.files.paths import AnyPath
     from pipelines.store.store import File
@@ -23,12 +27,20 @@ def problem_of(path: AnyPath) -> str | None:
     """
     try:
         with path.open("rb") as content:
-            digest = file_digest(content, lambda: blake2b(digest_size=DIGEST_BYTES)).hexdigest()
+            whole = _is_named(path, cast("BufferedIOBase", content))
     except FileNotFoundError:
         return "is gone"
     except OSError as wrong:
         return f"cannot be read ({wrong.strerror})"
-    return None if path.stem.endswith(digest) else "is damaged: its content is not what its name says"
+    return None if whole else "is damaged: its content is not what its name says"
+
+
+def _is_named(path: AnyPath, content: BufferedIOBase) -> bool:
+    """Whether a name ends with the digest of a content: of BLAKE3, or of BLAKE2b, as up to state format 5."""
+    if path.stem.endswith(file_digest(content, blake3).hexdigest(length=DIGEST_BYTES)):  # type: ignore[arg-type, call-arg]
+        return True
+    content.seek(0)
+    return path.stem.endswith(file_digest(content, lambda: blake2b(digest_size=DIGEST_BYTES)).hexdigest())
 
 
 def check_whole(folder: str, files: Iterable[File]) -> None:
@@ -53,7 +65,7 @@ def whole_content(folder: str, file: File) -> bytes:
         content = path.read_bytes()
     except OSError as wrong:
         raise StateError(f"{path} cannot be read ({wrong.strerror})") from wrong
-    if not path.stem.endswith(digest_of(content)):
+    if not _is_named(path, BytesIO(content)):
         raise StateError(f"{path} is damaged: its content is not what its name says")
     return content
 

@@ -11,6 +11,8 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
+from blake3 import blake3
+
 from pipelines.definition.instants import label, of_label
 from pipelines.errors import StateError
 
@@ -108,8 +110,13 @@ def source_of(split: int) -> int | None:
 
 
 def digest_of(content: bytes | memoryview) -> str:
-    """Sixteen hexadecimal digits that name a content."""
-    return blake2b(content, digest_size=DIGEST_BYTES).hexdigest()
+    """Sixteen hexadecimal digits that name the content of a file. Why BLAKE3: docs/adr/0035-files-are-named-by-blake3.md."""
+    return blake3(content).hexdigest(length=DIGEST_BYTES)
+
+
+def name_of(text: str) -> str:
+    """Sixteen hexadecimal digits that name a text. Ledgers hold such names, so that they stay what they are."""
+    return blake2b(text.encode(), digest_size=DIGEST_BYTES).hexdigest()
 
 
 @lru_cache(maxsize=2**16)
@@ -158,4 +165,4 @@ def batches_of_windows(path: str) -> tuple[int, int] | None:
 
 def version_of(paths: Iterable[str]) -> str:
     """The version of a batch: a name of its content, made of the paths of its files."""
-    return digest_of("\n".join(sorted(paths)).encode())
+    return name_of("\n".join(sorted(paths)))
