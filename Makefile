@@ -21,11 +21,7 @@ check: setup lint ## style, types, arrows, and the tests that start neither Spar
 	@$(python) -m pytest -n 2 --dist worksteal -m "not spark and not airflow and not gx" $(ARGS)
 
 test: setup lint ## lint, then every test, four files at a time, since Airflow waits a lot; ARGS="-k sliding" narrows the tests
-	@bash setup/browser.sh
-	@bash setup/object_store.sh
-	@bash setup/kafka.sh
-	@bash setup/jars.sh
-	@bash setup/compose.sh
+	@bash setup/for_tests.sh
 # Where Python is told to write no bytecode, hundreds of programs that tests start would each compile all of it.
 	@.venv/bin/python -m compileall -q pipelines examples muntin_cli.py
 	@export MUNTIN_CORE=$${MUNTIN_CORE:-300}; $(python) -m pytest -n 4 --max-worker-restart 0 --dist loadfile --no-loadscope-reorder $(ARGS)

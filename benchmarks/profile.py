@@ -34,7 +34,7 @@ STEPS: Mapping[str, tuple[str, ...]] = {
     "finalize: finish": ("engine.windows.results",),
     "finalize: tallies": ("jobs.run.finalize_task.tallies",),
     "files: encode": ("store.parquet.encoded",),
-    "files: digest": ("store.parquet.digest_of",),
+    "files: digest": ("store.parquet.digest_of", "store.contents._is_named"),
     "files: write": ("store.parquet.write_whole",),
     "publish": ("jobs.run.run.publish",),
     "tasks of accumulate, the rest": ("jobs.run.accumulate_task.accumulate_share",),

@@ -19,7 +19,7 @@ _heard: list[signal.Signals] = []  # those that this process listens for
 _caught: list["Interrupted"] = []
 _steps: list[str] = []
 _stopping: list[Thread] = []
-_again: list[Timer] = []
+_again: dict[int, Timer] = {}
 
 
 class Interrupted(BaseException):
@@ -44,8 +44,7 @@ def listening() -> Iterator[None]:
         yield
     finally:
         sys.unraisablehook = ignored
-        for timer in _again:
-            timer.cancel()
+        _send_no_more()
         for each in _heard:
             signal.signal(each, before[each] or signal.SIG_DFL)
 
@@ -63,6 +62,7 @@ def caught() -> Interrupted | None:
 
 def end(number: int) -> int:
     """Wait until Spark knows, say what was interrupted, and give the exit status as shells do."""
+    _send_no_more()
     for thread in _stopping:
         thread.join(_PATIENCE_S)
     print(_told(), file=sys.stderr)
@@ -100,11 +100,22 @@ def _ignored(lost: "sys.UnraisableHookArgs", told: Callable[["sys.UnraisableHook
         return
     number = lost.exc_value.number
     signal.signal(number, _interrupt_again)
-    _again.append(Timer(_SOON_S, signal.pthread_kill, (get_ident(), number)))
-    _again[-1].daemon = True
-    _again[-1].start()
+    _again[number] = Timer(_SOON_S, signal.pthread_kill, (get_ident(), number))
+    _again[number].daemon = True
+    _again[number].start()
 
 
 def _interrupt_again(number: int, _frame: FrameType | None) -> NoReturn:
+    _again[number].cancel()
     signal.signal(number, signal.SIG_DFL)
     raise _caught[0]
+
+
+def _send_no_more() -> None:
+    """No signal that was to be sent once more is on its way: the command ends for another reason."""
+    for number, timer in _again.items():
+        signal.signal(number, lambda *_: None)
+        timer.cancel()
+        timer.join()
+        signal.signal(number, signal.SIG_DFL)
+    _again.clear()

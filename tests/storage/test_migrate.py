@@ -2,6 +2,7 @@
 
 import json
 import tarfile
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -9,12 +10,13 @@ import pytest
 from deltalake import DeltaTable
 
 from pipelines import Pipeline, read, run
+from pipelines import aggregates as agg
 from pipelines.cli.main import main
 from pipelines.errors import StateError
 from pipelines.jobs.bound import bind
 from pipelines.jobs.upkeep.maintain import maintain
 from pipelines.jobs.upkeep.migrate import KEPT, NOTE, migrate, to_migrate, undo
-from pipelines.store.state import FORMAT
+from pipelines.store.state import FORMAT, OWNER_FILE
 from tests.end_to_end.made_before.definitions import END, START, every_kind, write
 from tests.storage.crashing import Crash
 from tests.storage.spark_in_process import Here
@@ -23,20 +25,33 @@ SAMPLES = Path(__file__).parents[1] / "end_to_end/made_before"
 NOTED = {"definition.json", "facts.json"}
 
 
-@pytest.fixture(params=["state", "state_with_one_ledger", "state_of_format_2"])
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Path:
-    monkeypatch.chdir(tmp_path)
+MOVED = {"state": 1, "state_with_one_ledger": 1, "state_of_format_2": 2}
+"""Samples whose windows a migration moves -> their format."""
+STAYS = {"state_of_format_4": 4, "state_of_format_5": 5}
+
+
+def unpacked(sample: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(folder)
     for day in range(3):
-        write(tmp_path / "data", day)
-    with tarfile.open(SAMPLES / f"{request.param}.tar.gz") as packed:
-        packed.extractall(tmp_path, filter="data")
-    return tmp_path
+        write(folder / "data", day)
+    with tarfile.open(SAMPLES / f"{sample}.tar.gz") as packed:
+        packed.extractall(folder, filter="data")
+    return folder
+
+
+@pytest.fixture(params=MOVED)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Path:
+    return unpacked(request.param, tmp_path, monkeypatch)
 
 
 def contents(root: Path) -> dict[str, str]:
     """Path -> digest of every file, but for what is noted of definitions."""
     files = (path for path in root.rglob("*") if path.is_file() and path.name not in NOTED)
     return {str(path.relative_to(root)): sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def crash(*_: object) -> None:
+    raise Crash
 
 
 def shown(pipeline: Pipeline, root: Path) -> dict[str, object]:
@@ -58,6 +73,58 @@ def test_there_and_back(project: Path) -> None:
     assert contents(root) == before
     with pytest.raises(StateError, match="no migration can be taken back"):
         undo(pipeline, root=root)
+
+
+@pytest.mark.parametrize(("sample", "number"), STAYS.items())
+def test_there_and_back_where_windows_stay(sample: str, number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pipeline, root = every_kind(unpacked(sample, tmp_path, monkeypatch) / "data"), tmp_path / "state"
+    before, known = contents(root), shown(pipeline, root)
+    told = migrate(pipeline, root=root)
+    assert (told.from_format, told.to_format, told.tables) == (number, FORMAT, {})
+    assert shown(pipeline, root) == known
+    assert undo(pipeline, root=root).to_format == number
+    assert contents(root) == before
+
+
+def test_a_second_migration_is_taken_back_alone(project: Path) -> None:
+    """As where Muntin is upgraded twice within a week: the state does not go back behind the runs in between."""
+    pipeline, root = every_kind(project / "data"), project / "state"
+    migrate(pipeline, root=root)
+    write(project / "data", 1, seed=1)
+    run(pipeline, root=root, start=START, end=END, spark=Here())
+    owner, known = root / "every_kind" / OWNER_FILE, shown(pipeline, root)
+    owner.write_text(json.dumps({"format": FORMAT - 1, "pipeline": "every_kind"}))
+    migrate(pipeline, root=root)
+    assert undo(pipeline, root=root).to_format == FORMAT - 1
+    assert (json.loads(owner.read_text())["format"], shown(pipeline, root)) == (FORMAT - 1, known)
+
+
+def test_what_runs_published_behind_an_interrupted_migration_is_not_taken_back(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is interrupted when all is done and nobody has noted it."""
+    pipeline, root = every_kind(project / "data"), project / "state"
+    with monkeypatch.context() as patch:
+        patch.setattr("pipelines.jobs.upkeep.migrate._versions", crash)
+        with pytest.raises(Crash):
+            migrate(pipeline, root=root)
+    write(project / "data", 1, seed=1)
+    run(pipeline, root=root, start=START, end=END, spark=Here())
+    known = shown(pipeline, root)
+    with pytest.raises(StateError, match="it was interrupted"):
+        undo(pipeline, root=root)
+    migrate(pipeline, root=root)
+    with pytest.raises(StateError, match="no migration can be taken back"):
+        undo(pipeline, root=root)
+    assert shown(pipeline, root) == known
+
+
+def test_a_migration_of_another_definition_is_not_taken_back(project: Path) -> None:
+    pipeline, root = every_kind(project / "data"), project / "state"
+    migrate(pipeline, root=root)
+    other = replace(pipeline, aggregates={**pipeline.aggregates, "more": agg.max("n")})
+    bind(other, root, claim=True)
+    with pytest.raises(StateError, match="another definition's"):
+        undo(other, root=root)
+    assert undo(pipeline, root=root)
 
 
 def test_a_run_goes_on_and_nothing_is_derived_anew(project: Path) -> None:

@@ -11,6 +11,7 @@ CASES = {
     "even": (10_000, {}, None),
     "within": (10_000, {"cpu_s": 0.129}, None),
     "a batch": (10_000, {"cpu_s": 0.15}, "CPU of a batch after 10,000 batches is 1.50 times that after 100; at most 1.3"),
+    "between": (2_000, {"cpu_s": 0.15}, "CPU of a batch after 2,000 batches is 1.50 times that after 100; at most 1.3"),
     "longer": (100_000, {"cpu_s": 0.15}, None),
     "missing": (100_000, {"missing_cpu_s": 0.21}, "CPU of a missing batch after 100,000 batches is 2.10 times that after 100; at most 2.0"),
     "bytes": (10_000, {"kb_a_batch": 60.0}, "what is written of a batch after 10,000 batches is 1.20 times that after 100; at most 1.1"),

@@ -5,14 +5,16 @@ after    <root>/<pipeline>/windows/<window>                             the same
          <root>/<pipeline>/<fingerprint>/kept_for_undo/<window>         the table as it was, until `maintain` removes it
          <root>/<pipeline>/migration.json                               what is needed to take it back
 
-States need no migration: those of every format are read as they are, and what runs write is of the present format.
+That is for formats before 3. States, and tables of windows of later formats, stay where they are: those of every format are read as they
+are, and what runs write is of the present format.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pipelines.definition.amounts import many
 from pipelines.errors import StateError
@@ -22,6 +24,7 @@ from pipelines.jobs.promotion import place_first
 from pipelines.jobs.state_folders import bind_existing
 from pipelines.jobs.window_tables import beside, current
 from pipelines.store.disk import write_whole
+from pipelines.store.paths import QUARANTINE
 from pipelines.store.state import FORMAT, OWNER_FILE, WINDOWS, states_of
 
 if TYPE_CHECKING:
@@ -80,17 +83,32 @@ def migrate(pipeline: Pipeline, *, root: str | AnyPath) -> Migration:
     todo = to_migrate(pipeline, root=root)
     home = path_of(todo.home)
     if not todo:
+        if todo.can_be_undone and "versions" not in _noted(home):
+            forget_undo(home)  # it was interrupted behind its work; whether runs followed it is not known
         return todo
-    if not todo.can_be_undone:
-        _note(home, {"owner": (home / OWNER_FILE).read_text(encoding="utf-8")})
+    if todo.can_be_undone and todo.from_format < FORMAT and "versions" in _noted(home):
+        forget_undo(home)  # of an earlier migration; runs may have followed it
+    if not (home / NOTE).exists():
+        states = _versions_of_states(bind_existing(pipeline, root))
+        _note(home, {"owner": (home / OWNER_FILE).read_text(encoding="utf-8"), "states": states})
     bound = bind(pipeline, root, claim=True)
     place_first(bound, [*todo.tables])
-    for window in todo.tables:
-        kept = path_of(bound.folder, KEPT, window)
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        move_folder(path_of(bound.folder, WINDOWS, window), kept)
-    _note(home, json.loads((home / NOTE).read_text(encoding="utf-8")) | {"state": bound.state, "versions": _versions(bound)})
+    kept = [_kept(bound, window) for window in todo.tables]
+    if all(kept) and _noted(home).get("states") == _versions_of_states(bound):
+        _note(home, {**_noted(home), "state": bound.state, "versions": _versions(bound)})
+    else:  # a run read or published meanwhile
+        forget_undo(home)
     return todo
+
+
+def _kept(bound: Bound, window: str) -> bool:
+    """Keep the table of a window as it was; False if a run has removed it since it is at its new place."""
+    table, kept = path_of(bound.folder, WINDOWS, window), path_of(bound.folder, KEPT, window)
+    if not table.is_dir():
+        return False
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    move_folder(table, kept)
+    return True
 
 
 def undo(pipeline: Pipeline, *, root: str | AnyPath) -> Migration:
@@ -103,9 +121,13 @@ def undo(pipeline: Pipeline, *, root: str | AnyPath) -> Migration:
     home = path_of(bound.folder).parent
     if not (home / NOTE).exists():
         raise StateError(f"{home}: no migration can be taken back: there is no {NOTE}")
-    note = json.loads((home / NOTE).read_text(encoding="utf-8"))
+    note = _noted(home)
+    if "versions" not in note or note["state"] != bound.state:
+        known = f"{note['state']} was migrated, another definition's" if "versions" in note else None
+        why = known or "it was interrupted; run muntin migrate again"
+        raise StateError(f"{home}: no migration of this definition can be taken back: {why}")
     kept = path_of(bound.folder, KEPT)
-    if changed := [table for table, version in note.get("versions", {}).items() if bound.store.snapshot(table).version != version]:
+    if changed := [table for table, version in note["versions"].items() if bound.store.snapshot(table).version != version]:
         raise StateError(
             f"{home}: runs have changed {many(len(changed), 'table')} since the migration, {changed[0]} first, and an earlier Muntin "
             f"would not know of it; bring back a copy from before, or go on with this Muntin"
@@ -114,14 +136,15 @@ def undo(pipeline: Pipeline, *, root: str | AnyPath) -> Migration:
     for window in tables:
         remove_folder(home / WINDOWS / window)
         move_folder(kept / window, path_of(bound.folder, WINDOWS, window))
-    remove_folder(home / WINDOWS)
+    if not folders_in(home / WINDOWS):
+        remove_folder(home / WINDOWS)
     remove_folder(kept)
     write_whole(home / OWNER_FILE, note["owner"].encode())
     (home / NOTE).unlink()
     return Migration(str(home), FORMAT, int(json.loads(note["owner"])["format"]), tables, can_be_undone=False)
 
 
-def forget_undo(home: AnyPath, older_than_s: float) -> tuple[int, int]:
+def forget_undo(home: AnyPath, older_than_s: float = math.inf) -> tuple[int, int]:
     """Remove what is kept to take a migration back, if it is older (seconds since 1970): files and bytes."""
     note = home / NOTE
     if not note.exists() or note.stat().st_mtime >= older_than_s:
@@ -146,12 +169,21 @@ def _old_tables(bound: Bound) -> list[str]:
 
 def _versions(bound: Bound) -> dict[str, int]:
     """Table below the state -> its version, of the tables that runs change."""
-    names = [*(f"../{WINDOWS}/{window}" for window in bound.windows), *(frames.table for frames in bound.frame_sets)]
+    windows = {name: bound.store.snapshot(name).version for name in (f"../{WINDOWS}/{window}" for window in bound.windows)}
+    return windows | _versions_of_states(bound)
+
+
+def _versions_of_states(bound: Bound) -> dict[str, int]:
+    names = [*(frames.table for frames in bound.frame_sets), QUARANTINE, *bound.tables_of_ids]
     return {name: bound.store.snapshot(name).version for name in names}
 
 
 def _owner(home: AnyPath) -> Mapping[str, int]:
     return json.loads((home / OWNER_FILE).read_text(encoding="utf-8"))  # type: ignore[no-any-return]
+
+
+def _noted(home: AnyPath) -> dict[str, Any]:
+    return json.loads((home / NOTE).read_text(encoding="utf-8"))  # type: ignore[no-any-return]
 
 
 def _note(home: AnyPath, facts: Mapping[str, object]) -> None:
