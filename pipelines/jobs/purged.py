@@ -8,6 +8,7 @@ from pipelines.definition.amounts import many
 from pipelines.definition.instants import BEFORE_ALL, spell_instant
 from pipelines.errors import SourceError
 from pipelines.jobs.pending import accumulated
+from pipelines.jobs.window_tables import current
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,12 +21,24 @@ _NAMED = 5
 
 
 def purged(bound: Bound, gone: Sequence[Interval]) -> list[Interval]:
-    """Of intervals without files those that rows were read of: states hold what no file does any more."""
+    """Of intervals without files those that rows were read of: states hold what no file does any more.
+
+    Of batches that these states lack, those that readers know windows of, which another definition's states made, or states that are lost.
+    """
     if not gone:
         return []
     tables = [accumulated(bound, frames.table, bound.store.snapshot(frames.table)) for frames in bound.frame_sets]
     held = {start for batches in tables for start in batches.start_us[_has_rows(bound, batches)].tolist()}
+    if bound.source.member is None:
+        own = {start for batches in tables for start in batches.start_us.tolist()}
+        held |= _closed(bound) - own
     return [interval for interval in gone if interval.start_us in held]
+
+
+def _closed(bound: Bound) -> set[int]:
+    """The batches with events of which readers know windows, of whatever definition."""
+    ledgers = [ledger for window in bound.windows if (ledger := current(bound.store, window).ledger)]
+    return {start for each in ledgers for start in each.entries.start_us[each.entries.high_us > BEFORE_ALL].tolist()}
 
 
 def _has_rows(bound: Bound, batches: Batches) -> Flags:

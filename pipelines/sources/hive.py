@@ -56,7 +56,7 @@ def with_folders(hive: Mapping[str, str], table: str, path: str, *, named: bool)
         path: the name of the column that has the path of each row's file.
         named: whether that column is wanted, too.
     """
-    left_out = ", ".join(f"'{name}'" for name in (*hive, *(() if named else (path,))))
+    left_out = ", ".join(f"'{name.lower()}'" for name in (*hive, *(() if named else (path,))))  # SQL takes Hour and hour for one name
     folder = f"regexp_extract({path}, '.*/{{}}=([^/]*)/', 1)"
     values = ", ".join(f"nullif(url_decode({folder.format(name)}), '{_NULL}') AS \"{name}\"" for name in hive)
-    return f"(SELECT COLUMNS(lambda muntin_c: muntin_c NOT IN ({left_out})), {values} FROM {table})"
+    return f"(SELECT COLUMNS(lambda muntin_c: lower(muntin_c) NOT IN ({left_out})), {values} FROM {table})"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pipelines.errors import SourceError
+from pipelines.sources.casts import YEAR_FIRST
 from pipelines.sources.repeated_rows import identity
 from pipelines.sources.scan import literal, quoted
 from pipelines.states.columns import ARRIVAL_TIME, EVENT_TIME, FILE_NUMBER, IDENTITY, ORDER, ORDINAL, ROW_BATCH, ROW_IN_SPLIT
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
 
     from pipelines.sources import Source
 
-_SCALES = {"s": "* 1000000", "ms": "* 1000", "us": "", "ns": "// 1000"}
+_PER_UNIT = {"s": 1_000_000, "ms": 1_000, "us": 1}
+_WHOLE = r"\s*[-+]?\d+\s*"
 _INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
 
 
@@ -47,15 +49,22 @@ def instant(source: Source, name: str, what: str, columns: Mapping[str, str]) ->
     if kind.startswith("TIMESTAMP") or kind == "DATE":
         return _of_timestamp(column, kind, source.timezone)
     if kind in _INTEGERS and source.unit:
-        return f"try_cast({column}::HUGEINT {_SCALES[source.unit]} AS BIGINT)"
+        return _counted(f"{column}::HUGEINT", source.unit)
     if kind == "VARCHAR" and source.unit:
-        return f"try_cast(try_cast({column} AS HUGEINT) {_SCALES[source.unit]} AS BIGINT)"
+        return _counted(f"try_cast(CASE WHEN regexp_full_match({column}, '{_WHOLE}') THEN {column} END AS HUGEINT)", source.unit)
     if kind == "VARCHAR" and source.time_format:
         return _finite_us(f"try_strptime({column}, {literal(source.time_format)})::TIMESTAMPTZ")
     if kind == "VARCHAR":
-        return _finite_us(f"try_cast({column} AS TIMESTAMPTZ)")
+        return _finite_us(f"try_cast(CASE WHEN regexp_matches({column}, '{YEAR_FIRST}') THEN {column} END AS TIMESTAMPTZ)")
     mend = f'say unit="s", "ms", "us" or "ns" in {source.call}' if kind in _INTEGERS else "name a timestamp, an integer or a text column"
     raise SourceError(f"{what}: column {name!r} is {kind}; {mend}")
+
+
+def _counted(units: str, unit: str) -> str:
+    """SQL for whole units since 1970 in microseconds; nanoseconds are cut off downwards, before 1970 too."""
+    if unit == "ns":
+        return f"try_cast(({units} - (({units} % 1000) + 1000) % 1000) // 1000 AS BIGINT)"
+    return f"try_cast({units} * {_PER_UNIT[unit]} AS BIGINT)"
 
 
 def _of_timestamp(column: str, kind: str, timezone: str | None) -> str:

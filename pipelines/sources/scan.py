@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from pipelines.sources.casts import in_type, is_time, is_whole
 from pipelines.sources.hive import with_folders
 from pipelines.sources.row_groups import ROW
 from pipelines.sources.topics.content import opened_as
@@ -31,10 +31,17 @@ _IN_FILE = "hive_partitioning = false, hive_types_autocast = false"
 _AS_IT_STANDS = f"union_by_name = true, {_IN_FILE}"
 _ALL_LINES = "skip = 0, comment = '', sample_size = -1"
 _YEAR_FIRST = "dateformat = '%Y-%m-%d'"
+_AS_FRACTION = "DECIMAL(38,9)"
 
 
 def scan(
-    source: Source, paths: Sequence[str], read_as: Mapping[str, str] | None = None, *, named: bool = False, rows: range | None = None
+    source: Source,
+    paths: Sequence[str],
+    read_as: Mapping[str, str] | None = None,
+    *,
+    named: bool = False,
+    rows: range | None = None,
+    cast: bool = True,
 ) -> str:
     """The table function that reads these files in order: their own rows and columns, nothing of their folders' names.
 
@@ -44,23 +51,25 @@ def scan(
         read_as: name -> SQL type of all columns of JSON lines, as `read_as` gives them; without it DuckDB tells them.
         named: whether to add the column `FILE_PATH`.
         rows: of a Parquet file, the only path, the numbers of the rows that are read; None: all.
+        cast: whether columns are cast to the types of `cast_behind`.
     """
+    casts = cast_behind(source) if cast else {}
     if source.format == "kafka":
-        return _messages(source, paths, named=named)
+        return in_types(_messages(source, paths, named=named), casts)
     files = "[" + ", ".join(map(literal, paths)) + "]"
     how = f"{_AS_IT_STANDS}, filename = {literal(FILE_PATH) if named or source.hive else 'false'}"
     if source.format == "parquet":
         table = f"read_parquet({files}, {how})"
         if rows is not None:
             table = f"(FROM {table} WHERE {ROW} >= {rows.start} AND {ROW} < {rows.stop})"
-        return typed(source, with_columns(source, table, named=named))
+        return in_types(with_columns(source, table, named=named), casts)
     if source.format == "csv":
-        own = with_columns(source, f"read_csv({files}, {_dialect(source)}, {how}{_typed_csv(source)})", named=named)
-        return typed(
-            replace(source, types={**source.columns, **{name: source.types[name] for name in source.hive if name in source.types}}), own
-        )
+        types = {name: _read_as(kind) for name, kind in in_every_file(source).items()}
+        own = with_columns(source, f"read_csv({files}, {_dialect(source)}, {how}{_typed_csv(types)})", named=named)
+        of_folders = {name: source.types[name] for name in source.hive if name in source.types}
+        return in_types(own, {**source.columns, **of_folders, **casts})
     known = f"columns = {_by_name(read_as)}" if read_as else f"sample_size = -1, {_YEAR_FIRST}"
-    return typed(source, with_columns(source, f"read_json({files}, format = 'newline_delimited', {known}, {how})", named=named))
+    return in_types(with_columns(source, f"read_json({files}, format = 'newline_delimited', {known}, {how})", named=named), casts)
 
 
 def _messages(source: Source, paths: Sequence[str], *, named: bool) -> str:
@@ -71,7 +80,7 @@ def _messages(source: Source, paths: Sequence[str], *, named: bool) -> str:
     if named:
         plain = f"regexp_replace({FILE_PATH}, '^kafka://[0-9a-f]+@', 'kafka://') AS {FILE_PATH}"
         rows = f"(SELECT * REPLACE ({plain}) FROM {rows})"
-    return typed(source, rows)
+    return rows
 
 
 def with_columns(source: Source, table: str, *, named: bool = False) -> str:
@@ -99,6 +108,12 @@ def texts(source: Source, path: str, columns: Mapping[str, str] | None = None) -
     return f"(FROM {own} UNION ALL BY NAME SELECT {none} WHERE false)"
 
 
+def first_line(source: Source, path: str) -> str:
+    """The query for the cells of the first line of a CSV file, as they are written."""
+    how = _dialect(source).replace("header = true", "header = false")
+    return f"FROM read_csv({literal(path)}, {how}, all_varchar = true, {_IN_FILE}) LIMIT 1"
+
+
 def uncast(source: Source, path: str, rejects: str) -> str:
     """The query that reads a CSV file's columns with a type of the definition, and notes each cell that has another in a table.
 
@@ -106,7 +121,7 @@ def uncast(source: Source, path: str, rejects: str) -> str:
     """
     columns = ", ".join(f"count({quoted(column)})" for column in in_every_file(source))
     notes = f"store_rejects = true, rejects_table = {literal(rejects)}, rejects_scan = {literal(rejects + '_scans')}, rejects_limit = 0"
-    return f"SELECT {columns} FROM read_csv({literal(path)}, {_dialect(source)}, {notes}, {_IN_FILE}{_typed_csv(source)})"
+    return f"SELECT {columns} FROM read_csv({literal(path)}, {_dialect(source)}, {notes}, {_IN_FILE}{_typed_csv(in_every_file(source))})"
 
 
 def said_types(source: Source) -> dict[str, str]:
@@ -119,8 +134,7 @@ def in_every_file(source: Source) -> dict[str, str]:
     return {column: kind for column, kind in said_types(source).items() if column not in (*source.columns, *source.hive)}
 
 
-def _typed_csv(source: Source) -> str:
-    types = in_every_file(source)
+def _typed_csv(types: Mapping[str, str]) -> str:
     return f", types = {_by_name(types)}" if types else ""
 
 
@@ -139,7 +153,19 @@ def _dialect(source: Source) -> str:
     return ", ".join([*parts, *([f"decimal_separator = {literal(how.decimal)}"] if "decimal" in said else [])])
 
 
-def typed(source: Source, table: str) -> str:
-    """The table with the columns that the user gave a type cast to it."""
-    casts = ", ".join(f"{quoted(column)}::{kind} AS {quoted(column)}" for column, kind in source.types.items())
+def cast_behind(source: Source) -> dict[str, str]:
+    """Column -> SQL type that it is cast to once it is read, which may fail. CSV is read in its types, where its reader does not guess."""
+    if source.format != "csv":
+        return dict(source.types)
+    return {name: kind for name, kind in in_every_file(source).items() if _read_as(kind) != kind}
+
+
+def _read_as(kind: str) -> str:
+    """The type in which a column of CSV is read. Its reader rounds 1.7 to a whole number, and takes 01-02-24 for a day of the year 1."""
+    return _AS_FRACTION if is_whole(kind) else "VARCHAR" if is_time(kind) else kind
+
+
+def in_types(table: str, types: Mapping[str, str]) -> str:
+    """The table with some columns cast to SQL types."""
+    casts = ", ".join(f"{in_type(quoted(column), kind)} AS {quoted(column)}" for column, kind in types.items())
     return f"(SELECT * REPLACE ({casts}) FROM {table})" if casts else table

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from pipelines.errors import SourceError
+from pipelines.sources.casts import widened
 from pipelines.sources.common_types import alike, common_type
 from pipelines.sources.duckdb_session import described
 from pipelines.sources.nested_types import is_nested, members, struct
@@ -37,7 +38,7 @@ _STORED = {
     "JSON": "VARCHAR",
     '"NULL"': "INTEGER",
 }
-_WIDER = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE")
+_INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 
 
 def stored_type(kind: str) -> str:
@@ -114,15 +115,25 @@ def _fits(kind: str, target: str) -> bool:
     if kind.startswith("STRUCT(") and target.startswith("STRUCT("):
         here, there = members(kind), dict(members(target))
         return [name for name, _ in here] == list(there) and all(_fits(member, there[name]) for name, member in here)
-    if kind in _WIDER and target in _WIDER:
-        return _WIDER.index(kind) <= _WIDER.index(target)
-    return kind in ("HUGEINT", *_WIDER[:4]) and (target in ("BIGINT", "DOUBLE") or target.startswith("DECIMAL"))
+    if kind in _INTEGERS and target in _INTEGERS:
+        return _INTEGERS.index(kind) <= _INTEGERS.index(target)
+    if kind == "FLOAT":
+        return target == "DOUBLE"
+    return kind in ("HUGEINT", *_INTEGERS) and (target in ("BIGINT", "DOUBLE") or target.startswith("DECIMAL"))
 
 
-def stored(session: duckdb.DuckDBPyConnection, query: str, kinds: Mapping[str, str] | None = None) -> pa.Table:
-    """What a query gives, in the types that states are stored with; `kinds`: column -> SQL type, where they are settled."""
-    kinds = kinds or {name: stored_type(kind) for name, kind in described(session, query).items()}
-    chosen = ", ".join(f"{quoted(name)}::{kind} AS {quoted(name)}" for name, kind in kinds.items())
+def stored(
+    session: duckdb.DuckDBPyConnection, query: str, kinds: Mapping[str, str] | None = None, natural: Mapping[str, str] | None = None
+) -> pa.Table:
+    """What a query gives, in the types that states are stored with.
+
+    `kinds`: column -> SQL type, where they are settled; `natural`: column -> the SQL type that the query gives, where that may be narrower.
+
+    Raises:
+        duckdb.ConversionException: a value does not go into the wider type as it is.
+    """
+    kinds, natural = kinds or {name: stored_type(kind) for name, kind in described(session, query).items()}, natural or {}
+    chosen = ", ".join(f"{widened(quoted(name), natural.get(name, kind), kind)} AS {quoted(name)}" for name, kind in kinds.items())
     return storable(session.sql(f"SELECT {chosen} FROM ({query})").to_arrow_table())
 
 

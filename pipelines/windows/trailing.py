@@ -86,5 +86,5 @@ def trailing(months: int, *, align_to: Alignment = None, timezone: str | None = 
     """
     if not isinstance(months, int) or isinstance(months, bool) or months < 1:
         raise DefinitionError(f"months: {months!r} is not a number of months; give a whole number from 1, as trailing(months=3)")
-    where = zone(timezone) if timezone else None
+    where = zone(timezone) if timezone is not None else None
     return Trailing(months, calendar(1, align_to, where, not_negative(grace, "grace"), dense=False), dense)

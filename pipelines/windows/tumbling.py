@@ -76,7 +76,7 @@ def tumbling(
     Raises:
         DefinitionError: a size that is not positive, a negative grace, an unknown zone or alignment.
     """
-    where, grace_us = zone(timezone) if timezone else None, not_negative(grace, "grace")
+    where, grace_us = zone(timezone) if timezone is not None else None, not_negative(grace, "grace")
     if months := months_of(size):
         return calendar(months, align_to, where, grace_us, dense=dense)
     try:

@@ -1,6 +1,7 @@
 """Published history goes only if that is asked for: not when the files that it was read from are gone."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -90,8 +91,25 @@ def test_a_batch_of_refused_rows_alone_has_nothing_to_lose(tmp_path: Path) -> No
 def test_a_changed_definition_does_not_take_them_for_empty(tmp_path: Path) -> None:
     case = read_before(tmp_path)
     purge(case, 0, 1)
-    changed = Hourly(tmp_path, source=case.source, other={"aggregates": {"n": agg.count(), "x": agg.min("at")}})
+    changed = Hourly(tmp_path, source=case.source, other={"aggregates": {"n": agg.count(), "x": agg.min('"at"')}})
     assert [one.purged for one in to_rebuild(changed.pipeline, root=case.root)] == [True, True, False, False]
+    with pytest.raises(SourceError, match=r"^\[2024-01-01, 2024-01-01T01:00\), .*rows were read before"):
+        changed.run(0, 3)
+    assert counts(case) == [1, 1, 1, 1]
+    changed.run(2, 3)
+    assert counts(case) == [1, 1, 1, 1]
+    changed.run(0, 3, forget=True)
+    assert counts(changed) == [1, 1]
+
+
+def test_a_state_that_is_gone_does_not_make_them_empty(tmp_path: Path) -> None:
+    case = read_before(tmp_path)
+    purge(case, 0, 1)
+    (state,) = (folder for folder in (case.root / case.pipeline.name).iterdir() if folder.is_dir() and folder.name != "windows")
+    shutil.rmtree(state)
+    with pytest.raises(SourceError, match="rows were read before"):
+        case.run(0, 3)
+    assert counts(case) == [1, 1, 1, 1]
 
 
 DEFINITION = """

@@ -156,6 +156,26 @@ def test_a_long_that_no_double_holds_is_refused(tmp_path: Path) -> None:
         ran(given, 1, 1)
 
 
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_integers_beside_short_floats_lose_no_digit(order: Sequence[int], tmp_path: Path) -> None:
+    """A FLOAT holds integers up to 16,777,216 alone."""
+    for day, kind, value in ((0, pa.float32(), 0.5), (1, pa.int32(), 16_777_217)):
+        write(tmp_path / "data", day, kind, [value])
+    given = flow(tmp_path / "data", tmp_path / "root")
+    for day in order:
+        ran(given, day, day)
+    assert read(given[0], "day", root=given[1], provisional=True)["most"].to_pylist() == [0.5, 16_777_217.0]
+
+
+def test_a_long_that_no_double_holds_is_refused_beside_doubles_of_before(tmp_path: Path) -> None:
+    write(tmp_path / "data", 0, pa.float64(), [0.5])
+    write(tmp_path / "data", 1, pa.int64(), [2**53 + 1])
+    given = flow(tmp_path / "data", tmp_path / "root")
+    ran(given, 0, 0)
+    with pytest.raises(SourceError, match="9007199254740993"):
+        ran(given, 1, 1)
+
+
 def test_a_sketch_of_integers_is_none_of_doubles(tmp_path: Path) -> None:
     """Their values have other hashes: each would count twice."""
     write(tmp_path / "data", 0, pa.int64(), [1, 2])

@@ -119,6 +119,18 @@ def test_a_superseded_state_that_still_reads_batches_stays(small: Small) -> None
     assert not [one for one in done.removed if one.what == "superseded state"]
 
 
+def test_a_superseded_state_that_reads_its_first_batches_stays(small: Small) -> None:
+    """Nobody has reported a batch of it yet: reading a long history takes hours."""
+    other = replace(small.pipeline, aggregates={"n": agg.count(), "most": agg.max("x")})
+    begun = Path(bind(other, small.folder / "state", claim=True).folder)
+    (begun / "frames").mkdir()
+    (begun / "frames/first.parquet").write_bytes(b"rows")
+    options = {"root": small.folder / "state", "older_than_us": UNITS["d"], "superseded": True}
+    assert not [one for one in maintain(small.pipeline, **options).removed if one.what == "superseded state"]
+    assert [one.what for one in maintain(small.pipeline, now=LATER, **options).removed if one.what == "superseded state"]
+    assert not begun.exists()
+
+
 def test_all_files_are_put_together_at_once(small: Small, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compact, "MANY", 3)
     before = small.tables("state")

@@ -13,7 +13,9 @@ from pipelines.jobs.doctor.diagnosis import diagnose
 from pipelines.jobs.doctor.repair import repair
 from pipelines.store.delta import DeltaStore
 from tests.storage.test_crash_points import same
-from tests.storage.three_batches import HERE, Small
+from tests.storage.three_batches import HERE, HOUR, OTHER, START, Small
+
+START_US, HOUR_US = int(START.timestamp()) * 1_000_000, HOUR // timedelta(microseconds=1)
 
 
 @pytest.fixture
@@ -88,6 +90,18 @@ def test_damage_is_found_named_and_mended(small: Small, pattern: str, at: int, h
     assert not repair(small.pipeline, root=small.folder / "state", spark=HERE)
 
 
+@pytest.mark.parametrize("pattern", ["frames/20m/_delta_log/*.json", "quarantine/_delta_log/*.json"])
+def test_a_replaced_batch_does_not_go_back_with_a_lost_commit(small: Small, pattern: str) -> None:
+    """The files of the batch as it was before are there still, and nothing else is missing."""
+    small.write(1, (*OTHER, None, None))
+    for root in ("state", "clean"):
+        small.run(root, 1, 1)
+    cut(one(small, pattern))
+    assert repair(small.pipeline, root=small.folder / "state", spark=HERE).read == (START_US + HOUR_US,)
+    assert same(small.tables("state"), small.tables("clean"))
+    assert not repair(small.pipeline, root=small.folder / "state", spark=HERE)
+
+
 @pytest.mark.parametrize("harm", [cut, empty])
 @pytest.mark.parametrize("pattern", ["frames/20m/_delta_log/*.json", "windows/hours/_delta_log/*.json", "reports/_delta_log/*.json"])
 def test_a_run_says_which_log_is_damaged_and_changes_nothing(small: Small, pattern: str, harm: Callable[[Path], None]) -> None:
@@ -109,7 +123,6 @@ def test_a_lost_note_is_no_trouble_and_is_forgotten(tmp_path: Path) -> None:
     from dataclasses import replace
 
     from pipelines import run, windows
-    from tests.storage.three_batches import HOUR, START
 
     small = Small(tmp_path)
     small.write_all()

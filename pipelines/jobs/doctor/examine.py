@@ -19,7 +19,7 @@ from pipelines.store.paths import NOTES, QUARANTINE, batches_of_windows, parse_s
 from pipelines.store.state import WINDOWS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from pipelines.jobs.bound import Bound
     from pipelines.states.frames import Ints
@@ -56,6 +56,26 @@ def examine(bound: Bound, *, deep: bool) -> Damage:
         if lost_notes := _of_notes(bound, name, deep=deep):
             notes[name] = lost_notes
     return Damage(tuple(sorted(states)), windows, tuple(sorted(files)), notes)
+
+
+def gone_back(bound: Bound, tables: Collection[AnyPath]) -> set[int]:
+    """The batches that tables whose last commits are lost have as they were before these commits.
+
+    States are other than those that windows were published from; refused rows are more or fewer than was reported.
+    """
+    found = set[int]()
+    for name in bound.windows:
+        frames, ledger = bound.frames_of(name).table, published(bound.store, name).ledger
+        if ledger and path_of(bound.folder, frames) in tables:
+            there, entries = accumulated(bound, frames, bound.store.snapshot(frames)), ledger.entries
+            entries = entries.take(there.position(entries.start_us) >= 0)
+            other = there.version[there.position(entries.start_us)] != entries.version
+            found |= {*entries.start_us[other].tolist()}
+    if path_of(bound.folder, QUARANTINE) in tables:
+        kept = accumulated(bound, QUARANTINE, bound.store.snapshot(QUARANTINE))
+        rows = dict(zip(kept.start_us.tolist(), kept.rows.tolist(), strict=True))
+        found |= {start for start, report in _reported(bound).items() if rows.get(start, 0) not in (0, report["rows_quarantined"])}
+    return found
 
 
 def problem_of_file(folder: str, file: File, *, deep: bool) -> str | None:

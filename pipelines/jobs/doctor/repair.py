@@ -11,7 +11,7 @@ from pipelines.definition.amounts import many
 from pipelines.definition.schedule import Interval
 from pipelines.errors import StateError
 from pipelines.files.paths import rename
-from pipelines.jobs.doctor.examine import damaged_logs, examine
+from pipelines.jobs.doctor.examine import damaged_logs, examine, gone_back
 from pipelines.jobs.ledger_segments import write_segment
 from pipelines.jobs.pending import pending_windows
 from pipelines.jobs.reports_table import record_accumulated, record_published, utc_now
@@ -72,9 +72,11 @@ def repair(
     """
     bound = bind_existing(pipeline, root)
     progress("logs")
-    logs = tuple(_set_aside(table, [*problems]) for table, problems in damaged_logs(bound).items())
+    torn = damaged_logs(bound)
+    logs = tuple(_set_aside(table, [*problems]) for table, problems in torn.items())
     progress("files")
     damage = examine(bound, deep=True)
+    damage = replace(damage, states=tuple(sorted({*damage.states, *gone_back(bound, torn)})))
     for path in damage.files:
         if path.exists():
             rename(path, path.with_name(f"{path.name}{_ASIDE}"))

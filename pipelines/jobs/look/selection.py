@@ -40,7 +40,7 @@ class Selection:
         """See that the columns and keys that are asked for are there.
 
         Raises:
-            DefinitionError: they are not, or an instant has no time zone.
+            DefinitionError: they are not, an instant has no time zone, or the start is later than the end.
         """
         for what, asked, there in (("columns", self.columns or (), columns), ("keys", self.keys or (), keys)):
             for name in asked:
@@ -49,6 +49,8 @@ class Selection:
         for what, instant in (("start", self.start), ("end", self.end)):
             if instant is not None:
                 instant_us(instant, what)
+        if self.start is not None and self.end is not None and self.start > self.end:
+            raise DefinitionError(f"start: {self.start.isoformat()} is later than the end, {self.end.isoformat()}; no window lies between")
 
     def of_keys(self, schema: pa.Schema) -> pc.Expression | None:
         """The condition on the keys, for a table with these types; None where there is none."""

@@ -21,7 +21,7 @@ from pipelines.sources.duckdb_session import described
 from pipelines.sources.lift import rows_as_states, states, tally
 from pipelines.sources.refused_rows import refused_of_batches
 from pipelines.sources.row_times import staged_batches
-from pipelines.sources.scan import scan, typed
+from pipelines.sources.scan import cast_behind, in_types, scan
 from pipelines.sources.sql_types import stored
 from pipelines.states.columns import BATCH, INSTANT, LATEST, ROW_BATCH, ROW_IN_SPLIT
 from pipelines.states.held_once import whole_column
@@ -97,7 +97,8 @@ def _read(session: duckdb.DuckDBPyConnection, share: Share, bundle: Bundle) -> _
         stage_windows(session, source, bundle, latest, _READ, ordinal=ordinal)
         return _Reading(session, share, bundle, columns, _READ)
     _keep(session, source, bundle, latest)
-    return _Reading(session, share, bundle, columns, f"({staged_batches(source, typed(source, _READ), columns, ordinal=ordinal)})")
+    rows = in_types(_READ, cast_behind(source))
+    return _Reading(session, share, bundle, columns, f"({staged_batches(source, rows, columns, ordinal=ordinal)})")
 
 
 def _keep(session: duckdb.DuckDBPyConnection, source: Source, bundle: Bundle, latest: Ints) -> None:
@@ -142,9 +143,9 @@ def _write_states(reading: _Reading, frames: FrameSet, newest: Ints) -> tuple[Fi
     natural = described(reading.session, query)
     kinds, wider = types_of_states(natural, share, frames, bundle.paths)
     if rows := rows_as_states(*asked, (natural, kinds), also=[ROW_BATCH]):
-        table = stored(reading.session, rows.query, rows.kinds).replace_schema_metadata(rows.footer)
+        table = stored(reading.session, rows.query, rows.kinds, natural).replace_schema_metadata(rows.footer)
     else:
-        table = sealed(stored(reading.session, query, kinds), bound.fields)
+        table = sealed(stored(reading.session, query, kinds, natural), bound.fields)
     table = arranged_batches(table, keys, frames, bundle)
     table = runs(table, keys, frames.run_us, bound.fields) if frames.run_us else table
     batches = facts(table, bundle.starts, bundle.ends, newest, encoding(frames, keys), width_us=frames.width_us)

@@ -114,11 +114,11 @@ def _lifted(
     if counted.extent and (in_slots := slot_lift(session, share, frames, found, times, counted.extent, (natural, kinds))):
         table, extent = sealed(in_slots.table, share.bound.fields), in_slots.extent
     elif rows := rows_as_states(*asked, (natural, kinds), also=[EVENT_TIME]):
-        table = stored(session, rows.query, {**rows.kinds, EVENT_TIME: "BIGINT"}).replace_schema_metadata(rows.footer)
+        table = stored(session, rows.query, {**rows.kinds, EVENT_TIME: "BIGINT"}, natural).replace_schema_metadata(rows.footer)
         extent = extent_of(table, EVENT_TIME, EVENT_TIME)
         table = table.drop_columns([EVENT_TIME])
     else:
-        table = sealed(stored(session, query, kinds), share.bound.fields)
+        table = sealed(stored(session, query, kinds, natural), share.bound.fields)
         extent = extent_of(table, FIRST_EVENT, LAST_EVENT) if frames.event_times else None
         if not frames.by_arrival and any(each.is_state for each in share.bound.fields):
             table = merged(table, share.bound.pipeline.keys, share.bound.fields)

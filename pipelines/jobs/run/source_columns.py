@@ -15,6 +15,7 @@ from pipelines.jobs.run.definition_fit import check_fit
 from pipelines.jobs.run.definition_sql import check_sql
 from pipelines.jobs.run.first_files import first_with_rows
 from pipelines.jobs.run.fitting_files import fitting
+from pipelines.jobs.run.names_of_columns import check_names
 from pipelines.jobs.run.odd_cells import with_odd_cells
 from pipelines.jobs.run.times_of_files import check_times
 from pipelines.jobs.source_note import noted
@@ -117,6 +118,7 @@ def _bound_types(
     files = scan(bound.source, paths, read_as(session, bound.source, paths))
     columns = described(session, f"FROM {files}")
     event_time(bound.source, columns)
+    check_names(session, bound.source, columns, paths)
     check_times(session, bound.source, columns, paths)
     rows = _without_rows(session, f"({staged(bound.source, files, columns, ordinal=True)})")
     check_fit(session, bound, rows, columns)

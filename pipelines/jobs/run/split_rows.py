@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import duckdb
 import pyarrow.parquet as pq
 
 from pipelines.files.readable import readable_footer
+from pipelines.jobs.run.names_of_columns import check_names
 from pipelines.jobs.run.refused_places import BAD, KEPT, REFUSED, placed, rows_by_file, with_lines
 from pipelines.jobs.run.row_faults import Fault, first_fault, row_faults
 from pipelines.jobs.run.shares import keeps_order, taken
 from pipelines.jobs.run.times_of_files import check_times
+from pipelines.sources.casts import in_type
 from pipelines.sources.duckdb_session import described
 from pipelines.sources.footer_times import told_extent
 from pipelines.sources.json_columns import read_as
 from pipelines.sources.refused_rows import faulty, refused, whole_row
 from pipelines.sources.row_expressions import RowExpression
 from pipelines.sources.row_times import staged
-from pipelines.sources.scan import quoted, scan
+from pipelines.sources.scan import cast_behind, quoted, scan
 from pipelines.states.columns import FAULT, SOURCE_ROWS, WRITTEN
 from pipelines.states.rows_in_slots import Extent
 
@@ -96,6 +98,7 @@ def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> S
     source, kept = bound.source, bound.source.format != "parquet" or bool(bound.source.order)
     told = read_as(session, source, split.paths)
     columns = described(session, f"FROM {scan(source, split.paths, told)}")
+    check_names(session, source, columns, split.paths)
     check_times(session, source, columns, split.paths)
     only, found = _of_batch(source, split), scan(source, split.paths, told, named=kept, rows=split.rows)
     rows = f"({staged(source, f'(FROM {found} WHERE {only})' if only else found, columns, ordinal=keeps_order(bound))})"
@@ -139,6 +142,7 @@ def carefully(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, fi
     source, paths = bound.source, files.paths
     told = read_as(session, source, paths)
     columns = described(session, f"FROM {scan(source, paths, told)}")
+    check_names(session, source, columns, paths)
     check_times(session, source, columns, paths)
     casts = _casts(source)
     timed = f"({staged(source, _cast(source, split, files, told, columns, casts), columns, ordinal=True)})"
@@ -157,10 +161,10 @@ def carefully(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, fi
 
 def _cast(source: Source, split: Split, files: Mended, told: Mapping[str, str], columns: Mapping[str, str], casts: Sequence[Fault]) -> str:
     """SQL for the rows of files with the types of the definition, and with `FAULT` and `WRITTEN` where a cell is of another."""
-    only, plain = _of_batch(source, split), source if source.format == "csv" else replace(source, types={})
-    read = f"FROM {scan(plain, files.paths, told, named=True, rows=split.rows)}" + (f" WHERE {only}" if only else "")
+    only = _of_batch(source, split)
+    read = f"FROM {scan(source, files.paths, told, named=True, rows=split.rows, cast=False)}" + (f" WHERE {only}" if only else "")
     told_apart = f"SELECT *, {first_fault(casts)} AS {FAULT} {read}"
-    changed = ", ".join(f"TRY({quoted(name)}::{kind}) AS {quoted(name)}" for name, kind in source.types.items()) if casts else ""
+    changed = ", ".join(f"TRY({in_type(quoted(name), kind)}) AS {quoted(name)}" for name, kind in cast_behind(source).items())
     chosen = f"* REPLACE ({changed})" if changed else "*"
     return f"(SELECT {chosen}, CASE WHEN {FAULT} IS NOT NULL THEN {whole_row(columns)} END AS {WRITTEN} FROM ({told_apart}))"
 
@@ -176,12 +180,10 @@ def _keep(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, timed:
 
 
 def _casts(source: Source) -> list[Fault]:
-    """The columns that are cast after they are read, and may not be what the definition says. Cells of CSV are left out of copies."""
-    if source.format == "csv":
-        return []
+    """The columns that are cast after they are read, and may not be what the definition says."""
     return [
-        Fault(f"{name} cannot be read as {kind}", name, RowExpression(f"{quoted(name)}::{kind}").fails)
-        for name, kind in source.types.items()
+        Fault(f"{name} cannot be read as {kind}", name, RowExpression(in_type(quoted(name), kind)).fails)
+        for name, kind in cast_behind(source).items()
     ]
 
 

@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from pipelines.errors import SourceError
+from pipelines.sources.casts import YEAR_FIRST
 from pipelines.sources.json_columns import as_text, times_in
 from pipelines.sources.scan import quoted, texts
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from pipelines.sources import Source
 
-_YEAR_FIRST = re.compile(r"\s*-?\d{4,}[-/]")
+_YEAR_FIRST = re.compile(YEAR_FIRST)
 _NUMBER, _WORD = "regexp_matches(text, '[0-9]')", "text IS NOT NULL"
 
 

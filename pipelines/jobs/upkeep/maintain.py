@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from pipelines.files.paths import path_of, relative, remove_folder, sizes_below
@@ -22,7 +22,6 @@ from pipelines.store.state import WINDOWS, states_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from datetime import datetime
 
     from pipelines.definition.pipeline import Pipeline
     from pipelines.files.paths import AnyPath
@@ -96,12 +95,13 @@ def _shorten_logs(*folders: AnyPath) -> None:
 
 
 def _superseded(bound: Bound, oldest: datetime, *, dry_run: bool) -> Iterator[Removed]:
-    """Remove the states of other definitions that read their last batch before `oldest`."""
+    """Remove the states of other definitions that read their last batch before `oldest`; where none is read, that wrote nothing since."""
     present = path_of(bound.folder)
     for folder in (other for other in states_of(present.parent) if other != present and standing(other) != "current"):
-        read_at = last_read_at(DeltaStore(str(folder)))
-        if read_at is None or read_at < oldest:
-            files = [size for _, size, _ in sizes_below(folder)]
+        found = sizes_below(folder)
+        written_at = datetime.fromtimestamp(max((at for *_, at in found), default=folder.stat().st_mtime), UTC)
+        if (last_read_at(DeltaStore(str(folder))) or written_at) < oldest:
+            files = [size for _, size, _ in found]
             if not dry_run:
                 remove_folder(folder)
             yield Removed("superseded state", relative(folder, bound.root), len(files), sum(files))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import duckdb
 import pyarrow as pa
 
+from pipelines.sources.casts import in_type
 from pipelines.sources.nested_types import members
 from pipelines.sources.new_session import connect
 from pipelines.sources.topics.texts import texts, told
@@ -155,7 +156,7 @@ def typed(value: str, kind: str) -> str:
         return _if(value, "OBJECT", kind, "struct_pack(" + ", ".join(f"{_quoted(name)} := {part}" for name, part in parts) + ")")
     if kind == "JSON":
         return f"nullif({value}, 'null'::JSON)"
-    return f"({value}->>'$')::{kind}"
+    return in_type(f"{value}->>'$'", kind)
 
 
 def _part(value: str, name: str) -> str:
