@@ -13,6 +13,7 @@ from pipelines.definition.schedule import Interval
 from pipelines.errors import StateError
 from pipelines.files.paths import path_of
 from pipelines.jobs.bound import Bound, bind
+from pipelines.jobs.kept_states import readable
 from pipelines.jobs.ledger_segments import read_ledger
 from pipelines.jobs.pending import accumulated
 from pipelines.jobs.reports_table import last_accumulated, manifest
@@ -71,9 +72,15 @@ class Upstream:
                 found[start].append(SourceFile(f"{self.table}/{file.path}", file.size, 0, spelled(made[start]) if made[start] else None))
         return found
 
-    def _check_kept(self, starts: Ints) -> None:
+    @property
+    def kept_from_us(self) -> int:
+        """The start of the first batch whose windows are not gone, as the upstream's `retain` says; `BEFORE_ALL` while all are there."""
         before_us = expired_before(self.now.snapshot.files)
-        if before_us is not None and len(starts) and starts.min() < before_us:
+        return BEFORE_ALL if before_us is None else before_us
+
+    def _check_kept(self, starts: Ints) -> None:
+        before_us = self.kept_from_us
+        if len(starts) and starts.min() < before_us:
             raise StateError(
                 f"{self.table}: windows of batches before {spell_instant(before_us)} are gone, as retain of that pipeline says, so "
                 f"{label(int(starts.min()))} cannot be read again; begin at {spell_instant(before_us)}"
@@ -126,7 +133,10 @@ def other_windows(before: Sequence[ReadFile], now: Sequence[SourceFile]) -> bool
 
 
 def news_from_upstream(bound: Bound, *, unread: bool = False) -> News:
-    """Batches that the upstream has published anew since they were read; and, if asked, those never read."""
+    """Batches that the upstream has published anew since they were read; and, if asked, those never read.
+
+    None whose windows are gone, there or here: what was read of them stays.
+    """
     if not isinstance(bound.source, WindowSource):
         return News()
     theirs, table = upstream(bound, bound.source), bound.frame_sets[0].table
@@ -135,11 +145,12 @@ def news_from_upstream(bound: Bound, *, unread: bool = False) -> News:
     read_us = batches.start_us[there]
     moved = read_us[batches.newest_us[there] != theirs.known_to(read_us)]
     changed = theirs.changed_since(seen_up_to(bound, theirs.now.snapshot.identity))
-    changed = changed[positions_of(changed, read_us) >= 0]
+    changed = changed[(positions_of(changed, read_us) >= 0) & (changed >= theirs.kept_from_us)]
     new = starts[(starts >= bound.pipeline.intervals.first_us) & (batches.position(starts) < 0)] if unread else starts[:0]
     found = np.unique(np.concatenate([moved, new, _published_anew(bound, theirs, changed)]))
     after = bound.pipeline.intervals.after
-    return News(tuple(Interval(start, after(start)) for start in found.tolist()), theirs.now.snapshot.identity, theirs.now.number)
+    intervals = [Interval(start, after(start)) for start in found[found >= theirs.kept_from_us].tolist()]
+    return News(tuple(readable(bound, intervals)), theirs.now.snapshot.identity, theirs.now.number)
 
 
 def _published_anew(bound: Bound, theirs: Upstream, changed: Ints) -> Ints:

@@ -183,20 +183,38 @@ def test_each_table_has_its_own_retention(tmp_path: Path, table: str) -> None:
     assert [name for name, before in gone.items() if before] == [table]
 
 
-def test_a_pipeline_over_windows_that_are_gone_is_told(aged: Long) -> None:
-    over = Pipeline(
+def over_hours(long: Long) -> Pipeline:
+    return Pipeline(
         name="over",
-        source=sources.windows(aged.pipeline, "hours"),
+        source=sources.windows(long.pipeline, "hours"),
         schedule="1h",
         start=START,
         windows={"days": windows.tumbling("6h")},
         aggregates={"n": agg.sum("n")},
     )
-    root = aged.folder / "state"
+
+
+def test_a_pipeline_over_windows_that_are_gone_is_told(aged: Long) -> None:
+    over, root = over_hours(aged), aged.folder / "state"
     with pytest.raises(StateError, match="are gone, as retain of that pipeline says"):
         run(over, root=root, start=START, end=START + 30 * HOUR, spark=HERE)
     run(over, root=root, start=START + 18 * HOUR, end=START + 30 * HOUR, spark=HERE)
     assert len(read(over, "days", root=root))
+
+
+def test_windows_that_were_read_and_are_gone_hold_up_no_run(tmp_path: Path) -> None:
+    """Nobody knows any more up to where the upstream's ledger was read, so that all its batches may have changed."""
+    chance, long, root = random.Random(7), Long(tmp_path), tmp_path / "state"
+    for at in range(30):
+        long.rewrite(at, chance)
+    long.run("state", 0, 3)
+    over = over_hours(long)
+    run(over, root=root, start=START, end=START + 4 * HOUR, spark=HERE)
+    long.run("state", 4, 29)
+    maintain(long.pipeline, root=root, older_than_us=DAY_US)
+    next(root.glob("over/*/upstream.json")).unlink()
+    run(over, root=root, start=START + 29 * HOUR, end=START + 30 * HOUR, spark=HERE)
+    assert status(over, root=root).batches == 5
 
 
 def test_a_run_removes_what_has_gathered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
