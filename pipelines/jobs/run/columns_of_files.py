@@ -29,11 +29,16 @@ if TYPE_CHECKING:
     from pipelines.sources import Source
 
 _UNKNOWN = re.compile(r'column "(.+?)" not found')
+_HOLDS = {"FLOAT": 2**24, "DOUBLE": 2**53}
+"""Whole numbers up to these are all of floats."""
+_INTEGERS = ("INTEGER", "BIGINT", "HUGEINT", "UINTEGER", "UBIGINT")
 Columns = dict[str, str]  # name -> SQL type
 
 
 def check_files(session: duckdb.DuckDBPyConnection, bound: Bound, together: Mapping[str, str], paths: Sequence[str]) -> None:
     """Refuse files that lack a column, or a member of a struct, that others of their batch have and the definition uses.
+
+    And files with whole numbers that others of their batch would round, as they have doubles in their place.
 
     Args:
         session: of DuckDB.
@@ -42,10 +47,17 @@ def check_files(session: duckdb.DuckDBPyConnection, bound: Bound, together: Mapp
         paths: of the files that hold rows.
 
     Raises:
-        SourceError: names the first such file and what it lacks.
+        SourceError: names the first such file and what it lacks, or a number that would be rounded.
     """
     unused: set[str] = set()
-    for path, own in _distinct(session, bound.source, paths) if len(paths) > 1 and not bound.source.blank else ():
+    distinct = [*_distinct(session, bound.source, paths)] if len(paths) > 1 and not bound.source.blank else []
+    for path, name, number, kind in _rounded(session, bound.source, distinct):
+        if not binds(session, bound, {other: each for other, each in together.items() if other.lower() != name.lower()}):
+            raise SourceError(
+                f"{path}: {name!r} holds {number}, and other files of its batch make it a {kind}, which does not hold this number; "
+                f'write the column in one type, or say types={{"{name}": "DOUBLE"}} in sources.files(...), which rounds it'
+            )
+    for path, own in distinct:
         for name, rest in _lacking(together, own):
             if name not in unused and not binds(session, bound, rest):
                 raise SourceError(
@@ -65,6 +77,21 @@ def _distinct(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequenc
                 continue
             seen.add(schema)
         yield path, described(session, f"FROM {scan(plain, [path])}")
+
+
+def _rounded(
+    session: duckdb.DuckDBPyConnection, source: Source, distinct: Sequence[tuple[str, Columns]]
+) -> Iterator[tuple[str, str, int, str]]:
+    """Path, column, the greatest number and the type that others have, of each file whose whole numbers this type does not hold."""
+    floats = {name.lower(): kind for kind in _HOLDS for _, own in distinct for name, each in own.items() if each == kind}
+    for path, own in distinct:
+        for name, kind in own.items():
+            among = floats.get(name.lower())
+            if among and kind in _INTEGERS and source.types.get(name, "").upper() not in _HOLDS:
+                rows = f"FROM {scan(replace(source, types={}), [path])}"
+                greatest = session.execute(f"SELECT max(abs({quoted(name)}::HUGEINT)) {rows}").fetchall()[0][0]
+                if greatest is not None and greatest > _HOLDS[among]:
+                    yield path, name, greatest, among
 
 
 def _lacking(together: Mapping[str, str], own: Columns) -> Iterator[tuple[str, Columns]]:
