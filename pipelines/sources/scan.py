@@ -31,7 +31,6 @@ _IN_FILE = "hive_partitioning = false, hive_types_autocast = false"
 _AS_IT_STANDS = f"union_by_name = true, {_IN_FILE}"
 _ALL_LINES = "skip = 0, comment = '', sample_size = -1"
 _YEAR_FIRST = "dateformat = '%Y-%m-%d'"
-_AS_FRACTION = "DECIMAL(38,9)"
 
 
 def scan(
@@ -162,7 +161,7 @@ def cast_behind(source: Source) -> dict[str, str]:
 
 def _read_as(kind: str) -> str:
     """The type in which a column of CSV is read. Its reader rounds 1.7 to a whole number, and takes 01-02-24 for a day of the year 1."""
-    return _AS_FRACTION if is_whole(kind) else "VARCHAR" if is_time(kind) else kind
+    return "VARCHAR" if is_whole(kind) or is_time(kind) else kind
 
 
 def in_types(table: str, types: Mapping[str, str]) -> str:
