@@ -2,7 +2,7 @@
 # What the tests need beside Python's packages, side by side: to fetch is to wait, and to build keeps a core busy for a minute. Never an error.
 set -uo pipefail
 cd -P "$(dirname "$0")/.." || exit 0
-trap 'trap - INT TERM; kill 0' INT TERM # what runs beside a script does not hear of Ctrl-C
+trap 'trap - INT TERM; kill 0' INT # what runs beside a script does not hear of Ctrl-C
 
 bash setup/browser.sh &
 bash setup/object_store.sh &

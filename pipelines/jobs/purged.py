@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from pipelines.definition.amounts import many
 from pipelines.definition.instants import BEFORE_ALL, spell_instant
 from pipelines.errors import SourceError
 from pipelines.jobs.pending import accumulated
 from pipelines.jobs.window_tables import current
+from pipelines.states.ascending import is_among
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pipelines.definition.schedule import Interval
     from pipelines.jobs.bound import Bound
+    from pipelines.states.frames import Ints
     from pipelines.timeline.batches import Batches, Flags
 
 _NAMED = 5
@@ -27,18 +31,24 @@ def purged(bound: Bound, gone: Sequence[Interval]) -> list[Interval]:
     """
     if not gone:
         return []
-    tables = [accumulated(bound, frames.table, bound.store.snapshot(frames.table)) for frames in bound.frame_sets]
-    held = {start for batches in tables for start in batches.start_us[_has_rows(bound, batches)].tolist()}
+    starts = np.array([interval.start_us for interval in gone], np.int64)
+    held, own = np.zeros(len(gone), np.bool_), np.zeros(len(gone), np.bool_)
+    for frames in bound.frame_sets:
+        batches = accumulated(bound, frames.table, bound.store.snapshot(frames.table))
+        own |= batches.position(starts) >= 0
+        held |= is_among(starts, batches.start_us[_has_rows(bound, batches)])
     if bound.source.member is None:
-        own = {start for batches in tables for start in batches.start_us.tolist()}
-        held |= _closed(bound) - own
-    return [interval for interval in gone if interval.start_us in held]
+        held |= ~own & _closed(bound, starts)
+    return [gone[at] for at in np.flatnonzero(held).tolist()]
 
 
-def _closed(bound: Bound) -> set[int]:
-    """The batches with events of which readers know windows, of whatever definition."""
-    ledgers = [ledger for window in bound.windows if (ledger := current(bound.store, window).ledger)]
-    return {start for each in ledgers for start in each.entries.start_us[each.entries.high_us > BEFORE_ALL].tolist()}
+def _closed(bound: Bound, starts: Ints) -> Flags:
+    """Which of some batches have events, and windows that readers know, of whatever definition."""
+    found = np.zeros(len(starts), np.bool_)
+    for window in bound.windows:
+        if ledger := current(bound.store, window).ledger:
+            found |= is_among(starts, ledger.entries.start_us[ledger.entries.high_us > BEFORE_ALL])
+    return found
 
 
 def _has_rows(bound: Bound, batches: Batches) -> Flags:

@@ -7,8 +7,8 @@ import re
 # As DuckDB spells whole numbers of up to 64 bits. https://duckdb.org/docs/stable/sql/data_types/numeric
 _WHOLE = re.compile(r"(U?(TINY|SMALL|BIG)?INT(EGER)?|U?INT(8|16|32|64)|INT[124]|LONG|SHORT|SIGNED|INTEGRAL)", re.IGNORECASE)
 _TIME = re.compile(r"DATE|DATETIME|TIMESTAMP.*", re.IGNORECASE)
-YEAR_FIRST = r"^\s*-?\d{4,}[-/]"
-_SHORT_YEAR = r"^\s*-?\d{1,3}[-/]"
+YEAR_FIRST = r"^\s*-?\d{4,}[-/ \\]"
+_SHORT_YEAR = r"^\s*-?\d{1,3}[-/ \\]"
 
 
 def is_whole(kind: str) -> bool:
@@ -44,7 +44,7 @@ def widened(value: str, natural: str, kind: str) -> str:
     >>> widened("x", "INTEGER", "BIGINT")
     '(x)::BIGINT'
     """
-    if kind == "DOUBLE" and natural in ("BIGINT", "HUGEINT"):
+    if kind == "DOUBLE" and natural in ("BIGINT", "UBIGINT", "HUGEINT"):
         return _unless(f"({value})::DOUBLE::HUGEINT <> ({value})", "no double holds ", value, kind)
     return f"({value})::{kind}"
 

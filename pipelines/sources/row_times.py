@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pipelines.sources import Source
 
 _PER_UNIT = {"s": 1_000_000, "ms": 1_000, "us": 1}
-_WHOLE = r"\s*[-+]?\d+\s*"
+_WHOLE = r"\s*[-+]?\d+(\.0*)?\s*"
 _INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
 
 

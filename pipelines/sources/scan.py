@@ -66,7 +66,7 @@ def scan(
         types = {name: _read_as(kind) for name, kind in in_every_file(source).items()}
         own = with_columns(source, f"read_csv({files}, {_dialect(source)}, {how}{_typed_csv(types)})", named=named)
         of_folders = {name: source.types[name] for name in source.hive if name in source.types}
-        return in_types(own, {**source.columns, **of_folders, **casts})
+        return in_types(own, {**of_folders, **casts})
     known = f"columns = {_by_name(read_as)}" if read_as else f"sample_size = -1, {_YEAR_FIRST}"
     return in_types(with_columns(source, f"read_json({files}, format = 'newline_delimited', {known}, {how})", named=named), casts)
 
@@ -109,7 +109,7 @@ def texts(source: Source, path: str, columns: Mapping[str, str] | None = None) -
 
 def first_line(source: Source, path: str) -> str:
     """The query for the cells of the first line of a CSV file, as they are written."""
-    how = _dialect(source).replace("header = true", "header = false")
+    how = _dialect(source).replace("header = true", "header = false").replace("sample_size = -1", "sample_size = 1")
     return f"FROM read_csv({literal(path)}, {how}, all_varchar = true, {_IN_FILE}) LIMIT 1"
 
 
@@ -118,9 +118,10 @@ def uncast(source: Source, path: str, rejects: str) -> str:
 
     `rejects`: the name of the table. DuckDB's documentation says which columns it has.
     """
-    columns = ", ".join(f"count({quoted(column)})" for column in in_every_file(source))
+    types = {column: "VARCHAR" if is_time(kind) else kind for column, kind in in_every_file(source).items()}
+    columns = ", ".join(f"count({quoted(column)})" for column in types)
     notes = f"store_rejects = true, rejects_table = {literal(rejects)}, rejects_scan = {literal(rejects + '_scans')}, rejects_limit = 0"
-    return f"SELECT {columns} FROM read_csv({literal(path)}, {_dialect(source)}, {notes}, {_IN_FILE}{_typed_csv(in_every_file(source))})"
+    return f"SELECT {columns} FROM read_csv({literal(path)}, {_dialect(source)}, {notes}, {_IN_FILE}{_typed_csv(types)})"
 
 
 def said_types(source: Source) -> dict[str, str]:
@@ -153,10 +154,13 @@ def _dialect(source: Source) -> str:
 
 
 def cast_behind(source: Source) -> dict[str, str]:
-    """Column -> SQL type that it is cast to once it is read, which may fail. CSV is read in its types, where its reader does not guess."""
+    """Column -> SQL type that it is cast to once it is read, which may fail.
+
+    Of CSV those that its reader would guess, and those that files may lack.
+    """
     if source.format != "csv":
         return dict(source.types)
-    return {name: kind for name, kind in in_every_file(source).items() if _read_as(kind) != kind}
+    return {name: kind for name, kind in in_every_file(source).items() if _read_as(kind) != kind} | dict(source.columns)
 
 
 def _read_as(kind: str) -> str:

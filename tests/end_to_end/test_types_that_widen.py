@@ -184,10 +184,13 @@ def test_a_number_that_another_file_of_its_batch_would_round_is_refused(kind: pa
     given = flow(tmp_path / "data", tmp_path / "root")
     with pytest.raises(SourceError, match=rf"\.a: 'x' holds {number}, and other files of its batch make it a (FLOAT|DOUBLE)"):
         ran(given, 0, 0)
-    write(tmp_path / "data", 0, pa.int64(), [number - 1], part="a")
-    ran(given, 0, 0)
-    assert read(given[0], "day", root=given[1], provisional=True)["most"].to_pylist() == [number - 1]
-    write(tmp_path / "data", 0, pa.int64(), [number], part="a")
+    for exact in (number - 1, 2**60):
+        write(tmp_path / "data", 0, pa.int64(), [exact], part="a")
+        ran(given, 0, 0)
+        assert read(given[0], "day", root=given[1], provisional=True)["most"].to_pylist() == [exact]
+    write(tmp_path / "data", 0, pa.int64(), [number], part="c")
+    with pytest.raises(SourceError, match=rf"\.c: 'x' holds {number}"):  # a file of the same columns as another
+        ran(given, 0, 0)
     ran(flow(tmp_path / "data", tmp_path / "other", aggregates={"n": agg.count()}), 0, 0)
     as_double = replace(given[0].source, types={"x": "DOUBLE"})
     ran(flow(tmp_path / "data", tmp_path / "doubles", source=as_double), 0, 0)

@@ -97,6 +97,36 @@ def test_a_day_of_no_year_is_no_date(form: str, tmp_path: Path) -> None:
     assert counted(case) == (1, 1)
 
 
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
+def test_a_day_with_slashes_stays_a_date_beside_a_row_that_is_bad(form: str, tmp_path: Path) -> None:
+    rows = [{"at": AT, "day": "2024/02/01"}, {"at": AT, "day": "2024 02 02"}, {"at": AT, "day": "soon"}]
+    case = of_rows(tmp_path, form, rows, {"types": {"day": "DATE"}}, aggregates={"days": agg.count_distinct("day")})
+    assert counted(case) == (2, 1)
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
+def test_a_text_of_seconds_without_a_part_of_one_is_a_time(form: str, tmp_path: Path) -> None:
+    """As pandas writes whole numbers where one is missing."""
+    case = of_rows(tmp_path, form, [{"at": "1704067800.0"}, {"at": "soon"}], {"unit": "s"})
+    assert counted(case) == (1, 1)
+
+
+def test_a_fraction_is_no_whole_number_in_a_column_that_files_may_lack(tmp_path: Path) -> None:
+    rows = [{"at": AT, "tax": value} for value in ("1.7", "2", "many")]
+    case = of_rows(tmp_path, "csv", rows, {"columns": {"tax": "BIGINT"}}, aggregates={"total": agg.sum("tax")})
+    assert counted(case) == (1, 2)
+    assert case.rows("total") == [(2,)]
+
+
+def test_texts_that_look_like_numbers_are_no_numbers(tmp_path: Path) -> None:
+    case = Hourly(tmp_path, "{start:%H}*.csv", source={"types": {"id": "VARCHAR"}}, other={"aggregates": {"most": agg.max("id")}})
+    (tmp_path / "data").mkdir()
+    for name, text in (("00a", "12e5"), ("00b", "98765432109876543")):
+        (tmp_path / f"data/{name}.csv").write_text(f"at,id\n{AT},{text}\n")
+    case.run()
+    assert case.rows("most") == [("98765432109876543",)]
+
+
 @pytest.mark.parametrize("second", ["x", "X"])
 def test_a_header_has_no_name_twice(second: str, tmp_path: Path) -> None:
     case = Hourly(tmp_path, "{start:%H}.csv", other={"aggregates": {"total": agg.sum("x")}})

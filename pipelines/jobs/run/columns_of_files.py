@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from pipelines.sources import Source
 
 _UNKNOWN = re.compile(r'column "(.+?)" not found')
-_HOLDS = {"FLOAT": 2**24, "DOUBLE": 2**53}
-"""Whole numbers up to these are all of floats."""
+_FLOATS = ("FLOAT", "DOUBLE")
+_FLOAT = re.compile(r"FLOAT[48]?|REAL|DOUBLE", re.IGNORECASE)
 _INTEGERS = ("INTEGER", "BIGINT", "HUGEINT", "UINTEGER", "UBIGINT")
 Columns = dict[str, str]  # name -> SQL type
 
@@ -51,7 +51,7 @@ def check_files(session: duckdb.DuckDBPyConnection, bound: Bound, together: Mapp
     """
     unused: set[str] = set()
     distinct = [*_distinct(session, bound.source, paths)] if len(paths) > 1 and not bound.source.blank else []
-    for path, name, number, kind in _rounded(session, bound.source, distinct):
+    for path, name, number, kind in _rounded(session, bound.source, distinct, paths):
         if not binds(session, bound, {other: each for other, each in together.items() if other.lower() != name.lower()}):
             raise SourceError(
                 f"{path}: {name!r} holds {number}, and other files of its batch make it a {kind}, which does not hold this number; "
@@ -80,18 +80,25 @@ def _distinct(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequenc
 
 
 def _rounded(
-    session: duckdb.DuckDBPyConnection, source: Source, distinct: Sequence[tuple[str, Columns]]
+    session: duckdb.DuckDBPyConnection, source: Source, distinct: Sequence[tuple[str, Columns]], paths: Sequence[str]
 ) -> Iterator[tuple[str, str, int, str]]:
-    """Path, column, the greatest number and the type that others have, of each file whose whole numbers this type does not hold."""
-    floats = {name.lower(): kind for kind in _HOLDS for _, own in distinct for name, each in own.items() if each == kind}
-    for path, own in distinct:
-        for name, kind in own.items():
-            among = floats.get(name.lower())
-            if among and kind in _INTEGERS and source.types.get(name, "").upper() not in _HOLDS:
-                rows = f"FROM {scan(replace(source, types={}), [path])}"
-                greatest = session.execute(f"SELECT max(abs({quoted(name)}::HUGEINT)) {rows}").fetchall()[0][0]
-                if greatest is not None and greatest > _HOLDS[among]:
-                    yield path, name, greatest, among
+    """Path, column, a number and the type that others have, of each file with a whole number that this type does not hold.
+
+    Other formats than Parquet are read as `types=` says, whatever their files look like.
+    """
+    floats = {name.lower(): kind for kind in _FLOATS for _, own in distinct for name, each in own.items() if each == kind}
+    mixed = {
+        name: floats[name.lower()] for _, own in distinct for name, kind in own.items() if kind in _INTEGERS and name.lower() in floats
+    }
+    for name, kind in mixed.items():
+        if name in source.types and (source.format != "parquet" or _FLOAT.fullmatch(source.types[name])):
+            continue
+        for path in paths:
+            rows, number = f"FROM {scan(replace(source, types={}), [path])}", quoted(name)
+            if described(session, rows).get(name) in _INTEGERS:
+                where = f"{number}::{kind}::HUGEINT <> {number}::HUGEINT"
+                for (found,) in session.execute(f"SELECT {number}::HUGEINT {rows} WHERE {where} LIMIT 1").fetchall():
+                    yield path, name, found, kind
 
 
 def _lacking(together: Mapping[str, str], own: Columns) -> Iterator[tuple[str, Columns]]:
