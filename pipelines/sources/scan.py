@@ -29,7 +29,7 @@ def literal(text: str) -> str:
 # What DuckDB would otherwise guess of a file's folder or content, and drop or replace rows and columns by.
 _IN_FILE = "hive_partitioning = false, hive_types_autocast = false"
 _AS_IT_STANDS = f"union_by_name = true, {_IN_FILE}"
-_ALL_LINES = "skip = 0, comment = '', sample_size = -1"
+_ALL_LINES = "skip = 0, comment = ''"
 _YEAR_FIRST = "dateformat = '%Y-%m-%d'"
 
 
@@ -109,8 +109,7 @@ def texts(source: Source, path: str, columns: Mapping[str, str] | None = None) -
 
 def first_line(source: Source, path: str) -> str:
     """The query for the cells of the first line of a CSV file, as they are written."""
-    how = _dialect(source).replace("header = true", "header = false").replace("sample_size = -1", "sample_size = 1")
-    return f"FROM read_csv({literal(path)}, {how}, all_varchar = true, {_IN_FILE}) LIMIT 1"
+    return f"FROM read_csv({literal(path)}, {_dialect(source, only_header=True)}, all_varchar = true, {_IN_FILE}) LIMIT 1"
 
 
 def uncast(source: Source, path: str, rejects: str) -> str:
@@ -142,12 +141,16 @@ def _by_name(types: Mapping[str, str]) -> str:
     return "{" + ", ".join(f"{literal(column)}: {literal(kind)}" for column, kind in types.items()) + "}"
 
 
-def _dialect(source: Source) -> str:
-    """How a CSV file is to be taken apart. Types are told from the whole file; nothing else is left to DuckDB's judgement."""
+def _dialect(source: Source, *, only_header: bool = False) -> str:
+    """How a CSV file is to be taken apart. Types are told from the whole file; nothing else is left to DuckDB's judgement.
+
+    `only_header`: whether the header is read as a row, and nothing but it.
+    """
     how, said = source.dialect, source.dialect.facts
     quote, names = literal(how.quote), ", ".join(map(literal, how.header))
     parts = [f"delim = {literal(source.separator)}, quote = {quote}, escape = {quote}", _YEAR_FIRST]
-    parts += [f"header = false, names = [{names}]" if how.header else "header = true", _ALL_LINES]
+    parts += [f"header = false, names = [{names}]" if how.header else f"header = {'false' if only_header else 'true'}", _ALL_LINES]
+    parts += [f"sample_size = {1 if only_header else -1}"]
     parts += [f"nullstr = [{', '.join(map(literal, how.null))}]"] if "null" in said else []
     parts += [f"encoding = {literal(how.encoding)}"] if "encoding" in said else []
     return ", ".join([*parts, *([f"decimal_separator = {literal(how.decimal)}"] if "decimal" in said else [])])

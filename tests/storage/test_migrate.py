@@ -109,6 +109,7 @@ def test_what_runs_published_behind_an_interrupted_migration_is_not_taken_back(p
     write(project / "data", 1, seed=1)
     run(pipeline, root=root, start=START, end=END, spark=Here())
     known = shown(pipeline, root)
+    assert not to_migrate(pipeline, root=root).can_be_undone
     with pytest.raises(StateError, match="it was interrupted"):
         undo(pipeline, root=root)
     migrate(pipeline, root=root)

@@ -95,7 +95,8 @@ def _rounded(
             continue
         for path in paths:
             rows, number = f"FROM {scan(replace(source, types={}), [path])}", quoted(name)
-            if described(session, rows).get(name) in _INTEGERS:
+            own = {other.lower(): each for other, each in described(session, rows).items()}
+            if own.get(name.lower()) in _INTEGERS:
                 where = f"{number}::{kind}::HUGEINT <> {number}::HUGEINT"
                 for (found,) in session.execute(f"SELECT {number}::HUGEINT {rows} WHERE {where} LIMIT 1").fetchall():
                     yield path, name, found, kind

@@ -69,7 +69,7 @@ def to_migrate(pipeline: Pipeline, *, root: str | AnyPath) -> Migration:
     bound = bind_existing(pipeline, root)
     home = path_of(bound.folder).parent
     tables = {window: len(beside(bound.store, window).snapshot.files) for window in _old_tables(bound)}
-    return Migration(str(home), _owner(home)["format"], FORMAT, tables, (home / NOTE).exists())
+    return Migration(str(home), _owner(home)["format"], FORMAT, tables, _is_whole(_noted(home), bound))
 
 
 def migrate(pipeline: Pipeline, *, root: str | AnyPath) -> Migration:
@@ -83,10 +83,10 @@ def migrate(pipeline: Pipeline, *, root: str | AnyPath) -> Migration:
     todo = to_migrate(pipeline, root=root)
     home = path_of(todo.home)
     if not todo:
-        if todo.can_be_undone and "versions" not in _noted(home):
+        if "versions" not in _noted(home):
             forget_undo(home)  # it was interrupted behind its work; whether runs followed it is not known
         return todo
-    if todo.can_be_undone and todo.from_format < FORMAT and "versions" in _noted(home):
+    if todo.from_format < FORMAT and "versions" in _noted(home):
         forget_undo(home)  # of an earlier migration; runs may have followed it
     if not (home / NOTE).exists():
         states = _versions_of_states(bind_existing(pipeline, root))
@@ -122,7 +122,7 @@ def undo(pipeline: Pipeline, *, root: str | AnyPath) -> Migration:
     if not (home / NOTE).exists():
         raise StateError(f"{home}: no migration can be taken back: there is no {NOTE}")
     note = _noted(home)
-    if "versions" not in note or note["state"] != bound.state:
+    if not _is_whole(note, bound):
         known = f"{note['state']} was migrated, another definition's" if "versions" in note else None
         why = known or "it was interrupted; run muntin migrate again"
         raise StateError(f"{home}: no migration of this definition can be taken back: {why}")
@@ -183,7 +183,13 @@ def _owner(home: AnyPath) -> Mapping[str, int]:
 
 
 def _noted(home: AnyPath) -> dict[str, Any]:
-    return json.loads((home / NOTE).read_text(encoding="utf-8"))  # type: ignore[no-any-return]
+    """What is noted of a migration; nothing where there is none."""
+    return json.loads((home / NOTE).read_text(encoding="utf-8")) if (home / NOTE).exists() else {}
+
+
+def _is_whole(note: Mapping[str, Any], bound: Bound) -> bool:
+    """Whether a migration of this definition was carried to its end."""
+    return "versions" in note and note["state"] == bound.state
 
 
 def _note(home: AnyPath, facts: Mapping[str, object]) -> None:
