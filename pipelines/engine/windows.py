@@ -17,10 +17,13 @@ from pipelines.states.keys import contiguous
 from pipelines.states.sorted import Arranged, arrange
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Hashable, Mapping, Sequence
 
     from pipelines.engine.protocols import Aggregate, Assigner, Closing, Field
     from pipelines.states.frames import Frames, Ints
+
+    _Done = dict[Hashable, tuple[Mapping[str, pa.Array], list[pa.Array]]]
+    """Monoid and memory of parts -> the parts, which stay where they are while this lives, and what they were reduced to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,22 +174,23 @@ def combined_fields(states: pa.Table, order: Ints, heads: Ints, fields: Sequence
     run = np.repeat(np.arange(len(heads)), np.diff(heads, append=len(order)))
     no_pairs, tails = np.empty(0, np.int64), np.append(heads[1:], len(order))[: len(heads)]
     runs = Assignment(order, run, heads, heads, heads, heads, heads, tails, no_pairs, no_pairs, order)
-    return {column: part for field in fields for column, part in zip(field.columns, _reduced(states, runs, field), strict=True)}
+    return {column: part for field in fields for column, part in zip(field.columns, _reduced(states, runs, field, {}), strict=True)}
 
 
 def results(
     states: pa.Table, assignment: Assignment, aggregates: Mapping[str, Aggregate], *, keep_states: bool = False
 ) -> dict[str, pa.Array]:
-    """The aggregates of each window. A field that several aggregates share is reduced once.
+    """The aggregates of each window. A field that several aggregates share is reduced once, and so are fields over the same memory.
 
     `keep_states`: the columns of the fields follow, with `STATE_PREFIX` before their names.
     """
     reduced: dict[str, list[pa.Array]] = {}
     kept: dict[str, pa.Array] = {}
+    done: _Done = {}
     for aggregate in aggregates.values():
         for field in aggregate.fields:
             if field.stem not in reduced:
-                reduced[field.stem] = _reduced(states, assignment, field)
+                reduced[field.stem] = _reduced(states, assignment, field, done)
                 kept |= {STATE_PREFIX + column: part for column, part in zip(field.columns, reduced[field.stem], strict=True)}
     bounds = [pa.array(instants).view(INSTANT) for instants in (assignment.start, assignment.end)]
     return {
@@ -197,7 +201,17 @@ def results(
     } | (kept if keep_states else {})
 
 
-def _reduced(states: pa.Table, assignment: Assignment, field: Field) -> list[pa.Array]:
-    """The columns of a field, a value a window."""
+def _reduced(states: pa.Table, assignment: Assignment, field: Field, done: _Done) -> list[pa.Array]:
+    """The columns of a field, a value a window. `done`: what was reduced; it grows."""
     parts = {part: contiguous(states[column]) for part, column in zip(field.names, field.columns, strict=True)}
-    return list(field.monoid.reduce(parts, assignment).values())
+    same = (id(field.monoid), *((name, _memory(part)) for name, part in parts.items()))
+    if same not in done:
+        done[same] = parts, list(field.monoid.reduce(parts, assignment).values())
+    return done[same][1]
+
+
+def _memory(part: pa.Array) -> Hashable:
+    """Where the values of a part lie, which are numbers: columns that are 1 in each row are one array."""
+    if not pa.types.is_primitive(part.type):
+        return id(part)
+    return part.type, part.offset, len(part), tuple(-1 if buffer is None else buffer.address for buffer in part.buffers())

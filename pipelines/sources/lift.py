@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pipelines.sources.lift_sql import lifts_sql
+from pipelines.sources.row_times import is_event_time
 from pipelines.sources.scan import quoted
 from pipelines.sources.taken_times import EARLIEST
 from pipelines.sources.values_once import values_once
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 def frame_start(frames: FrameSet) -> str:
     """SQL for the start of the frame that holds a row, before 1970 too: counted from a border before the year 1."""
     width, (first, *others) = frames.width_us, frames.cuts_us
+    if width == 1:
+        return EVENT_TIME
     shift = -(EARLIEST // width - 1) * width - first
     start = f"(({EVENT_TIME} + {shift}) // {width} * {width} - {shift})"
     if not others:
@@ -122,7 +126,8 @@ def rows_as_states(
     lifts = {**frames.lifts, **{column: lift for each in fields for column, lift in each.lifts.items()}}
     if not frames.by_arrival or any(each.seal or each.is_state for each in fields):
         return None
-    if (once := values_once(lifts, natural, kinds)) is None:
+    of_frame = partial(is_event_time, pipeline.origin.event_time, columns)
+    if (once := values_once(lifts, natural, kinds, of_frame)) is None:
         return None
     parts, follows = once
     rows = f"(SELECT * REPLACE (0::BIGINT AS {ORDER}) FROM {rows})"

@@ -29,6 +29,21 @@ def event_time(source: Source, columns: Mapping[str, str]) -> str:
     return instant(source, source.event_time, "event_time", columns)
 
 
+def is_event_time(name: str, columns: Mapping[str, str], value: str) -> bool:
+    """Whether a SQL expression surely gives the event time of each accepted row in microseconds.
+
+    >>> is_event_time("t", {"t": "TIMESTAMP WITH TIME ZONE"}, "epoch_us((t)::TIMESTAMPTZ)")
+    True
+
+    Args:
+        name: of the column with the event time.
+        columns: name -> SQL type of the source's columns.
+        value: the expression.
+    """
+    same = columns.get(name) == "TIMESTAMP WITH TIME ZONE"
+    return same and value in (f"epoch_us(({name})::TIMESTAMPTZ)", f"epoch_us(({quoted(name)})::TIMESTAMPTZ)")
+
+
 def instant(source: Source, name: str, what: str, columns: Mapping[str, str]) -> str:
     """SQL for a column that is a time, in microseconds since 1970 UTC; null where it cannot be read.
 

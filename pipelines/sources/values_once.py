@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Self
 
 from pipelines.aggregates.lifts import Narrowed
 from pipelines.definition.plain_lifts import EVERY_ROW, Plain
+from pipelines.states.columns import FRAME
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from pipelines.aggregates.lifts import Lift
     from pipelines.definition.plain_lifts import What
     from pipelines.states.held_once import How
+
+    Follows = dict[str, tuple[How, str] | None]
 
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 
@@ -41,14 +44,19 @@ class _OfRow:
         return f"({self.value})::{self.kind}"
 
     @property
+    def is_instant(self) -> bool:
+        """Whether the column may be an instant in microseconds, as it is."""
+        return self.what == "value" and self.kind == "BIGINT"
+
+    @property
     def is_number(self) -> bool:
         """Whether the value in this type is null where the value is null, and nowhere else: JSON has a null of its own."""
         return self.kind in (*_WHOLE, "FLOAT", "DOUBLE") or self.kind.startswith("DECIMAL")
 
 
 def values_once(
-    lifts: Mapping[str, Lift], natural: Mapping[str, str], kinds: Mapping[str, str]
-) -> tuple[dict[str, str], dict[str, tuple[How, str] | None]] | None:
+    lifts: Mapping[str, Lift], natural: Mapping[str, str], kinds: Mapping[str, str], of_frame: Callable[[str], bool] = lambda _: False
+) -> tuple[dict[str, str], Follows] | None:
     """Held column -> the SQL of what a row has in it; and column -> how it follows from a held one, as `states.held_once.told` takes it.
 
     None if a lift cannot be told of one row.
@@ -60,13 +68,16 @@ def values_once(
     Args:
         lifts: column of a state -> what fills it.
         natural, kinds: column -> the SQL type that DuckDB's aggregate has, and that of the state.
+        of_frame: whether the SQL of a row's value gives the start of its frame in microseconds.
     """
     rows = {column: each for column, lift in lifts.items() if (each := _OfRow.of(lift, natural[column], kinds[column]))}
     if len(rows) < len(lifts):
         return None
-    holders = _holders(rows)
-    follows = {column: _follows(column, each, holders, rows) for column, each in rows.items()}
-    held = {column: _held(each) for column, each in rows.items() if follows[column] in (None, ("total", column))}
+    instants: Follows = {column: ("instant", FRAME) for column, each in rows.items() if each.is_instant and of_frame(each.value)}
+    others = {column: each for column, each in rows.items() if column not in instants}
+    holders = _holders(others)
+    follows = {column: instants.get(column) or _follows(column, each, holders, others) for column, each in rows.items()}
+    held = {column: _held(each) for column, each in others.items() if follows[column] in (None, ("total", column))}
     return held, follows
 
 

@@ -6,6 +6,7 @@ its state  rows   1                 and says       rows   one
            sum_b  2.5                              sum_b  total of min_b
            min_b  2.5                              max_b  value of min_b
            max_b  2.5
+An instant that is the row's event time is the frame's start as a whole number: a file says      delta  instant of frame
 
 A file that says nothing holds every column. Files of both kinds may lie in one table: each is read as it says itself.
 """
@@ -19,10 +20,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pipelines.states.stored_types import optional
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    How = Literal["one", "present", "total", "value"]
+    How = Literal["one", "present", "total", "value", "instant"]
     Told = Mapping[str, tuple[How, str] | None]
 
 _KEY = b"muntin_columns"
@@ -33,7 +36,8 @@ def told(columns: Told) -> dict[bytes, bytes]:
 
     Args:
         columns: column -> how it follows from a column that the file holds; None of a column that is held as it is. "one": 1 in each
-            row; "present": 1 where the other is not null, else 0; "total": the other, 0 for null, and no -0.0; "value": the other.
+            row; "present": 1 where the other is not null, else 0; "total": the other, 0 for null, and no -0.0; "value": the other;
+            "instant": its microseconds since 1970 as int64.
     """
     return {_KEY: json.dumps(columns).encode()} if any(columns.values()) else {}
 
@@ -57,35 +61,47 @@ def whole(table: pa.Table) -> pa.Table:
     columns = _columns(table.schema)
     if not columns:
         return table
-    ones = pa.chunked_array([_ones(len(table))])
-    of_fields = {name: ones if how and how[0] == "one" else whole_column(table, name) for name, how in columns.items()}
+    ones = _ones(len(table))
+    of_fields = {name: ones if _is_one(table, how) else whole_column(table, name) for name, how in columns.items()}
     names = [name for name in table.column_names if name not in columns]
     begin = next((at for at, name in enumerate(table.column_names) if name in columns), len(names))
     return pa.table({name: of_fields[name] if name in of_fields else table[name] for name in [*names[:begin], *columns, *names[begin:]]})
 
 
 def whole_schema(schema: pa.Schema) -> pa.Schema:
-    """The columns of the states in a file, whether it holds them or not, without what its footer says."""
-    return whole(schema.empty_table()).schema.remove_metadata()
+    """The columns of the states in a file, whether it holds them or not, without what its footer says; each may have nulls."""
+    return optional(whole(schema.empty_table()).schema.remove_metadata())
 
 
 def whole_column(table: pa.Table, name: str) -> pa.ChunkedArray:
     """A column of the states in a file, whether it holds it or not."""
-    match _columns(table.schema).get(name):
-        case ("one", _):
-            return pa.chunked_array([_ones(len(table))])
+    how = _columns(table.schema).get(name)
+    if _is_one(table, how):
+        return _ones(len(table))
+    match how:
         case ("present", of):
-            column = table[of]
-            return pc.is_valid(column).cast(pa.int64()) if column.null_count else pa.chunked_array([_ones(len(table))])
+            return pc.is_valid(table[of]).cast(pa.int64())
         case ("total", of):
             return _total(table[of])
         case ("value", of):
             return table[of]
+        case ("instant", of):
+            return table[of].cast(pa.int64())
     return table[name]
 
 
-def _ones(count: int) -> pa.Array:
-    return pa.array(np.ones(count, np.int64))
+def row_count(table: pa.Table) -> int:
+    """How many rows of sources the states are made of."""
+    return len(table) if _columns(table.schema).get("rows") == ("one", "") else int(whole_column(table, "rows").to_numpy().sum())
+
+
+def _is_one(table: pa.Table, how: tuple[How, str] | None) -> bool:
+    """Whether a column is 1 in each row."""
+    return how is not None and (how[0] == "one" or (how[0] == "present" and not table[how[1]].null_count))
+
+
+def _ones(count: int) -> pa.ChunkedArray:
+    return pa.chunked_array([np.ones(count, np.int64)])
 
 
 def _total(column: pa.ChunkedArray) -> pa.ChunkedArray:

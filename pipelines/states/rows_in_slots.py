@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipelines.states.columns import FRAME
-from pipelines.states.held_once import whole_column
+from pipelines.states.held_once import row_count
 from pipelines.states.keys import numbered_keys
 from pipelines.states.met_keys import MetKeys, MetValues
 from pipelines.states.slots import empty_column
@@ -33,7 +33,7 @@ class Extent(NamedTuple):
 def extent_of(states: pa.Table, first: str, last: str) -> Extent | None:
     """The extent of the rows that states are made of; None where there are none. `first`, `last`: columns with their times."""
     ends = pc.min(states[first]).as_py(), pc.max(states[last]).as_py()
-    return Extent(int(whole_column(states, "rows").to_numpy().sum()), *ends) if len(states) else None
+    return Extent(row_count(states), *ends) if len(states) else None
 
 
 class LiftedStates(NamedTuple):

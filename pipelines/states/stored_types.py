@@ -34,6 +34,17 @@ def has_types(schema: pa.Schema, wide: pa.Schema) -> bool:
     return all(each.name not in names or storable_type(each.type) == storable_type(wide.field(each.name).type) for each in schema)
 
 
+def required_where_whole(table: pa.Table) -> pa.Table:
+    """The table whose columns without nulls have none by their type."""
+    fields = [field.with_nullable(column.null_count > 0) for field, column in zip(table.schema, table.columns, strict=True)]
+    return pa.Table.from_arrays(table.columns, schema=pa.schema(fields, table.schema.metadata))
+
+
+def optional(schema: pa.Schema) -> pa.Schema:
+    """The columns, of which each may have nulls."""
+    return pa.schema([field.with_nullable(True) for field in schema], schema.metadata)  # noqa: FBT003 - nullable
+
+
 def with_types(table: pa.Table, schema: pa.Schema) -> pa.Table:
     """The rows with the types of a schema, which are wider; a column that does not go into its type stays as it is."""
     for at, each in enumerate(table.schema):

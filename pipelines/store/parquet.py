@@ -13,6 +13,7 @@ from pipelines.errors import StateError
 from pipelines.files.object_path import ObjectPath
 from pipelines.files.paths import path_of
 from pipelines.files.readable import readable, size_and_footer
+from pipelines.states.stored_types import optional, required_where_whole
 from pipelines.store.contents import problem_of
 from pipelines.store.disk import write_whole
 from pipelines.store.paths import digest_of
@@ -29,15 +30,18 @@ are a task's: large groups would hold mostly those of others."""
 COMPRESSION = "snappy"
 
 
-def encoded(table: pa.Table, *, dictionary: Sequence[str] = (), group: int = ROW_GROUP) -> pa.Buffer:
+def encoded(table: pa.Table, *, dictionary: Sequence[str] = (), group: int = ROW_GROUP, required: bool = False) -> pa.Buffer:
     """A table as the bytes of a Parquet file. Whole numbers and instants are stored as differences, in less time and room.
 
     Args:
         table: any table.
         dictionary: columns with few distinct values: stored as numbers into a list of them.
         group: so many rows are stored, and read, together.
+        required: whether columns without nulls have none by their type: it is not stored of each row that there is a value. Who reads
+            several such files makes all types alike; see `optional`.
     """
     sink = pa.BufferOutputStream()
+    table = required_where_whole(table) if required else table
     codes = {each.name: "DELTA_BINARY_PACKED" for each in table.schema if each.name not in dictionary and _is_whole(each.type)}
     few_values = list(dictionary) if dictionary else False
     pq.write_table(table, sink, compression=COMPRESSION, row_group_size=group, use_dictionary=few_values, column_encoding=codes or None)
@@ -56,6 +60,7 @@ def write_named(
     *,
     dictionary: Sequence[str] = (),
     group: int = ROW_GROUP,
+    required: bool = False,
 ) -> dict[str, Any]:
     """Write a table, as `encoded`, to a path that names its content. A file that exists at this path is left as it is.
 
@@ -65,7 +70,7 @@ def write_named(
     Raises:
         StateError: no space, or no permission.
     """
-    content = encoded(table, dictionary=dictionary, group=group)
+    content = encoded(table, dictionary=dictionary, group=group, required=required)
     path = name(digest_of(memoryview(content)))
     target = path_of(folder, path)
     if not _exists(target, content.size):
@@ -92,13 +97,14 @@ def _(_target: ObjectPath, _size: int) -> bool:
 
 
 def read_parquet(place: str) -> pa.Table:
-    """All rows of a file. `pq.read_table` takes four times as long for a small file: it makes a dataset, and threads.
+    """All rows of a file; every type has nulls. `pq.read_table` takes four times as long for a small file: it makes a dataset, and threads.
 
     Raises:
         OSError, pa.ArrowInvalid: the file is gone or damaged.
     """
     with pq.ParquetFile(readable(place), pre_buffer=False) as file:
-        return file.read(use_threads=file.metadata.num_row_groups > 1)
+        table = file.read(use_threads=file.metadata.num_row_groups > 1)
+    return pa.Table.from_arrays(table.columns, schema=optional(table.schema))
 
 
 def check_file(path: AnyPath, size: int) -> None:

@@ -47,7 +47,8 @@ def write_shared(table: pa.Table, folder: str, batches: Batches, keys: Sequence[
     name = SharedPath(first, last, len(batches), None if low == AFTER_ALL else low, None if high == BEFORE_ALL else high).named
     dictionary = [column for column in (*keys, *_REPEATED) if column in table.column_names]
     footer = {**{key.encode(): text.encode() for key, text in facts_footer(batches).items()}, **footer_of(table.schema)}
-    written = write_named(table.replace_schema_metadata(footer), folder, name, dictionary=dictionary, group=STATES_IN_A_GROUP)
+    rows, group = table.replace_schema_metadata(footer), STATES_IN_A_GROUP
+    written = write_named(rows, folder, name, dictionary=dictionary, group=group, required=True)
     return File(written["path"], written["size"], written["rows"])
 
 

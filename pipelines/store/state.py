@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from pipelines.files.paths import AnyPath
 
 OWNER_FILE = "muntin.json"
-FORMAT = 6
+FORMAT = 7
 """Of the state: 1 has files of one batch each and a ledger in one piece; 2 files that batches share, and a ledger in segments; 3 has the
 windows that readers know beside the states, under a path that no change of the definition moves; 4 may have batches
 without states, as `retain` says; 5 holds a value of a state that is a row once, and its file says which columns follow from it; 6 has
-files that are named by BLAKE3, where earlier ones are by BLAKE2b."""
+files that are named by BLAKE3, where earlier ones are by BLAKE2b; 7 holds no instant of a row that is its event time."""
 TOPICS = "topics"
 """The folder of the offsets that batches of topics hold, below that of the pipeline."""
 WINDOWS = "windows"

@@ -23,8 +23,8 @@ from pipelines.sources.lift import rows_as_states, states, tally
 from pipelines.sources.repeated_rows import once
 from pipelines.sources.sql_types import stored
 from pipelines.states.checkpoint import arranged, frame_range, numbered
-from pipelines.states.columns import EVENT_TIME, FIRST_EVENT, INSTANT, LAST_EVENT
-from pipelines.states.held_once import whole_column
+from pipelines.states.columns import FIRST_EVENT, FRAME, INSTANT, LAST_EVENT
+from pipelines.states.held_once import row_count
 from pipelines.states.rows_in_slots import extent_of
 from pipelines.store.parquet import write_named
 from pipelines.store.paths import StatesPath
@@ -113,10 +113,9 @@ def _lifted(
     extent = None
     if counted.extent and (in_slots := slot_lift(session, share, frames, found, times, counted.extent, (natural, kinds))):
         table, extent = sealed(in_slots.table, share.bound.fields), in_slots.extent
-    elif rows := rows_as_states(*asked, (natural, kinds), also=[EVENT_TIME]):
-        table = stored(session, rows.query, {**rows.kinds, EVENT_TIME: "BIGINT"}, natural).replace_schema_metadata(rows.footer)
-        extent = extent_of(table, EVENT_TIME, EVENT_TIME)
-        table = table.drop_columns([EVENT_TIME])
+    elif rows := rows_as_states(*asked, (natural, kinds)):
+        table = stored(session, rows.query, rows.kinds, natural).replace_schema_metadata(rows.footer)
+        extent = extent_of(table, FRAME, FRAME)
     else:
         table = sealed(stored(session, query, kinds, natural), share.bound.fields)
         extent = extent_of(table, FIRST_EVENT, LAST_EVENT) if frames.event_times else None
@@ -133,7 +132,7 @@ def _write_states(
     """Write the states of a frame set; the file, and how many rows are in them."""
     if frames.by_arrival:
         table = numbered(table, by_file, split.number, split.first)
-    rows = int(whole_column(table, "rows").to_numpy().sum())
+    rows = row_count(table)
     table = arranged(table, share.bound.pipeline.keys, split.batch_us, frames.grain_us)
     table = runs(table, share.bound.pipeline.keys, frames.run_us, share.bound.fields) if frames.run_us else table
     name = StatesPath(split.batch_us, split.number, newest, *frame_range(table, frames.width_us), decided=decided).named

@@ -29,12 +29,13 @@ class Encoding(TypedDict, total=False):
 
     dictionary: Sequence[str]
     group: int
+    required: bool
 
 
 def encoding(frames: FrameSet, keys: Sequence[str]) -> Encoding:
     """How the columns of states are encoded."""
     few = [*keys, BATCH, BUCKET] if frames.by_arrival else [*keys, BATCH, BUCKET, FRAME]
-    return {"dictionary": few, "group": STATES_IN_A_GROUP}
+    return {"dictionary": few, "group": STATES_IN_A_GROUP, "required": True}
 
 
 def arranged_batches(table: pa.Table, keys: Sequence[str], frames: FrameSet, bundle: Bundle) -> pa.Table:
