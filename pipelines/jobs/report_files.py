@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipelines.definition.instants import label, of_label
-from pipelines.store.parquet import write_named
+from pipelines.store.parquet import Encoding, write_named
 from pipelines.store.store import File
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def write_reports(table: pa.Table, folder: str) -> File:
     """Write reports, whose column `batch` holds starts of batches (microseconds, UTC), to a new file."""
     ends = pc.min_max(table["batch"].cast(pa.int64())).as_py()
     low, high = label(ends["min"]), label(ends["max"])
-    written = write_named(table, folder, lambda digest: f"{low}_{high}_{digest}.parquet", group=_GROUP)
+    written = write_named(table, folder, lambda digest: f"{low}_{high}_{digest}.parquet", Encoding(group=_GROUP))
     return File(written["path"], written["size"], written["rows"])
 
 

@@ -12,7 +12,7 @@ from pipelines.states.ascending import is_among
 from pipelines.states.columns import BATCH
 from pipelines.states.sorted import instants
 from pipelines.store.contents import check_whole
-from pipelines.store.parquet import read_parquet, write_named
+from pipelines.store.parquet import Encoding, read_parquet, write_named
 from pipelines.store.paths import batches_of_windows, windows_path
 from pipelines.store.store import File
 
@@ -50,7 +50,7 @@ def stretches(rows: Ints) -> list[tuple[int, int]]:
 
 def write_windows(table: pa.Table, folder: str, first_us: int, last_us: int, shard: int, keys: Sequence[str]) -> File:
     """Write the windows that the batches from the first to the last closed: all columns of the published table."""
-    written = write_named(table, folder, partial(windows_path, first_us, last_us, shard), dictionary=[*keys, BATCH])
+    written = write_named(table, folder, partial(windows_path, first_us, last_us, shard), Encoding([*keys, BATCH]))
     return File(written["path"], written["size"], written["rows"])
 
 

@@ -38,6 +38,7 @@ def connect(timezone: str | None = None, *, files: bool = False, in_place: bool 
     session.execute("SET threads = 1")
     session.execute(f"SET TimeZone = '{timezone or 'UTC'}'")
     session.execute("SET enable_progress_bar = false")
+    session.execute("SET enable_external_file_cache = false")
     if in_place:
         known = {name for (name,) in session.execute("FROM duckdb_optimizers()").fetchall()}
         session.execute(f"SET disabled_optimizers = '{','.join(name for name in _MOVES if name in known)}'")

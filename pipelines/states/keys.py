@@ -66,7 +66,7 @@ def numbered_keys(columns: Sequence[pa.Array], rows: int) -> tuple[Ints, np.ndar
     if int(codes.max()) >= 4 * rows + _SPARE:
         codes = np.unique(codes, return_inverse=True)[1].astype(np.int64)
     head = np.full(int(codes.max()) + 1, -1)
-    head[codes[::-1]] = np.arange(rows)[::-1]
+    head[codes] = np.arange(rows)
     keys = np.flatnonzero(head >= 0)
     bucket = buckets([column.take(pa.array(head[keys])) for column in columns], len(keys))
     order = np.argsort(bucket, kind="stable")

@@ -21,12 +21,25 @@ if TYPE_CHECKING:
 class Arranged:
     """States, and the same states as frames, in one order.
 
-    `keys`: a row of the key columns for each group, for windows by arrival, where a group may have no state.
+    Attributes:
+        states, frames: the states.
+        keys: for windows by arrival, where a group may have no state: a row of the key columns for each group.
+        noted: for windows by arrival: the columns that notes alone need, in the order in which they were read, and the row of each state
+            in them. Notes are about few states, so that they are not sorted.
     """
 
     states: pa.Table
     frames: Frames
     keys: pa.Table | None = None
+    noted: tuple[pa.Table, Ints] | None = None
+
+    def of_note(self, rows: Ints) -> pa.Table:
+        """Some states, by number, with the columns that notes need."""
+        states = self.states.take(pa.array(rows))
+        if self.noted is None:
+            return states
+        more = self.noted[0].take(pa.array(self.noted[1][rows]))
+        return pa.table({name: column for table in (states, more) for name, column in zip(table.column_names, table.columns, strict=True)})
 
 
 def arrange(states: pa.Table, keys: Sequence[str], width_us: int) -> Arranged:

@@ -44,7 +44,12 @@ class Batches:
 
 
 def arrange_by_arrival(
-    states: pa.Table, carried: pa.Table | None, keys: Sequence[str], batches: Batches, evaluate: Evaluate | None = None
+    states: pa.Table,
+    carried: pa.Table | None,
+    keys: Sequence[str],
+    batches: Batches,
+    evaluate: Evaluate | None = None,
+    of_notes: Sequence[str] = (),
 ) -> Arranged:
     """Sort rows by (key, order of arrival), after those that were held before.
 
@@ -55,6 +60,7 @@ def arrange_by_arrival(
         keys: names of the key columns.
         batches: the history.
         evaluate: states, windows over them, SQL expression over their results -> its values; where a window needs that.
+        of_notes: the columns that notes alone need.
     """
     partitions, before = None, 0
     if carried is not None:
@@ -72,13 +78,14 @@ def arrange_by_arrival(
     if partitions:
         rows = order < count
         order, group = order[rows], group[rows]
-    states = whole(taken(states, order))
+    noted = states.select(list(of_notes)), order
+    states = whole(taken(states.drop_columns(list(of_notes)), order))
     start, batch = instants(states[FRAME]), states[BATCH_POSITION].to_numpy()
     columns = {name: contiguous(states[name]) for name in states.column_names}
     told = partial(evaluate, states) if evaluate else None
     times = (batches.starts, batches.ends, batches.origin)
     arrived = Arrived(columns, *times, order < before, counters, bases, batches.noted_after, told)
-    return Arranged(states, Frames(group, start, batch, start, start, 1, arrived), keyed)
+    return Arranged(states, Frames(group, start, batch, start, start, 1, arrived), keyed, noted)
 
 
 def _left(partitions: pa.Table | None, group: Ints, row: Ints, groups: int) -> tuple[np.ndarray, np.ndarray]:

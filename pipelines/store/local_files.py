@@ -13,12 +13,14 @@ from pyarrow import fs
 
 from pipelines.states.held_once import following, footer_of, together
 from pipelines.states.keys import contiguous
+from pipelines.store.kept import kept
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _FEW = 2**17
 """So many rows are filtered at once: to begin to filter takes longer than to filter those of a small file."""
+_FOOTERS = 2**21  # bytes of footers, as files have them: once read, they take twelve times as much
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +74,15 @@ def local_rows(
     return together([table.filter(condition) for table in tables])
 
 
+@kept(_FOOTERS, lambda footer: footer.serialized_size)
+def _footer(place: str) -> pq.FileMetaData:
+    """The footer of a file whose path names its content. Each task of a worker reads a part of all files."""
+    return pq.read_metadata(place)
+
+
 def _rows(place: str, schema: pa.Schema, columns: Sequence[str], condition: ds.Expression | None, between: Between | None) -> pa.Table:
     """The rows of one file that lie between, of the row groups that can meet the condition too."""
-    with pq.ParquetFile(place, pre_buffer=False) as file:
+    with pq.ParquetFile(place, metadata=_footer(place), pre_buffer=False) as file:
         there = file.schema_arrow  # made anew each time it is asked for
         footer = footer_of(there)
         gone = following(pa.schema([], footer))

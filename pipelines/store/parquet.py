@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
@@ -30,21 +31,46 @@ are a task's: large groups would hold mostly those of others."""
 COMPRESSION = "snappy"
 
 
-def encoded(table: pa.Table, *, dictionary: Sequence[str] = (), group: int = ROW_GROUP, required: bool = False) -> pa.Buffer:
-    """A table as the bytes of a Parquet file. Whole numbers and instants are stored as differences, in less time and room.
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """How the columns of a file are encoded.
 
-    Args:
-        table: any table.
+    Attributes:
         dictionary: columns with few distinct values: stored as numbers into a list of them.
         group: so many rows are stored, and read, together.
         required: whether columns without nulls have none by their type: it is not stored of each row that there is a value. Who reads
             several such files makes all types alike; see `optional`.
+        chosen_by: the columns by whose values rows are chosen: the footer has the least and the greatest of each group; None: all.
     """
+
+    dictionary: Sequence[str] = ()
+    group: int = ROW_GROUP
+    required: bool = False
+    chosen_by: Sequence[str] | None = None
+
+
+AS_USUAL = Encoding()
+
+
+def states_encoding(few: Sequence[str], chosen_by: Sequence[str]) -> Encoding:
+    """How the columns of states are encoded. `few`: columns with few distinct values; `chosen_by`: as in `Encoding`."""
+    return Encoding(few, STATES_IN_A_GROUP, required=True, chosen_by=chosen_by)
+
+
+def encoded(table: pa.Table, how: Encoding = AS_USUAL) -> pa.Buffer:
+    """A table as the bytes of a Parquet file. Whole numbers and instants are stored as differences, in less time and room."""
     sink = pa.BufferOutputStream()
-    table = required_where_whole(table) if required else table
-    codes = {each.name: "DELTA_BINARY_PACKED" for each in table.schema if each.name not in dictionary and _is_whole(each.type)}
-    few_values = list(dictionary) if dictionary else False
-    pq.write_table(table, sink, compression=COMPRESSION, row_group_size=group, use_dictionary=few_values, column_encoding=codes or None)
+    table = required_where_whole(table) if how.required else table
+    codes = {each.name: "DELTA_BINARY_PACKED" for each in table.schema if each.name not in how.dictionary and _is_whole(each.type)}
+    pq.write_table(
+        table,
+        sink,
+        compression=COMPRESSION,
+        row_group_size=how.group,
+        use_dictionary=list(how.dictionary) or False,
+        column_encoding=codes or None,
+        write_statistics=True if how.chosen_by is None else list(how.chosen_by),
+    )
     return sink.getvalue()
 
 
@@ -53,15 +79,7 @@ def _is_whole(kind: pa.DataType) -> bool:
     return pa.types.is_integer(kind) or pa.types.is_temporal(kind)
 
 
-def write_named(
-    table: pa.Table,
-    folder: str,
-    name: Callable[[str], str],
-    *,
-    dictionary: Sequence[str] = (),
-    group: int = ROW_GROUP,
-    required: bool = False,
-) -> dict[str, Any]:
+def write_named(table: pa.Table, folder: str, name: Callable[[str], str], how: Encoding = AS_USUAL) -> dict[str, Any]:
     """Write a table, as `encoded`, to a path that names its content. A file that exists at this path is left as it is.
 
     Returns:
@@ -70,7 +88,7 @@ def write_named(
     Raises:
         StateError: no space, or no permission.
     """
-    content = encoded(table, dictionary=dictionary, group=group, required=required)
+    content = encoded(table, how)
     path = name(digest_of(memoryview(content)))
     target = path_of(folder, path)
     if not _exists(target, content.size):

@@ -18,7 +18,7 @@ from pipelines.states.columns import BATCH, BUCKET, FRAME
 from pipelines.states.held_once import footer_of
 from pipelines.store.batch_facts import facts_footer, shared_batches
 from pipelines.store.contents import check_whole, problem_of
-from pipelines.store.parquet import STATES_IN_A_GROUP, read_parquet, write_named
+from pipelines.store.parquet import read_parquet, states_encoding, write_named
 from pipelines.store.paths import SharedPath, parse_states_path
 from pipelines.store.store import File
 from pipelines.timeline.batches import positions_of
@@ -45,10 +45,9 @@ def write_shared(table: pa.Table, folder: str, batches: Batches, keys: Sequence[
     low, high = int(batches.low_us[live].min(initial=AFTER_ALL)), int(batches.high_us[live].max(initial=BEFORE_ALL))
     first, last = int(batches.start_us[0]), int(batches.start_us[-1])
     name = SharedPath(first, last, len(batches), None if low == AFTER_ALL else low, None if high == BEFORE_ALL else high).named
-    dictionary = [column for column in (*keys, *_REPEATED) if column in table.column_names]
+    few = [column for column in (*keys, *_REPEATED) if column in table.column_names]
     footer = {**{key.encode(): text.encode() for key, text in facts_footer(batches).items()}, **footer_of(table.schema)}
-    rows, group = table.replace_schema_metadata(footer), STATES_IN_A_GROUP
-    written = write_named(rows, folder, name, dictionary=dictionary, group=group, required=True)
+    written = write_named(table.replace_schema_metadata(footer), folder, name, states_encoding(few, few))
     return File(written["path"], written["size"], written["rows"])
 
 

@@ -18,7 +18,7 @@ from pipelines.definition.instants import label, of_label
 from pipelines.files.paths import path_of
 from pipelines.store.contents import problem_of
 from pipelines.store.footers import footer, table_of, text_of
-from pipelines.store.parquet import write_named
+from pipelines.store.parquet import Encoding, write_named
 from pipelines.store.store import File
 from pipelines.timeline.tiers import NO_TILES, Tiles
 
@@ -40,7 +40,7 @@ def file_of_rows(table: pa.Table, folder: str, place: Place, keys: Sequence[str]
         keys: the key columns.
     """
     level, start_us = place
-    written = write_named(table, folder, lambda digest: f"{level:02d}/{label(start_us)}_{digest}.parquet", dictionary=keys)
+    written = write_named(table, folder, lambda digest: f"{level:02d}/{label(start_us)}_{digest}.parquet", Encoding(keys))
     return File(written["path"], written["size"], written["rows"])
 
 

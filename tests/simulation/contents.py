@@ -43,7 +43,7 @@ def written(names: Sequence[str], values: Sequence[Sequence[int]], texts: dict[s
     return marshal.dumps([texts or {}, [*names], [*values]], _SAME)
 
 
-def encoded(table: pa.Table, **_how: Any) -> pa.Buffer:
+def encoded(table: pa.Table, _how: object = None) -> pa.Buffer:
     """As `pipelines.store.parquet.encoded`."""
     texts = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
     values = [column.combine_chunks().view(pa.int64()).to_pylist() for column in table.columns] if len(table) else [[]] * len(table.columns)

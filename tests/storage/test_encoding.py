@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines.store.parquet import encoded
+from pipelines.store.parquet import Encoding, encoded
 
 FAR = [2**63 - 1, -(2**63), 0, None, -(2**63), 2**63 - 1, 1]
 COLUMNS = {
@@ -26,7 +26,7 @@ PLAIN = {"real": pa.array([0.5] * 7), "text": pa.array(["a"] * 7), "flag": pa.ar
 @pytest.fixture
 def file(tmp_path: Any) -> str:
     place = tmp_path / "file.parquet"
-    place.write_bytes(encoded(pa.table(COLUMNS | PLAIN), dictionary=["key"], group=4))
+    place.write_bytes(encoded(pa.table(COLUMNS | PLAIN), Encoding(["key"], 4)))
     return str(place)
 
 

@@ -37,7 +37,7 @@ def test_rows_are_states_without_groups(tmp_path: Path, seed: int, keys: tuple[s
     assert grouped.called
     states = whole(pq.read_table(tmp_path / "rows" / once, partitioning=None))
     how = bundle_states.encoding(frame_sets(pipeline)[0], pipeline.keys)
-    assert digest_of(memoryview(encoded(states, **how))) in all_columns
+    assert digest_of(memoryview(encoded(states, how))) in all_columns
     for name in pipeline.windows:
         one, other = (read(pipeline, name, root=tmp_path / root) for root in ("rows", "groups"))
         assert encoded(one).equals(encoded(other)), name

@@ -21,13 +21,12 @@ def note_after(arranged: Arranged, held: Held, position: int) -> pa.Table:
 
     It says the same, row by row, wherever the work began that made it.
     """
-    frames, states = arranged.frames, arranged.states
     notes = np.flatnonzero(held.position == position)
-    rows = states.take(pa.array(np.sort(held.row[np.isin(held.note, notes)])))
-    groups, counters, bases = _partitions(held, notes, frames.arrival)
+    rows = arranged.of_note(np.sort(held.row[np.isin(held.note, notes)]))
+    groups, counters, bases = _partitions(held, notes, arranged.frames.arrival)
     whole = arranged.keys.take(pa.array(groups)) if arranged.keys is not None else pa.table({})
     lists = pa.FixedSizeListArray.from_arrays(pa.array(counters.reshape(-1)), counters.shape[1]).cast(pa.list_(pa.int64()))
-    blank = {name: pa.nulls(len(groups), kind) for name, kind in zip(states.column_names, states.schema.types, strict=True)}
+    blank = {name: pa.nulls(len(groups), kind) for name, kind in zip(rows.column_names, rows.schema.types, strict=True)}
     blank |= {name: whole[name] for name in whole.column_names} | {COUNTERS: lists, BASE: pa.array(bases)}
     partitions = pa.table(blank)
     more = {COUNTERS: pa.nulls(len(rows), pa.list_(pa.int64())), BASE: pa.nulls(len(rows), partitions[BASE].type)}

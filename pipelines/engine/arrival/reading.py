@@ -53,7 +53,7 @@ def compared(measure: Measure, frames: Frames) -> tuple[np.ndarray, np.ndarray, 
     if measure.difference is None:
         return np.zeros(len(frames)), np.zeros(len(frames), np.bool_), -1.0
     column = arrived_rows(frames).columns[measure.column]
-    known = column.is_valid().to_numpy(zero_copy_only=False)
+    known = column.is_valid().to_numpy(zero_copy_only=False) if column.null_count else np.ones(len(frames), np.bool_)
     if pa.types.is_integer(column.type) and float(measure.difference).is_integer():
         return column.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False), known, int(measure.difference)
     return column.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False), known, float(measure.difference)

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from pipelines.states.columns import BATCH, EVENT_TIME, ID_HIGH, ID_LOW, ID_TIME, INSTANT
 from pipelines.states.sorted import instants
 from pipelines.store.contents import whole_content
-from pipelines.store.parquet import write_named
+from pipelines.store.parquet import Encoding, write_named
 from pipelines.store.paths import IDS, StatesPath
 from pipelines.store.store import Texts
 
@@ -76,7 +76,7 @@ def write_ids(state: str, ids: Ids, batch_us: int, split: int) -> dict[str, Any]
     """Write the ids of a split; the file: path, size (bytes) and rows."""
     low, high = (int(ids.time.min()), int(ids.time.max())) if len(ids) else (None, None)
     name = StatesPath(batch_us, split, high, low, high).named
-    return write_named(_table(ids), f"{state}/{IDS}", name, dictionary=[BATCH])
+    return write_named(_table(ids), f"{state}/{IDS}", name, Encoding([BATCH]))
 
 
 def _table(ids: Ids) -> pa.Table:

@@ -25,6 +25,7 @@ from pipelines.sources.scan import cast_behind, in_types, scan
 from pipelines.sources.sql_types import stored
 from pipelines.states.columns import BATCH, INSTANT, LATEST, ROW_BATCH, ROW_IN_SPLIT
 from pipelines.states.held_once import whole_column
+from pipelines.store.parquet import AS_USUAL
 from pipelines.store.shared_files import write_shared
 
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ def _write_refused(reading: _Reading, refused: Ints) -> File:
     table = table.drop_columns([ROW_BATCH, ROW_IN_SPLIT]).add_column(0, BATCH, pa.array(batch).view(INSTANT))
     table = table.add_column(2, "file", pa.array(bundle.paths).take(file)).add_column(3, "position", pa.array(position))
     some = refused > 0
-    batches = facts(table, bundle.starts[some], bundle.ends[some], np.full(some.sum(), BEFORE_ALL), {})
+    batches = facts(table, bundle.starts[some], bundle.ends[some], np.full(some.sum(), BEFORE_ALL), AS_USUAL)
     return write_shared(table, f"{bound.folder}/quarantine", batches)
 
 

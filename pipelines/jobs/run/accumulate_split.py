@@ -136,8 +136,7 @@ def _write_states(
     table = arranged(table, share.bound.pipeline.keys, split.batch_us, frames.grain_us)
     table = runs(table, share.bound.pipeline.keys, frames.run_us, share.bound.fields) if frames.run_us else table
     name = StatesPath(split.batch_us, split.number, newest, *frame_range(table, frames.width_us), decided=decided).named
-    how = encoding(frames, share.bound.pipeline.keys)
-    return write_named(table, f"{share.bound.folder}/{frames.table}", name, **how), rows
+    return write_named(table, f"{share.bound.folder}/{frames.table}", name, encoding(frames, share.bound.pipeline.keys)), rows
 
 
 def write_refused(share: Share, split: Split, table: pa.Table) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +11,7 @@ from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL
 from pipelines.states.checkpoint import arranged, last_frames, numbered
 from pipelines.states.columns import BATCH, BUCKET, FILE_NUMBER, FRAME, ROW_BATCH, ROW_IN_SPLIT
 from pipelines.states.keys import contiguous
-from pipelines.store.parquet import STATES_IN_A_GROUP, encoded
+from pipelines.store.parquet import encoded, states_encoding
 from pipelines.store.paths import StatesPath, digest_of, version_of
 from pipelines.timeline.batches import UNDECIDED, Batches
 
@@ -21,21 +21,14 @@ if TYPE_CHECKING:
     from pipelines.definition.frame_sets import FrameSet
     from pipelines.jobs.run.bundles import Bundle
     from pipelines.states.frames import Ints
+    from pipelines.store.parquet import Encoding
     from pipelines.timeline.batches import Versions
 
 
-class Encoding(TypedDict, total=False):
-    """How columns are encoded: arguments of `encoded`."""
-
-    dictionary: Sequence[str]
-    group: int
-    required: bool
-
-
 def encoding(frames: FrameSet, keys: Sequence[str]) -> Encoding:
-    """How the columns of states are encoded."""
-    few = [*keys, BATCH, BUCKET] if frames.by_arrival else [*keys, BATCH, BUCKET, FRAME]
-    return {"dictionary": few, "group": STATES_IN_A_GROUP, "required": True}
+    """How the columns of a frame set's states are encoded."""
+    chosen_by = [*keys, BATCH, BUCKET, FRAME]
+    return states_encoding(chosen_by[:-1] if frames.by_arrival else chosen_by, chosen_by)
 
 
 def arranged_batches(table: pa.Table, keys: Sequence[str], frames: FrameSet, bundle: Bundle) -> pa.Table:
@@ -99,7 +92,7 @@ def _frames(table: pa.Table, begin: Ints, end: Ints, width_us: int) -> tuple[Int
 
 def _digest(rows: pa.Table, how: Encoding) -> str:
     """The digest of a file with these rows."""
-    return digest_of(memoryview(encoded(rows, **how)))
+    return digest_of(memoryview(encoded(rows, how)))
 
 
 def _known(us: int) -> int | None:

@@ -12,7 +12,7 @@ from pipelines.definition.instants import BEFORE_ALL
 from pipelines.jobs.run.bundle_states import facts
 from pipelines.jobs.run.bundles import MOST_BATCHES
 from pipelines.states.columns import BATCH, FRAME, INSTANT
-from pipelines.store.parquet import write_named
+from pipelines.store.parquet import AS_USUAL, write_named
 from pipelines.store.paths import StatesPath
 from pipelines.store.shared_files import write_shared
 from pipelines.store.store import File
@@ -58,4 +58,4 @@ def _shared(
     known = (marks.get(start) for start in starts.tolist())
     newest = np.array([BEFORE_ALL if mark is None else mark for mark in known], np.int64)
     names = np.array([decided.get(start, UNDECIDED) for start in starts.tolist()], np.uint64)
-    return write_shared(nothing, folder, facts(nothing, starts, ends, newest, {}, names))
+    return write_shared(nothing, folder, facts(nothing, starts, ends, newest, AS_USUAL, names))
