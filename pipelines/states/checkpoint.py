@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pipelines.states.columns import (
     BATCH,
@@ -28,28 +30,26 @@ if TYPE_CHECKING:
     from pipelines.states.frames import Ints
 
 
-def numbered(table: pa.Table, rows_by_file: Sequence[int], split: int, first: int = 0) -> pa.Table:
-    """The rows with `FILE_NUMBER`, the number of their file in the batch, and `ROW_IN_BATCH`, their number in the batch.
+def with_files(table: pa.Table, rows_by_file: Sequence[int], first: int = 0) -> pa.Table:
+    """The rows with `FILE_NUMBER`, the number of their file in the batch.
 
     Args:
-        table: states that are rows, with `ORDINAL`, and `ROW_IN_SPLIT` or `FILE_NUMBER`.
+        table: states that are rows, with `ROW_IN_SPLIT` or `FILE_NUMBER`.
         rows_by_file: how many rows each file of the split has.
-        split: the number of the split in the batch.
         first: the number of the split's first file in the batch.
     """
-    if FILE_NUMBER not in table.column_names:
-        read = table[ROW_IN_SPLIT].to_numpy() - 1
-        table = table.drop_columns([ROW_IN_SPLIT])
-        table = table.append_column(FILE_NUMBER, pa.array(first + _files(read, np.cumsum(rows_by_file))))
-    return table.append_column(ROW_IN_BATCH, pa.array(table[ORDINAL].to_numpy() - 1 + (split << 40)))
+    if FILE_NUMBER in table.column_names:
+        return table
+    files = _files(table[ROW_IN_SPLIT].to_numpy(), np.cumsum(rows_by_file), np.arange(first, first + len(rows_by_file) + 1, dtype=np.int32))
+    return table.drop_columns([ROW_IN_SPLIT]).append_column(FILE_NUMBER, pa.array(files))
 
 
-def _files(rows: Ints, ends: Ints) -> Ints:
-    """The number of each row's file. `ends`: how many rows there are up to the end of each file."""
+def _files(rows: Ints, ends: Ints, numbers: np.ndarray) -> np.ndarray:
+    """The number of each row's file. `rows`: from 1; `ends`: how many rows there are up to the end of each file."""
     if bool(np.all(rows[1:] >= rows[:-1])):
-        borders = np.searchsorted(rows, ends)
-        return np.repeat(np.arange(len(ends) + 1), np.diff(borders, prepend=0, append=len(rows)))
-    return np.searchsorted(ends, rows, side="right")
+        borders = np.searchsorted(rows, ends, side="right")
+        return np.repeat(numbers, np.diff(borders, prepend=0, append=len(rows)))
+    return numbers[np.searchsorted(ends, rows)]
 
 
 def frame_range(table: pa.Table, width_us: int) -> tuple[int | None, int | None]:
@@ -65,34 +65,47 @@ def last_frames(table: pa.Table, width_us: int) -> Ints:
     return contiguous(table[LAST_EVENT]).view(pa.int64()).to_numpy() // width_us * width_us
 
 
-def arranged(table: pa.Table, keys: Sequence[str], batch_us: int | Ints, width_us: int) -> pa.Table:
+def arranged(table: pa.Table, keys: Sequence[str], batch_us: int | Ints, width_us: int, split: int = 0) -> pa.Table:
     """The states with `batch` and `bucket`, sorted by (batch, bucket, key, frame), so that finalize can read row groups of its buckets.
 
-    States that are rows are sorted by (batch, bucket, key, `ORDINAL`) and lose this column.
+    States that are rows are sorted by (batch, bucket, key, `ORDINAL`); in place of this column they have `ROW_IN_BATCH`, their number in
+    the batch.
 
     Args:
         table: states.
         keys: names of the key columns.
         batch_us: the start of the batch's interval; of each row if they are of several batches.
         width_us: of the frames.
+        split: the number of the split in the batch.
     """
     number, bucket = numbered_keys([contiguous(table[key]) for key in keys], len(table))
     batch = np.broadcast_to(np.asarray(batch_us, np.int64), len(table))
     one_batch, by_arrival = batch.strides == (0,), ORDINAL in table.column_names
-    within = table[ORDINAL].to_numpy() if by_arrival else table[FRAME].to_numpy() // width_us
-    if by_arrival:
-        table = table.drop_columns([ORDINAL])
-    if one_batch and bool(np.all(within[1:] > within[:-1])):  # rows in order of arrival are sorted by number alone, which is far cheaper
-        table, number = by_number(table, number), np.repeat(np.arange(len(bucket)), np.bincount(number))
-    elif (order := _order(batch, number, within)) is None:
-        table = table.combine_chunks()
+    if by_arrival and one_batch and _rises(table[ORDINAL]):  # rows in order of arrival are sorted by number alone, which is far cheaper
+        table, bucket = by_number(table, number), np.repeat(bucket, np.bincount(number))
+    elif (order := _order(batch, number, table[ORDINAL].to_numpy() if by_arrival else table[FRAME].to_numpy() // width_us)) is None:
+        table, bucket = table.combine_chunks(), bucket[number]
     else:
-        table, number, batch = taken(table, order), number[order], batch if one_batch else batch[order]
+        table, bucket, batch = taken(table, order), bucket[number[order]], batch if one_batch else batch[order]
+    table = _placed(table, split) if by_arrival else table
     for name in (FRAME, FIRST_EVENT, LAST_EVENT):
         if name in table.column_names:
             table = table.set_column(table.column_names.index(name), name, contiguous(table[name]).view(INSTANT))
     table = table.add_column(len(keys), BATCH, pa.array(batch).view(INSTANT))
-    return table.append_column(BUCKET, pa.array(bucket[number]))
+    return table.append_column(BUCKET, pa.array(bucket))
+
+
+def _rises(numbers: pa.ChunkedArray) -> bool:
+    """Whether each number is greater than the one before."""
+    parts = [part.to_numpy() for part in numbers.chunks if len(part)]
+    return all(bool(np.all(part[1:] > part[:-1])) for part in parts) and all(one[-1] < other[0] for one, other in pairwise(parts))
+
+
+def _placed(table: pa.Table, split: int) -> pa.Table:
+    """Rows by arrival with `ROW_IN_BATCH` and without `ORDINAL`, and with `FILE_NUMBER` as files have it."""
+    places = pc.add(table[ORDINAL], pa.scalar((split << 40) - 1, pa.int64()))
+    table = table.set_column(table.column_names.index(FILE_NUMBER), FILE_NUMBER, table[FILE_NUMBER].cast(pa.int64()))
+    return table.drop_columns([ORDINAL]).append_column(ROW_IN_BATCH, places)
 
 
 def _order(batch: Ints, number: Ints, within: Ints) -> Ints | None:

@@ -47,10 +47,11 @@ def key_codes(columns: Sequence[pa.Array], rows: int) -> Ints:
 def _ranks(column: pa.Array) -> tuple[Ints, int]:
     """A number for each row in the order of the values, and how many numbers there can be."""
     if pa.types.is_integer(column.type) and not column.null_count and len(column):
-        values = column.cast(pa.int64()).to_numpy(zero_copy_only=False)
+        wide = column if pa.types.is_signed_integer(column.type) else column.cast(pa.int64())
+        values = wide.to_numpy(zero_copy_only=False)
         low, high = int(values.min()), int(values.max())
         if high - low < 2**31 - 1:
-            return values - low, high - low + 1
+            return np.subtract(values, low, dtype=np.int64), high - low + 1
     coded = column.dictionary_encode()
     rank = np.empty(len(coded.dictionary) + 1, np.int64)
     rank[pc.sort_indices(coded.dictionary).to_numpy()] = np.arange(len(rank) - 1)

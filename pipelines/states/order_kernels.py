@@ -61,8 +61,8 @@ def _by_digit(numbers, order, shift, numbers_out, order_out):  # type: ignore[no
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def counted_places(numbers, size):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
-    """The place of each row in the order of `counted_order`."""
-    next_place, places = _first_places(numbers, size), np.empty(len(numbers), np.int64)
+    """The place of each row in the order of `counted_order`; there are fewer than 2^31."""
+    next_place, places = _first_places(numbers, size), np.empty(len(numbers), np.int32)
     for row in range(len(numbers)):
         places[row] = next_place[numbers[row]]
         next_place[numbers[row]] += 1

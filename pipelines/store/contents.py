@@ -35,9 +35,14 @@ def problem_of(path: AnyPath) -> str | None:
     return None if whole else "is damaged: its content is not what its name says"
 
 
+def digest_of_file(content: BufferedIOBase) -> str:
+    """The digest of a file's content, as `paths.digest_of` has it of bytes."""
+    return file_digest(content, blake3).hexdigest(length=DIGEST_BYTES)  # type: ignore[arg-type, call-arg, no-any-return]
+
+
 def _is_named(path: AnyPath, content: BufferedIOBase) -> bool:
     """Whether a name ends with the digest of a content: of BLAKE3, or of BLAKE2b, as up to state format 5."""
-    if path.stem.endswith(file_digest(content, blake3).hexdigest(length=DIGEST_BYTES)):  # type: ignore[arg-type, call-arg]
+    if path.stem.endswith(digest_of_file(content)):
         return True
     content.seek(0)
     return path.stem.endswith(file_digest(content, lambda: blake2b(digest_size=DIGEST_BYTES)).hexdigest())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import singledispatch
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -13,6 +13,8 @@ from pipelines.errors import StateError
 from pipelines.files.object_path import ObjectPath
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pipelines.files.paths import AnyPath
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -25,20 +27,31 @@ def write_whole(target: AnyPath, content: bytes | memoryview) -> None:
     Raises:
         StateError: no space, or no permission.
     """
-    partial = target.with_name(f".{target.name}.{uuid4().hex}.partial")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_bytes(content)
-        partial.replace(target)  # type: ignore[arg-type]
-    except OSError as wrong:
-        with suppress(OSError):
-            partial.unlink()
-        raise refused(str(target), wrong) from wrong
+    with draft_of(target) as draft:
+        draft.write_bytes(content)
+        draft.replace(target)  # type: ignore[arg-type]
 
 
 @write_whole.register(ObjectPath)
 def _(target: ObjectPath, content: bytes | memoryview) -> None:
     target.write_bytes(content)
+
+
+@contextmanager
+def draft_of(target: AnyPath) -> Iterator[AnyPath]:
+    """A path beside a file that is to be written on a disk; what is there is removed if the disk refuses.
+
+    Raises:
+        StateError: no space, or no permission.
+    """
+    draft = target.with_name(f".{target.name}.{uuid4().hex}.partial")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        yield draft
+    except OSError as wrong:
+        with suppress(OSError):
+            draft.unlink()
+        raise refused(str(target), wrong) from wrong
 
 
 @singledispatch

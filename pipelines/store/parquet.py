@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pipelines.definition.relative_paths import is_object_store
 from pipelines.errors import StateError
 from pipelines.files.object_path import ObjectPath
 from pipelines.files.paths import path_of
 from pipelines.files.readable import readable, size_and_footer
 from pipelines.states.stored_types import optional, required_where_whole
-from pipelines.store.contents import problem_of
-from pipelines.store.disk import write_whole
-from pipelines.store.paths import digest_of
+from pipelines.store.contents import digest_of_file, problem_of
+from pipelines.store.disk import draft_of, write_whole
+from pipelines.store.paths import DIGEST_BYTES, digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,6 +30,7 @@ STATES_IN_A_GROUP = 2**14
 """A task of finalize reads, of every file of states, the row groups that hold its keys. The more files a batch has, the fewer rows of each
 are a task's: large groups would hold mostly those of others."""
 COMPRESSION = "snappy"
+_LARGE, _BUFFER = 2**24, 2**20  # bytes of a table that is not encoded in memory; bytes that are written at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,11 @@ def states_encoding(few: Sequence[str], chosen_by: Sequence[str]) -> Encoding:
 def encoded(table: pa.Table, how: Encoding = AS_USUAL) -> pa.Buffer:
     """A table as the bytes of a Parquet file. Whole numbers and instants are stored as differences, in less time and room."""
     sink = pa.BufferOutputStream()
+    _encode(table, how, sink)
+    return sink.getvalue()
+
+
+def _encode(table: pa.Table, how: Encoding, sink: pa.NativeFile) -> None:
     table = required_where_whole(table) if how.required else table
     codes = {each.name: "DELTA_BINARY_PACKED" for each in table.schema if each.name not in how.dictionary and _is_whole(each.type)}
     pq.write_table(
@@ -71,7 +78,6 @@ def encoded(table: pa.Table, how: Encoding = AS_USUAL) -> pa.Buffer:
         column_encoding=codes or None,
         write_statistics=True if how.chosen_by is None else list(how.chosen_by),
     )
-    return sink.getvalue()
 
 
 def _is_whole(kind: pa.DataType) -> bool:
@@ -88,12 +94,30 @@ def write_named(table: pa.Table, folder: str, name: Callable[[str], str], how: E
     Raises:
         StateError: no space, or no permission.
     """
+    if table.nbytes >= _LARGE and not is_object_store(folder):
+        path, size = _write_large(table, folder, name, how)
+        return {"path": path, "size": size, "rows": len(table)}
     content = encoded(table, how)
     path = name(digest_of(memoryview(content)))
     target = path_of(folder, path)
     if not _exists(target, content.size):
         write_whole(target, memoryview(content))
     return {"path": path, "size": content.size, "rows": len(table)}
+
+
+def _write_large(table: pa.Table, folder: str, name: Callable[[str], str], how: Encoding) -> tuple[str, int]:
+    """The path and the size of a file that is encoded to the disk: in memory it would take twice its size while it grows."""
+    with draft_of(path_of(folder, name("0" * 2 * DIGEST_BYTES))) as draft:
+        with pa.BufferedOutputStream(pa.OSFile(str(draft), "wb"), _BUFFER) as sink:
+            _encode(table, how, sink)
+        with draft.open("rb") as content:
+            path = name(digest_of_file(content))
+        size, target = draft.stat().st_size, path_of(folder, path)
+        if _exists(target, size):
+            draft.unlink()
+        else:
+            draft.replace(target)  # type: ignore[arg-type]
+        return path, size
 
 
 @singledispatch

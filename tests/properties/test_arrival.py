@@ -83,7 +83,9 @@ def derived(window: Any, found: tuple[Batch, ...], low: int, high: int, note: pa
     """The windows of the batches `low` up to `high`, behind a note; and the note after them."""
     starts, ends = (np.array([getattr(batch, name) for batch in found], np.int64) for name in ("start", "end"))
     rows = positioned([(at, lifted(window, at, found[at])) for at in range(low, high)])
-    arranged = arrange_by_arrival(rows, note, ("k",), Batches(starts, ends, DEEP, np.array([high - 1], np.int64)))
+    of_notes = [name for name in (FILE_NUMBER, ROW_IN_BATCH) if name not in window.made_of.places]
+    batches = Batches(starts, ends, DEEP, np.array([high - 1], np.int64))
+    arranged = arrange_by_arrival(rows, note, ("k",), batches, of_notes=of_notes)
     combined = combine_arranged(arranged, window=window, when=closing(window, ends), keys=("k",), aggregates=AGGREGATES)
     assert combined.found.held is not None
     return combined, note_after(arranged, combined.found.held, high - 1)

@@ -73,6 +73,11 @@ def test_memory_is_four_fifths_of_the_machines(monkeypatch: pytest.MonkeyPatch) 
     assert connect().execute("SELECT current_setting('memory_limit')").fetchall() == [(limit,)]
 
 
+def test_files_of_events_are_not_kept_in_memory() -> None:
+    """They are read once; DuckDB would keep them until memory is short."""
+    assert connect(files=True).execute("SELECT current_setting('enable_external_file_cache')").fetchall() == [(False,)]
+
+
 # The state
 
 

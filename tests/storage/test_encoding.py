@@ -1,6 +1,7 @@
 """Whole numbers and instants are stored as differences, and come back as they were, however far apart they lie: read by other engines."""
 
 from datetime import date, time
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -9,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines.store.parquet import Encoding, encoded
+from pipelines.store.parquet import Encoding, encoded, read_parquet
 
 FAR = [2**63 - 1, -(2**63), 0, None, -(2**63), 2**63 - 1, 1]
 COLUMNS = {
@@ -35,6 +36,24 @@ def test_which_columns_are_differences(file: str) -> None:
     codes = {group.column(at).path_in_schema: group.column(at).encodings for at in range(group.num_columns)}
     assert {name for name, found in codes.items() if "DELTA_BINARY_PACKED" in found} == set(COLUMNS)
     assert "RLE_DICTIONARY" in codes["key"]
+
+
+def test_columns_without_nulls_are_required_and_read_as_any_other(tmp_path: Path) -> None:
+    place, table = tmp_path / "file.parquet", pa.table(COLUMNS | PLAIN | {"list": [[1, None]] * 7, "lists": [[1], None] * 3 + [[]]})
+    place.write_bytes(encoded(table, Encoding(["key"], 4, required=True)))
+    with_nulls = {name for name, column in zip(table.column_names, table.columns, strict=True) if column.null_count}
+    assert {field.name for field in pq.read_schema(place) if field.nullable} == with_nulls
+    assert read_parquet(str(place)).equals(table)
+    assert read_parquet(str(place)).schema == table.schema
+    assert duckdb.connect().read_parquet(str(place)).to_arrow_table().num_rows == pl.read_parquet(place).height == 7
+
+
+def test_footers_tell_the_extremes_of_columns_that_rows_are_chosen_by(tmp_path: Path) -> None:
+    place = tmp_path / "file.parquet"
+    place.write_bytes(encoded(pa.table(PLAIN), Encoding(chosen_by=["key", "text"])))
+    group = pq.read_metadata(place).row_group(0)
+    told = {group.column(at).path_in_schema: group.column(at).statistics for at in range(group.num_columns)}
+    assert {name for name, each in told.items() if each and each.has_min_max} == {"key", "text"}
 
 
 def test_arrow_reads_what_was_written(file: str) -> None:

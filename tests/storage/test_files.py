@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Barrier
+from unittest import mock
 
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -12,6 +13,8 @@ from deltalake import DeltaTable
 
 from pipelines.definition.instants import instant_us, label
 from pipelines.errors import StateError
+from pipelines.jobs.upkeep import vacuum
+from pipelines.store import parquet
 from pipelines.store.delta import DeltaStore
 from pipelines.store.disk import write_whole
 from pipelines.store.parquet import encoded, write_named
@@ -82,6 +85,35 @@ def test_equal_content_has_one_path_and_is_written_once(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == [first["path"]]
 
 
+def test_a_large_table_is_encoded_to_the_disk_and_is_the_same_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = pa.table({"v": list(range(100_000)), "w": [None, "a"] * 50_000})
+    small = write_named(table, str(tmp_path / "small"), lambda digest: f"below/{digest}.parquet")
+    monkeypatch.setattr(parquet, "_LARGE", table.nbytes)
+    monkeypatch.setattr(parquet, "encoded", None)
+    for _ in range(2):  # the second time it is there
+        assert write_named(table, str(tmp_path / "large"), lambda digest: f"below/{digest}.parquet") == small
+        assert [path.name for path in (tmp_path / "large/below").iterdir()] == [Path(small["path"]).name]
+    assert (tmp_path / "large" / small["path"]).read_bytes() == (tmp_path / "small" / small["path"]).read_bytes()
+
+
+def test_half_a_large_file_is_written_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = pa.table({"v": [1, 2]})
+    monkeypatch.setattr(parquet, "_LARGE", 0)
+    (tmp_path / "f").write_bytes(memoryview(encoded(table))[:5])
+    write_named(table, str(tmp_path), lambda _digest: "f")
+    assert (tmp_path / "f").read_bytes() == encoded(table).to_pybytes()
+
+
+def test_a_large_file_of_a_killed_task_is_told_from_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Vacuum removes it, as it does half of a small file."""
+    monkeypatch.setattr(parquet, "_LARGE", 0)
+    monkeypatch.setattr(parquet, "digest_of_file", mock.Mock(side_effect=KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        write_named(pa.table({"v": [1, 2]}), str(tmp_path), lambda digest: f"below/{digest}.parquet")
+    [left] = (tmp_path / "below").iterdir()
+    assert vacuum._PARTIAL.fullmatch(left.name)
+
+
 def test_three_may_write_one_file_at_once(tmp_path: Path) -> None:
     content, together = encoded(pa.table({"v": list(range(1000))})), Barrier(3)
 
@@ -101,7 +133,10 @@ def test_half_a_file_is_written_anew(tmp_path: Path) -> None:
     assert (tmp_path / "f").read_bytes() == encoded(table).to_pybytes()
 
 
-def test_a_place_that_cannot_be_written_is_an_error_for_its_reader(tmp_path: Path) -> None:
+def test_a_place_that_cannot_be_written_is_an_error_for_its_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StateError, match="cannot write"):
         write_whole(tmp_path / "file" / "below", b"x")
+    monkeypatch.setattr(parquet, "_LARGE", 0)
+    with pytest.raises(StateError, match="cannot write"):
+        write_named(pa.table({"v": [1]}), str(tmp_path), lambda digest: f"file/{digest}")

@@ -133,6 +133,16 @@ def test_no_other_row_groups_are_decoded(tmp_path: Path, monkeypatch: pytest.Mon
     assert asked == [[1, 2], [1]]
 
 
+def test_a_footer_is_read_once_for_all_parts_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each task of a worker reads the rows of other buckets."""
+    table = pa.table({"bucket": pa.array([0, 0, 1, 1], pa.int16()), "n": range(4)})
+    place, asked, read = f"{tmp_path}/a.parquet", list[str](), pq.read_metadata
+    pq.write_table(table, place, row_group_size=2)
+    monkeypatch.setattr(pq, "read_metadata", lambda path: asked.append(path) or read(path))
+    found = [local_rows([place], SCHEMA, ["n"], None, Between("bucket", at, at + 1))["n"].to_pylist() for at in range(3)]
+    assert (found, asked) == ([[0, 1], [2, 3], []], [place])
+
+
 def test_states_lie_in_small_row_groups(tmp_path: Path) -> None:
     """
     states of a batch   |-----|-----|-----|--|    also where batches share a file

@@ -27,7 +27,7 @@ NOTED = {"definition.json", "facts.json"}
 
 MOVED = {"state": 1, "state_with_one_ledger": 1, "state_of_format_2": 2}
 """Samples whose windows a migration moves -> their format."""
-STAYS = {"state_of_format_4": 4, "state_of_format_5": 5}
+STAYS = {"state_of_format_4": 4, "state_of_format_5": 5, "state_of_format_6": 6}
 
 
 def unpacked(sample: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -6,9 +6,13 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 from pipelines import errors
+from pipelines.store import parquet
+from pipelines.store.parquet import write_named
 from tests.case_counts import few
 from tests.properties.equal_values import bitwise
 from tests.storage.three_batches import OTHER, Small
@@ -84,6 +88,15 @@ def test_the_error_says_what_to_do(small: Small) -> None:
     small.store("root")
     with full(100), pytest.raises(errors.StateError, match="space"):
         small.run("root")
+
+
+def test_a_large_file_on_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is encoded to the disk, and the disk refuses in the middle of it."""
+    monkeypatch.setattr(parquet, "_LARGE", 0)
+    table = pa.table({"v": np.random.default_rng(1).random(500_000)})
+    with full(100_000), pytest.raises(errors.StateError, match="space"):
+        write_named(table, str(tmp_path), lambda digest: f"below/{digest}.parquet")
+    assert not [*(tmp_path / "below").iterdir()]
 
 
 def test_nothing_is_left_lying_about(small: Small) -> None:

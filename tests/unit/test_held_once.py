@@ -11,6 +11,7 @@ import pytest
 from pipelines.aggregates.lifts import Narrowed
 from pipelines.definition.plain_lifts import Plain
 from pipelines.sources.duckdb_session import any_session
+from pipelines.sources.row_times import is_event_time
 from pipelines.sources.values_once import values_once
 from pipelines.states.held_once import following, footer_of, together, told, whole, whole_schema
 
@@ -91,6 +92,37 @@ def test_a_value_that_may_hold_a_null_of_its_own_is_counted_by_itself() -> None:
     kinds = {"min_x": "VARCHAR", "count_x": "BIGINT"}
     found = values_once({name: LIFTS[name] for name in kinds}, kinds, kinds)
     assert found == ({"min_x": "(x)::VARCHAR", "count_x": "((x) IS NOT NULL)::BIGINT"}, {"min_x": None, "count_x": None})
+
+
+def test_an_instant_that_is_the_event_time_is_the_frame_s() -> None:
+    """Before 1970, too; the difference of a window by the event time is about it."""
+    lifts = {"delta": Plain("any_value(us(t))", "value", "us(t)"), "rows": LIFTS["rows"]}
+    kinds = {"delta": "BIGINT", "rows": "BIGINT"}
+    once = values_once(lifts, kinds, kinds, lambda value: value == "us(t)")
+    assert once == ({}, {"delta": ("instant", "frame"), "rows": ("one", "")})
+    frames = pa.array([-(2**50), -1, 0, 2**50], pa.timestamp("us", tz="UTC"))
+    seen = whole(pa.table({"k": ["a"] * 4, "frame": frames}).replace_schema_metadata(told(once[1])))
+    assert seen["delta"].type == pa.int64()
+    assert seen["delta"].to_pylist() == [-(2**50), -1, 0, 2**50]
+    assert values_once(lifts, kinds, {**kinds, "delta": "DOUBLE"}, lambda _: True) == (
+        {"delta": "(us(t))::DOUBLE"},
+        {"delta": None, "rows": ("one", "")},
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "value"),
+    [
+        ("t", "TIMESTAMP", "epoch_us((t)::TIMESTAMPTZ)"),  # of which zone it is, the source says
+        ("t", "DATE", "epoch_us((t)::TIMESTAMPTZ)"),
+        ("t", "VARCHAR", "epoch_us((t)::TIMESTAMPTZ)"),
+        ("t", "TIMESTAMP WITH TIME ZONE", "epoch_us((t + INTERVAL 1 DAY)::TIMESTAMPTZ)"),
+        ("t", "TIMESTAMP WITH TIME ZONE", "epoch_us((u)::TIMESTAMPTZ)"),
+    ],
+)
+def test_another_value_is_not_taken_for_the_event_time(name: str, kind: str, value: str) -> None:
+    assert not is_event_time(name, {"t": kind, "u": "TIMESTAMP WITH TIME ZONE"}, value)
+    assert is_event_time("a b", {"a b": "TIMESTAMP WITH TIME ZONE"}, 'epoch_us(("a b")::TIMESTAMPTZ)')
 
 
 def test_a_lift_that_cannot_be_told_of_one_row_leaves_all_to_groups() -> None:

@@ -22,7 +22,7 @@ from pipelines.sources.duckdb_session import described
 from pipelines.sources.lift import rows_as_states, states, tally
 from pipelines.sources.repeated_rows import once
 from pipelines.sources.sql_types import stored
-from pipelines.states.checkpoint import arranged, frame_range, numbered
+from pipelines.states.checkpoint import arranged, frame_range, with_files
 from pipelines.states.columns import FIRST_EVENT, FRAME, INSTANT, LAST_EVENT
 from pipelines.states.held_once import row_count
 from pipelines.states.rows_in_slots import extent_of
@@ -130,10 +130,9 @@ def _write_states(
     share: Share, split: Split, frames: FrameSet, table: pa.Table, newest: int | None, by_file: Sequence[int], decided: int
 ) -> tuple[dict[str, Any], int]:
     """Write the states of a frame set; the file, and how many rows are in them."""
-    if frames.by_arrival:
-        table = numbered(table, by_file, split.number, split.first)
+    table = with_files(table, by_file, split.first) if frames.by_arrival else table
     rows = row_count(table)
-    table = arranged(table, share.bound.pipeline.keys, split.batch_us, frames.grain_us)
+    table = arranged(table, share.bound.pipeline.keys, split.batch_us, frames.grain_us, split.number)
     table = runs(table, share.bound.pipeline.keys, frames.run_us, share.bound.fields) if frames.run_us else table
     name = StatesPath(split.batch_us, split.number, newest, *frame_range(table, frames.width_us), decided=decided).named
     return write_named(table, f"{share.bound.folder}/{frames.table}", name, encoding(frames, share.bound.pipeline.keys)), rows

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL
-from pipelines.states.checkpoint import arranged, last_frames, numbered
+from pipelines.states.checkpoint import arranged, last_frames
 from pipelines.states.columns import BATCH, BUCKET, FILE_NUMBER, FRAME, ROW_BATCH, ROW_IN_SPLIT
 from pipelines.states.keys import contiguous
 from pipelines.store.parquet import encoded, states_encoding
@@ -45,8 +45,6 @@ def arranged_batches(table: pa.Table, keys: Sequence[str], frames: FrameSet, bun
     if frames.by_arrival and FILE_NUMBER not in table.column_names:
         _, file, _ = bundle.place(batch, table[ROW_IN_SPLIT].to_numpy() - 1)
         table = table.drop_columns([ROW_IN_SPLIT]).append_column(FILE_NUMBER, pa.array(file))
-    if frames.by_arrival:
-        table = numbered(table, (), 0)
     return arranged(table, keys, batch, frames.grain_us)
 
 

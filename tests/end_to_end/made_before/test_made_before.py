@@ -17,9 +17,9 @@ from tests.end_to_end.made_before.definitions import END, START, every_kind, row
 HERE = Path(__file__).parent
 
 
-@pytest.fixture(params=["state", "state_with_one_ledger", "state_of_format_2", "state_of_format_4", "state_of_format_5"])
+@pytest.fixture(params=["state", "state_with_one_ledger", *(f"state_of_format_{number}" for number in (2, 4, 5, 6))])
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Path:
-    """A folder with the source and an old state: of version 0.1, the last with ledgers in one piece, the last of formats 2, 4 and 5."""
+    """A folder with the source and an old state: of version 0.1, the last with ledgers in one piece, the last of formats 2, 4, 5 and 6."""
     monkeypatch.chdir(tmp_path)
     return with_state(tmp_path, request.param)
 

@@ -1,0 +1,58 @@
+"""Fields over the same memory are reduced once; those over equal values elsewhere each by itself."""
+
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pyarrow as pa
+
+from pipelines import aggregates as agg
+from pipelines.aggregates.algebra import Sum
+from pipelines.engine.assignment import Assignment
+from pipelines.engine.windows import results
+from pipelines.states.held_once import told, whole
+
+NONE = np.empty(0, np.int64)
+AGGREGATES = {"rows": agg.count(), "known": agg.count("x"), "other": agg.count("y"), "total": agg.sum("x")}
+
+
+def states(x: list[int | None], y: list[int | None]) -> pa.Table:
+    """States that are rows, as a file holds them, then with every column."""
+    held = pa.table({"x": pa.array(x, pa.int64()), "y": pa.array(y, pa.int64())})
+    columns = {field.columns[0] for each in AGGREGATES.values() for field in each.fields}
+    ways = {"rows": ("one", ""), "count_x": ("present", "x"), "count_y": ("present", "y"), "sum_x": ("total", "x")}
+    assert columns == set(ways)
+    return whole(held.replace_schema_metadata(told(ways)))
+
+
+def summed(states: pa.Table) -> tuple[dict[str, Any], int]:
+    """
+    state    0   1   2   3
+             |-------|
+                 |-------|          two windows
+
+    The results of both, and how often a column was summed.
+    """
+    lo, hi, rows = np.array([0, 1]), np.array([3, 4]), np.arange(4)
+    windows = Assignment(rows, rows * 0, lo * 0, lo, hi, lo, lo, hi, NONE, NONE, rows * 0)
+    with mock.patch.object(Sum, "reduce", autospec=True, side_effect=Sum.reduce) as reduce:
+        found = results(states, windows, AGGREGATES)
+    return {name: column.to_pylist() for name, column in found.items()}, reduce.call_count
+
+
+def test_columns_of_ones_are_summed_once() -> None:
+    found, times = summed(states([5, 6, 7, 8], [1, 2, 3, 4]))
+    assert found == {"rows": [3, 3], "known": [3, 3], "other": [3, 3], "total": [18, 21]}
+    assert times == 2
+
+
+def test_a_column_with_a_null_is_summed_by_itself() -> None:
+    found, times = summed(states([5, None, 7, 8], [1, 2, 3, None]))
+    assert found == {"rows": [3, 3], "known": [2, 2], "other": [3, 2], "total": [12, 15]}
+    assert times == 4
+
+
+def test_equal_values_elsewhere_in_memory_are_summed_by_themselves() -> None:
+    table = states([5, 6, 7, 8], [1, 2, 3, 4])
+    copied = pa.table({name: pa.array(table[name].to_pylist()) for name in table.column_names})
+    assert summed(copied) == (summed(table)[0], 4)
