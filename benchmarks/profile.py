@@ -26,7 +26,7 @@ STEPS: Mapping[str, tuple[str, ...]] = {
     "accumulate: count the rows": ("jobs.run.accumulate_split.count",),
     "accumulate: scan, lift": ("jobs.run.accumulate_split.stored", "jobs.run.accumulate_split.slot_lift"),
     "accumulate: seal": ("jobs.run.accumulate_split.sealed",),
-    "accumulate: arrange": ("jobs.run.accumulate_split.arranged", "jobs.run.accumulate_split.numbered"),
+    "accumulate: arrange": ("jobs.run.accumulate_split.arranged", "jobs.run.accumulate_split.with_files"),
     "finalize: read": ("jobs.run.finalize_task.read_states", "jobs.run.finalize_task.in_order"),
     "finalize: arrange": ("jobs.run.finalize_task.arrange", "jobs.run.finalize_task.arrange_by_arrival"),
     "finalize: assign": ("engine.windows._found", "engine.windows._only", "engine.windows._heads"),

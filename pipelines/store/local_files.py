@@ -82,7 +82,7 @@ def _footer(place: str) -> pq.FileMetaData:
 
 def _rows(place: str, schema: pa.Schema, columns: Sequence[str], condition: ds.Expression | None, between: Between | None) -> pa.Table:
     """The rows of one file that lie between, of the row groups that can meet the condition too."""
-    with pq.ParquetFile(place, metadata=_footer(place), pre_buffer=False) as file:
+    with pq.ParquetFile(place, metadata=_footer(place) if between else None, pre_buffer=False) as file:
         there = file.schema_arrow  # made anew each time it is asked for
         footer = footer_of(there)
         gone = following(pa.schema([], footer))

@@ -120,7 +120,7 @@ def _arranged(shard: Shard, places: Sequence[str], *, noting: bool) -> Arranged:
         return arrange(pa.concat_tables([before.select(states.column_names), states]) if before else states, keys, frames.grain_us)
     states, starts = in_order(states), shard.starts
     batches = Batches(starts[:-1], starts[1:], instant_us(shard.bound.pipeline.start, "start"), np.array(shard.notes_after, np.int64))
-    of_notes = [name for name in keep if name not in places]
+    of_notes = [name for name in keep if name in states.column_names and name not in places]
     return arrange_by_arrival(states, before, keys, batches, partial(evaluated, shard.bound.aggregates), of_notes)
 
 
