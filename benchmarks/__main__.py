@@ -30,7 +30,7 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    """Run what was asked; 1 if someone's windows were wrong."""
+    """Run what was asked; 1 if someone's windows were wrong, or a promise is not kept."""
     asked = arguments()
     console = Console(width=None if sys.stdout.isatty() else 150)
     for work in asked.profile:
@@ -50,7 +50,9 @@ def main() -> int:
     if results:
         report.write(results, scale=asked.scale, runs=asked.runs, outcomes=outcomes, widths=width_lines)
         console.print(f"Written to {results}", markup=False)
-    return int(any(outcome.wrong for outcome in outcomes))
+    for line in (broken := figures.broken(outcomes)):
+        console.print(f"Not kept: {line}", markup=False)
+    return int(bool(broken) or any(outcome.wrong for outcome in outcomes))
 
 
 def _wants_widths(words: list[str]) -> bool:

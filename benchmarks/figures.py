@@ -9,6 +9,7 @@ from benchmarks.measurement import Measurement
 from benchmarks.workloads import MEASURES
 
 NOTHING = "-"
+_YES, _NO = ": yes", ": no"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ def _ratio(outcome: Outcome, ours_s: float | None) -> tuple[str, str]:
     ratio, promised = outcome.job_s / ours_s, outcome.contestant.promised
     if not promised:
         return f"{ratio:.2f}", NOTHING
-    return f"{ratio:.2f}", f"{promised:.2f}: {'yes' if ratio >= promised else 'no'}"
+    return f"{ratio:.2f}", f"{promised:.2f}{_YES if ratio >= promised else _NO}"
 
 
 def _scaling(contestant: Contestant) -> str:
@@ -103,8 +104,23 @@ def _kind_line(kind: Outcome, measure: Outcome) -> tuple[str, ...]:
     ratio = kind.job_s / measure.job_s
     work = f"{kind.contestant.workload.name}, {kind.contestant.workload.question}"
     figures = (f"{kind.windows:,}", f"{kind.job_s:.2f}", f"{measure.windows:,}", f"{measure.job_s:.2f}")
-    verdict = f"{AT_MOST:.2f}: {'yes' if ratio <= AT_MOST else 'no'}"
+    verdict = f"{AT_MOST:.2f}{_YES if ratio <= AT_MOST else _NO}"
     return (work, *figures, f"{ratio:.2f}", verdict, f"{kind.cpu_s / measure.cpu_s:.2f}")
+
+
+def broken(outcomes: Sequence[Outcome]) -> list[str]:
+    """A line for each promise that is not kept."""
+    peers = [
+        f"{work}, {who}: {ratio} times ours; promised at least {promised.removesuffix(_NO)}"
+        for work, who, *_, ratio, promised in lines(outcomes)
+        if promised.endswith(_NO)
+    ]
+    kinds = [
+        f"{work}: {ratio} times tumbling windows; promised at most {promised.removesuffix(_NO)}"
+        for work, *_, ratio, promised, _ in kind_lines(outcomes)
+        if promised.endswith(_NO)
+    ]
+    return [*peers, *kinds]
 
 
 WIDTH_HEADINGS = ("frames a window", "windows", "finalize s", "of it fixed", "to the fewest frames")
