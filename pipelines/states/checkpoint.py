@@ -40,11 +40,11 @@ def with_files(table: pa.Table, rows_by_file: Sequence[int], first: int = 0) -> 
     """
     if FILE_NUMBER in table.column_names:
         return table
-    files = _files(table[ROW_IN_SPLIT].to_numpy(), np.cumsum(rows_by_file), np.arange(first, first + len(rows_by_file) + 1, dtype=np.int32))
+    files = _files(table[ROW_IN_SPLIT].to_numpy(), np.cumsum(rows_by_file), np.arange(first, first + len(rows_by_file) + 1))
     return table.drop_columns([ROW_IN_SPLIT]).append_column(FILE_NUMBER, pa.array(files))
 
 
-def _files(rows: Ints, ends: Ints, numbers: np.ndarray) -> np.ndarray:
+def _files(rows: Ints, ends: Ints, numbers: Ints) -> Ints:
     """The number of each row's file. `rows`: from 1; `ends`: how many rows there are up to the end of each file."""
     if bool(np.all(rows[1:] >= rows[:-1])):
         borders = np.searchsorted(rows, ends, side="right")
@@ -102,9 +102,8 @@ def _rises(numbers: pa.ChunkedArray) -> bool:
 
 
 def _placed(table: pa.Table, split: int) -> pa.Table:
-    """Rows by arrival with `ROW_IN_BATCH` and without `ORDINAL`, and with `FILE_NUMBER` as files have it."""
+    """Rows by arrival with `ROW_IN_BATCH` and without `ORDINAL`."""
     places = pc.add(table[ORDINAL], pa.scalar((split << 40) - 1, pa.int64()))
-    table = table.set_column(table.column_names.index(FILE_NUMBER), FILE_NUMBER, table[FILE_NUMBER].cast(pa.int64()))
     return table.drop_columns([ORDINAL]).append_column(ROW_IN_BATCH, places)
 
 
