@@ -4,11 +4,11 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Thread, Timer, current_thread, get_ident, main_thread
+from threading import Event, Thread, Timer, current_thread, get_ident, main_thread
 from types import FrameType
 from typing import NoReturn
 
-from pipelines.spark.stopping import stop_jobs
+from pipelines.spark.stopping import stop_jobs_until
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 PUBLISH = "publish"
@@ -19,6 +19,7 @@ _heard: list[signal.Signals] = []  # those that this process listens for
 _caught: list["Interrupted"] = []
 _steps: list[str] = []
 _stopping: list[Thread] = []
+_ended = Event()
 _again: dict[int, Timer] = {}
 
 
@@ -36,6 +37,7 @@ def listening() -> Iterator[None]:
     before = {each: signal.getsignal(each) for each in SIGNALS}
     for kept in (_heard, _caught, _steps, _stopping, _again):
         kept.clear()
+    _ended.clear()
     if current_thread() is main_thread():
         _heard.extend(each for each in SIGNALS if before[each] is not signal.SIG_IGN)
     _listen()
@@ -43,6 +45,7 @@ def listening() -> Iterator[None]:
     try:
         yield
     finally:
+        _ended.set()
         sys.unraisablehook = ignored
         _send_no_more()
         for each in _heard:
@@ -63,6 +66,7 @@ def caught() -> Interrupted | None:
 def end(number: int) -> int:
     """Wait until Spark knows, say what was interrupted, and give the exit status as shells do."""
     _send_no_more()
+    _ended.set()
     for thread in _stopping:
         thread.join(_PATIENCE_S)
     print(_told(), file=sys.stderr)
@@ -88,7 +92,7 @@ def _interrupt(number: int, _frame: FrameType | None) -> NoReturn:
     for each in _heard:
         signal.signal(each, signal.SIG_DFL)
     _caught.append(Interrupted(number))
-    _stopping.append(Thread(target=stop_jobs, daemon=True))
+    _stopping.append(Thread(target=stop_jobs_until, args=(_ended,), daemon=True))
     _stopping[-1].start()
     raise _caught[0]
 

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from threading import Event
+
+_AGAIN_S = 0.25
 
 
 def stop_jobs() -> None:
@@ -17,6 +22,13 @@ def stop_jobs() -> None:
     with suppress(Exception):
         if session is not None:
             session.interruptAll()
+
+
+def stop_jobs_until(ended: Event) -> None:
+    """`stop_jobs` again and again: a job that was asked for just before the first time begins after it, and whoever asked waits for it."""
+    stop_jobs()
+    while not ended.wait(_AGAIN_S):
+        stop_jobs()
 
 
 def _attribute(module: str, *names: str) -> Any:  # noqa: ANN401 - Spark's
