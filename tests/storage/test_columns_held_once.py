@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pyarrow as pa
@@ -147,3 +148,26 @@ def test_files_put_together_hold_values_once_if_each_of_them_did(tmp_path: Path,
         if pq.read_metadata(file).num_rows
     )
     same_as_clean(pipeline, tmp_path, 3)
+
+
+def test_a_difference_of_event_times_is_held_as_the_frame_and_gives_the_same_windows(tmp_path: Path) -> None:
+    """`by_delta("t", ...)` holds nothing beside the frame; the same instant as another expression holds a column."""
+    chance = random.Random(5)
+    for at in range(BATCHES):
+        write(tmp_path, at, chance, pa.float64())
+    found = []
+    for number, of in enumerate(("t", "t + INTERVAL 0 SECOND")):
+        kinds = {"grown": windows.arrival(windows.by_delta(of, "20m"))}
+        pipeline = replace(Small(tmp_path).pipeline, windows=kinds, aggregates={"n": agg.count(), "total": agg.sum("x")})
+        root = tmp_path / f"state{number}"
+        run(pipeline, root=root, start=START, end=START + BATCHES * HOUR, spark=HERE)
+        bound = bind(pipeline, root)
+        names = {name for file in bound.store.snapshot("frames/rows").files for name in columns_in(bound, file.path)}
+        assert any(name.startswith("delta") for name in names) == bool(number)
+        found.append(read(pipeline, "grown", root=root, provisional=True))
+    assert len(found[0]) > BATCHES
+    assert bitwise(*found)
+
+
+def columns_in(bound: Any, path: str) -> list[str]:
+    return list(pq.read_schema(f"{bound.folder}/frames/rows/{path}").names)
