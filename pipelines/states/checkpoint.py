@@ -83,7 +83,7 @@ def arranged(table: pa.Table, keys: Sequence[str], batch_us: int | Ints, width_u
     one_batch, by_arrival = batch.strides == (0,), ORDINAL in table.column_names
     if by_arrival and one_batch and _rises(table[ORDINAL]):  # rows in order of arrival are sorted by number alone, which is far cheaper
         table, bucket = by_number(table, number), np.repeat(bucket, np.bincount(number))
-    elif (order := _order(batch, number, table[ORDINAL].to_numpy() if by_arrival else table[FRAME].to_numpy() // width_us)) is None:
+    elif (order := _order(batch, number, _within(table, width_us))) is None:
         table, bucket = table.combine_chunks(), bucket[number]
     else:
         table, bucket, batch = taken(table, order), bucket[number[order]], batch if one_batch else batch[order]
@@ -93,6 +93,11 @@ def arranged(table: pa.Table, keys: Sequence[str], batch_us: int | Ints, width_u
             table = table.set_column(table.column_names.index(name), name, contiguous(table[name]).view(INSTANT))
     table = table.add_column(len(keys), BATCH, pa.array(batch).view(INSTANT))
     return table.append_column(BUCKET, pa.array(bucket))
+
+
+def _within(table: pa.Table, width_us: int) -> Ints:
+    """What sorts the states of a key in a batch: the place of a row, or the number of a frame."""
+    return table[ORDINAL].to_numpy() if ORDINAL in table.column_names else table[FRAME].to_numpy() // width_us
 
 
 def _rises(numbers: pa.ChunkedArray) -> bool:
