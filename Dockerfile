@@ -11,7 +11,7 @@ COPY requirements.txt ./
 RUN pip install --no-cache-dir -r requirements.txt
 
 # Editable, so that the mounted pipelines/ is the code that runs.
-COPY pyproject.toml README.md muntin_cli.py ./
+COPY pyproject.toml README.md ./
 COPY pipelines pipelines
 RUN pip install --no-cache-dir --no-deps --editable .
 

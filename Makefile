@@ -23,7 +23,7 @@ check: setup lint ## style, types, arrows, and the tests that start neither Spar
 test: setup lint ## lint, then every test, four files at a time, since Airflow waits a lot; ARGS="-k sliding" narrows the tests
 	@bash setup/for_tests.sh
 # Where Python is told to write no bytecode, hundreds of programs that tests start would each compile all of it.
-	@.venv/bin/python -m compileall -q pipelines examples muntin_cli.py
+	@.venv/bin/python -m compileall -q pipelines examples
 	@export MUNTIN_CORE=$${MUNTIN_CORE:-300}; $(python) -m pytest -n 4 --max-worker-restart 0 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 cluster-test: setup ## brokers, databases, object stores and a Spark cluster of several workers, for real and at length
@@ -37,7 +37,7 @@ cluster-test: setup ## brokers, databases, object stores and a Spark cluster of 
 lint: setup ## style, types and the direction of imports
 	.venv/bin/ruff check
 	.venv/bin/ruff format --check
-	.venv/bin/mypy pipelines
+	.venv/bin/mypy
 	.venv/bin/lint-imports
 
 up: setup ## Airflow with its web page on 127.0.0.1, to look around; the password is printed

@@ -19,8 +19,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.ours.pipeline import session
-from pipelines import Pipeline, read, run, sources, windows
-from pipelines import aggregates as agg
+from muntin import Pipeline, read, run, sources, windows
+from muntin import aggregates as agg
 
 BEGIN = datetime(2024, 1, 1, tzinfo=UTC)
 WINDOW_S = 10

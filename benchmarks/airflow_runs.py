@@ -34,10 +34,10 @@ from examples.demo.results import differences
 from examples.demo.servers import Airflow, scheduling, spark, until_spark
 from examples.demo.watch import Look
 from examples.flights_log import FOLDER, write_flights_log
-from pipelines import run
-from pipelines.cli.definition import load_pipeline
-from pipelines.definition.relative_paths import at_home
-from pipelines.testing.in_process import InProcess
+from muntin import run
+from muntin.cli.definition import load_pipeline
+from muntin.definition.relative_paths import at_home
+from muntin.testing.in_process import InProcess
 
 OURS, EMPTY, LAST_FILE = "flights", "empty", "2014-01-01.parquet"
 START, DAY = datetime(2013, 1, 1, tzinfo=UTC), timedelta(days=1)
@@ -45,7 +45,7 @@ EMPTY_DAG = """
 from datetime import UTC, datetime
 
 from airflow.sdk import DAG, chain, task
-from pipelines.airflow.spark import CONNECTION, spark_session
+from muntin.airflow.spark import CONNECTION, spark_session
 
 def counting(**context):
     with spark_session(CONNECTION, context["dag"].fileloc) as spark:

@@ -24,9 +24,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipelines import Pipeline, run, sources, windows
-from pipelines import aggregates as agg
-from pipelines.testing.in_process import InProcess
+from muntin import Pipeline, run, sources, windows
+from muntin import aggregates as agg
+from muntin.testing.in_process import InProcess
 
 START, DAY = datetime(2024, 1, 1, tzinfo=UTC), timedelta(days=1)
 DAYS, ROWS, KEYS = 20, 100_000, 200
@@ -87,7 +87,7 @@ WIDER = "a file with a wider type (int, then long)"
 @contextmanager
 def counted(into: dict[str, int]) -> Iterator[None]:
     """Count what is read: of the source by the tasks that make states, of states by those that make windows, and to write them anew."""
-    from pipelines.jobs.run import accumulate, finalize_task, joined_reading, read_batches
+    from muntin.jobs.run import accumulate, finalize_task, joined_reading, read_batches
 
     def counting(what: str, task: Callable[[Any], Any]) -> Callable[[Any], Any]:
         def read(*given: Any) -> Any:  # noqa: ANN401 - whatever a task takes
@@ -116,9 +116,9 @@ def _read_so_far() -> int:
 
 def measured(folder: Path, name: str) -> dict[str, Any]:
     """Make a change in a folder with data and state, and count."""
-    from pipelines.jobs.bound import bind
-    from pipelines.jobs.upkeep.promote import promote
-    from pipelines.jobs.upkeep.rebuild import to_rebuild
+    from muntin.jobs.bound import bind
+    from muntin.jobs.upkeep.promote import promote
+    from muntin.jobs.upkeep.rebuild import to_rebuild
 
     root, spark, found = folder / "state", InProcess(), {"source_bytes": 0, "state_bytes": 0, "source_rows": 0}
     began = time.process_time()
@@ -139,8 +139,8 @@ def measured(folder: Path, name: str) -> dict[str, Any]:
 
 
 def _needs_source(changed: Pipeline, root: Path) -> bool:
-    from pipelines.jobs.adoption import adoptable
-    from pipelines.jobs.bound import bind
+    from muntin.jobs.adoption import adoptable
+    from muntin.jobs.bound import bind
 
     bound = bind(changed, root)
     return not Path(bound.folder).is_dir() and adoptable(bound) is None

@@ -19,11 +19,11 @@ from rich.console import Console
 
 from benchmarks import report
 from benchmarks.workloads import EPOCH
-from pipelines import Pipeline, read, run, sources, windows
-from pipelines import aggregates as agg
-from pipelines.jobs.bound import bind
-from pipelines.store.paths import IDS
-from pipelines.testing.in_process import InProcess
+from muntin import Pipeline, read, run, sources, windows
+from muntin import aggregates as agg
+from muntin.jobs.bound import bind
+from muntin.store.paths import IDS
+from muntin.testing.in_process import InProcess
 
 MINUTE = timedelta(minutes=1)
 MINUTE_US = 60_000_000

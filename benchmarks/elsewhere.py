@@ -32,8 +32,8 @@ from benchmarks.ours.pipeline import WINDOW, session
 from benchmarks.peers import spark_range
 from benchmarks.reference import reference
 from benchmarks.workloads import EPOCH, SLIDING
-from pipelines import read, run, sources
-from pipelines.files.paths import path_of
+from muntin import read, run, sources
+from muntin.files.paths import path_of
 from tests import kafka_broker, object_store
 from tests.cluster import driver
 from tests.cluster.standalone import standalone

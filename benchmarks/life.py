@@ -32,9 +32,9 @@ from rich.table import Table
 from benchmarks.life_limits import broken
 from benchmarks.long_logs import lengthen
 from benchmarks.long_windows import long_windows
-from pipelines import Pipeline, run, sources, windows
-from pipelines import aggregates as agg
-from pipelines.testing.in_process import InProcess
+from muntin import Pipeline, run, sources, windows
+from muntin import aggregates as agg
+from muntin.testing.in_process import InProcess
 
 START, MINUTE, DAY = datetime(2024, 1, 1, tzinfo=UTC), timedelta(minutes=1), timedelta(days=1)
 EVENTS, KEYS, MORE, REPLACED, CORRECTED, MISSING = 20, 5, 50, 9, 9, 9

@@ -23,9 +23,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.contestant import own_peak_mb
-from pipelines import Pipeline, read, run, sources, windows
-from pipelines import aggregates as agg
-from pipelines.testing.in_process import InProcess
+from muntin import Pipeline, read, run, sources, windows
+from muntin import aggregates as agg
+from muntin.testing.in_process import InProcess
 
 START, HOUR = datetime(2024, 1, 1, tzinfo=UTC), timedelta(hours=1)
 START_US, HOUR_US = int(START.timestamp()) * 1_000_000, 3_600_000_000

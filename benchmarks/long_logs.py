@@ -5,8 +5,8 @@ from pathlib import Path
 import pyarrow as pa
 from deltalake import DeltaTable
 
-from pipelines.store.log_append import append
-from pipelines.store.store import Change
+from muntin.store.log_append import append
+from muntin.store.store import Change
 
 DAYS = 7
 """So long the commits of a log are kept."""

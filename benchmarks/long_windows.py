@@ -16,21 +16,21 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipelines import Pipeline, run, sources, windows
-from pipelines import aggregates as agg
-from pipelines.definition.instants import AFTER_ALL, instant_us
-from pipelines.jobs.bound import Bound, bind
-from pipelines.jobs.ledger_segments import write_segment
-from pipelines.jobs.pending import accumulated
-from pipelines.jobs.upkeep.tiers import make_tiers
-from pipelines.jobs.window_tables import place, published
-from pipelines.states.columns import BATCH, FRAME, INSTANT
-from pipelines.states.frames import Ints
-from pipelines.store.shared_files import write_shared
-from pipelines.store.store import Change
-from pipelines.testing.in_process import InProcess
-from pipelines.timeline.batches import Batches
-from pipelines.timeline.ledger import NOTES, Entries, Ledger
+from muntin import Pipeline, run, sources, windows
+from muntin import aggregates as agg
+from muntin.definition.instants import AFTER_ALL, instant_us
+from muntin.jobs.bound import Bound, bind
+from muntin.jobs.ledger_segments import write_segment
+from muntin.jobs.pending import accumulated
+from muntin.jobs.upkeep.tiers import make_tiers
+from muntin.jobs.window_tables import place, published
+from muntin.states.columns import BATCH, FRAME, INSTANT
+from muntin.states.frames import Ints
+from muntin.store.shared_files import write_shared
+from muntin.store.store import Change
+from muntin.testing.in_process import InProcess
+from muntin.timeline.batches import Batches
+from muntin.timeline.ledger import NOTES, Entries, Ledger
 
 START, MINUTE, MINUTE_US = datetime(2024, 1, 1, tzinfo=UTC), timedelta(minutes=1), 60_000_000
 SIZES = ("10m", "24h", "7d", "30d")

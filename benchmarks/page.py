@@ -21,10 +21,10 @@ from rich.table import Table
 from starlette.testclient import TestClient
 
 from benchmarks.life import MINUTE, START, definition, once
-from pipelines import windows
-from pipelines.definition.instants import instant_us
-from pipelines.page.app import page_app
-from pipelines.page.installation import Installation
+from muntin import windows
+from muntin.definition.instants import instant_us
+from muntin.page.app import page_app
+from muntin.page.installation import Installation
 
 KINDS: dict[str, Any] = {
     "tumbling": windows.tumbling("5m"),

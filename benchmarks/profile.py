@@ -20,7 +20,7 @@ from rich.table import Table
 
 from benchmarks.contestants import CONTESTANTS, Contestant
 from benchmarks.events import event_files
-from pipelines.testing.in_process import Context, InProcess
+from muntin.testing.in_process import Context, InProcess
 
 STEPS: Mapping[str, tuple[str, ...]] = {
     "accumulate: count the rows": ("jobs.run.accumulate_split.count",),
@@ -84,7 +84,7 @@ def measuring() -> Iterator[Clock]:
     with ExitStack() as patches:
         for step, names in STEPS.items():
             for name in names:
-                module, function = f"pipelines.{name}".rsplit(".", 1)
+                module, function = f"muntin.{name}".rsplit(".", 1)
                 found = getattr(importlib.import_module(module), function)
                 patches.enter_context(mock.patch(f"{module}.{function}", clock.around(step, found)))
         yield clock

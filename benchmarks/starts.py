@@ -22,16 +22,16 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.cpu import Cpu
-from pipelines import read, run
-from pipelines.cli.definition import load_pipeline
-from pipelines.spark import tasks
-from pipelines.spark.spark_session import session_or_local
+from muntin import read, run
+from muntin.cli.definition import load_pipeline
+from muntin.spark import tasks
+from muntin.spark.spark_session import session_or_local
 
 START, DAY, ROWS, WARM_UP = datetime(2024, 1, 1, tzinfo=UTC), timedelta(days=1), 200, 3
 DEFINITION = """
 from datetime import UTC, datetime
-from pipelines import Pipeline, sources, windows
-from pipelines import aggregates as agg
+from muntin import Pipeline, sources, windows
+from muntin import aggregates as agg
 
 pipeline = Pipeline(
     name="starts", source=sources.files("{folder}/data/{{start:%Y-%m-%d}}.csv", event_time="at"), schedule="@daily",
@@ -58,7 +58,15 @@ def make_project(folder: Path, days: int) -> Path:
 
 def fresh(definition: Path, root: Path) -> Seconds:
     """Run the first batch in a process of its own; seconds, and CPU seconds."""
-    command = [sys.executable, "-c", "import sys, muntin_cli; sys.exit(muntin_cli.main())", "run", str(definition), "--root", str(root)]
+    command = [
+        sys.executable,
+        "-c",
+        "import sys; from muntin.cli.main import main; sys.exit(main())",
+        "run",
+        str(definition),
+        "--root",
+        str(root),
+    ]
     begun = time.perf_counter()
     process = subprocess.Popen(
         [*command, "--start", f"{START:%Y-%m-%d}", "--end", f"{START + DAY:%Y-%m-%d}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL

@@ -5,8 +5,8 @@ The data is the arrival log that `python -m examples.flights_log` writes: a flig
 
 from datetime import UTC, datetime
 
-from pipelines import Pipeline, airflow_dag, sources, windows
-from pipelines import aggregates as agg
+from muntin import Pipeline, airflow_dag, sources, windows
+from muntin import aggregates as agg
 
 flights = Pipeline(
     name="flights",

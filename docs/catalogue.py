@@ -7,9 +7,9 @@ from sys import modules
 
 import pyarrow as pa
 
-from pipelines import aggregates as agg
-from pipelines.aggregates import Sum
-from pipelines.laws.states import finished, lifted
+from muntin import aggregates as agg
+from muntin.aggregates import Sum
+from muntin.laws.states import finished, lifted
 from tests.catalogue.aggregates import ROWS, Row
 from tests.catalogue.columns import COLUMNS, fixed
 

@@ -64,7 +64,7 @@ def said_by_file(path: Path) -> set[str]:
     text = path.read_text(encoding="utf-8") if path.suffix == ".py" else ""
     folders = path.parts
     found = {"spark"} if "SparkSession.builder" in text else set()
-    if "quality" in folders or re.search(r"expectations|pipelines\.quality", text):
+    if "quality" in folders or re.search(r"expectations|muntin\.quality", text):
         found.add("gx")
     return set(DESCRIPTIONS) if "airflow" in folders and "tests" in folders else found
 

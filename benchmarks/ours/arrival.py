@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from benchmarks.ours.pipeline import Job
 from benchmarks.workloads import DELTA_S, ROWS
-from pipelines import windows
+from muntin import windows
 
 BATCH = timedelta(hours=2)
 COUNTED = Job(windows.arrival(windows.by_count(ROWS)), BATCH)

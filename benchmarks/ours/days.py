@@ -4,6 +4,6 @@ from datetime import timedelta
 
 from benchmarks.ours.pipeline import Job
 from benchmarks.workloads import ZONE
-from pipelines import windows
+from muntin import windows
 
 JOB = Job(windows.tumbling("1d", timezone=ZONE), schedule=timedelta(days=128))

@@ -11,12 +11,12 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from benchmarks.workloads import EPOCH
-from pipelines import Pipeline, read, run, sources, windows
-from pipelines import aggregates as agg
-from pipelines.spark.quick_java import environment, quick
+from muntin import Pipeline, read, run, sources, windows
+from muntin import aggregates as agg
+from muntin.spark.quick_java import environment, quick
 
 WINDOW = "windows"
-DAEMON = "pipelines.jobs.python_daemon"
+DAEMON = "muntin.jobs.python_daemon"
 """Spark's Python daemon with the engine imported."""
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from benchmarks.ours.pipeline import Job, start
 from benchmarks.workloads import LATEST_ARRIVAL_US, SLIDING_SIZE_S, SLIDING_STEP_S
-from pipelines import windows
+from muntin import windows
 
 __all__ = ["read_windows", "start", "write_windows"]
 

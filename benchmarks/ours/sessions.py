@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from benchmarks.ours.pipeline import Job, start
 from benchmarks.workloads import SESSION_GAP_S
-from pipelines import windows
+from muntin import windows
 
 __all__ = ["read_windows", "start", "write_windows"]
 

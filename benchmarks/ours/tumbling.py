@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from benchmarks import workloads
 from benchmarks.ours.pipeline import Job
-from pipelines import windows
+from muntin import windows
 
 
 def _job(work: workloads.Workload, schedule: timedelta) -> Job:

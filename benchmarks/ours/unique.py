@@ -4,6 +4,6 @@ from datetime import timedelta
 
 from benchmarks.ours.pipeline import Job
 from benchmarks.workloads import UNIQUE_SIZE_S
-from pipelines import windows
+from muntin import windows
 
 JOB = Job(windows.unique_sliding(f"{UNIQUE_SIZE_S}s"), schedule=timedelta(hours=2))

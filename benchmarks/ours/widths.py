@@ -16,7 +16,7 @@ from pathlib import Path
 from benchmarks.events import event_files
 from benchmarks.ours.pipeline import Job, start
 from benchmarks.workloads import SLIDING
-from pipelines import windows
+from muntin import windows
 
 FRAMES = (10, 100, 1000)
 WINDOWS_A_KEY = 3_699

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from pipelines import aggregates as agg
-from pipelines.definition.instants import instant_us
-from pipelines.engine.windows import combine_arranged
-from pipelines.laws.states import lifted, queried
-from pipelines.states.columns import ARRIVAL_TIME, BATCH_POSITION, INSTANT
-from pipelines.states.sorted import arrange
-from pipelines.states.sorted_by_arrival import Batches, arrange_by_arrival
-from pipelines.timeline.closing import closing
+from muntin import aggregates as agg
+from muntin.definition.instants import instant_us
+from muntin.engine.windows import combine_arranged
+from muntin.laws.states import lifted, queried
+from muntin.states.columns import ARRIVAL_TIME, BATCH_POSITION, INSTANT
+from muntin.states.sorted import arrange
+from muntin.states.sorted_by_arrival import Batches, arrange_by_arrival
+from muntin.timeline.closing import closing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
-    from pipelines.states.sorted import Arranged
-    from pipelines.windows import Window
+    from muntin.states.sorted import Arranged
+    from muntin.windows import Window
 
 SECOND = 1_000_000
 MEMBERS = agg.collect("name")

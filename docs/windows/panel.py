@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from docs.windows.derive import Drawn, derived
-from pipelines import windows
+from muntin import windows
 
 if TYPE_CHECKING:
-    from pipelines.windows import Window
+    from muntin.windows import Window
 
 HOUR, DAY = 3_600, 86_400
 LETTER = {HOUR: "h", DAY: "d"}

@@ -17,9 +17,9 @@ from examples.demo.results import WINDOW, batch_table, differences, plot, report
 from examples.demo.servers import scheduling, spark, until_spark
 from examples.demo.waiting import finish
 from examples.flights_log import FOLDER, write_flights_log
-from pipelines import Pipeline, RunReport, run
-from pipelines.cli.definition import load_pipeline
-from pipelines.definition.relative_paths import at_home
+from muntin import Pipeline, RunReport, run
+from muntin.cli.definition import load_pipeline
+from muntin.definition.relative_paths import at_home
 
 DEMO = PROJECT / ".demo"
 DEFINITION = "dags/flights.py"
@@ -119,7 +119,7 @@ def the_year_in_bulk(home: Home, flights: Pipeline) -> None:
 
 
 def in_bulk(home: Home, flights: Pipeline, root: Path, start: datetime, end: datetime) -> RunReport:
-    """`pipelines.run` on the Spark Connect server."""
+    """`muntin.run` on the Spark Connect server."""
     from pyspark.sql import SparkSession
 
     session = SparkSession.builder.remote(home.spark).getOrCreate()

@@ -77,7 +77,7 @@ def _airflow_settings(folder: Path, port: int) -> dict[str, str]:
         "AIRFLOW__CORE__DAGS_FOLDER": str(PROJECT / "dags"),
         "AIRFLOW__CORE__PLUGINS_FOLDER": str(PROJECT / "plugins"),
         "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
-        "AIRFLOW__CORE__EXECUTOR": "pipelines.airflow.executor.ReadyLocalExecutor",
+        "AIRFLOW__CORE__EXECUTOR": "muntin.airflow.executor.ReadyLocalExecutor",
         "AIRFLOW__CORE__PARALLELISM": "4",
         "AIRFLOW__CORE__DEFAULT_TASK_RETRIES": "1",
         "AIRFLOW__CORE__DEFAULT_TASK_RETRY_DELAY": "5",
@@ -131,7 +131,7 @@ def spark_server(port: int) -> list[str]:
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.log.level": "ERROR",
-        "spark.python.daemon.module": "pipelines.jobs.python_daemon",
+        "spark.python.daemon.module": "muntin.jobs.python_daemon",
         "spark.sql.shuffle.partitions": "4",
     }
     chosen = [part for key, value in settings.items() for part in ("--conf", f"{key}={value}")]

@@ -6,12 +6,12 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipelines import Pipeline, read
-from pipelines.cli.output import columns
-from pipelines.definition.instants import instant_us
-from pipelines.jobs.bound import bind
-from pipelines.jobs.reports import BatchReport
-from pipelines.jobs.run.batch_reports import batch_reports
+from muntin import Pipeline, read
+from muntin.cli.output import columns
+from muntin.definition.instants import instant_us
+from muntin.jobs.bound import bind
+from muntin.jobs.reports import BatchReport
+from muntin.jobs.run.batch_reports import batch_reports
 
 WINDOW = "last_6_hours"
 ORIGINS = ("EWR", "JFK", "LGA")

@@ -7,8 +7,8 @@ from pathlib import Path
 DEFINITION = """
 from datetime import UTC, datetime
 
-from pipelines import Pipeline, airflow_dag, sources, windows
-from pipelines import aggregates as agg
+from muntin import Pipeline, airflow_dag, sources, windows
+from muntin import aggregates as agg
 
 shop = Pipeline(
     name="shop",
@@ -27,7 +27,7 @@ dag = airflow_dag(shop)
 DOWNSTREAM = """
 from airflow.sdk import DAG, task
 
-from pipelines.airflow import window_asset
+from muntin.airflow import window_asset
 
 with DAG("after_shop", schedule=[window_asset("shop", "half_day")]):
 
@@ -40,8 +40,8 @@ with DAG("after_shop", schedule=[window_asset("shop", "half_day")]):
 TOTALS = """
 from shop import shop
 
-from pipelines import Pipeline, airflow_dag, sources, windows
-from pipelines import aggregates as agg
+from muntin import Pipeline, airflow_dag, sources, windows
+from muntin import aggregates as agg
 
 totals = Pipeline(
     name="totals",

@@ -20,8 +20,8 @@ from examples.demo.failure import DemoError
 from examples.demo.home import Home, make_home
 from examples.demo.servers import Airflow, scheduling, spark, until_spark
 from examples.demo.watch import Look
-from pipelines import read
-from pipelines.cli.definition import load_pipeline
+from muntin import read
+from muntin.cli.definition import load_pipeline
 from tests.airflow.project import half_days, write_day, write_project
 from tests.alerts.receivers import Webhook, webhook
 

@@ -13,7 +13,7 @@ import pytest
 
 from examples.demo.home import PROJECT, program_env
 
-NEEDED = ["deltalake", "duckdb", "great_expectations", "pandas", "pipelines.jobs.run.finalize", "pyspark.sql.connect.session"]
+NEEDED = ["deltalake", "duckdb", "great_expectations", "pandas", "muntin.jobs.run.finalize", "pyspark.sql.connect.session"]
 WORKER = """
 import json, sys
 from pathlib import Path
@@ -36,7 +36,7 @@ for worker in executor.workers.values():
 CHANGED = """
 import os, sys
 from pathlib import Path
-from pipelines.airflow import imported_ahead
+from muntin.airflow import imported_ahead
 
 sys.path.insert(0, sys.argv[1])
 if sys.argv[2] == "plugin":
@@ -67,7 +67,7 @@ def python(home: Path, program: str, *arguments: str) -> None:
 @pytest.mark.parametrize(
     ("module", "name", "there"),
     [
-        ("pipelines.airflow.executor", "ReadyLocalExecutor", True),
+        ("muntin.airflow.executor", "ReadyLocalExecutor", True),
         ("airflow.executors.local_executor", "LocalExecutor", False),
     ],
 )
@@ -92,4 +92,4 @@ def test_a_fork_runs_no_code_of_before(tmp_path: Path, package: str, said: str) 
 
 
 def test_where_nothing_was_imported_ahead_nothing_is_refused(tmp_path: Path) -> None:
-    python(tmp_path, "from pipelines.airflow.imported_ahead import check_libraries; check_libraries()")
+    python(tmp_path, "from muntin.airflow.imported_ahead import check_libraries; check_libraries()")

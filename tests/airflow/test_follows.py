@@ -10,8 +10,8 @@ from examples.demo.database import database, migrate
 from examples.demo.home import Home, make_home
 from examples.demo.servers import Airflow, scheduling, spark, until_spark
 from examples.demo.watch import Look
-from pipelines import read
-from pipelines.cli.definition import load_pipeline
+from muntin import read
+from muntin.cli.definition import load_pipeline
 from tests.airflow.project import DAYS, write_project, write_totals
 
 LAST = 2

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from pipelines.alerts.facts import Batch, Hole, Run
-from pipelines.definition.instants import instant_us
-from pipelines.definition.schedule import Interval
+from muntin.alerts.facts import Batch, Hole, Run
+from muntin.definition.instants import instant_us
+from muntin.definition.schedule import Interval
 from tests.storage.three_batches import HOUR, START
 
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from pipelines.alerts.message import Message
-from pipelines.channels.addresses import of_connection, of_environment
-from pipelines.channels.apprise_channel import send
-from pipelines.channels.errors import ChannelError
-from pipelines.channels.notifiers import notify
+from muntin.alerts.message import Message
+from muntin.channels.addresses import of_connection, of_environment
+from muntin.channels.apprise_channel import send
+from muntin.channels.errors import ChannelError
+from muntin.channels.notifiers import notify
 from tests.alerts.receivers import Mailbox, Webhook
 from tests.servers import free_port
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from pipelines import alerts
-from pipelines.errors import DefinitionError
-from pipelines.jobs.definition_note import described
-from pipelines.jobs.fingerprint import derivation, fingerprint
+from muntin import alerts
+from muntin.errors import DefinitionError
+from muntin.jobs.definition_note import described
+from muntin.jobs.fingerprint import derivation, fingerprint
 from tests.storage.three_batches import Small
 
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from pipelines.alerts import to
-from pipelines.alerts.facts import Run
-from pipelines.alerts.findings import Finding, findings
-from pipelines.alerts.recovery import recovered
+from muntin.alerts import to
+from muntin.alerts.facts import Run
+from muntin.alerts.findings import Finding, findings
+from muntin.alerts.recovery import recovered
 from tests.alerts.made import batch, check, hole, hours, report, row, run
 
 EXPECTED = "window day: expect_column_values_to_be_between(column='total', min_value=0)"

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.alerts import to
-from pipelines.alerts.findings import Finding
-from pipelines.alerts.message import Message
-from pipelines.channels.errors import ChannelError
-from pipelines.jobs.alerting.delivery import deliver
-from pipelines.jobs.alerting.outbox import MOST, TRIES, Letter, Outbox
-from pipelines.jobs.alerting.problems import Problems
+from muntin.alerts import to
+from muntin.alerts.findings import Finding
+from muntin.alerts.message import Message
+from muntin.channels.errors import ChannelError
+from muntin.jobs.alerting.delivery import deliver
+from muntin.jobs.alerting.outbox import MOST, TRIES, Letter, Outbox
+from muntin.jobs.alerting.problems import Problems
 from tests.alerts.made import hours
 
 ALERTS = to("ops", "team")

@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-from pipelines.airflow.silence import tell_of_silence
-from pipelines.channels.addresses import of_environment
-from pipelines.channels.errors import ChannelError
+from muntin.airflow.silence import tell_of_silence
+from muntin.channels.addresses import of_environment
+from muntin.channels.errors import ChannelError
 from tests.alerts.receivers import Webhook
 from tests.servers import free_port
 
 
 @pytest.fixture(autouse=True)
 def _connections(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pipelines.airflow.alerting.addresses_of", of_environment)
+    monkeypatch.setattr("muntin.airflow.alerting.addresses_of", of_environment)
 
 
 def context(**facts: Any) -> dict[str, Any]:

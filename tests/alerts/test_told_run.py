@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from pipelines import Pipeline, RunReport, alerts
-from pipelines.alerts.declaration import Alerts
-from pipelines.errors import SourceError
-from pipelines.jobs.alerting.told_run import run_and_tell
-from pipelines.jobs.look.status import status
+from muntin import Pipeline, RunReport, alerts
+from muntin.alerts.declaration import Alerts
+from muntin.errors import SourceError
+from muntin.jobs.alerting.told_run import run_and_tell
+from muntin.jobs.look.status import status
 from tests.alerts.receivers import Webhook
 from tests.servers import free_port
 from tests.storage.three_batches import HERE, HOUR, START, Small
@@ -164,7 +164,7 @@ def test_a_channel_that_is_down_stops_nothing_and_gets_it_later(
 
 
 def test_a_channel_that_hangs_takes_seconds_and_no_more(shop: Told, hook: Webhook, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pipelines.channels.apprise_channel.READ_S", 0.5)
+    monkeypatch.setattr("muntin.channels.apprise_channel.READ_S", 0.5)
     hook.wait_s = 3
     report = with_limits(shop, quarantined=0.2).run(0)
     assert report.published["hours"]
@@ -175,14 +175,14 @@ def test_an_alert_that_breaks_is_said_and_stops_nothing(shop: Told, monkeypatch:
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError(SECRET)
 
-    monkeypatch.setattr("pipelines.jobs.alerting.alert.findings", broken)
+    monkeypatch.setattr("muntin.jobs.alerting.alert.findings", broken)
     report = shop.run(0)
     assert report.published["hours"]
     assert report.alerts == ("not told: RuntimeError",)
 
 
 def test_a_range_that_cannot_be_is_the_caller_s_mistake_and_no_alert(shop: Told, hook: Webhook) -> None:
-    from pipelines.errors import DefinitionError
+    from muntin.errors import DefinitionError
 
     with pytest.raises(DefinitionError):
         run_and_tell(shop.pipeline, root=shop.small.folder / "state", start=START, end=START + HOUR / 2, link="", spark=HERE)
@@ -190,7 +190,7 @@ def test_a_range_that_cannot_be_is_the_caller_s_mistake_and_no_alert(shop: Told,
 
 
 def test_vacuum_leaves_what_alerts_remember(shop: Told) -> None:
-    from pipelines.jobs.upkeep.vacuum import vacuum
+    from muntin.jobs.upkeep.vacuum import vacuum
 
     shop.run(0)
     with suppress(SourceError):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import ceil, floor
 from typing import Any
 
-from pipelines.aggregates import theta_sets
+from muntin.aggregates import theta_sets
 from tests.properties.equal_values import alike
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from pipelines import aggregates as agg
-from pipelines.aggregates import Aggregate
+from muntin import aggregates as agg
+from muntin.aggregates import Aggregate
 from tests.catalogue import accuracy, functions
 from tests.catalogue.accuracy import EXACT, MOMENTS, NINE_DIGITS, ROUNDED, Accuracy
 from tests.catalogue.columns import FLOATS, NUMBERS, ORDERED, TEXTS

@@ -1,6 +1,6 @@
 """The table of window kinds: how each is called, its oracle, how to draw random windows of it, and its picture.
 
-Each row is a constructor of `pipelines.windows`. Its page is `docs/windows/<page>.md`.
+Each row is a constructor of `muntin.windows`. Its page is `docs/windows/<page>.md`.
 """
 
 import random
@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from docs.windows.panel import HOUR, Panel
-from pipelines import windows
+from muntin import windows
 from tests.catalogue import random_windows as drawn
 from tests.catalogue.calls import aligned, size, span
 from tests.catalogue.random_times import Drawn
@@ -29,7 +29,7 @@ class Kind:
 
     Attributes:
         call: as a user writes it, over rows that are some seconds apart.
-        makes: the classes of `pipelines.windows` that the constructor gives.
+        makes: the classes of `muntin.windows` that the constructor gives.
         calls: class of the oracle -> how a user calls for a window of it.
         draws: name -> a random window of the oracle's.
         arrivals: the same of windows by arrival: name -> a random window, the oracle's and ours.

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from types import ModuleType
 
 from docs.windows.pictures import HERE
-from pipelines import aggregates, windows
+from muntin import aggregates, windows
 from tests.catalogue.aggregates import NO_STATES, ROWS, Row
 from tests.catalogue.kinds import KINDS, POLICIES, Kind
 from tests.end_to_end.judge.arrivals import ARRIVALS
@@ -27,11 +27,11 @@ def classes_of_windows() -> set[type]:
 
 def missing_rows() -> Iterator[str]:
     for name in sorted(functions(aggregates) - NO_STATES - {row.name for row in ROWS}):
-        yield f"pipelines.aggregates.{name} has no row: add one to ROWS in tests/catalogue/aggregates.py"
+        yield f"muntin.aggregates.{name} has no row: add one to ROWS in tests/catalogue/aggregates.py"
     for name in sorted(functions(windows) - POLICIES - {kind.name for kind in KINDS}):
-        yield f"pipelines.windows.{name} has no row: add one to KINDS in tests/catalogue/kinds.py"
+        yield f"muntin.windows.{name} has no row: add one to KINDS in tests/catalogue/kinds.py"
     for each in sorted(classes_of_windows() - {each for kind in KINDS for each in kind.makes}, key=str):
-        yield f"pipelines.windows.{each.__name__} is in no row: add it to `makes` of its row in tests/catalogue/kinds.py"
+        yield f"muntin.windows.{each.__name__} is in no row: add it to `makes` of its row in tests/catalogue/kinds.py"
 
 
 def missing_of_aggregate(row: Row) -> Iterator[str]:

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.cli.main import main
-from pipelines.store.state import states_of
-from pipelines.testing.in_process import InProcess
+from muntin.cli.main import main
+from muntin.store.state import states_of
+from muntin.testing.in_process import InProcess
 
 DEFINITION = '''
 """Readings of sensors."""
 import os
 from datetime import UTC, datetime
 
-from pipelines import Pipeline, airflow_dag, sources, windows
-from pipelines import aggregates as agg
+from muntin import Pipeline, airflow_dag, sources, windows
+from muntin import aggregates as agg
 
 print("a definition may print")
 os.write(1, b"and so may what it calls\\n")
@@ -121,8 +121,8 @@ def without_spark() -> Iterator[None]:
         yield InProcess()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pipelines.jobs.run.run.session_or_local", session)
-        patch.setattr("pipelines.spark.spark_session.session_or_local", session)
+        patch.setattr("muntin.jobs.run.run.session_or_local", session)
+        patch.setattr("muntin.spark.spark_session.session_or_local", session)
         yield
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.store.state import states_of
+from muntin.store.state import states_of
 from tests.cli.conftest import RANGE, Muntin, Project
 
 
@@ -16,8 +16,8 @@ def no_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     def session(_given: object) -> None:
         pytest.fail("Spark was started")
 
-    monkeypatch.setattr("pipelines.jobs.run.run.session_or_local", session)
-    monkeypatch.setattr("pipelines.spark.spark_session.session_or_local", session)
+    monkeypatch.setattr("muntin.jobs.run.run.session_or_local", session)
+    monkeypatch.setattr("muntin.spark.spark_session.session_or_local", session)
 
 
 def suite(project: Project, **expectation: object) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pipelines.cli.main import main
+from muntin.cli.main import main
 from tests.cli.conftest import DAYS, RANGE, Muntin, Project, without_spark
 from tests.cli.test_formats import FORMATS, table_of
 

@@ -5,17 +5,17 @@ from pathlib import Path
 
 import pytest
 
-import pipelines
-from pipelines.cli.definition import load_pipeline
-from pipelines.errors import DefinitionError
+import muntin
+from muntin.cli.definition import load_pipeline
+from muntin.errors import DefinitionError
 from tests.cli.conftest import Project
 
 
 def test_a_dag_file_is_read_without_its_dag(project: Project, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(sys.modules, "pipelines.airflow.dag", None)  # importing it is an error now
+    monkeypatch.setitem(sys.modules, "muntin.airflow.dag", None)  # importing it is an error now
     before = set(sys.modules)
     assert load_pipeline(Path(project.file)).name == "sensors"
-    assert "airflow_dag" not in vars(pipelines)
+    assert "airflow_dag" not in vars(muntin)
     assert not {name for name in set(sys.modules) - before if "sensors" in name}
 
 
@@ -52,7 +52,7 @@ def test_a_name_that_is_not_there(project: Project):
     [
         ("x = 1\ny = = 2\n", "line 2: SyntaxError"),
         ("x = 1\n\nimport nothing_of_that_name\n", "line 3: ModuleNotFoundError: No module named"),
-        ("from pipelines import windows\nwindows.sliding('6h', step='4h')\n", "line 2: size must be a whole number of steps"),
+        ("from muntin import windows\nwindows.sliding('6h', step='4h')\n", "line 2: size must be a whole number of steps"),
         ("raise SystemExit('no')\n", "line 1: SystemExit: no"),
     ],
 )

@@ -26,8 +26,8 @@ from pathlib import Path
 from threading import Event, current_thread
 
 import pyspark.java_gateway as gateway
-import pipelines.jobs.run.run as run
-import pipelines.cli.main
+import muntin.jobs.run.run as run
+import muntin.cli.main
 
 told, checked = [], Event()
 launch, check, accumulate = gateway.launch_gateway, run.check, run.accumulate
@@ -46,7 +46,7 @@ def checked_now(*words, **more):
 
 def accumulated(bound, spark, *words, **more):
     from pyspark.sql import SparkSession
-    from pipelines.spark.tasks import run_tasks
+    from muntin.spark.tasks import run_tasks
     bean = spark.sparkContext._jvm.java.lang.management.ManagementFactory.getRuntimeMXBean()
     told.append({
         "session": SparkSession._instantiatedSession is not None,
@@ -63,7 +63,7 @@ def about_worker(_):
     return {"early": early.pid, "words": early.cmdline(), "numba": "numba.np.arraymath" in __import__("sys").modules}
 
 gateway.launch_gateway, run.check, run.accumulate = launched, checked_now, accumulated
-status = pipelines.cli.main.main()
+status = muntin.cli.main.main()
 print(json.dumps(told))
 sys.exit(status)
 """
@@ -106,7 +106,7 @@ def starting(project: Project, **words: str) -> Iterator[subprocess.Popen[str]]:
     java.parent.mkdir(parents=True)
     java.write_text(WAITING_JAVA.format(said=said))
     java.chmod(0o755)
-    program = [sys.executable, "-m", "muntin_cli", *project.arguments("run", *RANGE)]
+    program = [sys.executable, "-m", "muntin", *project.arguments("run", *RANGE)]
     env = environment(project, JAVA_HOME=str(java.parents[1]), **words)
     with subprocess.Popen(
         program, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, cwd=CHECKOUT
@@ -124,7 +124,7 @@ def test_an_interrupt_while_java_starts_ends_in_a_line(number: signal.Signals, p
     assert (ran.returncode, out) == (128 + number, "")
     assert err.splitlines()[-1] == "interrupted in step start Spark; nothing of this run was published; run again"
     assert "Traceback" not in err
-    assert "muntin_cli" not in err
+    assert "muntin" not in err
     assert len(children) == 2, "Java's and the early Python"
     for child in children:
         eventually(lambda child=child: not child.is_running(), f"{child} has ended")
@@ -150,7 +150,7 @@ def test_a_java_that_fails_in_the_background_is_started_once_more(project: Proje
     java.parent.mkdir(parents=True)
     java.write_text(FAILING_JAVA.format(folder=project.folder, java=os.environ["JAVA_HOME"]))
     java.chmod(0o755)
-    words = [sys.executable, "-m", "muntin_cli", *project.arguments("run", *RANGE)]
+    words = [sys.executable, "-m", "muntin", *project.arguments("run", *RANGE)]
     env = environment(project, JAVA_HOME=str(java.parents[1]))
     ran = subprocess.run(words, env=env, cwd=CHECKOUT, capture_output=True, text=True, check=False, timeout=170)
     assert ran.returncode == 0, ran.stderr

@@ -9,8 +9,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines.cli.run import summary
-from pipelines.jobs.reports import RunReport
+from muntin.cli.run import summary
+from muntin.jobs.reports import RunReport
 from tests.cli.conftest import RANGE, Muntin, Project, made
 
 
@@ -199,7 +199,7 @@ HEAVY = ("pandas", "pyspark", "great_expectations", "matplotlib")
 def test_a_look_imports_what_it_uses(ran: Project, command: list[str]) -> None:
     words = f"""
 import sys
-from pipelines.cli.main import main
+from muntin.cli.main import main
 assert main({ran.arguments(*command)!r}) == 0
 print(sorted(set({HEAVY}) & set(sys.modules)), file=sys.stderr)
 """
@@ -210,7 +210,7 @@ print(sorted(set({HEAVY}) & set(sys.modules)), file=sys.stderr)
 def test_arrow_without_pandas_leaves_pandas_to_others() -> None:
     words = """
 import sys
-from pipelines.cli.light_arrow import without_pandas
+from muntin.cli.light_arrow import without_pandas
 without_pandas()
 import pyarrow as pa
 pa.array([1])

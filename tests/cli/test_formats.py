@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines.cli.main import main
+from muntin.cli.main import main
 from tests.cli.conftest import RANGE, Muntin, Project
 
 
@@ -77,7 +77,7 @@ def test_the_last_windows_in_the_order_of_the_table(muntin: Muntin, ran: Project
 def in_a_terminal(*arguments: str, **environment: str) -> tuple[int, str]:
     """Exit status, and what the command printed on a terminal that is its stdout and stderr."""
     ours, theirs = pty.openpty()
-    words = [sys.executable, "-m", "muntin_cli", *arguments]
+    words = [sys.executable, "-m", "muntin", *arguments]
     plain = {name: value for name, value in os.environ.items() if name != "NO_COLOR"} | {"TERM": "xterm", "COLUMNS": "100"}
     child = subprocess.Popen(words, stdin=theirs, stdout=theirs, stderr=theirs, env=plain | environment)
     os.close(theirs)

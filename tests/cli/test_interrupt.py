@@ -13,10 +13,10 @@ import pytest
 
 from examples.demo.home import make_home
 from examples.demo.servers import spark, until_spark
-from pipelines import read
-from pipelines.cli.place import placed
-from pipelines.jobs.run.run import run
-from pipelines.testing.in_process import InProcess
+from muntin import read
+from muntin.cli.place import placed
+from muntin.jobs.run.run import run
+from muntin.testing.in_process import InProcess
 
 pytestmark = pytest.mark.spark
 
@@ -25,9 +25,9 @@ DEFINITION = """
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pipelines import Pipeline, sources, windows
-from pipelines import aggregates as agg
-from pipelines.store.delta import DeltaStore
+from muntin import Pipeline, sources, windows
+from muntin import aggregates as agg
+from muntin.store.delta import DeltaStore
 
 HERE = {folder!r}
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.spark.stopping import stop_jobs_until
+from muntin.spark.stopping import stop_jobs_until
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.cli.main import COMMANDS
+from muntin.cli.main import COMMANDS
 from tests.cli.conftest import RANGE, Muntin, Project
 
 NAMES = [command.__name__ for command in COMMANDS]
@@ -21,7 +21,7 @@ def test_the_installed_command_shows_its_help():
 
 
 def test_starting_up_imports_nothing_heavy():
-    words = f"import sys, pipelines.cli.main; print(sorted(set({HEAVY}) & set(sys.modules)))"
+    words = f"import sys, muntin.cli.main; print(sorted(set({HEAVY}) & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
@@ -64,7 +64,7 @@ def test_an_interrupt_is_told(muntin: Muntin, project: Project, monkeypatch: pyt
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("pipelines.jobs.look.plan.plan", interrupted)
+    monkeypatch.setattr("muntin.jobs.look.plan.plan", interrupted)
     told = muntin(*project.arguments("plan", *RANGE))
     assert (told.status, told.out) == (130, "")
     assert told.err.splitlines()[-1] == "interrupted; run it again, nothing is half done"

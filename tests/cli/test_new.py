@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pipelines.cli.templates import TEMPLATES
+from muntin.cli.templates import TEMPLATES
 from tests.cli.conftest import Muntin
 
 ROOT = Path(__file__).parents[2]
@@ -49,7 +49,7 @@ class Environment:
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
     place = tmp_path_factory.mktemp("wheel")
-    for name in ("pyproject.toml", "README.md", "LICENSE", "muntin_cli.py"):
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, place)
     shutil.copytree(ROOT / "pipelines", place / "pipelines", ignore=shutil.ignore_patterns("__pycache__"))
     uv = str(Path(sys.executable).with_name("uv"))
@@ -82,7 +82,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
 
 
 def test_the_environment_knows_no_checkout(environment: Environment, tmp_path: Path) -> None:
-    done = environment.call("python", "-c", "import pipelines; print(pipelines.__file__)", cwd=tmp_path)
+    done = environment.call("python", "-c", "import muntin; print(muntin.__file__)", cwd=tmp_path)
     assert done.stdout.startswith(str(environment.folder)), done.stderr
 
 

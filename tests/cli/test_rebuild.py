@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from pipelines import aggregates as agg
-from pipelines import read
-from pipelines.cli.definition import load_pipeline
-from pipelines.errors import DefinitionError, StateError
-from pipelines.jobs.upkeep.rebuild import to_rebuild
+from muntin import aggregates as agg
+from muntin import read
+from muntin.cli.definition import load_pipeline
+from muntin.errors import DefinitionError, StateError
+from muntin.jobs.upkeep.rebuild import to_rebuild
 from tests.cli.conftest import RANGE, Muntin, Project
 
 pytestmark = pytest.mark.usefixtures("spark")

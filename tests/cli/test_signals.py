@@ -10,7 +10,7 @@ from weakref import ref
 
 import pytest
 
-from pipelines.cli.interrupt import SIGNALS, Interrupted, reached
+from muntin.cli.interrupt import SIGNALS, Interrupted, reached
 from tests.cli.conftest import RANGE, Muntin, Project
 
 Plan = Callable[[Callable[[], None]], None]
@@ -19,7 +19,7 @@ Plan = Callable[[Callable[[], None]], None]
 @pytest.fixture
 def plan(monkeypatch: pytest.MonkeyPatch) -> Plan:
     """Replace what `muntin plan` does."""
-    return lambda work: monkeypatch.setattr("pipelines.jobs.look.plan.plan", lambda *_, **__: work())
+    return lambda work: monkeypatch.setattr("muntin.jobs.look.plan.plan", lambda *_, **__: work())
 
 
 def send(number: int) -> None:

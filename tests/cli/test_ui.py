@@ -12,7 +12,7 @@ import pytest
 
 from tests.cli.conftest import Project
 
-MAIN = "import sys; from pipelines.cli.main import main; sys.exit(main(sys.argv[1:]))"
+MAIN = "import sys; from muntin.cli.main import main; sys.exit(main(sys.argv[1:]))"
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from pipelines.cli import working as watched
-from pipelines.cli.working import working
+from muntin.cli import working as watched
+from muntin.cli.working import working
 
 
 def test_a_line_a_step_where_nobody_watches(capfd: pytest.CaptureFixture[str]):

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from pipelines import run
-from pipelines.spark.spark_session import DAEMON
+from muntin import run
+from muntin.spark.spark_session import DAEMON
 from tests.cluster.events import END, START, pipeline
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipelines import Pipeline, sources, windows
-from pipelines import aggregates as agg
+from muntin import Pipeline, sources, windows
+from muntin import aggregates as agg
 
 START, HOUR, HOURS = datetime(2024, 1, 1, tzinfo=UTC), timedelta(hours=1), 6
 END = START + HOURS * HOUR

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines import read
+from muntin import read
 from tests.cluster import histories
 from tests.cluster.standalone import CHECKOUT, Cluster, standalone
 from tests.properties.equal_values import bitwise

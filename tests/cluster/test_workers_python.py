@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines import read, run
+from muntin import read, run
 from tests.cluster.events import END, START, pipeline, write
 from tests.cluster.standalone import CHECKOUT, Cluster, standalone
 from tests.properties.equal_values import bitwise
@@ -30,7 +30,7 @@ pytestmark = [
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A virtual environment with the wheel and its extra `worker`, in the versions of requirements.txt."""
     place = tmp_path_factory.mktemp("worker")
-    for name in ("pyproject.toml", "README.md", "LICENSE", "muntin_cli.py"):
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(CHECKOUT / name, place)
     shutil.copytree(CHECKOUT / "pipelines", place / "pipelines", ignore=shutil.ignore_patterns("__pycache__"))
     pinned = re.findall(r"^[\w.-]+==[^ \\]+", (CHECKOUT / "requirements.txt").read_text(encoding="utf-8"), re.MULTILINE)
@@ -83,4 +83,4 @@ def test_a_run_gives_the_same_windows(cluster: Cluster, environment: Path, tmp_p
         ours, clean = (read(pipeline(tmp_path), name, root=tmp_path / place, provisional=True) for place in ("root", "clean"))
         assert len(clean) > 1000
         assert bitwise(ours, clean), name
-    assert any(environment.glob("lib/*/site-packages/pipelines/**/*.nbi"))  # its own kernels: no tasks ran by another Python
+    assert any(environment.glob("lib/*/site-packages/muntin/**/*.nbi"))  # its own kernels: no tasks ran by another Python

@@ -87,7 +87,7 @@ class Places:
             "HOME": str(self.own(container)),
             "LC_ALL": "C.UTF-8",
             "TMPDIR": str(self.own(container) / "tmp"),
-            "PYTHONPATH": f"{self.folder}/opt/muntin",
+            "PYTHONPATH": f"{self.folder}/opt/muntin/pipelines",
             "SPARK_LOCAL_IP": "127.0.0.1",
             "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         }

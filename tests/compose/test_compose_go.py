@@ -37,7 +37,7 @@ def test_it_is_valid_and_we_read_it_so(tmp_path: Path, profiles: tuple[str, ...]
 
 
 def test_what_muntin_new_writes_is_valid(tmp_path: Path) -> None:
-    file = CHECKOUT / "pipelines/templates/shared/docker-compose.yml"
+    file = CHECKOUT / "pipelines/muntin/templates/shared/docker-compose.yml"
     done = loaded(tmp_path, file, example_variables(optional=True) | {"COMPOSE_PROJECT_NAME": "shop"})
     assert done.returncode == 0, done.stderr
 

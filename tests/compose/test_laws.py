@@ -9,7 +9,7 @@ import yaml
 from tests.compose.compose_file import CHECKOUT, EXAMPLE, FILE, ComposeError, Service, example_variables, interpolated, services
 
 SERVICES = services(example_variables())
-TEMPLATE = CHECKOUT / "pipelines/templates/shared/docker-compose.yml"
+TEMPLATE = CHECKOUT / "pipelines/muntin/templates/shared/docker-compose.yml"
 PROJECT = services(example_variables() | {"COMPOSE_PROJECT_NAME": "shop"}, TEMPLATE)
 """What `muntin new` writes."""
 BOTH = {**SERVICES, **{f"project {name}": each for name, each in PROJECT.items()}}

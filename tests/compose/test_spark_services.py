@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines import read, run
+from muntin import read, run
 from tests.cluster.events import END, START, pipeline, write
 from tests.compose.compose_file import example_variables
 from tests.compose.stack import Stack, stack

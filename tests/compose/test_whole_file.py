@@ -28,8 +28,8 @@ PATIENCE_S = 240
 DAGS = """
 from datetime import UTC, datetime
 
-from pipelines import Pipeline, airflow_dag, sources, windows
-from pipelines import aggregates as agg
+from muntin import Pipeline, airflow_dag, sources, windows
+from muntin import aggregates as agg
 
 rest = {{
     "schedule": "@daily",

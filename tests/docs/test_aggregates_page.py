@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from docs.catalogue import PAGE, page
-from pipelines import aggregates as agg
+from muntin import aggregates as agg
 
 
 def test_the_tables_are_what_the_code_gives() -> None:

@@ -5,13 +5,13 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
-from pipelines.alerts import to
-from pipelines.alerts.declaration import Alerts
-from pipelines.alerts.facts import Batch, Run
-from pipelines.alerts.findings import findings
-from pipelines.alerts.message import message, silence, summary
-from pipelines.alerts.recovery import recovered
-from pipelines.definition.schedule import Interval
+from muntin.alerts import to
+from muntin.alerts.declaration import Alerts
+from muntin.alerts.facts import Batch, Run
+from muntin.alerts.findings import findings
+from muntin.alerts.message import message, silence, summary
+from muntin.alerts.recovery import recovered
+from muntin.definition.schedule import Interval
 from tests.alerts.made import check, hours, report
 
 PAGE = Path(__file__).parents[2] / "docs/alerts.md"

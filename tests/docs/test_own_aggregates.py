@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from pipelines import aggregates as agg
-from pipelines.laws.states import combined, finished, lifted
+from muntin import aggregates as agg
+from muntin.laws.states import combined, finished, lifted
 
 PAGE = Path(__file__).parents[2] / "docs" / "own-aggregates.md"
 

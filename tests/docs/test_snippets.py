@@ -14,10 +14,10 @@ import pytest
 import typer
 
 from examples.flights_log import by_day, departures, read_source
-from pipelines import Pipeline, sources, windows
-from pipelines import aggregates as agg
-from pipelines.cli.main import app, main
-from pipelines.testing import pipeline_of
+from muntin import Pipeline, sources, windows
+from muntin import aggregates as agg
+from muntin.cli.main import app, main
+from muntin.testing import pipeline_of
 from tests.cli.conftest import without_spark
 
 ROOT = Path(__file__).parents[2]
@@ -241,12 +241,11 @@ class TestOutputs:
 
 def test_reading_in_python(muntin: Muntin, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second block of the README, over the days that there are and without suites."""
-    import pipelines
-    from pipelines.jobs.run import run as job
+    from muntin.jobs.run import run as job
 
     code = blocks("README.md")[1].replace("2013, 2, 1", "2013, 1, 9")
     given = job.run
-    monkeypatch.setattr(pipelines, "run", lambda *words, **options: given(*words, **options, validate=False), raising=False)
+    monkeypatch.setattr("muntin.run", lambda *words, **options: given(*words, **options, validate=False), raising=False)
     names: dict[str, Any] = {"flights": pipeline_of(project / "dags/flights.py"), "datetime": datetime, "UTC": UTC}
     exec(compile(code, "README.md", "exec"), names)  # noqa: S102 - our own page
     assert len(names["report"].batches) == 8

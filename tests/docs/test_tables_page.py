@@ -7,9 +7,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from pipelines import Pipeline, read
-from pipelines.definition.relative_paths import at_home
-from pipelines.testing import run_here, windows_of
+from muntin import Pipeline, read
+from muntin.definition.relative_paths import at_home
+from muntin.testing import run_here, windows_of
 from tests.tables.delta_tables import append
 
 PAGE = Path(__file__).parents[2] / "docs/tables.md"

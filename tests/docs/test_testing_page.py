@@ -23,7 +23,9 @@ def test_the_code_of_the_page_runs() -> None:
 
 def test_the_test_of_a_project_stands_as_it_is() -> None:
     (shown,) = re.findall(r'```python title="(.*?)"\n(.*?)```', PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    assert shown[1] in (DOCS.parent / "pipelines/templates/files" / shown[0]).read_text(encoding="utf-8")  # tests/cli/test_new.py runs it
+    assert shown[1] in (DOCS.parent / "pipelines/muntin/templates/files" / shown[0]).read_text(
+        encoding="utf-8"
+    )  # tests/cli/test_new.py runs it
 
 
 def test_the_code_of_the_page_on_sources_runs() -> None:

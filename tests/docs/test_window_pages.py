@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pipelines import windows
+from muntin import windows
 from tests.catalogue.kinds import KINDS, POLICIES
 from tests.oracle import SECOND, Batch
 from tests.properties.random_arrivals import DEEP

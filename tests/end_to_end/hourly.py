@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from pipelines import Pipeline, RunReport, read, run, sources, windows
-from pipelines import aggregates as agg
+from muntin import Pipeline, RunReport, read, run, sources, windows
+from muntin import aggregates as agg
 from tests.storage.spark_in_process import Here
 
 START = datetime(2024, 1, 1, tzinfo=UTC)

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from pipelines import aggregates as agg
-from pipelines import sources
-from pipelines.errors import DefinitionError, MuntinError, SourceError
-from pipelines.jobs.fingerprint import fingerprint
-from pipelines.jobs.look.quarantine import quarantined
+from muntin import aggregates as agg
+from muntin import sources
+from muntin.errors import DefinitionError, MuntinError, SourceError
+from muntin.jobs.fingerprint import fingerprint
+from muntin.jobs.look.quarantine import quarantined
 from tests.end_to_end.hourly import Hourly, times
 
 AT = "2024-01-01 00:10:00"

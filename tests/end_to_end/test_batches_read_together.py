@@ -8,13 +8,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines import aggregates as agg
-from pipelines import read, windows
-from pipelines.errors import MuntinError
-from pipelines.jobs.bound import bind
-from pipelines.jobs.reports_table import last_accumulated, manifest
-from pipelines.jobs.run import accumulate_task, shares_of_sources
-from pipelines.store.paths import QUARANTINE, SharedPath, parse_states_path
+from muntin import aggregates as agg
+from muntin import read, windows
+from muntin.errors import MuntinError
+from muntin.jobs.bound import bind
+from muntin.jobs.reports_table import last_accumulated, manifest
+from muntin.jobs.run import accumulate_task, shares_of_sources
+from muntin.store.paths import QUARANTINE, SharedPath, parse_states_path
 from tests.end_to_end.hourly import Hourly, hour, times
 
 HOURS = 5

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from pipelines import aggregates as agg
-from pipelines import windows
-from pipelines.errors import MuntinError, SourceError
+from muntin import aggregates as agg
+from muntin import windows
+from muntin.errors import MuntinError, SourceError
 from tests.end_to_end.hourly import Hourly, times
 
 ENDINGS = ("parquet", "csv", "jsonl")

@@ -10,9 +10,9 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines import Pipeline, read, run, sources, windows
-from pipelines import aggregates as agg
-from pipelines.errors import MuntinError
+from muntin import Pipeline, read, run, sources, windows
+from muntin import aggregates as agg
+from muntin.errors import MuntinError
 from tests.storage.spark_in_process import Here
 
 START, DAY = datetime(2024, 1, 1, tzinfo=UTC), timedelta(days=1)

@@ -15,13 +15,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines import Pipeline, read, run, sources, windows
-from pipelines import aggregates as agg
-from pipelines.jobs.bound import bind
-from pipelines.jobs.reports import RunReport
-from pipelines.jobs.shards import shard
-from pipelines.jobs.window_tables import published
-from pipelines.windows import Window
+from muntin import Pipeline, read, run, sources, windows
+from muntin import aggregates as agg
+from muntin.jobs.bound import bind
+from muntin.jobs.reports import RunReport
+from muntin.jobs.shards import shard
+from muntin.jobs.window_tables import published
+from muntin.windows import Window
 from tests.storage.three_batches import HERE
 
 BEGIN, HOUR = datetime(2024, 1, 1, tzinfo=UTC), timedelta(hours=1)

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from pipelines import aggregates as agg
-from pipelines import sources, windows
-from pipelines.errors import DefinitionError, MuntinError, SourceError
-from pipelines.jobs.fingerprint import fingerprint
-from pipelines.jobs.look.quarantine import quarantined, to_retry
+from muntin import aggregates as agg
+from muntin import sources, windows
+from muntin.errors import DefinitionError, MuntinError, SourceError
+from muntin.jobs.fingerprint import fingerprint
+from muntin.jobs.look.quarantine import quarantined, to_retry
 from tests.end_to_end.hourly import Hourly, hour, times
 
 AT = "2024-01-01 00:10:00"

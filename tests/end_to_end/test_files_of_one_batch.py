@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.errors import SourceError
+from muntin.errors import SourceError
 from tests.end_to_end.hourly import Hourly, times
 
 

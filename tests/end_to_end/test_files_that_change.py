@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from pipelines import aggregates as agg
-from pipelines import read, windows
-from pipelines.errors import SourceError
-from pipelines.jobs.bound import bind
-from pipelines.jobs.reports_table import last_accumulated
-from pipelines.jobs.run import accumulate_split, accumulate_task, steady_reading
-from pipelines.jobs.upkeep.outdated import outdated
+from muntin import aggregates as agg
+from muntin import read, windows
+from muntin.errors import SourceError
+from muntin.jobs.bound import bind
+from muntin.jobs.reports_table import last_accumulated
+from muntin.jobs.run import accumulate_split, accumulate_task, steady_reading
+from muntin.jobs.upkeep.outdated import outdated
 from tests.end_to_end.hourly import Hourly, hour, times
 
 TWO_FRAME_SETS = {
@@ -121,7 +121,7 @@ def test_a_manifest_of_version_0_1_is_compared_by_size_and_by_the_time_of_its_re
 ) -> None:
     case, write = hourly(tmp_path)
     path = write(1)
-    monkeypatch.setattr("pipelines.jobs.reports_table._entry", lambda file: (file.path, file.bytes, file.rows))
+    monkeypatch.setattr("muntin.jobs.reports_table._entry", lambda file: (file.path, file.bytes, file.rows))
     case.run()
     assert [len(entry) for entry in manifest(case)] == [3]
     assert why(case) == []

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from pipelines import read, windows
+from muntin import read, windows
 from tests.end_to_end.hourly import Hourly, times
 
 FIRST = datetime(1, 1, 1, tzinfo=UTC)

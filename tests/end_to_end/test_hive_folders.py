@@ -8,11 +8,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines import Pipeline, read, run, sources, windows
-from pipelines import aggregates as agg
-from pipelines.errors import DefinitionError, MuntinError, SourceError
-from pipelines.files.paths import path_of
-from pipelines.jobs.fingerprint import fingerprint
+from muntin import Pipeline, read, run, sources, windows
+from muntin import aggregates as agg
+from muntin.errors import DefinitionError, MuntinError, SourceError
+from muntin.files.paths import path_of
+from muntin.jobs.fingerprint import fingerprint
 from tests.storage.three_batches import HERE, HOUR, START
 
 HIVE = {"dt": "DATE", "hour": "INTEGER", "k": "VARCHAR"}

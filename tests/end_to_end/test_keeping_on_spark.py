@@ -8,10 +8,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines import Pipeline, read, run, sources, windows
-from pipelines import aggregates as agg
-from pipelines.aggregates import theta_sets
-from pipelines.errors import SourceError
+from muntin import Pipeline, read, run, sources, windows
+from muntin import aggregates as agg
+from muntin.aggregates import theta_sets
+from muntin.errors import SourceError
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 STEP = timedelta(minutes=1)

@@ -6,8 +6,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from pipelines.errors import DefinitionError
-from pipelines.jobs.fingerprint import fingerprint
+from muntin.errors import DefinitionError
+from muntin.jobs.fingerprint import fingerprint
 from tests.end_to_end.hourly import Hourly, times
 
 NESTED = {

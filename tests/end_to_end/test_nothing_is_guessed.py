@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from pipelines import aggregates as agg
-from pipelines import run, sources
-from pipelines.errors import DefinitionError, SourceError
-from pipelines.jobs.fingerprint import fingerprint
+from muntin import aggregates as agg
+from muntin import run, sources
+from muntin.errors import DefinitionError, SourceError
+from muntin.jobs.fingerprint import fingerprint
 from tests.end_to_end.hourly import Hourly, times
 from tests.storage.spark_in_process import Here
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from pipelines import aggregates as agg
-from pipelines.cli.main import main
-from pipelines.errors import SourceError
-from pipelines.jobs.upkeep.outdated import outdated
-from pipelines.jobs.upkeep.rebuild import to_rebuild
+from muntin import aggregates as agg
+from muntin.cli.main import main
+from muntin.errors import SourceError
+from muntin.jobs.upkeep.outdated import outdated
+from muntin.jobs.upkeep.rebuild import to_rebuild
 from tests.end_to_end.hourly import Hourly, hour, times
 
 Muntin = Callable[..., tuple[int, str, str]]
@@ -126,8 +126,8 @@ def muntin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
 
     from tests.storage.spark_in_process import Here
 
-    monkeypatch.setattr("pipelines.spark.spark_session.session_or_local", lambda _: nullcontext(Here()))
-    monkeypatch.setattr("pipelines.jobs.run.run.session_or_local", lambda _: nullcontext(Here()))
+    monkeypatch.setattr("muntin.spark.spark_session.session_or_local", lambda _: nullcontext(Here()))
+    monkeypatch.setattr("muntin.jobs.run.run.session_or_local", lambda _: nullcontext(Here()))
     file = tmp_path / "definition.py"
     file.write_text(DEFINITION.format(folder=str(tmp_path)))
     over = ("--start", "2024-01-01", "--end", "2024-01-01T04:00")

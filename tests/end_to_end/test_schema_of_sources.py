@@ -7,10 +7,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from pipelines import Pipeline, read, run, sources, windows
-from pipelines import aggregates as agg
-from pipelines.errors import DefinitionError, MuntinError, SourceError
-from pipelines.jobs.look.quarantine import quarantined, to_retry
+from muntin import Pipeline, read, run, sources, windows
+from muntin import aggregates as agg
+from muntin.errors import DefinitionError, MuntinError, SourceError
+from muntin.jobs.look.quarantine import quarantined, to_retry
 from tests.end_to_end.test_columns_that_come_later import at, write
 from tests.end_to_end.test_types_that_widen import DAY, HERE, START
 
@@ -74,7 +74,7 @@ def test_else_it_is_an_error_with_file_and_column(tmp_path: Path, suffix: str) -
 
 
 def test_a_contradiction_in_one_of_several_splits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pipelines.sources.listing.SPLIT_BYTES", 1000)
+    monkeypatch.setattr("muntin.sources.listing.SPLIT_BYTES", 1000)
     pipeline = flow(tmp_path, "parquet", on_schema="quarantine")
     given(tmp_path, "parquet", 0, [1, 2])
     for part, values in (("_a", [3]), ("_b", ["a"]), ("_c", [4])):

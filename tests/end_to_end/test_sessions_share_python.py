@@ -18,15 +18,15 @@ pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 CLIENT = """
 import json, sys
 from pyspark.sql import SparkSession
-from pipelines.errors import SourceError
-from pipelines.spark.tasks import run_tasks
+from muntin.errors import SourceError
+from muntin.spark.tasks import run_tasks
 
 def seen(_):
     import os, psutil, sys
     return [[each.pid for each in (psutil.Process(), *psutil.Process().parents())], os.getcwd(), "numba" in sys.modules]
 
 def refused(_):
-    from pipelines.errors import SourceError
+    from muntin.errors import SourceError
     raise SourceError("not this one")
 
 for session in range(2):

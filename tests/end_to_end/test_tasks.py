@@ -9,10 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.errors import PythonException
 
-from pipelines import Pipeline, aggregates, run, sources, windows
-from pipelines.errors import SourceError, StateError
-from pipelines.spark import spark_session as session
-from pipelines.spark.tasks import run_tasks
+from muntin import Pipeline, aggregates, run, sources, windows
+from muntin.errors import SourceError, StateError
+from muntin.spark import spark_session as session
+from muntin.spark.tasks import run_tasks
 from tests.connect_process import printed_over_connect
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
@@ -56,8 +56,8 @@ def test_a_task_receives_its_own_item_only(spark) -> None:
 OVER_CONNECT = """
 import json, sys
 from pyspark.sql import SparkSession
-from pipelines.errors import SourceError
-from pipelines.spark.tasks import run_tasks
+from muntin.errors import SourceError
+from muntin.spark.tasks import run_tasks
 from tests.end_to_end.test_tasks import Noticed, refuse_three, unpickled_for
 
 spark = SparkSession.builder.remote("local[2]").getOrCreate()

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from pipelines import aggregates as agg
-from pipelines import windows
-from pipelines.errors import SourceError
+from muntin import aggregates as agg
+from muntin import windows
+from muntin.errors import SourceError
 from tests.end_to_end.hourly import Hourly
 
 AT = 1704067800  # 0:10 of January 1, 2024

@@ -13,15 +13,15 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
 
-from pipelines import Pipeline, read, run, sources, windows
-from pipelines import aggregates as agg
-from pipelines.errors import SourceError
-from pipelines.jobs.bound import bind
-from pipelines.jobs.doctor.diagnosis import diagnose
-from pipelines.jobs.upkeep.outdated import outdated
-from pipelines.store.delta import DeltaStore
-from pipelines.store.reading import read_files
-from pipelines.store.store import Change, Snapshot
+from muntin import Pipeline, read, run, sources, windows
+from muntin import aggregates as agg
+from muntin.errors import SourceError
+from muntin.jobs.bound import bind
+from muntin.jobs.doctor.diagnosis import diagnose
+from muntin.jobs.upkeep.outdated import outdated
+from muntin.store.delta import DeltaStore
+from muntin.store.reading import read_files
+from muntin.store.store import Change, Snapshot
 from tests.catalogue.aggregates import NO_STATES, ROWS
 from tests.catalogue.columns import COLUMNS, fixed
 from tests.properties.equal_values import bitwise

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines import aggregates as agg
-from pipelines import read, windows
-from pipelines.errors import DefinitionError, SourceError
+from muntin import aggregates as agg
+from muntin import read, windows
+from muntin.errors import DefinitionError, SourceError
 from tests.end_to_end.hourly import Hourly, hour
 
 AT = "2024-01-01T00:10:00Z"
@@ -58,8 +58,8 @@ def test_a_text_of_seconds_with_a_fraction_is_no_time(form: str, tmp_path: Path)
 def test_nanoseconds_are_cut_off_downwards_before_1970_too(ns: int, us: int) -> None:
     import duckdb
 
-    from pipelines import sources
-    from pipelines.sources.row_times import instant
+    from muntin import sources
+    from muntin.sources.row_times import instant
 
     source = sources.files("x.parquet", event_time="at", unit="ns", all_files=True)
     sql = instant(source, "at", "event_time", {"at": "BIGINT"})

@@ -12,15 +12,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines import Pipeline, read, run, sources, windows
-from pipelines import aggregates as agg
-from pipelines.definition.instants import instant_us
-from pipelines.jobs.bound import bind
-from pipelines.jobs.pending import accumulated
-from pipelines.jobs.reports_table import last_accumulated, manifest
-from pipelines.jobs.run import accumulate_task, shares_of_sources
-from pipelines.jobs.window_tables import place, published
-from pipelines.testing.in_process import InProcess
+from muntin import Pipeline, read, run, sources, windows
+from muntin import aggregates as agg
+from muntin.definition.instants import instant_us
+from muntin.jobs.bound import bind
+from muntin.jobs.pending import accumulated
+from muntin.jobs.reports_table import last_accumulated, manifest
+from muntin.jobs.run import accumulate_task, shares_of_sources
+from muntin.jobs.window_tables import place, published
+from muntin.testing.in_process import InProcess
 
 START, MINUTE = datetime(2024, 1, 1, tzinfo=UTC), timedelta(minutes=1)
 MINUTES, ALONE, REPLACED = 60, 6, 30

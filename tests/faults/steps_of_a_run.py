@@ -5,13 +5,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from pipelines import Pipeline
-from pipelines.airflow import events, steps
-from pipelines.airflow.place import Place
-from pipelines.airflow.publishing import publish
-from pipelines.definition.instants import instant_us
-from pipelines.definition.schedule import Interval
-from pipelines.jobs.bound import bind
+from muntin import Pipeline
+from muntin.airflow import events, steps
+from muntin.airflow.place import Place
+from muntin.airflow.publishing import publish
+from muntin.definition.instants import instant_us
+from muntin.definition.schedule import Interval
+from muntin.jobs.bound import bind
 from tests.end_to_end.hourly import Hourly, hour
 from tests.storage.spark_in_process import Here
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pipelines import windows
-from pipelines.jobs import announcements
+from muntin import windows
+from muntin.jobs import announcements
 from tests.end_to_end.hourly import Hourly, times
 from tests.faults.steps_of_a_run import Steps
 
@@ -43,7 +43,7 @@ def test_the_first_run_of_all_may_crash(steps: Steps) -> None:
 
 
 def test_a_crash_between_two_windows(steps: Steps, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pipelines.jobs.run import publish
+    from muntin.jobs.run import publish
 
     steps.run(0)
     commit = publish._publish
@@ -69,7 +69,7 @@ def test_what_was_published_before_anything_was_told_is_no_news(steps: Steps) ->
 
 
 def test_runs_may_be_acknowledged_in_any_order(steps: Steps) -> None:
-    from pipelines.airflow import events
+    from muntin.airflow import events
 
     steps.run(0)
     first, second = steps.publish(1), steps.publish(2)

@@ -7,11 +7,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from pipelines import aggregates as agg
-from pipelines import windows
-from pipelines.errors import SourceError
-from pipelines.jobs.look.quarantine import quarantined
-from pipelines.jobs.run import lone_rows
+from muntin import aggregates as agg
+from muntin import windows
+from muntin.errors import SourceError
+from muntin.jobs.look.quarantine import quarantined
+from muntin.jobs.run import lone_rows
 from tests.end_to_end.hourly import Hourly, times
 
 

@@ -7,11 +7,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from pipelines import aggregates as agg
-from pipelines import windows
-from pipelines.errors import DefinitionError, SourceError
-from pipelines.jobs.fingerprint import fingerprint
-from pipelines.jobs.reports_table import last_accumulated
+from muntin import aggregates as agg
+from muntin import windows
+from muntin.errors import DefinitionError, SourceError
+from muntin.jobs.fingerprint import fingerprint
+from muntin.jobs.reports_table import last_accumulated
 from tests.end_to_end.hourly import Hourly, times
 
 ENDINGS = ["parquet", "csv", "jsonl"]
@@ -43,7 +43,7 @@ def test_the_first_to_arrive_counts(ending: str, tmp_path: Path) -> None:
 
 
 def bound(case: Hourly) -> Any:
-    from pipelines.jobs.bound import bind
+    from muntin.jobs.bound import bind
 
     return bind(case.pipeline, case.root)
 

@@ -7,10 +7,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from pipelines import windows
-from pipelines.errors import DefinitionError
-from pipelines.jobs.fingerprint import fingerprint
-from pipelines.jobs.look.quarantine import quarantined
+from muntin import windows
+from muntin.errors import DefinitionError
+from muntin.jobs.fingerprint import fingerprint
+from muntin.jobs.look.quarantine import quarantined
 from tests.end_to_end.hourly import START, Hourly, hour
 
 BEHIND, AHEAD = (

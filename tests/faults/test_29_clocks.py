@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from pipelines import windows
-from pipelines.jobs import reports_table
-from pipelines.jobs.run import run
+from muntin import windows
+from muntin.jobs import reports_table
+from muntin.jobs.run import run
 from tests.end_to_end.hourly import Hourly, times
 
 

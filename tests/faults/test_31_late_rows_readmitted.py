@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from pipelines import read, windows
-from pipelines.jobs.look.late import late
+from muntin import read, windows
+from muntin.jobs.look.late import late
 from tests.end_to_end.hourly import Hourly, times
 
 

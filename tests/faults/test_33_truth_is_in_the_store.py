@@ -7,8 +7,8 @@ run         x    marked as done   x      cancelled: its       x
 
 from pathlib import Path
 
-from pipelines.airflow import steps
-from pipelines.jobs.look.status import status
+from muntin.airflow import steps
+from muntin.jobs.look.status import status
 from tests.end_to_end.hourly import Hourly, hour, times
 from tests.faults.steps_of_a_run import HERE, Steps
 

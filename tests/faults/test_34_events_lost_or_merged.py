@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from pipelines import Pipeline, read, sources, windows
-from pipelines import aggregates as agg
+from muntin import Pipeline, read, sources, windows
+from muntin import aggregates as agg
 from tests.end_to_end.hourly import START, Hourly, hour, times
 from tests.faults.steps_of_a_run import Steps
 

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from pipelines.errors import StateError
-from pipelines.spark.tasks import run_tasks
+from muntin.errors import StateError
+from muntin.spark.tasks import run_tasks
 
 WORKER = "An exception was thrown from the Python worker. Please see the stack trace below.\nTraceback (most recent call last):\n"
 WRONG = {
     f"{WORKER}ModuleNotFoundError: No module named 'duckdb'\n": "run a Python at /usr/bin/python3 that has no module 'duckdb'",
-    f"{WORKER}ModuleNotFoundError: No module named 'pipelines.jobs'\n": "has no module 'pipelines.jobs'",
-    "Error from python worker:\n  /usr/bin/python3: Error while finding module specification for 'pipelines.jobs.python_daemon' "
-    "(ModuleNotFoundError: No module named 'pipelines')\n": "has no module 'pipelines'",
+    f"{WORKER}ModuleNotFoundError: No module named 'muntin.jobs'\n": "has no module 'muntin.jobs'",
+    "Error from python worker:\n  /usr/bin/python3: Error while finding module specification for 'muntin.jobs.python_daemon' "
+    "(ModuleNotFoundError: No module named 'muntin')\n": "has no module 'muntin'",
     f"{WORKER}[PYTHON_VERSION_MISMATCH] Python in worker has different version: 3.9 than that in driver: 3.11, PySpark cannot run "
     "with different minor versions.\n": "Spark's workers run Python 3.9 at /usr/bin/python3",
     'java.io.IOException: Cannot run program "python9": error=2, No such file or directory': "Spark's workers cannot start python9",

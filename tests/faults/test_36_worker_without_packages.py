@@ -10,8 +10,8 @@ PROGRAM = """
 import sys
 sys.path.insert(0, {folder!r})
 from pyspark.sql import SparkSession
-from pipelines.errors import StateError
-from pipelines.spark.tasks import run_tasks
+from muntin.errors import StateError
+from muntin.spark.tasks import run_tasks
 spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
 try:
     run_tasks(spark, len, ["x"])
@@ -33,4 +33,4 @@ def test_it_is_named(tmp_path: Path) -> None:
     program = PROGRAM.format(folder=str(Path(__file__).parents[2]))
     env = {**os.environ, "PYSPARK_PYTHON": str(bare), "PYTHONPATH": ""}
     out = subprocess.run([sys.executable, "-c", program], env=env, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
-    assert f"told: Spark's workers run a Python at {bare} that has no module 'pipelines'" in out.stdout, out.stderr
+    assert f"told: Spark's workers run a Python at {bare} that has no module 'muntin'" in out.stdout, out.stderr

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from pipelines import aggregates as agg
-from pipelines import windows
-from pipelines.airflow import publishing, steps
-from pipelines.errors import DefinitionError
+from muntin import aggregates as agg
+from muntin import windows
+from muntin.airflow import publishing, steps
+from muntin.errors import DefinitionError
 from tests.end_to_end.hourly import Hourly, times
 from tests.faults.steps_of_a_run import HERE, Steps, session
 

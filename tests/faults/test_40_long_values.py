@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.quality.report import Check, QualityReport
+from muntin.quality.report import Check, QualityReport
 
 LIMIT = 65_535
 WIDE: dict[str, dict[str, Any]] = {

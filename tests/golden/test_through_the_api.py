@@ -5,7 +5,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from pipelines import run
+from muntin import run
 from tests.end_to_end.judge import user_files as face
 from tests.golden.loader import AGGREGATES, Golden, load, names
 from tests.oracle.time import watermarks

@@ -6,8 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipelines import Pipeline, sources, windows
-from pipelines import aggregates as agg
+from muntin import Pipeline, sources, windows
+from muntin import aggregates as agg
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -36,7 +36,7 @@ def at(form: str, place: object) -> Reading:
 
 
 def windows_in(root: object, pipeline: Pipeline) -> list[dict[str, Any]]:
-    from pipelines import read
+    from muntin import read
 
     found = read(pipeline, "hour", root=Path(str(root))).sort_by([("window_start", "ascending"), ("city", "ascending")])
     return found.to_pylist()  # type: ignore[no-any-return]

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipelines import Pipeline, aggregates, read, run, sources, windows
+from muntin import Pipeline, aggregates, read, run, sources, windows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

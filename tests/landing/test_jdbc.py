@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines import aggregates as agg
-from pipelines import run
-from pipelines.errors import SourceError
+from muntin import aggregates as agg
+from muntin import run
+from muntin.errors import SourceError
 from tests.landing.frames import HOUR, START, hourly, windows_in
 from tests.servers import free_port
 

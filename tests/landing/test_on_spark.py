@@ -15,18 +15,18 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import write_deltalake
 
-from pipelines import Pipeline, aggregates, run, sources
-from pipelines.errors import SourceError
-from pipelines.files.paths import sizes_below
-from pipelines.jobs.bound import Bound, bind
-from pipelines.jobs.fingerprint import fingerprint
-from pipelines.jobs.landing import land as landing
-from pipelines.jobs.landing.land import land
-from pipelines.jobs.look.plan import plan
-from pipelines.jobs.run.accumulate import accumulate
-from pipelines.jobs.upkeep.outdated import outdated
-from pipelines.jobs.upkeep.vacuum import vacuum
-from pipelines.testing import run_here
+from muntin import Pipeline, aggregates, run, sources
+from muntin.errors import SourceError
+from muntin.files.paths import sizes_below
+from muntin.jobs.bound import Bound, bind
+from muntin.jobs.fingerprint import fingerprint
+from muntin.jobs.landing import land as landing
+from muntin.jobs.landing.land import land
+from muntin.jobs.look.plan import plan
+from muntin.jobs.run.accumulate import accumulate
+from muntin.jobs.upkeep.outdated import outdated
+from muntin.jobs.upkeep.vacuum import vacuum
+from muntin.testing import run_here
 from tests.connect_process import printed_over_connect
 from tests.landing.frames import HOUR, START, Reading, at, hourly, windows_in
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from pipelines.definition.instants import instant_us
-from pipelines.page.app import page_app
-from pipelines.page.installation import Installation
+from muntin.definition.instants import instant_us
+from muntin.page.app import page_app
+from muntin.page.installation import Installation
 from tests.end_to_end.hourly import hour
 from tests.page.sensors import Sensors, sensors
 

@@ -11,11 +11,11 @@ windows       [hour 0       ) [hour 1       )    and over two hours, every hour;
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipelines.cli.place import placed
-from pipelines.definition.pipeline import Pipeline
-from pipelines.jobs.bound import bind
-from pipelines.jobs.quality_notes import note_verdict
-from pipelines.jobs.run.run import run
+from muntin.cli.place import placed
+from muntin.definition.pipeline import Pipeline
+from muntin.jobs.bound import bind
+from muntin.jobs.quality_notes import note_verdict
+from muntin.jobs.run.run import run
 from tests.end_to_end.hourly import hour
 from tests.storage.spark_in_process import Here
 
@@ -23,8 +23,8 @@ SCRIPT = "<script>alert(1)</script>"
 DEFINITION = """
 from datetime import UTC, datetime
 
-from pipelines import Pipeline, airflow_dag, sources, windows
-from pipelines import aggregates as agg
+from muntin import Pipeline, airflow_dag, sources, windows
+from muntin import aggregates as agg
 
 sensors = Pipeline(
     name="sensors",

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.definition.instants import instant_us
-from pipelines.jobs.look.status import PipelineStatus, WindowStatus
-from pipelines.jobs.sending.standing import SinkStanding
-from pipelines.page.installation import Known
-from pipelines.page.views.overview import _of_silence, _of_sinks, _of_unpublished
+from muntin.definition.instants import instant_us
+from muntin.jobs.look.status import PipelineStatus, WindowStatus
+from muntin.jobs.sending.standing import SinkStanding
+from muntin.page.installation import Known
+from muntin.page.views.overview import _of_silence, _of_sinks, _of_unpublished
 from tests.end_to_end.hourly import Hourly, hour
 
 MINUTE = timedelta(minutes=1)

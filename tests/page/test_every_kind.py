@@ -11,19 +11,19 @@ from urllib.parse import parse_qsl
 import pyarrow.compute as pc
 import pytest
 
-from pipelines import aggregates as agg
-from pipelines import read, sources, windows
-from pipelines.cli.output import plain
-from pipelines.cli.text_timeline import text_timeline
-from pipelines.cli.timeline import plain_timeline
-from pipelines.definition.instants import instant_us
-from pipelines.jobs.look.open_count import open_count
-from pipelines.jobs.pending import pending_window
-from pipelines.page.answers import TABS, answer
-from pipelines.page.installation import Known
-from pipelines.page.views.explained import no_runs
-from pipelines.page.views.seen import chosen_key, seen
-from pipelines.page.views.timeline import timeline
+from muntin import aggregates as agg
+from muntin import read, sources, windows
+from muntin.cli.output import plain
+from muntin.cli.text_timeline import text_timeline
+from muntin.cli.timeline import plain_timeline
+from muntin.definition.instants import instant_us
+from muntin.jobs.look.open_count import open_count
+from muntin.jobs.pending import pending_window
+from muntin.page.answers import TABS, answer
+from muntin.page.installation import Known
+from muntin.page.views.explained import no_runs
+from muntin.page.views.seen import chosen_key, seen
+from muntin.page.views.timeline import timeline
 from tests.catalogue.kinds import KINDS
 from tests.end_to_end.hourly import Hourly, hour, times
 

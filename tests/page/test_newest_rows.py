@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.jobs.look.newest_rows import newest_rows
-from pipelines.states.columns import INSTANT
-from pipelines.store.store import File, Snapshot
+from muntin.jobs.look.newest_rows import newest_rows
+from muntin.states.columns import INSTANT
+from muntin.store.store import File, Snapshot
 from tests.case_counts import cases
 
 SCHEMA = pa.schema([("batch", INSTANT), ("k", pa.int64())])

@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipelines import aggregates as agg
-from pipelines import windows
-from pipelines.definition.instants import from_us, instant_us
-from pipelines.jobs.bound import bind
-from pipelines.jobs.look.explain import explain
-from pipelines.jobs.look.one_key import ALL_US, around_us, combined_of_key, rows_of_key
-from pipelines.jobs.look.read import read
-from pipelines.jobs.pending import pending_window
-from pipelines.page.views.timeline import may_be_open
+from muntin import aggregates as agg
+from muntin import windows
+from muntin.definition.instants import from_us, instant_us
+from muntin.jobs.bound import bind
+from muntin.jobs.look.explain import explain
+from muntin.jobs.look.one_key import ALL_US, around_us, combined_of_key, rows_of_key
+from muntin.jobs.look.read import read
+from muntin.jobs.pending import pending_window
+from muntin.page.views.timeline import may_be_open
 from tests.end_to_end.hourly import Hourly, hour, times
 
 KINDS: dict[str, Any] = {

@@ -8,8 +8,8 @@ from hashlib import sha256
 import pytest
 from starlette.testclient import TestClient
 
-from pipelines.definition.instants import spell_instant
-from pipelines.page.views.explained import Run
+from muntin.definition.instants import spell_instant
+from muntin.page.views.explained import Run
 from tests.page.conftest import Get, client_of
 from tests.page.sensors import SCRIPT, Sensors
 

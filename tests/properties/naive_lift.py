@@ -6,8 +6,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from pipelines import aggregates as agg
-from pipelines.aggregates import Aggregate
+from muntin import aggregates as agg
+from muntin.aggregates import Aggregate
 from tests.oracle import Agg
 
 INSTANT = pa.timestamp("us", tz="UTC")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import nan
 from typing import Any
 
-from pipelines import windows
+from muntin import windows
 from tests import oracle
 from tests.catalogue.random_times import LENGTH, MINUTE
 from tests.oracle import Arrival, Batch
@@ -33,7 +33,7 @@ SORTED_BY: Mapping[str, Callable[[dict[str, Any]], Any]] = {
 
 @dataclass(frozen=True)
 class Twin:
-    """A policy twice. `ours` is made by the constructor `make` of `pipelines.windows`."""
+    """A policy twice. `ours` is made by the constructor `make` of `muntin.windows`."""
 
     theirs: Any
     make: str

@@ -11,14 +11,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipelines import Pipeline, sources, windows
-from pipelines.definition.instants import from_us
-from pipelines.definition.schedule import Interval
-from pipelines.jobs.bound import Bound, bind
-from pipelines.jobs.run.accumulate import accumulate
-from pipelines.store.batch_facts import batches_of
-from pipelines.store.paths import QUARANTINE
-from pipelines.testing.in_process import InProcess
+from muntin import Pipeline, sources, windows
+from muntin.definition.instants import from_us
+from muntin.definition.schedule import Interval
+from muntin.jobs.bound import Bound, bind
+from muntin.jobs.run.accumulate import accumulate
+from muntin.store.batch_facts import batches_of
+from muntin.store.paths import QUARANTINE
+from muntin.testing.in_process import InProcess
 from tests.catalogue.aggregates import ROWS
 from tests.catalogue.columns import COLUMNS
 from tests.catalogue.random_times import MINUTE

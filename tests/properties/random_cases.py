@@ -4,7 +4,7 @@ import random
 from dataclasses import dataclass
 from typing import Any
 
-from pipelines.windows import Window
+from muntin.windows import Window
 from tests.catalogue.kinds import DRAWS, called
 from tests.catalogue.random_times import MINUTE
 from tests.oracle import Batch

@@ -8,25 +8,25 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL
-from pipelines.definition.kinds import Carried, Chained
-from pipelines.definition.schedule import Schedule
-from pipelines.definition.watermark import Marking
-from pipelines.engine.tallies import tallies
-from pipelines.engine.windows import Combined, combine, still_open
-from pipelines.jobs.pending import Pending
-from pipelines.jobs.staged_windows import new_entries, note_of
-from pipelines.jobs.window_tables import Published
-from pipelines.store.paths import digest_of
-from pipelines.store.store import Snapshot
-from pipelines.timeline.batches import Batches
-from pipelines.timeline.chained import settled_us
-from pipelines.timeline.closing import closing, watermarks
-from pipelines.timeline.history import history
-from pipelines.timeline.ledger import Entries, Ledger
-from pipelines.timeline.parts import first_part, part_behind
-from pipelines.timeline.reconcile import reconcile
-from pipelines.timeline.work import Work
+from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
+from muntin.definition.kinds import Carried, Chained
+from muntin.definition.schedule import Schedule
+from muntin.definition.watermark import Marking
+from muntin.engine.tallies import tallies
+from muntin.engine.windows import Combined, combine, still_open
+from muntin.jobs.pending import Pending
+from muntin.jobs.staged_windows import new_entries, note_of
+from muntin.jobs.window_tables import Published
+from muntin.store.paths import digest_of
+from muntin.store.store import Snapshot
+from muntin.timeline.batches import Batches
+from muntin.timeline.chained import settled_us
+from muntin.timeline.closing import closing, watermarks
+from muntin.timeline.history import history
+from muntin.timeline.ledger import Entries, Ledger
+from muntin.timeline.parts import first_part, part_behind
+from muntin.timeline.reconcile import reconcile
+from muntin.timeline.work import Work
 from tests.properties.equal_values import bitwise
 from tests.properties.naive_lift import AGGREGATES, FIELDS, Rows, positioned, states
 from tests.properties.random_cases import Case

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipelines.definition.instants import BEFORE_ALL
-from pipelines.engine.tallies import tallies
-from pipelines.engine.windows import Combined, combine
-from pipelines.timeline.closing import closing
+from muntin.definition.instants import BEFORE_ALL
+from muntin.engine.tallies import tallies
+from muntin.engine.windows import Combined, combine
+from muntin.timeline.closing import closing
 from tests.case_counts import cases
 from tests.catalogue.kinds import DRAWS
 from tests.oracle import DAY, Judgement, Session, judge

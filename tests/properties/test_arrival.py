@@ -14,11 +14,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pipelines.engine.arrival.notes import note_after
-from pipelines.engine.windows import Combined, combine_arranged
-from pipelines.states.columns import ARRIVAL_TIME, FILE_NUMBER, ROW_IN_BATCH
-from pipelines.states.sorted_by_arrival import Batches, arrange_by_arrival
-from pipelines.timeline.closing import closing
+from muntin.engine.arrival.notes import note_after
+from muntin.engine.windows import Combined, combine_arranged
+from muntin.states.columns import ARRIVAL_TIME, FILE_NUMBER, ROW_IN_BATCH
+from muntin.states.sorted_by_arrival import Batches, arrange_by_arrival
+from muntin.timeline.closing import closing
 from tests.case_counts import cases
 from tests.catalogue.kinds import ARRIVAL_DRAWS
 from tests.oracle import Batch, judge_arrival

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from deltalake import DeltaTable
 
-from pipelines import aggregates as agg
-from pipelines.jobs.bound import bind
+from muntin import aggregates as agg
+from muntin.jobs.bound import bind
 from tests.end_to_end.hourly import Hourly
 from tests.properties.random_text_files import TEN_PAST, Row, naive_csv, naive_json, random_csv, random_json
 

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines import Pipeline, sources, windows
-from pipelines.definition.schedule import Interval
-from pipelines.jobs.run import bundles
+from muntin import Pipeline, sources, windows
+from muntin.definition.schedule import Interval
+from muntin.jobs.run import bundles
 from tests.case_counts import cases, some
 from tests.catalogue.aggregates import ROWS
 from tests.properties import random_bundles

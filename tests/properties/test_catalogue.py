@@ -11,13 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from pipelines.aggregates import Aggregate
-from pipelines.aggregates.aggregate import sealed
-from pipelines.definition.instants import BEFORE_ALL
-from pipelines.engine.windows import Combined, combine
-from pipelines.sources.lift_sql import lifts_sql
-from pipelines.states.columns import EVENT_TIME, INSTANT, ORDER, ORDINAL
-from pipelines.timeline.closing import closing
+from muntin.aggregates import Aggregate
+from muntin.aggregates.aggregate import sealed
+from muntin.definition.instants import BEFORE_ALL
+from muntin.engine.windows import Combined, combine
+from muntin.sources.lift_sql import lifts_sql
+from muntin.states.columns import EVENT_TIME, INSTANT, ORDER, ORDINAL
+from muntin.timeline.closing import closing
 from tests.catalogue.aggregates import ROWS
 from tests.catalogue.columns import COLUMNS
 from tests.oracle import judge

@@ -12,21 +12,21 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pipelines import Pipeline, sources
-from pipelines import aggregates as agg
-from pipelines.aggregates import Aggregate, theta_sets
-from pipelines.aggregates.aggregate import sealed
-from pipelines.aggregates.shared_fields import shared_fields
-from pipelines.definition.frame_sets import FrameSet
-from pipelines.definition.instants import BEFORE_ALL
-from pipelines.engine.windows import combine
-from pipelines.sources.duckdb_session import described
-from pipelines.sources.lift import states
-from pipelines.sources.new_session import connect
-from pipelines.sources.sql_types import stored
-from pipelines.sources.taken_times import Taken
-from pipelines.states.columns import INSTANT
-from pipelines.timeline.closing import closing
+from muntin import Pipeline, sources
+from muntin import aggregates as agg
+from muntin.aggregates import Aggregate, theta_sets
+from muntin.aggregates.aggregate import sealed
+from muntin.aggregates.shared_fields import shared_fields
+from muntin.definition.frame_sets import FrameSet
+from muntin.definition.instants import BEFORE_ALL
+from muntin.engine.windows import combine
+from muntin.sources.duckdb_session import described
+from muntin.sources.lift import states
+from muntin.sources.new_session import connect
+from muntin.sources.sql_types import stored
+from muntin.sources.taken_times import Taken
+from muntin.states.columns import INSTANT
+from muntin.timeline.closing import closing
 from tests.case_counts import cases
 from tests.oracle import Agg, judge, keeping
 from tests.properties.equal_values import alike

@@ -11,13 +11,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pipelines.aggregates.shared_fields import shared_fields
-from pipelines.definition.instants import BEFORE_ALL
-from pipelines.engine.runs import runs
-from pipelines.engine.tallies import tallies
-from pipelines.engine.windows import Combined, combine
-from pipelines.states.checkpoint import frame_range
-from pipelines.timeline.closing import closing
+from muntin.aggregates.shared_fields import shared_fields
+from muntin.definition.instants import BEFORE_ALL
+from muntin.engine.runs import runs
+from muntin.engine.tallies import tallies
+from muntin.engine.windows import Combined, combine
+from muntin.states.checkpoint import frame_range
+from muntin.timeline.closing import closing
 from tests.case_counts import cases
 from tests.oracle import DAY, judge
 from tests.properties import random_histories, test_any_history

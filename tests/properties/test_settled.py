@@ -2,8 +2,8 @@
 
 import pytest
 
-from pipelines.timeline import chained
-from pipelines.windows import Session
+from muntin.timeline import chained
+from muntin.windows import Session
 from tests.case_counts import cases
 from tests.properties.random_cases import Case, case
 from tests.properties.random_histories import Desk

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from pipelines.windows import Session, Sliding, Tumbling, Window
+from muntin.windows import Session, Sliding, Tumbling, Window
 from tests import oracle
 from tests.catalogue.random_times import LENGTH, MINUTE
 from tests.oracle import Batch

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from pipelines import windows
+from muntin import windows
 from tests.case_counts import cases
 from tests.oracle import Batch
 from tests.properties.random_cases import Case

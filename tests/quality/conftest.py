@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines.quality import Suite, load_suite
+from muntin.quality import Suite, load_suite
 
 NEW_YEAR = datetime(2013, 1, 1, tzinfo=UTC)
 INSTANT = pa.timestamp("us", tz="UTC")

@@ -11,7 +11,7 @@ SCRIPT = """
 import json, logging, sys
 logging.basicConfig(level=logging.INFO, stream=sys.stdout)
 from pyspark.sql import SparkSession
-from pipelines.quality import Expectation, Suite, validate
+from muntin.quality import Expectation, Suite, validate
 
 spark = SparkSession.builder.remote("local[1]").getOrCreate()
 between = "expect_column_values_to_be_between"

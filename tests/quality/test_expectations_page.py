@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.quality import load_suite
+from muntin.quality import load_suite
 from tests.quality.conftest import Stage
 
 if TYPE_CHECKING:

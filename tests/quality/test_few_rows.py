@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines.quality import few_rows as of_driver
-from pipelines.quality.few_rows import few_rows
-from pipelines.quality.staged_frame import staged_frame
+from muntin.quality import few_rows as of_driver
+from muntin.quality.few_rows import few_rows
+from muntin.quality.staged_frame import staged_frame
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from pipelines.quality import load_suite, validate
+from muntin.quality import load_suite, validate
 from tests.quality.conftest import INSTANT, Stage, hour
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from pipelines.quality.gx import SELDOM_USED
-from pipelines.quality.later import imported_later
+from muntin.quality.gx import SELDOM_USED
+from muntin.quality.later import imported_later
 
 NAME = "xml.dom.pulldom"  # of the standard library, and nobody uses it
 
@@ -56,7 +56,7 @@ def test_what_is_not_there_is_missing_as_ever() -> None:
 def test_great_expectations_imports_none_of_them_and_still_has_them() -> None:
     program = f"""
 import sys
-from pipelines.quality.gx import imported
+from muntin.quality.gx import imported
 imported()
 print([name for name in {SELDOM_USED!r} if name in sys.modules])
 from great_expectations.expectations.core import expect_column_kl_divergence_to_be_less_than as uses

@@ -8,8 +8,8 @@ from decimal import Decimal
 
 import pytest
 
-from pipelines.errors import ExpectationsError
-from pipelines.quality import Check, ExpectationsFailed, QualityReport, Severity
+from muntin.errors import ExpectationsError
+from muntin.quality import Check, ExpectationsFailed, QualityReport, Severity
 
 BETWEEN = "expect_column_values_to_be_between"
 KOLKATA = timezone(timedelta(hours=5, minutes=30))

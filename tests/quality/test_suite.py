@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.errors import DefinitionError
-from pipelines.quality import Expectation, Suite, SuiteError, load_suite
+from muntin.errors import DefinitionError
+from muntin.quality import Expectation, Suite, SuiteError, load_suite
 
 SHIPPED = Path(__file__).parents[2] / "expectations" / "flights_last_6_hours.json"
 
@@ -88,7 +88,7 @@ def test_the_shipped_suite_can_be_read_and_uses_both_severities() -> None:
 
 def test_importing_the_package_and_reading_a_suite_import_neither_spark_nor_great_expectations() -> None:
     script = (
-        "import sys; from pipelines.quality import load_suite; load_suite(sys.argv[1]);"
+        "import sys; from muntin.quality import load_suite; load_suite(sys.argv[1]);"
         "print(sorted({'pyspark', 'great_expectations'} & set(sys.modules)))"
     )
     root = Path(__file__).parents[2]

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
-from pipelines.quality import ExpectationsFailed, QualityReport, Suite, SuiteError, validate
+from muntin.quality import ExpectationsFailed, QualityReport, Suite, SuiteError, validate
 from tests.quality.conftest import Stage, SuiteOf, hour
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from pipelines import aggregates as agg
-from pipelines import windows
-from pipelines.aggregates import SUM, Aggregate, Field
+from muntin import aggregates as agg
+from muntin import windows
+from muntin.aggregates import SUM, Aggregate, Field
 
 SECRET, TABLE = "the secret", pa.table({"x": [42]})
 

@@ -7,13 +7,13 @@ from typing import Any
 import duckdb
 import pytest
 
-from pipelines import aggregates as agg
-from pipelines.errors import DefinitionError, SourceError
-from pipelines.jobs.run.definition_sql import check_sql
-from pipelines.sources import duckdb_session, new_session
-from pipelines.sources.duckdb_session import closed_session, kept_session
-from pipelines.sources.new_session import connect
-from pipelines.sources.single_expressions import check_expression, check_type
+from muntin import aggregates as agg
+from muntin.errors import DefinitionError, SourceError
+from muntin.jobs.run.definition_sql import check_sql
+from muntin.sources import duckdb_session, new_session
+from muntin.sources.duckdb_session import closed_session, kept_session
+from muntin.sources.new_session import connect
+from muntin.sources.single_expressions import check_expression, check_type
 from tests.end_to_end.hourly import Hourly
 from tests.properties.laws.saved import PLAIN
 from tests.security.doors import ATTACKS, PLACES, READS, STATEMENTS, TABLE, filled

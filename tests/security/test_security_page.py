@@ -13,18 +13,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines import Pipeline, read, run, sources, windows
-from pipelines import aggregates as agg
-from pipelines.cli.main import main
-from pipelines.definition.durations import UNITS
-from pipelines.definition.schedule import Interval
-from pipelines.errors import DefinitionError, StateError
-from pipelines.jobs.bound import bind
-from pipelines.jobs.look.explain import explain
-from pipelines.jobs.run.accumulate import accumulate
-from pipelines.jobs.run.finalize import finalize
-from pipelines.laws.states import combined, lifted
-from pipelines.sources.new_session import connect
+from muntin import Pipeline, read, run, sources, windows
+from muntin import aggregates as agg
+from muntin.cli.main import main
+from muntin.definition.durations import UNITS
+from muntin.definition.schedule import Interval
+from muntin.errors import DefinitionError, StateError
+from muntin.jobs.bound import bind
+from muntin.jobs.look.explain import explain
+from muntin.jobs.run.accumulate import accumulate
+from muntin.jobs.run.finalize import finalize
+from muntin.laws.states import combined, lifted
+from muntin.sources.new_session import connect
 from tests.end_to_end.hourly import HOUR, START, Hourly, times
 from tests.storage.spark_in_process import Here
 
@@ -165,7 +165,7 @@ def test_nothing_is_published_from_a_file_with_another_digest_than_its_name(tmp_
 
 
 def test_a_shard_reads_no_pickle_of_a_file_that_another_one_checks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pipelines.jobs.shards import shard
+    from muntin.jobs.shards import shard
 
     made, column = with_pickles(tmp_path, keys=["k"])
     made.run(0)

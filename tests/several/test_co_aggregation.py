@@ -8,20 +8,20 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines import Pipeline, plan, read, run, sources, windows
-from pipelines import aggregates as agg
-from pipelines.errors import DefinitionError, SourceError
-from pipelines.jobs.bound import bind
-from pipelines.jobs.definition_note import described, differences
-from pipelines.jobs.look.diff import diff
-from pipelines.jobs.look.explain import explain
-from pipelines.jobs.look.status import status
-from pipelines.jobs.reports_table import last_accumulated, manifest
-from pipelines.jobs.run import rows_of_others
-from pipelines.jobs.run.check import check_definition
-from pipelines.jobs.upkeep.outdated import outdated, versions
-from pipelines.store.delta import DeltaStore
-from pipelines.testing import report_of, windows_of
+from muntin import Pipeline, plan, read, run, sources, windows
+from muntin import aggregates as agg
+from muntin.errors import DefinitionError, SourceError
+from muntin.jobs.bound import bind
+from muntin.jobs.definition_note import described, differences
+from muntin.jobs.look.diff import diff
+from muntin.jobs.look.explain import explain
+from muntin.jobs.look.status import status
+from muntin.jobs.reports_table import last_accumulated, manifest
+from muntin.jobs.run import rows_of_others
+from muntin.jobs.run.check import check_definition
+from muntin.jobs.upkeep.outdated import outdated, versions
+from muntin.store.delta import DeltaStore
+from muntin.testing import report_of, windows_of
 from tests.several.shop import HOUR, START, Shop, at, click, order
 from tests.storage.spark_in_process import Here
 from tests.tables.delta_tables import append

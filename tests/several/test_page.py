@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from pipelines.definition.watermark import Marking
-from pipelines.testing import windows_of
-from pipelines.timeline.batches import Batches
-from pipelines.timeline.closing import watermarks
+from muntin.definition.watermark import Marking
+from muntin.testing import windows_of
+from muntin.timeline.batches import Batches
+from muntin.timeline.closing import watermarks
 
 PAGE = Path(__file__).parents[2] / "docs/several-sources.md"
 TEXT = PAGE.read_text(encoding="utf-8")

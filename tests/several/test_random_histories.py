@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from pipelines import aggregates as agg
-from pipelines import windows
-from pipelines.jobs.bound import bind
-from pipelines.jobs.upkeep import compact as compaction
-from pipelines.store.paths import SharedPath, parse_states_path
+from muntin import aggregates as agg
+from muntin import windows
+from muntin.jobs.bound import bind
+from muntin.jobs.upkeep import compact as compaction
+from muntin.store.paths import SharedPath, parse_states_path
 from tests.oracle import judge
 from tests.oracle.kinds import SECOND, Session, Sliding, micros
 from tests.oracle.time import Batch, OfSources

@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from pipelines.cli.main import main
-from pipelines.page.answers import TABS
-from pipelines.page.app import page_app
-from pipelines.page.installation import Installation
+from muntin.cli.main import main
+from muntin.page.answers import TABS
+from muntin.page.app import page_app
+from muntin.page.installation import Installation
 from tests.cli.conftest import without_spark
 from tests.several.shop import Shop, click, order
 
 DEFINITION = """
 from datetime import UTC, datetime
-from pipelines import Pipeline, sources, windows
-from pipelines import aggregates as agg
+from muntin import Pipeline, sources, windows
+from muntin import aggregates as agg
 
 shop = Pipeline(
     name="shop",

@@ -13,7 +13,7 @@ from typing import Any
 
 from greenlet import getcurrent, greenlet
 
-from pipelines.errors import ConflictError, MuntinError, StateError
+from muntin.errors import ConflictError, MuntinError, StateError
 from tests.simulation.disk import Clock
 
 BEFORE, AFTER, LOST, CONFLICT = "before", "after", "lost answer", "false conflict"

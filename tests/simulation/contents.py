@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from pipelines.states.columns import BATCH, FRAME, INSTANT
-from pipelines.store.store import File, Snapshot
+from muntin.states.columns import BATCH, FRAME, INSTANT
+from muntin.store.store import File, Snapshot
 from tests.simulation.definitions import MINUTE_US, START_US
 from tests.simulation.disk import at_hand
 from tests.simulation.rows import Row, Window
@@ -44,7 +44,7 @@ def written(names: Sequence[str], values: Sequence[Sequence[int]], texts: dict[s
 
 
 def encoded(table: pa.Table, _how: object = None) -> pa.Buffer:
-    """As `pipelines.store.parquet.encoded`."""
+    """As `muntin.store.parquet.encoded`."""
     texts = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
     values = [column.combine_chunks().view(pa.int64()).to_pylist() for column in table.columns] if len(table) else [[]] * len(table.columns)
     return pa.py_buffer(written(table.schema.names, values, texts))

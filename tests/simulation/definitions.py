@@ -3,11 +3,11 @@
 from datetime import UTC, datetime, timedelta
 from functools import cache
 
-from pipelines import Pipeline, sources, windows
-from pipelines import aggregates as agg
-from pipelines.definition.instants import instant_us
-from pipelines.jobs.bound import Bound
-from pipelines.jobs.fingerprint import fingerprint
+from muntin import Pipeline, sources, windows
+from muntin import aggregates as agg
+from muntin.definition.instants import instant_us
+from muntin.jobs.bound import Bound
+from muntin.jobs.fingerprint import fingerprint
 from tests.simulation.rows import Rule
 
 START = datetime(2024, 1, 1, tzinfo=UTC)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.jobs.staging_folders import staged_entries
-from pipelines.jobs.window_tables import Published, current, place
-from pipelines.store.paths import NOTES, QUARANTINE
-from pipelines.timeline.ledger import Entries
+from muntin.jobs.staging_folders import staged_entries
+from muntin.jobs.window_tables import Published, current, place
+from muntin.store.paths import NOTES, QUARANTINE
+from muntin.timeline.ledger import Entries
 from tests.simulation import contents, source
 from tests.simulation.actors import pause
 from tests.simulation.definitions import HOME, KINDS, MINUTE_US, START_US, VARIANTS, bound_before, rule, state_of

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipelines.errors import MuntinError
-from pipelines.jobs.run import accumulate, finalize, publish
-from pipelines.jobs.upkeep import vacuum
-from pipelines.timeline import carried
-from pipelines.timeline.parts import part_behind
+from muntin.errors import MuntinError
+from muntin.jobs.run import accumulate, finalize, publish
+from muntin.jobs.upkeep import vacuum
+from muntin.timeline import carried
+from muntin.timeline.parts import part_behind
 from tests.simulation.tables import MemoryStore
 
 Mutation = Callable[[pytest.MonkeyPatch], None]

@@ -15,21 +15,21 @@ import pyarrow.parquet as pq
 import pytest
 import tenacity.nap
 
-from pipelines import Pipeline, read, run, sources, windows
-from pipelines import aggregates as agg
-from pipelines.jobs import ledger_segments
-from pipelines.jobs.bound import Bound, bind
-from pipelines.jobs.run.accumulate import accumulate
-from pipelines.jobs.run.finalize import finalize
-from pipelines.jobs.run.publish import publish
-from pipelines.jobs.staging_folders import load_staged
-from pipelines.jobs.upkeep import compact
-from pipelines.jobs.upkeep.promote import promote
-from pipelines.jobs.upkeep.vacuum import vacuum
-from pipelines.jobs.window_tables import current, place
-from pipelines.store.contents import problem_of
-from pipelines.store.delta import DeltaStore
-from pipelines.timeline import ledger
+from muntin import Pipeline, read, run, sources, windows
+from muntin import aggregates as agg
+from muntin.jobs import ledger_segments
+from muntin.jobs.bound import Bound, bind
+from muntin.jobs.run.accumulate import accumulate
+from muntin.jobs.run.finalize import finalize
+from muntin.jobs.run.publish import publish
+from muntin.jobs.staging_folders import load_staged
+from muntin.jobs.upkeep import compact
+from muntin.jobs.upkeep.promote import promote
+from muntin.jobs.upkeep.vacuum import vacuum
+from muntin.jobs.window_tables import current, place
+from muntin.store.contents import problem_of
+from muntin.store.delta import DeltaStore
+from muntin.timeline import ledger
 from tests.properties.equal_values import bitwise
 from tests.simulation.actors import Actor, Fault, interleave, pause, raw_errors
 from tests.simulation.definitions import KINDS, MINUTE, START

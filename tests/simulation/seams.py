@@ -15,16 +15,16 @@ import pyarrow as pa
 import pytest
 import tenacity.nap
 
-from pipelines.files import paths, readable
-from pipelines.jobs import bound, ledger_segments, promotion, staged_windows, state_folders, table_texts, window_files
-from pipelines.jobs.listings import of_files
-from pipelines.jobs.run import accumulate, finalize, joined_reading, publish, refused_rows_kept, run
-from pipelines.jobs.upkeep import compact, vacuum
-from pipelines.store import batch_facts, footers, parquet, shared_files, state
-from pipelines.store import contents as store_contents
-from pipelines.store import disk as store_disk
-from pipelines.store.store import Snapshot, Texts
-from pipelines.timeline import ledger
+from muntin.files import paths, readable
+from muntin.jobs import bound, ledger_segments, promotion, staged_windows, state_folders, table_texts, window_files
+from muntin.jobs.listings import of_files
+from muntin.jobs.run import accumulate, finalize, joined_reading, publish, refused_rows_kept, run
+from muntin.jobs.upkeep import compact, vacuum
+from muntin.store import batch_facts, footers, parquet, shared_files, state
+from muntin.store import contents as store_contents
+from muntin.store import disk as store_disk
+from muntin.store.store import Snapshot, Texts
+from muntin.timeline import ledger
 from tests.simulation import contents, stand_ins
 from tests.simulation.actors import pause
 from tests.simulation.definitions import HOME
@@ -134,7 +134,7 @@ def _everywhere() -> Iterator[tuple[Any, str, Any]]:
     """(module, name, stand-in) of what the jobs import to reach the disk."""
     stand_ins_of = {"path_of": Place, "readable": str, "readable_footer": str}
     originals = {"path_of": paths.path_of, "readable": readable.readable, "readable_footer": readable.readable_footer}
-    for module in [module for name, module in sorted(sys.modules.items()) if name.startswith("pipelines.")]:
+    for module in [module for name, module in sorted(sys.modules.items()) if name.startswith("muntin.")]:
         for name, stand_in in stand_ins_of.items():
             if getattr(module, name, None) is originals[name]:
                 yield module, name, stand_in

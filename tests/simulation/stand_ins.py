@@ -8,20 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from pipelines.definition.instants import AFTER_ALL
-from pipelines.definition.kinds import Carried
-from pipelines.errors import ExpectationsError
-from pipelines.jobs.bound import Bound
-from pipelines.jobs.listings.listing import Inputs
-from pipelines.jobs.run.read_batches import Read
-from pipelines.jobs.run.verdicts import record_verdicts
-from pipelines.jobs.shards.shard import Shard
-from pipelines.jobs.staged_windows import Staged
-from pipelines.sources.listing import SourceFile
-from pipelines.store.disk import write_whole
-from pipelines.store.paths import NOTES, QUARANTINE, StatesPath, digest_of, version_of, windows_path
-from pipelines.store.store import File
-from pipelines.timeline.closing import closing
+from muntin.definition.instants import AFTER_ALL
+from muntin.definition.kinds import Carried
+from muntin.errors import ExpectationsError
+from muntin.jobs.bound import Bound
+from muntin.jobs.listings.listing import Inputs
+from muntin.jobs.run.read_batches import Read
+from muntin.jobs.run.verdicts import record_verdicts
+from muntin.jobs.shards.shard import Shard
+from muntin.jobs.staged_windows import Staged
+from muntin.sources.listing import SourceFile
+from muntin.store.disk import write_whole
+from muntin.store.paths import NOTES, QUARANTINE, StatesPath, digest_of, version_of, windows_path
+from muntin.store.store import File
+from muntin.timeline.closing import closing
 from tests.simulation import contents
 from tests.simulation.actors import pause
 from tests.simulation.definitions import MINUTE_US, SIZE, START_US, salt

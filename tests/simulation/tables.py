@@ -7,8 +7,8 @@ from functools import lru_cache
 
 import pyarrow as pa
 
-from pipelines.errors import ConflictError, StateError
-from pipelines.store.store import Change, File, Snapshot, Texts
+from muntin.errors import ConflictError, StateError
+from muntin.store.store import Change, File, Snapshot, Texts
 from tests.simulation.disk import Disk
 
 normal = lru_cache(posixpath.normpath)

@@ -7,10 +7,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from pipelines.errors import MuntinError
-from pipelines.store.delta import DeltaStore
-from pipelines.store.parquet import write_named
-from pipelines.store.store import Change, File, Snapshot, Store
+from muntin.errors import MuntinError
+from muntin.store.delta import DeltaStore
+from muntin.store.parquet import write_named
+from muntin.store.store import Change, File, Snapshot, Store
 from tests.case_counts import cases
 from tests.simulation.disk import Disk
 from tests.simulation.tables import MemoryStore, Tables

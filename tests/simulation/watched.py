@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from pipelines.store.store import Change, Snapshot, Store, Texts
+from muntin.store.store import Change, Snapshot, Store, Texts
 from tests.simulation.actors import act
 
 

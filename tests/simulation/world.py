@@ -7,16 +7,16 @@ from itertools import count
 from random import Random
 from typing import Any
 
-from pipelines.definition.schedule import Interval
-from pipelines.errors import ConflictError
-from pipelines.jobs.bound import Bound
-from pipelines.jobs.run.accumulate import accumulate
-from pipelines.jobs.run.finalize import finalize
-from pipelines.jobs.run.publish import publish
-from pipelines.jobs.run.run import finish
-from pipelines.jobs.staging_folders import load_staged
-from pipelines.jobs.upkeep.compact import compact
-from pipelines.jobs.upkeep.vacuum import vacuum
+from muntin.definition.schedule import Interval
+from muntin.errors import ConflictError
+from muntin.jobs.bound import Bound
+from muntin.jobs.run.accumulate import accumulate
+from muntin.jobs.run.finalize import finalize
+from muntin.jobs.run.publish import publish
+from muntin.jobs.run.run import finish
+from muntin.jobs.staging_folders import load_staged
+from muntin.jobs.upkeep.compact import compact
+from muntin.jobs.upkeep.vacuum import vacuum
 from tests.simulation import laws, source, stand_ins
 from tests.simulation.actors import Actor, Fault, interleave, meet, pause, raw_errors
 from tests.simulation.definitions import HOME, ROOT, bound_before, start_us

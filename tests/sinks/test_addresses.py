@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
-from pipelines.sinks.addresses import Connection, of_environment
-from pipelines.sinks.delivery import Reach
-from pipelines.sinks.errors import SinkError
-from pipelines.sinks.kafka_topic import settings_of
-from pipelines.sinks.postgres_address import conninfo
+from muntin.sinks.addresses import Connection, of_environment
+from muntin.sinks.delivery import Reach
+from muntin.sinks.errors import SinkError
+from muntin.sinks.kafka_topic import settings_of
+from muntin.sinks.postgres_address import conninfo
 
 REACH = Reach(of_environment)
 FACTS = {"conn_type": "postgres", "host": "db.example", "port": 5433, "login": "muntin", "password": "g:e@h", "schema": "warehouse"}

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from pipelines import Pipeline, sinks, windows
-from pipelines import aggregates as agg
-from pipelines.errors import DefinitionError
-from pipelines.jobs.fingerprint import derivation, fingerprint
+from muntin import Pipeline, sinks, windows
+from muntin import aggregates as agg
+from muntin.errors import DefinitionError
+from muntin.jobs.fingerprint import derivation, fingerprint
 from tests.storage.three_batches import Small
 
 PLAIN = Small(Path("nowhere")).pipeline
@@ -115,7 +115,7 @@ def test_a_definition_imports_nothing_that_sends() -> None:
     import sys
 
     code = (
-        "import sys; from pipelines import sinks; sinks.jdbc('w', table='t'); sinks.kafka('b:9092', 't'); "
+        "import sys; from muntin import sinks; sinks.jdbc('w', table='t'); sinks.kafka('b:9092', 't'); "
         "print([name for name in ('psycopg', 'confluent_kafka', 'pyspark', 'deltalake', 'pyarrow') if name in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from pipelines import Pipeline, sinks
-from pipelines.jobs.bound import bind
-from pipelines.jobs.sending.send import send
-from pipelines.jobs.upkeep import compact as compaction
-from pipelines.sinks import kafka_topic as sender
-from pipelines.sinks.declaration import KafkaSink
+from muntin import Pipeline, sinks
+from muntin.jobs.bound import bind
+from muntin.jobs.sending.send import send
+from muntin.jobs.upkeep import compact as compaction
+from muntin.sinks import kafka_topic as sender
+from muntin.sinks.declaration import KafkaSink
 from tests.case_counts import cases
 from tests.kafka_broker import PASSWORD, USER, Broker
 from tests.storage.test_changes_since import Changing, rows_at, step
@@ -187,7 +187,7 @@ def test_no_such_topic(small: Sending, kafka: Broker) -> None:
 
 def test_a_run_that_ends_before_its_note_sends_again(small: Sending, kafka: Broker, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr("pipelines.jobs.sending.catch_up.write_note", lambda *_: (_ for _ in ()).throw(MemoryError))
+        patch.setattr("muntin.jobs.sending.catch_up.write_note", lambda *_: (_ for _ in ()).throw(MemoryError))
         small.ran(0)
     small.sent()
     found = messages(kafka, small.topic)

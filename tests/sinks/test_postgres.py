@@ -18,17 +18,17 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
 
-from pipelines import Pipeline, read, run, sinks, sources, windows
-from pipelines import aggregates as agg
-from pipelines.jobs.bound import bind
-from pipelines.jobs.sending.send import send
-from pipelines.jobs.sending.standing import standings
-from pipelines.jobs.upkeep import compact as compaction
-from pipelines.sinks import postgres as sender
-from pipelines.sinks import postgres_sql as sql
-from pipelines.sinks.declaration import JdbcSink
-from pipelines.sinks.postgres_address import told
-from pipelines.store.commits import commits_between
+from muntin import Pipeline, read, run, sinks, sources, windows
+from muntin import aggregates as agg
+from muntin.jobs.bound import bind
+from muntin.jobs.sending.send import send
+from muntin.jobs.sending.standing import standings
+from muntin.jobs.upkeep import compact as compaction
+from muntin.sinks import postgres as sender
+from muntin.sinks import postgres_sql as sql
+from muntin.sinks.declaration import JdbcSink
+from muntin.sinks.postgres_address import told
+from muntin.store.commits import commits_between
 from tests.case_counts import cases
 from tests.storage.test_changes_since import Changing, step
 from tests.storage.three_batches import HERE, HOUR, START

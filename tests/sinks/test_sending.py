@@ -12,13 +12,13 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from pipelines import Pipeline, read, sinks
-from pipelines.jobs.bound import bind
-from pipelines.jobs.sending.notes import Note, read_note, write_note
-from pipelines.jobs.sending.send import send
-from pipelines.jobs.upkeep.vacuum import vacuum
-from pipelines.sinks.addresses import of_environment
-from pipelines.sinks.delivery import Reach
+from muntin import Pipeline, read, sinks
+from muntin.jobs.bound import bind
+from muntin.jobs.sending.notes import Note, read_note, write_note
+from muntin.jobs.sending.send import send
+from muntin.jobs.upkeep.vacuum import vacuum
+from muntin.sinks.addresses import of_environment
+from muntin.sinks.delivery import Reach
 from tests.storage.test_changes_since import Changing
 from tests.storage.three_batches import Small
 
@@ -96,7 +96,7 @@ def test_a_function_that_fails_gets_all_that_it_lacks_later(small: Sending) -> N
 
 def test_a_run_that_ends_before_its_note_sends_again(small: Sending, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr("pipelines.jobs.sending.catch_up.write_note", lambda *_: (_ for _ in ()).throw(MemoryError))
+        patch.setattr("muntin.jobs.sending.catch_up.write_note", lambda *_: (_ for _ in ()).throw(MemoryError))
         small.sent()
     small.sent()
     assert small.lake.got == [FIRST, FIRST]

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 
-from pipelines.errors import StateError
+from muntin.errors import StateError
 from tests.soak.ground import Ground
 
 STEPS = ("check", "accumulate", "finalize", "publish")

@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime
 
-from pipelines import Pipeline, sources, windows
-from pipelines import aggregates as agg
+from muntin import Pipeline, sources, windows
+from muntin import aggregates as agg
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 

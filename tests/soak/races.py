@@ -8,10 +8,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from pipelines.errors import ConflictError
-from pipelines.jobs.bound import bind
-from pipelines.store.delta import DeltaStore
-from pipelines.store.store import Change, Snapshot, Store, Texts
+from muntin.errors import ConflictError
+from muntin.jobs.bound import bind
+from muntin.store.delta import DeltaStore
+from muntin.store.store import Change, Snapshot, Store, Texts
 from tests.soak.flow import START, flow
 from tests.soak.ground import BATCHES, HERE, HOUR, Ground
 
@@ -49,7 +49,7 @@ class Slow:
 
 def racer(folder: str, first: int, end: int, slow: bool, told: Any) -> None:
     """A process of its own: one run; a run that others overtook eight times says so."""
-    from pipelines import run
+    from muntin import run
 
     pipeline, root = flow(folder), Path(folder, "state")
     store = Slow(DeltaStore(bind(pipeline, root, claim=True).folder)) if slow else None
@@ -70,7 +70,7 @@ def raced(folder: Path, dice: Random, *, at_once: int = AT_ONCE, slow: bool = Fa
         ground.run(end=dice.randrange(1, BATCHES))
         ground.write(dice.randrange(BATCHES))
     processes = multiprocessing.get_context("forkserver")
-    processes.set_forkserver_preload(["tests.soak.races", "pipelines.jobs.run.finalize_task", "pipelines.jobs.run.accumulate_task"])
+    processes.set_forkserver_preload(["tests.soak.races", "muntin.jobs.run.finalize_task", "muntin.jobs.run.accumulate_task"])
     told, stretches = processes.Queue(), [sorted(dice.sample(range(BATCHES + 1), 2)) for _ in range(at_once)]
     running = [processes.Process(target=racer, args=(str(folder), *stretch, slow, told)) for stretch in stretches]
     for process in running:

@@ -33,7 +33,7 @@ MOST_FILES = 12
 DAG_FILE = """
 from dataclasses import replace
 
-from pipelines import airflow_dag
+from muntin import airflow_dag
 from tests.soak.flow import flow
 
 ground = replace(flow({folder!r}), expectations={{"sliding": "expectations/sliding.json"}})

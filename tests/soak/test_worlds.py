@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.jobs import ledger_segments
-from pipelines.jobs.upkeep import compact
-from pipelines.timeline import ledger
+from muntin.jobs import ledger_segments
+from muntin.jobs.upkeep import compact
+from muntin.timeline import ledger
 from tests.case_counts import cases
 from tests.soak.world import World
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipelines import Pipeline, read, run, sources, windows
-from pipelines import aggregates as agg
-from pipelines.jobs.bound import bind
-from pipelines.jobs.upkeep.compact import compact
-from pipelines.jobs.upkeep.maintain import maintain
+from muntin import Pipeline, read, run, sources, windows
+from muntin import aggregates as agg
+from muntin.jobs.bound import bind
+from muntin.jobs.upkeep.compact import compact
+from muntin.jobs.upkeep.maintain import maintain
 from tests.properties.equal_values import bitwise
 from tests.storage.spark_in_process import Here
 

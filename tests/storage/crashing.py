@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pipelines.store.delta import DeltaStore
-from pipelines.store.store import Change, Snapshot, Texts
+from muntin.store.delta import DeltaStore
+from muntin.store.store import Change, Snapshot, Texts
 
 
 class Crash(BaseException):

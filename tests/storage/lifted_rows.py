@@ -11,13 +11,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipelines import Pipeline, run, sources, windows
-from pipelines import aggregates as agg
-from pipelines.jobs.run import slot_lift
-from pipelines.states import linked
-from pipelines.states.dense import fits
-from pipelines.states.rows_in_slots import LiftedStates, rows_in_slots
-from pipelines.testing.in_process import InProcess
+from muntin import Pipeline, run, sources, windows
+from muntin import aggregates as agg
+from muntin.jobs.run import slot_lift
+from muntin.states import linked
+from muntin.states.dense import fits
+from muntin.states.rows_in_slots import LiftedStates, rows_in_slots
+from muntin.testing.in_process import InProcess
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 

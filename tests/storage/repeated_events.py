@@ -9,11 +9,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipelines import Pipeline, read, run, sources, windows
-from pipelines import aggregates as agg
-from pipelines.definition.schedule import Interval
-from pipelines.jobs.bound import Bound, bind
-from pipelines.jobs.run.accumulate import accumulate
+from muntin import Pipeline, read, run, sources, windows
+from muntin import aggregates as agg
+from muntin.definition.schedule import Interval
+from muntin.jobs.bound import Bound, bind
+from muntin.jobs.run.accumulate import accumulate
 from tests.end_to_end.hourly import START, hour
 from tests.storage.spark_in_process import Here
 

@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from pipelines.testing.in_process import Context
+from muntin.testing.in_process import Context
 
 
 class Here:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from pipelines.jobs.look.quarantine import quarantined
-from pipelines.store.delta import DeltaStore
-from pipelines.store.store import Change, Snapshot
+from muntin.jobs.look.quarantine import quarantined
+from muntin.store.delta import DeltaStore
+from muntin.store.store import Change, Snapshot
 from tests.properties.equal_values import bitwise
 from tests.storage.crashing import Crashing
 from tests.storage.three_batches import OTHER, Small, facts

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines import errors, read, run
+from muntin import errors, read, run
 from tests.storage.three_batches import HERE, HOUR, START, Small
 
 

@@ -10,18 +10,18 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
-from pipelines import Pipeline, read, run, sources, windows
-from pipelines import aggregates as agg
-from pipelines.errors import DefinitionError, StateError, VersionGoneError
-from pipelines.files.paths import path_of
-from pipelines.jobs.bound import bind
-from pipelines.jobs.look import changes_since as looked
-from pipelines.jobs.upkeep import compact as compaction
-from pipelines.jobs.upkeep.compact import compact
-from pipelines.jobs.upkeep.expire import expire
-from pipelines.jobs.upkeep.promote import promote, rollback
-from pipelines.store.commits import commits_between
-from pipelines.store.log_check import commit_path
+from muntin import Pipeline, read, run, sources, windows
+from muntin import aggregates as agg
+from muntin.errors import DefinitionError, StateError, VersionGoneError
+from muntin.files.paths import path_of
+from muntin.jobs.bound import bind
+from muntin.jobs.look import changes_since as looked
+from muntin.jobs.upkeep import compact as compaction
+from muntin.jobs.upkeep.compact import compact
+from muntin.jobs.upkeep.expire import expire
+from muntin.jobs.upkeep.promote import promote, rollback
+from muntin.store.commits import commits_between
+from muntin.store.log_check import commit_path
 from tests.case_counts import cases
 from tests.storage.three_batches import HERE, HOUR, OTHER, START, Small
 

@@ -12,15 +12,15 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
 
-from pipelines import Pipeline, read, run, windows
-from pipelines import aggregates as agg
-from pipelines.errors import StateError
-from pipelines.jobs.bound import bind
-from pipelines.jobs.promotion import superseded
-from pipelines.jobs.upkeep.maintain import maintain
-from pipelines.jobs.upkeep.promote import promote, rollback
-from pipelines.jobs.upkeep.rebuild import to_rebuild
-from pipelines.store.delta import DeltaStore
+from muntin import Pipeline, read, run, windows
+from muntin import aggregates as agg
+from muntin.errors import StateError
+from muntin.jobs.bound import bind
+from muntin.jobs.promotion import superseded
+from muntin.jobs.upkeep.maintain import maintain
+from muntin.jobs.upkeep.promote import promote, rollback
+from muntin.jobs.upkeep.rebuild import to_rebuild
+from muntin.store.delta import DeltaStore
 from tests.case_counts import cases
 from tests.properties.equal_values import bitwise
 from tests.storage.crashing import Crash, Crashing

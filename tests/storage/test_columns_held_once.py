@@ -13,14 +13,14 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines import Pipeline, read, run, windows
-from pipelines import aggregates as agg
-from pipelines.jobs.bound import bind
-from pipelines.jobs.run import accumulate_bundle, accumulate_split
-from pipelines.jobs.upkeep import compact as compaction
-from pipelines.jobs.upkeep.compact import compact
-from pipelines.jobs.upkeep.maintain import maintain
-from pipelines.states.held_once import footer_of
+from muntin import Pipeline, read, run, windows
+from muntin import aggregates as agg
+from muntin.jobs.bound import bind
+from muntin.jobs.run import accumulate_bundle, accumulate_split
+from muntin.jobs.upkeep import compact as compaction
+from muntin.jobs.upkeep.compact import compact
+from muntin.jobs.upkeep.maintain import maintain
+from muntin.states.held_once import footer_of
 from tests.case_counts import cases
 from tests.properties.equal_values import bitwise
 from tests.storage.three_batches import HERE, HOUR, START, Small

@@ -11,18 +11,18 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
-from pipelines import Pipeline, read, sources, windows
-from pipelines import aggregates as agg
-from pipelines.errors import ConflictError, StateError
-from pipelines.jobs import ledger_segments
-from pipelines.jobs.bound import bind
-from pipelines.jobs.run.accumulate import accumulate
-from pipelines.jobs.upkeep import compact as compaction
-from pipelines.jobs.upkeep.compact import Unit, compact, crowd, tables, units
-from pipelines.jobs.window_tables import place, published
-from pipelines.store.delta import DeltaStore
-from pipelines.store.store import File
-from pipelines.timeline import ledger
+from muntin import Pipeline, read, sources, windows
+from muntin import aggregates as agg
+from muntin.errors import ConflictError, StateError
+from muntin.jobs import ledger_segments
+from muntin.jobs.bound import bind
+from muntin.jobs.run.accumulate import accumulate
+from muntin.jobs.upkeep import compact as compaction
+from muntin.jobs.upkeep.compact import Unit, compact, crowd, tables, units
+from muntin.jobs.window_tables import place, published
+from muntin.store.delta import DeltaStore
+from muntin.store.store import File
+from muntin.timeline import ledger
 from tests.case_counts import cases
 from tests.properties.equal_values import bitwise
 from tests.storage.crashing import Crash

@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from pipelines.files.paths import path_of, relative, remove_folder, sizes_below
-from pipelines.store import parquet
+from muntin.files.paths import path_of, relative, remove_folder, sizes_below
+from muntin.store import parquet
 from tests.case_counts import some
 from tests.properties.equal_values import bitwise
 from tests.storage.crashing import Crash, Crashing

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from pipelines import Pipeline, RunReport, read, run, windows
-from pipelines.errors import ConflictError, StateError
-from pipelines.jobs.bound import bind
-from pipelines.jobs.run.accumulate import accumulate
-from pipelines.jobs.run.finalize import finalize
-from pipelines.jobs.run.publish import publish
-from pipelines.jobs.upkeep.vacuum import vacuum
-from pipelines.jobs.window_tables import published
-from pipelines.timeline.ledger import Entries
+from muntin import Pipeline, RunReport, read, run, windows
+from muntin.errors import ConflictError, StateError
+from muntin.jobs.bound import bind
+from muntin.jobs.run.accumulate import accumulate
+from muntin.jobs.run.finalize import finalize
+from muntin.jobs.run.publish import publish
+from muntin.jobs.upkeep.vacuum import vacuum
+from muntin.jobs.window_tables import published
+from muntin.timeline.ledger import Entries
 from tests.storage.three_batches import HERE, HOUR, OTHER, START, Small
 
 HOUR_US = 3_600_000_000

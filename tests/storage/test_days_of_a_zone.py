@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines import Pipeline, read, run, sources, windows
-from pipelines import aggregates as agg
-from pipelines.testing.in_process import InProcess
-from pipelines.windows.tumbling import Tumbling
+from muntin import Pipeline, read, run, sources, windows
+from muntin import aggregates as agg
+from muntin.testing.in_process import InProcess
+from muntin.windows.tumbling import Tumbling
 
 START, DAY = datetime(2024, 3, 8, tzinfo=UTC), timedelta(days=1)  # New York's clocks change on the 10th
 HERE = InProcess()

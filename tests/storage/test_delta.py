@@ -10,15 +10,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines.errors import ConflictError, StateError
-from pipelines.files.paths import path_of, remove_folder
-from pipelines.files.readable import readable
-from pipelines.store import delta, seen_tables
-from pipelines.store.delta import DeltaStore
-from pipelines.store.footers import footer
-from pipelines.store.parquet import write_named
-from pipelines.store.seen_tables import open_table
-from pipelines.store.store import Change, File, Snapshot
+from muntin.errors import ConflictError, StateError
+from muntin.files.paths import path_of, remove_folder
+from muntin.files.readable import readable
+from muntin.store import delta, seen_tables
+from muntin.store.delta import DeltaStore
+from muntin.store.footers import footer
+from muntin.store.parquet import write_named
+from muntin.store.seen_tables import open_table
+from muntin.store.store import Change, File, Snapshot
 
 INSTANT = pa.timestamp("us", tz="UTC")
 SCHEMA = pa.schema([("frame", INSTANT), ("n", pa.int64())])

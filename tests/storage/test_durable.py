@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.errors import StateError
-from pipelines.store.delta import DeltaStore
+from muntin.errors import StateError
+from muntin.store.delta import DeltaStore
 from tests.storage.three_batches import Small
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines.store.parquet import Encoding, encoded, read_parquet
+from muntin.store.parquet import Encoding, encoded, read_parquet
 
 FAR = [2**63 - 1, -(2**63), 0, None, -(2**63), 2**63 - 1, 1]
 COLUMNS = {

@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines import aggregates as agg
-from pipelines import read, windows
-from pipelines.jobs.run import slot_lift
-from pipelines.states import linked
-from pipelines.states.rows_in_slots import rows_in_slots
+from muntin import aggregates as agg
+from muntin import read, windows
+from muntin.jobs.run import slot_lift
+from muntin.states import linked
+from muntin.states.rows_in_slots import rows_in_slots
 from tests.storage.lifted_rows import AGGREGATES, OF_SEVERAL_ROWS, definition, slots_made, write_rows, written
 
 LAYOUTS = ("dense", "linked")

@@ -12,12 +12,12 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines import run, sources
-from pipelines.files.object_path import ObjectPath
-from pipelines.files.paths import path_of
-from pipelines.jobs.run.steady_reading import steady
-from pipelines.sources.object_files import let_read
-from pipelines.store.reading import dataset_of
+from muntin import run, sources
+from muntin.files.object_path import ObjectPath
+from muntin.files.paths import path_of
+from muntin.jobs.run.steady_reading import steady
+from muntin.sources.object_files import let_read
+from muntin.store.reading import dataset_of
 from tests.storage.test_object_store import HOURLY, ROWS, clicks, put
 from tests.storage.three_batches import HERE, START
 

@@ -5,8 +5,8 @@ import stat
 
 import pytest
 
-from pipelines.errors import StateError
-from pipelines.files.paths import (
+from muntin.errors import StateError
+from muntin.files.paths import (
     AnyPath,
     below,
     folders_in,
@@ -20,7 +20,7 @@ from pipelines.files.paths import (
     sizes_below,
     stats_of,
 )
-from pipelines.store.disk import link, write_new, write_whole
+from muntin.store.disk import link, write_new, write_whole
 from tests.object_store import AnyServer, only_of_versitygw
 
 # base   a.txt 1   sub/b.csv 22   sub/deep/c.csv 333   sub/[x].csv 4   .hidden/d.csv 5

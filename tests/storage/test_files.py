@@ -11,15 +11,15 @@ import pyarrow.dataset as ds
 import pytest
 from deltalake import DeltaTable
 
-from pipelines.definition.instants import instant_us, label
-from pipelines.errors import StateError
-from pipelines.jobs.upkeep import vacuum
-from pipelines.store import parquet
-from pipelines.store.delta import DeltaStore
-from pipelines.store.disk import write_whole
-from pipelines.store.parquet import encoded, write_named
-from pipelines.store.paths import SharedPath, StatesPath, parse_states_path, version_of, windows_path
-from pipelines.store.store import Change, File
+from muntin.definition.instants import instant_us, label
+from muntin.errors import StateError
+from muntin.jobs.upkeep import vacuum
+from muntin.store import parquet
+from muntin.store.delta import DeltaStore
+from muntin.store.disk import write_whole
+from muntin.store.parquet import encoded, write_named
+from muntin.store.paths import SharedPath, StatesPath, parse_states_path, version_of, windows_path
+from muntin.store.store import Change, File
 
 INSTANT = pa.timestamp("us", tz="UTC")
 MOMENTS = [

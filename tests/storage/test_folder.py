@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pipelines import errors, read
-from pipelines.store.state import OWNER_FILE
+from muntin import errors, read
+from muntin.store.state import OWNER_FILE
 from tests.storage.test_crash_points import same
 from tests.storage.three_batches import Small
 

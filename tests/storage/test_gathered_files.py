@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from pipelines import Pipeline, read, run, sources, windows
-from pipelines import aggregates as agg
-from pipelines.jobs.bound import bind
-from pipelines.jobs.look.quarantine import quarantined
-from pipelines.jobs.pending import accumulated
-from pipelines.store.paths import QUARANTINE
+from muntin import Pipeline, read, run, sources, windows
+from muntin import aggregates as agg
+from muntin.jobs.bound import bind
+from muntin.jobs.look.quarantine import quarantined
+from muntin.jobs.pending import accumulated
+from muntin.store.paths import QUARANTINE
 from tests.properties.equal_values import bitwise
 from tests.storage.three_batches import HERE, HOUR, START
 

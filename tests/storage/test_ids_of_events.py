@@ -10,21 +10,21 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines import Pipeline, run
-from pipelines import aggregates as agg
-from pipelines.errors import DefinitionError, SourceError, StateError
-from pipelines.jobs.doctor.diagnosis import diagnose
-from pipelines.jobs.doctor.repair import repair
-from pipelines.jobs.duplicates.kept_decisions import NAME
-from pipelines.jobs.duplicates.known import facts_of_ids
-from pipelines.jobs.fingerprint import fingerprint
-from pipelines.jobs.reports_table import TABLE
-from pipelines.jobs.upkeep import compact as compaction
-from pipelines.jobs.upkeep.maintain import maintain
-from pipelines.sources import files, kafka, spark, table
-from pipelines.store.paths import IDS
-from pipelines.store.reading import read_files
-from pipelines.testing.in_process import InProcess
+from muntin import Pipeline, run
+from muntin import aggregates as agg
+from muntin.errors import DefinitionError, SourceError, StateError
+from muntin.jobs.doctor.diagnosis import diagnose
+from muntin.jobs.doctor.repair import repair
+from muntin.jobs.duplicates.kept_decisions import NAME
+from muntin.jobs.duplicates.known import facts_of_ids
+from muntin.jobs.fingerprint import fingerprint
+from muntin.jobs.reports_table import TABLE
+from muntin.jobs.upkeep import compact as compaction
+from muntin.jobs.upkeep.maintain import maintain
+from muntin.sources import files, kafka, spark, table
+from muntin.store.paths import IDS
+from muntin.store.reading import read_files
+from muntin.testing.in_process import InProcess
 from tests.end_to_end.hourly import Hourly, hour, times
 from tests.storage.crashing import Crashing
 from tests.storage.repeated_events import HERE, Repeating, Row, clean

@@ -11,13 +11,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines import aggregates as agg
-from pipelines import run, windows
-from pipelines.errors import SourceError
-from pipelines.jobs.look.quarantine import quarantined
-from pipelines.jobs.run import accumulate_task, slot_lift, split_rows
-from pipelines.states import linked, met_keys
-from pipelines.testing.in_process import InProcess
+from muntin import aggregates as agg
+from muntin import run, windows
+from muntin.errors import SourceError
+from muntin.jobs.look.quarantine import quarantined
+from muntin.jobs.run import accumulate_task, slot_lift, split_rows
+from muntin.states import linked, met_keys
+from muntin.testing.in_process import InProcess
 from tests.storage.lifted_rows import AGGREGATES, START, definition, slots_made, write_rows, written
 
 # rows of an odd seed come in no order of time

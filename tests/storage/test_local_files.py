@@ -12,15 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines import Pipeline, run, sources, windows
-from pipelines import aggregates as agg
-from pipelines.states.held_once import told, whole
-from pipelines.store.local_files import Between, local_rows
-from pipelines.store.parquet import STATES_IN_A_GROUP
-from pipelines.store.reading import dataset_of, held_rows
-from pipelines.store.shared_files import write_shared
-from pipelines.testing.in_process import InProcess
-from pipelines.timeline.batches import Batches
+from muntin import Pipeline, run, sources, windows
+from muntin import aggregates as agg
+from muntin.states.held_once import told, whole
+from muntin.store.local_files import Between, local_rows
+from muntin.store.parquet import STATES_IN_A_GROUP
+from muntin.store.reading import dataset_of, held_rows
+from muntin.store.shared_files import write_shared
+from muntin.testing.in_process import InProcess
+from muntin.timeline.batches import Batches
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 SCHEMA = pa.schema([("k", pa.string()), ("bucket", pa.int16()), ("frame", pa.int64()), ("rows", pa.int64()), ("n", pa.int64())])

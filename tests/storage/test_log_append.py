@@ -12,15 +12,15 @@ from deltalake import CommitProperties, DeltaTable, Schema, Transaction
 from deltalake.exceptions import CommitFailedError
 from deltalake.transaction import AddAction, RemoveAction, create_table_with_add_actions
 
-from pipelines.errors import ConflictError, StateError
-from pipelines.files.paths import path_of
-from pipelines.store import log_append
-from pipelines.store.delta import DeltaStore
-from pipelines.store.log_append import append, stats
-from pipelines.store.log_check import commit_path
-from pipelines.store.parquet import write_named
-from pipelines.store.seen_tables import open_table
-from pipelines.store.store import Change, File
+from muntin.errors import ConflictError, StateError
+from muntin.files.paths import path_of
+from muntin.store import log_append
+from muntin.store.delta import DeltaStore
+from muntin.store.log_append import append, stats
+from muntin.store.log_check import commit_path
+from muntin.store.parquet import write_named
+from muntin.store.seen_tables import open_table
+from muntin.store.store import Change, File
 
 SCHEMA = pa.schema([("n", pa.int64())])
 HAD = tuple(File(f"batch=2024-01-01T00:0{number}/é %{number}.parquet", 10 + number, number) for number in range(3))

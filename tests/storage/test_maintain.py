@@ -7,16 +7,16 @@ from uuid import uuid4
 
 import pytest
 
-from pipelines import aggregates as agg
-from pipelines import read, run
-from pipelines.definition.durations import UNITS
-from pipelines.jobs.bound import bind
-from pipelines.jobs.upkeep import compact
-from pipelines.jobs.upkeep.maintain import maintain
-from pipelines.jobs.upkeep.vacuum import vacuum
-from pipelines.store import seen_tables
-from pipelines.store.disk import write_whole
-from pipelines.store.state import states_of
+from muntin import aggregates as agg
+from muntin import read, run
+from muntin.definition.durations import UNITS
+from muntin.jobs.bound import bind
+from muntin.jobs.upkeep import compact
+from muntin.jobs.upkeep.maintain import maintain
+from muntin.jobs.upkeep.vacuum import vacuum
+from muntin.store import seen_tables
+from muntin.store.disk import write_whole
+from muntin.store.state import states_of
 from tests.storage.crashing import Crash
 from tests.storage.test_crash_points import same
 from tests.storage.three_batches import HERE, HOUR, OTHER, START, Small

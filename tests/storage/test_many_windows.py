@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from pipelines import read as pipelines_read
-from pipelines import windows
-from pipelines.store import footers, seen_tables
+from muntin import read as published
+from muntin import windows
+from muntin.store import footers, seen_tables
 from tests.end_to_end.hourly import Hourly, hour
 
 MANY = 100
@@ -26,9 +26,9 @@ def test_a_log_is_read_once_however_many_windows_there_are(tmp_path: Path, monke
         return open_table(path, version)
 
     monkeypatch.setattr(seen_tables, "open_table", counted)
-    monkeypatch.setattr("pipelines.jobs.ledger_segments.footer", lambda path: [read.update([path]), footer(path)][1])
+    monkeypatch.setattr("muntin.jobs.ledger_segments.footer", lambda path: [read.update([path]), footer(path)][1])
     case.run(1, 1)
-    assert [len(pipelines_read(case.pipeline, name, root=case.root)) for name in ("w0", "w99")] == [2, 1]
+    assert [len(published(case.pipeline, name, root=case.root)) for name in ("w0", "w99")] == [2, 1]
     assert max(opened.values(), default=0) <= 1
     assert max(read.values()) == 1
     opened.clear()

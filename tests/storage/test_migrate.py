@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from pipelines import Pipeline, read, run
-from pipelines import aggregates as agg
-from pipelines.cli.main import main
-from pipelines.errors import StateError
-from pipelines.jobs.bound import bind
-from pipelines.jobs.upkeep.maintain import maintain
-from pipelines.jobs.upkeep.migrate import KEPT, NOTE, migrate, to_migrate, undo
-from pipelines.store.state import FORMAT, OWNER_FILE
+from muntin import Pipeline, read, run
+from muntin import aggregates as agg
+from muntin.cli.main import main
+from muntin.errors import StateError
+from muntin.jobs.bound import bind
+from muntin.jobs.upkeep.maintain import maintain
+from muntin.jobs.upkeep.migrate import KEPT, NOTE, migrate, to_migrate, undo
+from muntin.store.state import FORMAT, OWNER_FILE
 from tests.end_to_end.made_before.definitions import END, START, every_kind, write
 from tests.storage.crashing import Crash
 from tests.storage.spark_in_process import Here
@@ -103,7 +103,7 @@ def test_what_runs_published_behind_an_interrupted_migration_is_not_taken_back(p
     """It is interrupted when all is done and nobody has noted it."""
     pipeline, root = every_kind(project / "data"), project / "state"
     with monkeypatch.context() as patch:
-        patch.setattr("pipelines.jobs.upkeep.migrate._versions", crash)
+        patch.setattr("muntin.jobs.upkeep.migrate._versions", crash)
         with pytest.raises(Crash):
             migrate(pipeline, root=root)
     write(project / "data", 1, seed=1)

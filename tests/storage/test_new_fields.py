@@ -11,14 +11,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines import Pipeline, read, run, windows
-from pipelines import aggregates as agg
-from pipelines.jobs.bound import bind
-from pipelines.jobs.run import joined_reading
-from pipelines.jobs.run.read_batches import Read
-from pipelines.jobs.upkeep.maintain import maintain
-from pipelines.jobs.upkeep.outdated import outdated
-from pipelines.jobs.upkeep.rebuild import to_rebuild
+from muntin import Pipeline, read, run, windows
+from muntin import aggregates as agg
+from muntin.jobs.bound import bind
+from muntin.jobs.run import joined_reading
+from muntin.jobs.run.read_batches import Read
+from muntin.jobs.upkeep.maintain import maintain
+from muntin.jobs.upkeep.outdated import outdated
+from muntin.jobs.upkeep.rebuild import to_rebuild
 from tests.case_counts import cases
 from tests.properties.equal_values import bitwise
 from tests.storage.three_batches import HERE, HOUR, START, Small

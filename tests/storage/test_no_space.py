@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pipelines import errors
-from pipelines.store import parquet
-from pipelines.store.parquet import write_named
+from muntin import errors
+from muntin.store import parquet
+from muntin.store.parquet import write_named
 from tests.case_counts import few
 from tests.properties.equal_values import bitwise
 from tests.storage.three_batches import OTHER, Small

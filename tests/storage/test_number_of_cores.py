@@ -8,10 +8,10 @@ from unittest import mock
 import pyarrow as pa
 import pytest
 
-from pipelines import Pipeline, read, run, windows
-from pipelines.jobs.run import finalize
-from pipelines.jobs.shards import shard
-from pipelines.testing.in_process import Context, InProcess
+from muntin import Pipeline, read, run, windows
+from muntin.jobs.run import finalize
+from muntin.jobs.shards import shard
+from muntin.testing.in_process import Context, InProcess
 from tests.storage.lifted_rows import AGGREGATES, ARRIVED, START, definition, write_rows
 
 

@@ -21,21 +21,21 @@ import pyarrow.csv as pc
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines import Pipeline, read, run, sources, windows
-from pipelines import aggregates as agg
-from pipelines.cli.main import main
-from pipelines.errors import MuntinError, SourceError, StateError, StorageError
-from pipelines.files.paths import AnyPath, path_of, sizes_below
-from pipelines.jobs.bound import bind
-from pipelines.jobs.doctor.diagnosis import diagnose
-from pipelines.jobs.doctor.repair import repair
-from pipelines.jobs.fingerprint import fingerprint
-from pipelines.jobs.look.status import states_below, status
-from pipelines.jobs.reports_table import last_accumulated
-from pipelines.jobs.upkeep.maintain import maintain
-from pipelines.jobs.upkeep.outdated import outdated
-from pipelines.jobs.upkeep.vacuum import vacuum
-from pipelines.sources import fetched_files
+from muntin import Pipeline, read, run, sources, windows
+from muntin import aggregates as agg
+from muntin.cli.main import main
+from muntin.errors import MuntinError, SourceError, StateError, StorageError
+from muntin.files.paths import AnyPath, path_of, sizes_below
+from muntin.jobs.bound import bind
+from muntin.jobs.doctor.diagnosis import diagnose
+from muntin.jobs.doctor.repair import repair
+from muntin.jobs.fingerprint import fingerprint
+from muntin.jobs.look.status import states_below, status
+from muntin.jobs.reports_table import last_accumulated
+from muntin.jobs.upkeep.maintain import maintain
+from muntin.jobs.upkeep.outdated import outdated
+from muntin.jobs.upkeep.vacuum import vacuum
+from muntin.sources import fetched_files
 from tests.object_store import KEY, SECRET, AnyServer, only_of_versitygw
 from tests.storage.three_batches import HERE, HOUR, OTHER, START, Small
 
@@ -53,10 +53,10 @@ ON_SPARK = """
 import sys
 from pathlib import Path
 import pyarrow.parquet as pq
-from pipelines.files.paths import sizes_below
-from pipelines.files.readable import readable
-from pipelines.quality.staged_frame import staged_frame
-from pipelines.spark.spark_session import session_or_local
+from muntin.files.paths import sizes_below
+from muntin.files.readable import readable
+from muntin.quality.staged_frame import staged_frame
+from muntin.spark.spark_session import session_or_local
 from tests.storage.three_batches import Small
 
 with session_or_local(None) as spark:

@@ -7,14 +7,14 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipelines import Pipeline, read, run, sources, windows
-from pipelines import aggregates as agg
-from pipelines.definition.durations import UNITS
-from pipelines.jobs.bound import bind
-from pipelines.jobs.run.accumulate import accumulate
-from pipelines.jobs.run.finalize import finalize
-from pipelines.jobs.run.publish import publish
-from pipelines.jobs.upkeep.vacuum import vacuum
+from muntin import Pipeline, read, run, sources, windows
+from muntin import aggregates as agg
+from muntin.definition.durations import UNITS
+from muntin.jobs.bound import bind
+from muntin.jobs.run.accumulate import accumulate
+from muntin.jobs.run.finalize import finalize
+from muntin.jobs.run.publish import publish
+from muntin.jobs.upkeep.vacuum import vacuum
 from tests.storage.three_batches import HERE
 
 BEGIN, STEP = datetime(2024, 1, 1, tzinfo=UTC), timedelta(hours=1)

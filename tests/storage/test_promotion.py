@@ -11,16 +11,16 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
-from pipelines import Pipeline, plan, read, run, windows
-from pipelines import aggregates as agg
-from pipelines.errors import DefinitionError, StateError
-from pipelines.jobs.adoption import adopt
-from pipelines.jobs.bound import Bound, bind
-from pipelines.jobs.look.diff import diff
-from pipelines.jobs.look.status import states_below
-from pipelines.jobs.upkeep.outdated import versions
-from pipelines.jobs.upkeep.promote import promote, rollback
-from pipelines.store.delta import DeltaStore
+from muntin import Pipeline, plan, read, run, windows
+from muntin import aggregates as agg
+from muntin.errors import DefinitionError, StateError
+from muntin.jobs.adoption import adopt
+from muntin.jobs.bound import Bound, bind
+from muntin.jobs.look.diff import diff
+from muntin.jobs.look.status import states_below
+from muntin.jobs.upkeep.outdated import versions
+from muntin.jobs.upkeep.promote import promote, rollback
+from muntin.store.delta import DeltaStore
 from tests.storage.crashing import Crash, Crashing
 from tests.storage.three_batches import HERE, HOUR, OTHER, START, Small
 

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.errors import ConflictError, ExpectationsError
-from pipelines.jobs.bound import Bound, bind
-from pipelines.jobs.run.accumulate import accumulate
-from pipelines.jobs.run.finalize import finalize
-from pipelines.jobs.run.publish import publish
-from pipelines.jobs.run.verdicts import record_verdicts
-from pipelines.jobs.staged_windows import Staged
-from pipelines.jobs.window_tables import published
+from muntin.errors import ConflictError, ExpectationsError
+from muntin.jobs.bound import Bound, bind
+from muntin.jobs.run.accumulate import accumulate
+from muntin.jobs.run.finalize import finalize
+from muntin.jobs.run.publish import publish
+from muntin.jobs.run.verdicts import record_verdicts
+from muntin.jobs.staged_windows import Staged
+from muntin.jobs.window_tables import published
 from tests.storage.three_batches import HERE, OTHER, Small
 
 HOUR_US = 3_600_000_000

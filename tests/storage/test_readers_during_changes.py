@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
-from pipelines import Pipeline, run, windows
-from pipelines import aggregates as agg
-from pipelines.jobs.upkeep.maintain import maintain
-from pipelines.jobs.upkeep.promote import promote, rollback
+from muntin import Pipeline, run, windows
+from muntin import aggregates as agg
+from muntin.jobs.upkeep.maintain import maintain
+from muntin.jobs.upkeep.promote import promote, rollback
 from tests.storage.three_batches import HERE, HOUR, OTHER, START, Small
 
 FEWEST = 10  # readings by each reader

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.errors import StateError
-from pipelines.jobs.bound import bind
-from pipelines.jobs.doctor import disk
-from pipelines.jobs.doctor.diagnosis import diagnose
-from pipelines.jobs.doctor.repair import repair
-from pipelines.store.delta import DeltaStore
+from muntin.errors import StateError
+from muntin.jobs.bound import bind
+from muntin.jobs.doctor import disk
+from muntin.jobs.doctor.diagnosis import diagnose
+from muntin.jobs.doctor.repair import repair
+from muntin.store.delta import DeltaStore
 from tests.storage.test_crash_points import same
 from tests.storage.three_batches import HERE, HOUR, OTHER, START, Small
 
@@ -122,7 +122,7 @@ def test_a_damaged_state_is_written_anew_by_its_batch(small: Small) -> None:
 def test_a_lost_note_is_no_trouble_and_is_forgotten(tmp_path: Path) -> None:
     from dataclasses import replace
 
-    from pipelines import run, windows
+    from muntin import run, windows
 
     small = Small(tmp_path)
     small.write_all()

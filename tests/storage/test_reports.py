@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from pipelines.definition.schedule import Interval
-from pipelines.errors import ConflictError
-from pipelines.jobs import reports_table
-from pipelines.jobs.report_files import MANY, telling_of
-from pipelines.jobs.reports import Accumulated, ReadFile
-from pipelines.jobs.reports_table import TABLE, last_accumulated, record_accumulated
-from pipelines.store.delta import DeltaStore
+from muntin.definition.schedule import Interval
+from muntin.errors import ConflictError
+from muntin.jobs import reports_table
+from muntin.jobs.report_files import MANY, telling_of
+from muntin.jobs.reports import Accumulated, ReadFile
+from muntin.jobs.reports_table import TABLE, last_accumulated, record_accumulated
+from muntin.store.delta import DeltaStore
 
 HOUR_US = 3_600_000_000
 FIRST_US = 1_704_067_200_000_000  # 2024-01-01
@@ -66,7 +66,7 @@ def test_the_newest_report_of_a_batch_counts_wherever_it_lies(store: DeltaStore)
 
 
 def test_files_whose_names_say_nothing_are_read_always() -> None:
-    from pipelines.store.store import File
+    from muntin.store.store import File
 
     old = File("0123456789abcdef.parquet", 1, 1)
     assert telling_of([old], 0, 1) == (old,)

@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines import BatchReport, Pipeline, read, run, sources, windows
-from pipelines import aggregates as agg
-from pipelines.errors import SourceError
-from pipelines.jobs.bound import bind
-from pipelines.jobs.look.quarantine import quarantined
-from pipelines.jobs.run import read_split
-from pipelines.jobs.run.shares import manifest_of_batch
-from pipelines.sources import listing, row_groups
-from pipelines.sources.row_groups import Part
-from pipelines.store.paths import OF_SOURCE
+from muntin import BatchReport, Pipeline, read, run, sources, windows
+from muntin import aggregates as agg
+from muntin.errors import SourceError
+from muntin.jobs.bound import bind
+from muntin.jobs.look.quarantine import quarantined
+from muntin.jobs.run import read_split
+from muntin.jobs.run.shares import manifest_of_batch
+from muntin.sources import listing, row_groups
+from muntin.sources.row_groups import Part
+from muntin.store.paths import OF_SOURCE
 from tests.properties.equal_values import bitwise
 from tests.storage.three_batches import HERE, HOUR, START
 

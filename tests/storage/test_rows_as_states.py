@@ -8,13 +8,13 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
 
-from pipelines import aggregates as agg
-from pipelines import read, windows
-from pipelines.definition.frame_sets import frame_sets
-from pipelines.jobs.run import accumulate_split, bundle_states
-from pipelines.states.held_once import whole, whole_schema
-from pipelines.store.parquet import encoded
-from pipelines.store.paths import digest_of
+from muntin import aggregates as agg
+from muntin import read, windows
+from muntin.definition.frame_sets import frame_sets
+from muntin.jobs.run import accumulate_split, bundle_states
+from muntin.states.held_once import whole, whole_schema
+from muntin.store.parquet import encoded
+from muntin.store.paths import digest_of
 from tests.storage.lifted_rows import AGGREGATES, ARRIVED, OF_SEVERAL_ROWS, definition, write_rows, written
 
 OF_A_ROW = {name: one for name, one in AGGREGATES.items() if name not in OF_SEVERAL_ROWS} | {

@@ -13,18 +13,18 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines import Pipeline, run, sources, windows
-from pipelines import aggregates as agg
-from pipelines.definition.kinds import Cycle
-from pipelines.files.paths import path_of
-from pipelines.jobs.look.quarantine import quarantined
-from pipelines.jobs.run import accumulate_task, slot_lift, split_rows
-from pipelines.sources import listing
-from pipelines.states.dense import Dense
-from pipelines.states.layout import Layout, Lifted
-from pipelines.states.linked import Linked
-from pipelines.states.rows_in_slots import Extent, rows_in_slots
-from pipelines.testing.in_process import InProcess
+from muntin import Pipeline, run, sources, windows
+from muntin import aggregates as agg
+from muntin.definition.kinds import Cycle
+from muntin.files.paths import path_of
+from muntin.jobs.look.quarantine import quarantined
+from muntin.jobs.run import accumulate_task, slot_lift, split_rows
+from muntin.sources import listing
+from muntin.states.dense import Dense
+from muntin.states.layout import Layout, Lifted
+from muntin.states.linked import Linked
+from muntin.states.rows_in_slots import Extent, rows_in_slots
+from muntin.testing.in_process import InProcess
 
 ROWS = 6_000
 HOUR = timedelta(hours=1)

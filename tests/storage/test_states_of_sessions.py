@@ -11,12 +11,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines import Pipeline, read, run, sources, windows
-from pipelines import aggregates as agg
-from pipelines.jobs.bound import bind
-from pipelines.jobs.pending import accumulated
-from pipelines.testing.in_process import InProcess
-from pipelines.windows.session import Session
+from muntin import Pipeline, read, run, sources, windows
+from muntin import aggregates as agg
+from muntin.jobs.bound import bind
+from muntin.jobs.pending import accumulated
+from muntin.testing.in_process import InProcess
+from muntin.windows.session import Session
 
 START, HOUR = datetime(2024, 1, 1, tzinfo=UTC), timedelta(hours=1)
 HERE = InProcess()

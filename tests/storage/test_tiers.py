@@ -11,16 +11,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines import Pipeline, read, run, sources, windows
-from pipelines import aggregates as agg
-from pipelines.definition.instants import instant_us, label
-from pipelines.jobs import tiered
-from pipelines.jobs.bound import Bound, bind
-from pipelines.jobs.look.late import late
-from pipelines.jobs.run import finalize_task
-from pipelines.jobs.shards import shard
-from pipelines.jobs.shards.tiers import Tiers, tiers_of
-from pipelines.jobs.upkeep.tiers import make_tiers
+from muntin import Pipeline, read, run, sources, windows
+from muntin import aggregates as agg
+from muntin.definition.instants import instant_us, label
+from muntin.jobs import tiered
+from muntin.jobs.bound import Bound, bind
+from muntin.jobs.look.late import late
+from muntin.jobs.run import finalize_task
+from muntin.jobs.shards import shard
+from muntin.jobs.shards.tiers import Tiers, tiers_of
+from muntin.jobs.upkeep.tiers import make_tiers
 from tests import case_counts
 from tests.properties.equal_values import bitwise
 from tests.storage.spark_in_process import Here

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.jobs.upkeep.vacuum import vacuum
-from pipelines.store.delta import DeltaStore
-from pipelines.store.disk import link, write_whole
-from pipelines.store.store import Change, Snapshot
+from muntin.jobs.upkeep.vacuum import vacuum
+from muntin.store.delta import DeltaStore
+from muntin.store.disk import link, write_whole
+from muntin.store.store import Change, Snapshot
 from tests.storage.crashing import Crashing
 from tests.storage.test_crash_points import same
 from tests.storage.three_batches import FIRST, OTHER, Small

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from pipelines.jobs import reports_table, verdicts_table
-from pipelines.jobs.report_files import MANY
-from pipelines.jobs.run import refused_rows_kept
-from pipelines.jobs.upkeep.maintain import maintain
-from pipelines.jobs.upkeep.old_reports import without_verdicts
-from pipelines.jobs.verdicts_table import record_checks
-from pipelines.quality.report import Check, QualityReport
-from pipelines.store.delta import DeltaStore
-from pipelines.store.store import Change, File
+from muntin.jobs import reports_table, verdicts_table
+from muntin.jobs.report_files import MANY
+from muntin.jobs.run import refused_rows_kept
+from muntin.jobs.upkeep.maintain import maintain
+from muntin.jobs.upkeep.old_reports import without_verdicts
+from muntin.jobs.verdicts_table import record_checks
+from muntin.quality.report import Check, QualityReport
+from muntin.store.delta import DeltaStore
+from muntin.store.store import Change, File
 from tests.storage.three_batches import START, Small
 
 PAGE = Path(__file__).parents[2] / "docs/operating/tables.md"

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.errors import StateError
-from pipelines.jobs.bound import bind
-from pipelines.jobs.run import accumulate_task
-from pipelines.jobs.run.same_versions import NAME, versions_here
+from muntin.errors import StateError
+from muntin.jobs.bound import bind
+from muntin.jobs.run import accumulate_task
+from muntin.jobs.run.same_versions import NAME, versions_here
 from tests.storage.three_batches import Small
 
 

@@ -9,11 +9,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipelines import Pipeline, RunReport, read, run, sources, windows
-from pipelines import aggregates as agg
-from pipelines.files.paths import AnyPath, path_of
-from pipelines.jobs.bound import bind
-from pipelines.store.delta import DeltaStore
+from muntin import Pipeline, RunReport, read, run, sources, windows
+from muntin import aggregates as agg
+from muntin.files.paths import AnyPath, path_of
+from muntin.jobs.bound import bind
+from muntin.store.delta import DeltaStore
 from tests.storage.spark_in_process import Here
 
 HERE = Here()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 from deltalake import DeltaTable, write_deltalake
 
-from pipelines.files.paths import options_of, path_of
+from muntin.files.paths import options_of, path_of
 
 
 def append(root: object, rows: pa.Table, made: datetime, *, by: Sequence[str] | None = None, merge: bool = False) -> int:

@@ -11,11 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
-from pipelines import sources
-from pipelines.definition.schedule import Interval
-from pipelines.errors import SourceError
-from pipelines.sources.table_files import in_full, table_files
-from pipelines.sources.tables import OnChange, TableSource
+from muntin import sources
+from muntin.definition.schedule import Interval
+from muntin.errors import SourceError
+from muntin.sources.table_files import in_full, table_files
+from muntin.sources.tables import OnChange, TableSource
 from tests.tables.delta_tables import append, dated, without_log_before
 
 HOUR_US = 3_600_000_000

@@ -11,10 +11,10 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
 
-from pipelines import Pipeline, read, sources, windows
-from pipelines import aggregates as agg
-from pipelines.sources import Source
-from pipelines.testing import run_here
+from muntin import Pipeline, read, sources, windows
+from muntin import aggregates as agg
+from muntin.sources import Source
+from muntin.testing import run_here
 from tests.case_counts import cases
 from tests.tables.delta_tables import append, dated
 

@@ -11,17 +11,17 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
 
-from pipelines import Pipeline, read, sources, windows
-from pipelines import aggregates as agg
-from pipelines.cli.main import main
-from pipelines.errors import SourceError
-from pipelines.jobs.bound import bind
-from pipelines.jobs.fingerprint import fingerprint
-from pipelines.jobs.look.plan import plan
-from pipelines.jobs.run.check import check_definition
-from pipelines.jobs.upkeep.outdated import outdated
-from pipelines.testing import run_here, windows_of
-from pipelines.testing.in_process import InProcess
+from muntin import Pipeline, read, sources, windows
+from muntin import aggregates as agg
+from muntin.cli.main import main
+from muntin.errors import SourceError
+from muntin.jobs.bound import bind
+from muntin.jobs.fingerprint import fingerprint
+from muntin.jobs.look.plan import plan
+from muntin.jobs.run.check import check_definition
+from muntin.jobs.upkeep.outdated import outdated
+from muntin.testing import run_here, windows_of
+from muntin.testing.in_process import InProcess
 from tests.tables.delta_tables import append, dated, without_log_before
 
 START = datetime(2024, 5, 1, tzinfo=UTC)
@@ -181,12 +181,12 @@ def test_a_definition_is_checked_by_the_first_files(table: Path) -> None:
 
 @pytest.fixture
 def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pipelines.jobs.run.run.session_or_local", lambda _given: nullcontext(InProcess()))
+    monkeypatch.setattr("muntin.jobs.run.run.session_or_local", lambda _given: nullcontext(InProcess()))
 
 
 DEFINITION = """
 from datetime import UTC, datetime
-from pipelines import Pipeline, aggregates as agg, sources, windows
+from muntin import Pipeline, aggregates as agg, sources, windows
 
 hourly = Pipeline(
     name="hourly",

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from pipelines import Pipeline, aggregates, sources, windows
-from pipelines.jobs.look.read import read
-from pipelines.jobs.reports import RunReport
-from pipelines.jobs.run.run import run
-from pipelines.testing.in_process import InProcess
+from muntin import Pipeline, aggregates, sources, windows
+from muntin.jobs.look.read import read
+from muntin.jobs.reports import RunReport
+from muntin.jobs.run.run import run
+from muntin.testing.in_process import InProcess
 from tests.kafka_broker import Broker, Row
 
 DAY = datetime(2024, 1, 1, tzinfo=UTC)

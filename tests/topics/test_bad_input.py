@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.cli.main import main
-from pipelines.errors import DefinitionError, MuntinError
-from pipelines.sources.topics.client import to_consume
+from muntin.cli.main import main
+from muntin.errors import DefinitionError, MuntinError
+from muntin.sources.topics.client import to_consume
 from tests.kafka_broker import PASSWORD, USER, Broker
 from tests.topics.orders import order, pipeline, ran, topic_of
 
@@ -56,7 +56,7 @@ def test_a_broker_that_takes_connections_and_says_nothing(tmp_path: Path) -> Non
 @pytest.fixture
 def in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     """A broker must answer within a second."""
-    monkeypatch.setattr("pipelines.sources.topics.broker.ANSWER_S", 1)
+    monkeypatch.setattr("muntin.sources.topics.broker.ANSWER_S", 1)
 
 
 @pytest.mark.usefixtures("in_a_hurry")
@@ -125,8 +125,8 @@ def test_workers_that_do_not_reach_the_broker_say_so_once(kafka: Broker, tmp_pat
     topic = kafka.topic()
     kafka.produce(topic, {0: [order(1, 0.5)]})
     source = topic_of(kafka, topic)
-    monkeypatch.setattr("pipelines.sources.topics.messages._SILENCE_S", 1.0)
-    monkeypatch.setattr("pipelines.sources.topics.messages.to_consume", lambda _: to_consume(replace(source, broker="127.0.0.1:1")))
+    monkeypatch.setattr("muntin.sources.topics.messages._SILENCE_S", 1.0)
+    monkeypatch.setattr("muntin.sources.topics.messages.to_consume", lambda _: to_consume(replace(source, broker="127.0.0.1:1")))
     assert refused(source, tmp_path).startswith(f"kafka {kafka.address}: the broker does not answer")
 
 
@@ -141,7 +141,7 @@ def test_the_command_line_says_it_in_one_line(tmp_path: Path, capsys: pytest.Cap
     file = tmp_path / "orders.py"
     file.write_text(
         "from datetime import UTC, datetime\n"
-        "from pipelines import Pipeline, aggregates, sources, windows\n"
+        "from muntin import Pipeline, aggregates, sources, windows\n"
         "orders = Pipeline(name='orders', keys=[], schedule='1h', start=datetime(2024, 1, 1, tzinfo=UTC),\n"
         "    source=sources.kafka('127.0.0.1:1', 'orders', value='text', event_time='kafka_timestamp'),\n"
         "    windows={'hour': windows.tumbling('1h')}, aggregates={'n': aggregates.count()})\n",

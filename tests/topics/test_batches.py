@@ -13,15 +13,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines import Pipeline, aggregates, sources
-from pipelines.errors import SourceError
-from pipelines.jobs.listings import kept_borders
-from pipelines.jobs.look.quarantine import quarantined
-from pipelines.jobs.look.read import read
-from pipelines.jobs.run import accumulate
-from pipelines.jobs.upkeep.outdated import outdated
-from pipelines.sources.topics import ranges
-from pipelines.sources.topics.messages import messages
+from muntin import Pipeline, aggregates, sources
+from muntin.errors import SourceError
+from muntin.jobs.listings import kept_borders
+from muntin.jobs.look.quarantine import quarantined
+from muntin.jobs.look.read import read
+from muntin.jobs.run import accumulate
+from muntin.jobs.upkeep.outdated import outdated
+from muntin.sources.topics import ranges
+from muntin.sources.topics.messages import messages
 from tests.kafka_broker import Broker, Row
 from tests.topics.orders import FIELDS, hour, ms, order, pipeline, ran, rows_read, topic_of, totals
 
@@ -134,7 +134,7 @@ def test_a_topic_that_was_made_again_is_refused(kafka: Broker, tmp_path: Path) -
     other = replace(source, topic=kafka.topic())
     kept_borders_of = kept_borders.table_of(source.topic)
     with (
-        patch("pipelines.jobs.listings.kept_borders.table_of", lambda _: kept_borders_of),
+        patch("muntin.jobs.listings.kept_borders.table_of", lambda _: kept_borders_of),
         pytest.raises(SourceError, match="was made again since its offsets were noted"),
     ):
         ran(pipeline(other), str(tmp_path), 1, 2)

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.cli.main import main
+from muntin.cli.main import main
 from tests.kafka_broker import Broker
 from tests.topics.orders import FIELDS, ms, order, pipeline, ran, rows_read, topic_of
 
 DEFINITION = """
 from datetime import UTC, datetime
-from pipelines import Pipeline, aggregates, sources, windows
+from muntin import Pipeline, aggregates, sources, windows
 
 orders = Pipeline(
     name="orders",

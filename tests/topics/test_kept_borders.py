@@ -6,11 +6,11 @@ from unittest.mock import patch
 
 import pytest
 
-from pipelines.errors import ConflictError, SourceError
-from pipelines.jobs.bound import Bound, bind
-from pipelines.jobs.listings import kept_borders
-from pipelines.jobs.listings.kept_borders import keep, kept
-from pipelines.store.state import states_of
+from muntin.errors import ConflictError, SourceError
+from muntin.jobs.bound import Bound, bind
+from muntin.jobs.listings import kept_borders
+from muntin.jobs.listings.kept_borders import keep, kept
+from muntin.store.state import states_of
 from tests.topics.orders import pipeline, topic_of
 
 HOUR = 3_600_000_000

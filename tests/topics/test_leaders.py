@@ -2,8 +2,8 @@
 
 import pytest
 
-from pipelines.sources.topics import client
-from pipelines.sources.topics.client import until_led
+from muntin.sources.topics import client
+from muntin.sources.topics.client import until_led
 
 confluent_kafka = pytest.importorskip("confluent_kafka")
 

@@ -5,7 +5,7 @@ import sys
 
 PARSED = """
 import sys
-from pipelines import sources
+from muntin import sources
 sources.kafka("broker:9092", "orders", value="avro", columns={"x": "INT"}, event_time="kafka_timestamp", registry="http://registry:8081")
 print(sorted({"confluent_kafka", "fastavro", "fsspec", "google.protobuf", "duckdb"} & set(sys.modules)))
 """

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipelines.jobs.look.quarantine import quarantined
-from pipelines.jobs.run.run import run
+from muntin.jobs.look.quarantine import quarantined
+from muntin.jobs.run.run import run
 from tests.kafka_broker import PASSWORD, USER, Broker
 from tests.topics.orders import hour, ms, order, pipeline, topic_of, totals
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def test_tasks_read_a_topic_with_credentials(
     kafka: Broker, spark: "SparkSession", tmp_path: Path, monkeypatch: "pytest.MonkeyPatch"
 ) -> None:
-    monkeypatch.setattr("pipelines.sources.topics.ranges.PIECE", 300)
-    monkeypatch.setattr("pipelines.sources.listing.SPLIT_BYTES", 300 * 256)
+    monkeypatch.setattr("muntin.sources.topics.ranges.PIECE", 300)
+    monkeypatch.setattr("muntin.sources.listing.SPLIT_BYTES", 300 * 256)
     extra = {"security.protocol": "SASL_SSL", "ssl.ca.location": str(kafka.certificate)}
     text = json.dumps({"conn_type": "kafka", "login": USER, "password": PASSWORD, "extra": extra})
     monkeypatch.setenv("AIRFLOW_CONN_TASKS", text)

@@ -13,10 +13,10 @@ from typing import Any, ClassVar
 import pyarrow as pa
 import pytest
 
-from pipelines import sources
-from pipelines.errors import BrokerError
-from pipelines.sources.topics.messages import MESSAGES
-from pipelines.sources.topics.values import Decoded, decoded
+from muntin import sources
+from muntin.errors import BrokerError
+from muntin.sources.topics.messages import MESSAGES
+from muntin.sources.topics.values import Decoded, decoded
 
 fastavro = pytest.importorskip("fastavro")
 SCHEMA = {

@@ -8,13 +8,13 @@ from typing import Any
 import duckdb
 import pytest
 
-from pipelines import Pipeline, sources, windows
-from pipelines import aggregates as agg
-from pipelines.aggregates import Aggregate, Field
-from pipelines.aggregates.algebra import SUM
-from pipelines.definition.changing_functions import BARE, CATALOGUED, OTHERS
-from pipelines.definition.expressions import expression
-from pipelines.errors import DefinitionError
+from muntin import Pipeline, sources, windows
+from muntin import aggregates as agg
+from muntin.aggregates import Aggregate, Field
+from muntin.aggregates.algebra import SUM
+from muntin.definition.changing_functions import BARE, CATALOGUED, OTHERS
+from muntin.definition.expressions import expression
+from muntin.errors import DefinitionError
 
 CHANGING = "two clean runs would differ"
 

@@ -11,12 +11,12 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from pipelines import Pipeline, sources, windows
-from pipelines import aggregates as agg
-from pipelines.aggregates import Aggregate, Field, Fold
-from pipelines.definition.function_marks import mark
-from pipelines.jobs.fingerprint import derivation, fingerprint
-from pipelines.laws.states import combined, finished, lifted
+from muntin import Pipeline, sources, windows
+from muntin import aggregates as agg
+from muntin.aggregates import Aggregate, Field, Fold
+from muntin.definition.function_marks import mark
+from muntin.jobs.fingerprint import derivation, fingerprint
+from muntin.laws.states import combined, finished, lifted
 
 
 def pipeline(aggregate: Aggregate) -> Pipeline:
@@ -180,7 +180,7 @@ def ours(made: FunctionType, code: CodeType, module: str) -> FunctionType:
 
 def test_functions_of_muntin_count_by_name_in_results() -> None:
     mean = agg.mean("x")
-    moved = replace(mean, finish=ours(mean.finish, (lambda n, total: n + total).__code__, "pipelines.elsewhere"))
+    moved = replace(mean, finish=ours(mean.finish, (lambda n, total: n + total).__code__, "muntin.elsewhere"))
     foreign = replace(mean, finish=ours(mean.finish, (lambda n, total: n + total).__code__, "elsewhere"))
     renamed = replace(mean, finish=agg.sum("x").finish)
     plain, *others = (derivation(pipeline(each), "hour") for each in (mean, moved, foreign, renamed))

@@ -9,11 +9,11 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL
-from pipelines.timeline.batches import Batches
-from pipelines.timeline.closing import Closing
-from pipelines.timeline.compared import Compared
-from pipelines.timeline.ledger import NOTES, Entries, no_entries
+from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
+from muntin.timeline.batches import Batches
+from muntin.timeline.closing import Closing
+from muntin.timeline.compared import Compared
+from muntin.timeline.ledger import NOTES, Entries, no_entries
 
 SLACK = 1
 FACTS = st.tuples(

@@ -2,9 +2,9 @@
 
 import pytest
 
-from pipelines.sources.cut_csv import cut_csv
-from pipelines.sources.cut_rows import lines
-from pipelines.sources.dialect import Dialect
+from muntin.sources.cut_csv import cut_csv
+from muntin.sources.cut_rows import lines
+from muntin.sources.dialect import Dialect
 
 OPEN, BEHIND, ALONE = (
     "a quote opens, and none closes it",

@@ -10,13 +10,13 @@ import duckdb
 import numpy as np
 import pytest
 
-from pipelines import windows
-from pipelines.definition.durations import UNITS
-from pipelines.definition.frame_sets import FrameSet
-from pipelines.definition.kinds import Cycle
-from pipelines.sources.lift import frame_start
-from pipelines.sources.taken_times import BEYOND, EARLIEST
-from pipelines.states.frames import frame_numbers, frame_starts
+from muntin import windows
+from muntin.definition.durations import UNITS
+from muntin.definition.frame_sets import FrameSet
+from muntin.definition.kinds import Cycle
+from muntin.sources.lift import frame_start
+from muntin.sources.taken_times import BEYOND, EARLIEST
+from muntin.states.frames import frame_numbers, frame_starts
 
 HOUR, DAY = UNITS["h"], UNITS["d"]
 ZONES = [

@@ -15,7 +15,7 @@ CHECKOUT = Path(__file__).parents[2]
 MODULE = """
 import os, sys
 from pathlib import Path
-from pipelines.spark.early_python import EARLY, be_early, work_early
+from muntin.spark.early_python import EARLY, be_early, work_early
 
 def load():
     with Path({loaded!r}).open("a") as file:
@@ -32,7 +32,7 @@ if not work_early():
 """
 COMMAND = """
 import sys
-from pipelines.spark.early_python import begin
+from muntin.spark.early_python import begin
 print(begin("daemon_of_a_test"), flush=True)
 sys.stdin.read()
 """

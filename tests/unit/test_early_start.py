@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from pipelines import Pipeline, sinks, sources, windows
-from pipelines import aggregates as agg
-from pipelines.cli import early
-from pipelines.errors import StateError
-from pipelines.spark import early_start
-from pipelines.spark.quick_java import FLAGS, environment, quick
-from pipelines.spark.quiet_start import quiet_stderr
+from muntin import Pipeline, sinks, sources, windows
+from muntin import aggregates as agg
+from muntin.cli import early
+from muntin.errors import StateError
+from muntin.spark import early_start
+from muntin.spark.quick_java import FLAGS, environment, quick
+from muntin.spark.quiet_start import quiet_stderr
 
 
 @pytest.fixture(autouse=True)
@@ -64,7 +64,7 @@ def test_what_went_wrong_is_raised_where_it_is_needed_and_once() -> None:
 UNFINISHED = """
 import subprocess, sys
 from threading import Event
-from pipelines.spark import early_start
+from muntin.spark import early_start
 started, never = Event(), Event()
 def start():
     print(subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE).pid, flush=True)
@@ -107,7 +107,7 @@ def test_noise_that_comes_in_pieces_is_left_out(capfd: pytest.CaptureFixture[str
 def begun(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, bool]]:
     """How Java starts, for each start."""
     found: list[dict[str, bool]] = []
-    monkeypatch.setattr("pipelines.spark.spark_session.begin_local", lambda **how: found.append(how))
+    monkeypatch.setattr("muntin.spark.spark_session.begin_local", lambda **how: found.append(how))
     monkeypatch.setattr(early, "_alone", [])
     return found
 

@@ -6,13 +6,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pipelines.definition.instants import BEFORE_ALL
-from pipelines.engine.event_time.grid import sliding_ranges
-from pipelines.engine.reduce.exact import exact_sums
-from pipelines.engine.reduce.fold import folds
-from pipelines.engine.reduce.select import sort_keys, winners
-from pipelines.errors import SourceError
-from pipelines.states.frames import Frames
+from muntin.definition.instants import BEFORE_ALL
+from muntin.engine.event_time.grid import sliding_ranges
+from muntin.engine.reduce.exact import exact_sums
+from muntin.engine.reduce.fold import folds
+from muntin.engine.reduce.select import sort_keys, winners
+from muntin.errors import SourceError
+from muntin.states.frames import Frames
 from tests.properties.laws.states import assigned
 
 MOST = 10**38 - 1

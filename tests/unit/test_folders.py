@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from pipelines import sources
-from pipelines.definition.schedule import Interval
-from pipelines.sources.folders import Folders
-from pipelines.sources.listing import source_files
+from muntin import sources
+from muntin.definition.schedule import Interval
+from muntin.sources.folders import Folders
+from muntin.sources.listing import source_files
 
 NAMES = ("a.csv", "a1.csv", "a12.csv", "ab.csv", "b.csv", "a.json", "ä.csv", "a[1].csv", ".a.csv", ".hidden", "A.csv", "a\U0001f600.csv")
 PATTERNS = ("*", "a*", "a*.csv", "a?.csv", "a[0-9].csv", "a[!0-9]*", "[ab].csv", ".*", ".a*", "*.csv", "z*", "a[[]1].csv", "**", "a**")

@@ -7,17 +7,17 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from pipelines import Pipeline, sources, windows
-from pipelines.aggregates import count
-from pipelines.aggregates.aggregate import sealed
-from pipelines.aggregates.shared_fields import shared_fields
-from pipelines.definition.durations import UNITS
-from pipelines.definition.frame_sets import FrameSet, frame_sets
-from pipelines.errors import DefinitionError
-from pipelines.sources.lift import states as lift_sql
-from pipelines.sources.sql_types import stored
-from pipelines.sources.taken_times import Taken
-from pipelines.windows.clock.alignment import alignment_us
+from muntin import Pipeline, sources, windows
+from muntin.aggregates import count
+from muntin.aggregates.aggregate import sealed
+from muntin.aggregates.shared_fields import shared_fields
+from muntin.definition.durations import UNITS
+from muntin.definition.frame_sets import FrameSet, frame_sets
+from muntin.errors import DefinitionError
+from muntin.sources.lift import states as lift_sql
+from muntin.sources.sql_types import stored
+from muntin.sources.taken_times import Taken
+from muntin.windows.clock.alignment import alignment_us
 from tests.properties.equal_values import alike
 from tests.properties.laws.states import lifted
 from tests.properties.naive_lift import AGGREGATES, FIELDS, SCHEMA, states

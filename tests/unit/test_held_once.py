@@ -8,12 +8,12 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from pipelines.aggregates.lifts import Narrowed
-from pipelines.definition.plain_lifts import Plain
-from pipelines.sources.duckdb_session import any_session
-from pipelines.sources.row_times import is_event_time
-from pipelines.sources.values_once import values_once
-from pipelines.states.held_once import following, footer_of, together, told, whole, whole_schema
+from muntin.aggregates.lifts import Narrowed
+from muntin.definition.plain_lifts import Plain
+from muntin.sources.duckdb_session import any_session
+from muntin.sources.row_times import is_event_time
+from muntin.sources.values_once import values_once
+from muntin.states.held_once import following, footer_of, together, told, whole, whole_schema
 
 LIFTS = {
     "rows": Plain("count(*)", "count", "1"),

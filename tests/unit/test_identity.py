@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pipelines import windows
+from muntin import windows
 
 DAYS: dict[str, Any] = {"size": "1d", "timezone": "America/New_York"}
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pipelines.definition.instants import label, of_label, spell_instant
-from pipelines.store.paths import StatesPath, parse_states_path
+from muntin.definition.instants import label, of_label, spell_instant
+from muntin.store.paths import StatesPath, parse_states_path
 
 YEAR_1 = -62_135_596_800_000_000
 DAY = 86_400_000_000

@@ -1,6 +1,6 @@
 """Results are kept while all together weigh no more than a limit."""
 
-from pipelines.store.kept import kept
+from muntin.store.kept import kept
 
 
 def counted(most: int):

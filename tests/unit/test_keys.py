@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.states import keys
-from pipelines.states.keys import BUCKETS, buckets, key_codes
+from muntin.states import keys
+from muntin.states.keys import BUCKETS, buckets, key_codes
 
 KEYS = {
     "text": pa.array(["", "a", "ü✓", "JFK", "a\x00b", None]),

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from pipelines.airflow.killed import end_when_killed
-from pipelines.spark.stopping import stop_jobs
+from muntin.airflow.killed import end_when_killed
+from muntin.spark.stopping import stop_jobs
 
 
 @pytest.fixture

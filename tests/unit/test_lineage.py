@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from pipelines import aggregates as agg
-from pipelines import sources, windows
-from pipelines.airflow import lineage
-from pipelines.jobs.bound import bind
-from pipelines.jobs.reports import Accumulated, ReadFile
+from muntin import aggregates as agg
+from muntin import sources, windows
+from muntin.airflow import lineage
+from muntin.jobs.bound import bind
+from muntin.jobs.reports import Accumulated, ReadFile
 from tests.end_to_end.hourly import Hourly
 
 SHAPE = {"keys": ["k"], "windows": {"w": windows.tumbling("30m")}, "aggregates": {"n": agg.count()}}

@@ -7,11 +7,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pipelines.engine.assignment import Assignment
-from pipelines.engine.lists.members import members, pieces, sizes_of
-from pipelines.engine.lists.ordered import counted, put_together, taken, united
-from pipelines.engine.reduce.python_objects import Algebra, combinations
-from pipelines.errors import SourceError
+from muntin.engine.assignment import Assignment
+from muntin.engine.lists.members import members, pieces, sizes_of
+from muntin.engine.lists.ordered import counted, put_together, taken, united
+from muntin.engine.reduce.python_objects import Algebra, combinations
+from muntin.errors import SourceError
 
 
 def ints(values: Any) -> Any:

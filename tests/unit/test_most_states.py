@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from pipelines import windows
-from pipelines.errors import StateError
-from pipelines.jobs.shards.most_states import check_states
+from muntin import windows
+from muntin.errors import StateError
+from muntin.jobs.shards.most_states import check_states
 from tests.end_to_end.hourly import Hourly, times
 
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.timeline.ledger import _COLUMNS, NOTES, Entries, no_entries
+from muntin.timeline.ledger import _COLUMNS, NOTES, Entries, no_entries
 
 BATCHES = st.sets(st.integers(0, 12)).map(sorted)
 
@@ -22,7 +22,7 @@ def entries(starts: list[int], value: int) -> Entries:
 # earlier   0 1 . 3 . 5         later   . 1 2 3 . .   a stretch          later   0 . 2 . . 5   three stretches; of many, all are sorted
 @given(BATCHES, BATCHES, st.integers(0, 7))
 def test_later_entries_take_the_place_of_earlier(earlier: list[int], later: list[int], few: int) -> None:
-    with mock.patch("pipelines.timeline.ledger._FEW", few):
+    with mock.patch("muntin.timeline.ledger._FEW", few):
         found = entries(earlier, 1).newest(entries(later, 2)).to_table()
     newest = dict.fromkeys(earlier, 1) | dict.fromkeys(later, 2)
     expected = [entries([start], newest[start]).to_table() for start in sorted(newest)]

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.states import order
-from pipelines.states.order import by_number, sorted_order, taken
+from muntin.states import order
+from muntin.states.order import by_number, sorted_order, taken
 
 BITS = (1, 3, 12, 14, 27, 31, 40, 62)
 

@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pipelines.timeline import carried
-from pipelines.timeline.batches import Batches
-from pipelines.timeline.ledger import NOTES, Entries, Ledger
-from pipelines.timeline.parts import first_part, part_behind
-from pipelines.timeline.work import Work
+from muntin.timeline import carried
+from muntin.timeline.batches import Batches
+from muntin.timeline.ledger import NOTES, Entries, Ledger
+from muntin.timeline.parts import first_part, part_behind
+from muntin.timeline.work import Work
 
 COUNT = 10
 NOTED = {1: ("n1",), 4: ("n4",), 7: ("n7",)}

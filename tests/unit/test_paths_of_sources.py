@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 import typer
 
-from pipelines import Pipeline, read, run, sources, windows
-from pipelines import aggregates as agg
-from pipelines.airflow.place import home_of, root_of
-from pipelines.cli.options import folder
-from pipelines.definition.relative_paths import local
-from pipelines.errors import DefinitionError
-from pipelines.jobs.state_folders import state_folders
+from muntin import Pipeline, read, run, sources, windows
+from muntin import aggregates as agg
+from muntin.airflow.place import home_of, root_of
+from muntin.cli.options import folder
+from muntin.definition.relative_paths import local
+from muntin.errors import DefinitionError
+from muntin.jobs.state_folders import state_folders
 
 START = datetime(2024, 1, 1, 23, tzinfo=UTC)
 STORES = ("s3://bucket/data", "gs://bucket", "abfss://c@account.dfs.core.windows.net/x")

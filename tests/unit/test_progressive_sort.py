@@ -13,11 +13,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines import Pipeline, read, run, sources, windows
-from pipelines import aggregates as agg
-from pipelines.errors import DefinitionError
-from pipelines.testing import windows_of
-from pipelines.testing.in_process import InProcess
+from muntin import Pipeline, read, run, sources, windows
+from muntin import aggregates as agg
+from muntin.errors import DefinitionError
+from muntin.testing import windows_of
+from muntin.testing.in_process import InProcess
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 DAY, SECOND = timedelta(days=1), timedelta(seconds=1)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pipelines.airflow import spark
+from muntin.airflow import spark
 
 NAMED = {"spark.pyspark.python": "/other/bin/python"}
 

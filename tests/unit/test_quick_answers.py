@@ -5,7 +5,7 @@ import socket
 import pyspark.daemon
 import pytest
 
-from pipelines.spark.quick_answers import answer_at_once
+from muntin.spark.quick_answers import answer_at_once
 
 
 @pytest.fixture

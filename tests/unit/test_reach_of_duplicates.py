@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL
-from pipelines.timeline.batches import Batches
-from pipelines.timeline.duplicates import compared, decided, first_in_reach
+from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
+from muntin.timeline.batches import Batches
+from muntin.timeline.duplicates import compared, decided, first_in_reach
 
 WITHIN = 10
 

@@ -9,10 +9,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines import Pipeline, read, run, sources, windows
-from pipelines import aggregates as agg
-from pipelines.errors import DefinitionError
-from pipelines.testing.in_process import InProcess
+from muntin import Pipeline, read, run, sources, windows
+from muntin import aggregates as agg
+from muntin.errors import DefinitionError
+from muntin.testing.in_process import InProcess
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)

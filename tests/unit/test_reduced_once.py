@@ -6,11 +6,11 @@ from unittest import mock
 import numpy as np
 import pyarrow as pa
 
-from pipelines import aggregates as agg
-from pipelines.aggregates.algebra import Sum
-from pipelines.engine.assignment import Assignment
-from pipelines.engine.windows import results
-from pipelines.states.held_once import told, whole
+from muntin import aggregates as agg
+from muntin.aggregates.algebra import Sum
+from muntin.engine.assignment import Assignment
+from muntin.engine.windows import results
+from muntin.states.held_once import told, whole
 
 NONE = np.empty(0, np.int64)
 AGGREGATES = {"rows": agg.count(), "known": agg.count("x"), "other": agg.count("y"), "total": agg.sum("x")}

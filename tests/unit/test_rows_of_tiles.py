@@ -7,12 +7,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pipelines import Pipeline, sources, windows
-from pipelines import aggregates as agg
-from pipelines.jobs.bound import Bound
-from pipelines.jobs.upkeep.rows_of_tiles import Made, rows_of_tiles, schema_of_tiles
-from pipelines.states.columns import INSTANT
-from pipelines.states.keys import buckets
+from muntin import Pipeline, sources, windows
+from muntin import aggregates as agg
+from muntin.jobs.bound import Bound
+from muntin.jobs.upkeep.rows_of_tiles import Made, rows_of_tiles, schema_of_tiles
+from muntin.states.columns import INSTANT
+from muntin.states.keys import buckets
 
 BOUND = Bound(
     Pipeline(

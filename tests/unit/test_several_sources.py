@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipelines import Pipeline, sources, windows
-from pipelines import aggregates as agg
-from pipelines.definition.instants import BEFORE_ALL
-from pipelines.definition.watermark import Marking
-from pipelines.errors import DefinitionError
-from pipelines.jobs.definition_note import described, differences
-from pipelines.jobs.fingerprint import fingerprint
-from pipelines.timeline.batches import Batches
-from pipelines.timeline.closing import watermarks
+from muntin import Pipeline, sources, windows
+from muntin import aggregates as agg
+from muntin.definition.instants import BEFORE_ALL
+from muntin.definition.watermark import Marking
+from muntin.errors import DefinitionError
+from muntin.jobs.definition_note import described, differences
+from muntin.jobs.fingerprint import fingerprint
+from muntin.timeline.batches import Batches
+from muntin.timeline.closing import watermarks
 from tests.several.shop import START
 
 CLICKS = sources.files("clicks/{start:%H}.parquet", event_time="at")

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.definition.kinds import Cycle
-from pipelines.states import linked
-from pipelines.states.dense import Dense
-from pipelines.states.layout import Layout
-from pipelines.states.linked import Linked
+from muntin.definition.kinds import Cycle
+from muntin.states import linked
+from muntin.states.dense import Dense
+from muntin.states.layout import Layout
+from muntin.states.linked import Linked
 
 KEYS, WIDTH, REACH = 5, 4, 4
 FOURS = Cycle(WIDTH, (1,))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.sources.listing import SPLIT_BYTES, SourceFile, piece_bytes, splits
+from muntin.sources.listing import SPLIT_BYTES, SourceFile, piece_bytes, splits
 
 MB = 2**20
 

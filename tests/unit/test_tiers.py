@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from pipelines import windows
-from pipelines.definition.instants import AFTER_ALL, BEFORE_ALL
-from pipelines.definition.kinds import Even
-from pipelines.timeline.batches import Batches
-from pipelines.timeline.tiers import NO_TILES, Scale, Stretch, Tiles, cover, due, joined_stretches, names, newest, uncut
-from pipelines.windows import Sliding, Tumbling, Window
+from muntin import windows
+from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
+from muntin.definition.kinds import Even
+from muntin.timeline.batches import Batches
+from muntin.timeline.tiers import NO_TILES, Scale, Stretch, Tiles, cover, due, joined_stretches, names, newest, uncut
+from muntin.windows import Sliding, Tumbling, Window
 
 BY_FOUR = Scale(width_us=1, base=4)
 

@@ -7,15 +7,15 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from pipelines.definition.durations import UNITS, microseconds, not_negative, positive, spell
-from pipelines.definition.instants import BEFORE_ALL, from_us, instant_us
-from pipelines.definition.schedule import Interval, Schedule, schedule_of
-from pipelines.definition.watermark import Marking
-from pipelines.errors import DefinitionError
-from pipelines.timeline.batches import GAP, Batches
-from pipelines.timeline.closing import closing, watermarks
-from pipelines.timeline.history import history
-from pipelines.windows import Session, Tumbling, Window
+from muntin.definition.durations import UNITS, microseconds, not_negative, positive, spell
+from muntin.definition.instants import BEFORE_ALL, from_us, instant_us
+from muntin.definition.schedule import Interval, Schedule, schedule_of
+from muntin.definition.watermark import Marking
+from muntin.errors import DefinitionError
+from muntin.timeline.batches import GAP, Batches
+from muntin.timeline.closing import closing, watermarks
+from muntin.timeline.history import history
+from muntin.windows import Session, Tumbling, Window
 
 DAY = UNITS["d"]
 BY_TEN = Schedule(None, 10, 0, 0)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.spark.unpacked import use_folders, without_archives
+from muntin.spark.unpacked import use_folders, without_archives
 
 
 @pytest.fixture

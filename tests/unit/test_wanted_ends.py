@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from pipelines.engine.assignment import Assignment
-from pipelines.states.frames import Frames
-from pipelines.windows.sliding import Sliding
+from muntin.engine.assignment import Assignment
+from muntin.states.frames import Frames
+from muntin.windows.sliding import Sliding
 
 Window = tuple[int, int, int, list[int], list[int]]
 

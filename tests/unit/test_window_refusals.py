@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pipelines import Pipeline, sources, windows
-from pipelines import aggregates as agg
-from pipelines.errors import DefinitionError
+from muntin import Pipeline, sources, windows
+from muntin import aggregates as agg
+from muntin.errors import DefinitionError
 
 W = windows
 EMITTED, ROWS = W.keep(age="1h", emit=True), W.keep(rows=3)

@@ -11,11 +11,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines import Pipeline, read, run, sources, windows
-from pipelines import aggregates as agg
-from pipelines.errors import DefinitionError
-from pipelines.testing import report_of, windows_of
-from pipelines.testing.in_process import InProcess
+from muntin import Pipeline, read, run, sources, windows
+from muntin import aggregates as agg
+from muntin.errors import DefinitionError
+from muntin.testing import report_of, windows_of
+from muntin.testing.in_process import InProcess
 
 START = datetime(2024, 3, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -161,5 +161,5 @@ def test_a_schedule_may_begin_between_two_borders() -> None:
 
 def test_neither_spark_nor_airflow_is_imported() -> None:
     heavy = ("pyspark", "airflow", "great_expectations", "matplotlib")
-    words = f"import sys, pipelines.testing; print(sorted(set({heavy}) & set(sys.modules)))"
+    words = f"import sys, muntin.testing; print(sorted(set({heavy}) & set(sys.modules)))"
     assert start([sys.executable, "-c", words], capture_output=True, text=True, check=True).stdout.strip() == "[]"

@@ -6,10 +6,10 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pytest
 
-from pipelines.definition.instants import from_us, instant_us
-from pipelines.errors import DefinitionError
-from pipelines.windows import tumbling
-from pipelines.windows.clock.zones import zone
+from muntin.definition.instants import from_us, instant_us
+from muntin.errors import DefinitionError
+from muntin.windows import tumbling
+from muntin.windows.clock.zones import zone
 
 HOUR = timedelta(hours=1)
 HALF = HOUR / 2

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from examples.demo.home import PROJECT
-from pipelines import Pipeline, airflow_dag, alerts, sources, windows
-from pipelines import aggregates as agg
-from pipelines.errors import DefinitionError
+from muntin import Pipeline, airflow_dag, alerts, sources, windows
+from muntin import aggregates as agg
+from muntin.errors import DefinitionError
 
 HEAVY = ("pyspark", "great_expectations", "numba", "duckdb", "pyarrow", "deltalake")
 TASKS = ["accumulate", "finalize", "validate", "publish"]
@@ -58,7 +58,7 @@ print(time.process_time() - begun, len(bag.dags), *[name for name in {HEAVY} if 
 
 
 def test_importing_the_package_loads_nothing_heavy():
-    script = f"import sys, pipelines, pipelines.airflow; print([n for n in {(*HEAVY, 'airflow', 'numpy')} if n in sys.modules])"
+    script = f"import sys, muntin, muntin.airflow; print([n for n in {(*HEAVY, 'airflow', 'numpy')} if n in sys.modules])"
     begun = time.perf_counter()
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
     assert out.strip() == "[]"
@@ -121,7 +121,7 @@ def test_a_silence_is_a_deadline_beside_the_user_s_own():
     made = airflow_dag(told, deadline=own)
     theirs, ours = made.deadline
     assert (theirs, ours.interval) == (own, timedelta(hours=2))
-    assert ours.callback.path == "pipelines.airflow.silence.tell_of_silence"
+    assert ours.callback.path == "muntin.airflow.silence.tell_of_silence"
     assert ours.callback.kwargs == {"pipeline": "small", "channels": ["alerts"], "after_us": 7_200_000_000}
     assert len(DagSerialization.serialize_dag(made)["deadline"]) == 2
     assert airflow_dag(pipeline(alerts=alerts.to("alerts"))).deadline is None
@@ -145,7 +145,7 @@ def test_alerts_are_callbacks_beside_the_user_s_own():
 @pytest.mark.parametrize("name", TASKS)
 def test_a_task_that_airflow_ends_leaves_with_a_status(name: str, monkeypatch: pytest.MonkeyPatch):
     """As Airflow's task runner does: it prepares a copy of the task, and calls its `on_kill` on SIGTERM."""
-    from pipelines.airflow import steps, tasks
+    from muntin.airflow import steps, tasks
 
     monkeypatch.setattr(steps, "check", lambda _: None)
     monkeypatch.setattr(tasks, "place_of", lambda *_, **__: None)
@@ -160,7 +160,7 @@ def test_a_task_that_airflow_ends_leaves_with_a_status(name: str, monkeypatch: p
 def test_the_dag_of_docs_airflow_md_waits_for_the_windows() -> None:
     from airflow.sdk import DAG, task
 
-    (code,) = re.findall(r"```python\n(from pipelines.airflow.*?)```", (PROJECT / "docs/airflow.md").read_text(encoding="utf-8"), re.DOTALL)
+    (code,) = re.findall(r"```python\n(from muntin.airflow.*?)```", (PROJECT / "docs/airflow.md").read_text(encoding="utf-8"), re.DOTALL)
     made = list[DAG]()
 
     def noted(*words: Any, **options: Any) -> DAG:

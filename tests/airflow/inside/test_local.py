@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from pipelines import read
-from pipelines.airflow.place import home_of, interval_of, root_of
-from pipelines.airflow.spark import local_settings
-from pipelines.errors import DefinitionError
+from muntin import read
+from muntin.airflow.place import home_of, interval_of, root_of
+from muntin.airflow.spark import local_settings
+from muntin.errors import DefinitionError
 from tests.airflow.project import half_days
 
 
 def test_a_run_without_a_connection_is_local(run_day: Callable[..., Any], dags: dict[str, Any], root: Path):
-    from pipelines.cli.definition import load_pipeline
+    from muntin.cli.definition import load_pipeline
 
     run = run_day(1)
 
@@ -93,7 +93,7 @@ class Run:
     ],
 )
 def test_an_interval_that_cannot_be_is_refused(project: Path, params: dict[str, str], wrong: str):
-    from pipelines.cli.definition import load_pipeline
+    from muntin.cli.definition import load_pipeline
 
     shop = load_pipeline(project / "dags/shop.py")
     with pytest.raises(DefinitionError, match=wrong):

@@ -11,7 +11,7 @@ import pytest
 
 from examples.demo.home import make_home
 from examples.demo.servers import spark, until_spark
-from pipelines import read
+from muntin import read
 from tests.airflow.inside.test_runs import states
 from tests.airflow.project import half_days
 from tests.object_store import KEY, SECRET, AnyServer, object_store
@@ -44,7 +44,7 @@ def test_a_day_and_the_day_after(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    from pipelines.cli.definition import load_pipeline
+    from muntin.cli.definition import load_pipeline
 
     monkeypatch.setenv("MUNTIN_ROOT", root_in_bucket)
     for day in (1, 2):

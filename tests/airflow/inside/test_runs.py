@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pipelines import read
+from muntin import read
 from tests.airflow.project import DAYS, half_days, write_day
 
 pytestmark = pytest.mark.usefixtures("spark_server")
@@ -16,7 +16,7 @@ Run = Callable[..., Any]
 
 
 def published(dags: dict[str, Any], root: Path, window: str = "half_day") -> list[tuple[str, int, int]]:
-    from pipelines.cli.definition import load_pipeline
+    from muntin.cli.definition import load_pipeline
 
     table = read(load_pipeline(Path(dags["shop"].fileloc)), window, root=root)
     return [(row["who"], row["n"], row["total"]) for row in table.to_pylist()]
@@ -121,12 +121,12 @@ def test_a_run_that_another_overtook_finalizes_again(
     run_day: Run, dags: dict[str, Any], root: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ):
     # Between finalize and publish of day 3, another run publishes everything, and a third has read day 2 anew.
-    from pipelines import run
-    from pipelines.airflow import steps
-    from pipelines.cli.definition import load_pipeline
-    from pipelines.definition.durations import DAY_US
-    from pipelines.definition.relative_paths import at_home
-    from pipelines.jobs.run.accumulate import accumulate
+    from muntin import run
+    from muntin.airflow import steps
+    from muntin.cli.definition import load_pipeline
+    from muntin.definition.durations import DAY_US
+    from muntin.definition.relative_paths import at_home
+    from muntin.jobs.run.accumulate import accumulate
 
     validate = steps.validate
 

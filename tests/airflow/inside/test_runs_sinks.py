@@ -9,8 +9,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from pipelines import airflow_dag, sinks
-from pipelines.cli.definition import load_pipeline
+from muntin import airflow_dag, sinks
+from muntin.cli.definition import load_pipeline
 from tests.airflow.inside.test_runs import result, states
 from tests.postgres_server import database, postgres
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from pipelines import airflow_dag, alerts
-from pipelines.cli.definition import load_pipeline
+from muntin import airflow_dag, alerts
+from muntin.cli.definition import load_pipeline
 from tests.airflow.inside.test_runs import published, states
 from tests.airflow.project import half_days, write_day
 from tests.alerts.receivers import Mailbox, Webhook, mailbox, webhook

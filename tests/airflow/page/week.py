@@ -4,17 +4,17 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pipelines.cli.place import placed
-from pipelines.jobs.run.run import run
-from pipelines.testing.in_process import InProcess
+from muntin.cli.place import placed
+from muntin.jobs.run.run import run
+from muntin.testing.in_process import InProcess
 
 DAYS = range(1, 8)
 MENDED = 3
 SHOP = """
 from datetime import UTC, datetime
 
-from pipelines import Pipeline, airflow_dag, sources, windows
-from pipelines import aggregates as agg
+from muntin import Pipeline, airflow_dag, sources, windows
+from muntin import aggregates as agg
 
 shop = Pipeline(
     name="shop",

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipelines import Pipeline, sources
+from muntin import Pipeline, sources
 from tests.end_to_end.judge import user_files as face
 from tests.end_to_end.judge.scenario_on_disk import Bench
 from tests.end_to_end.judge.scenarios import AHEAD, FILTER, LENGTH, MEASURES, TYPES, Scenario, scenario

@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from pipelines import Pipeline, read, run
+from muntin import Pipeline, read, run
 from tests.end_to_end.judge import user_files as face
 from tests.end_to_end.judge.scenarios import AHEAD, FILTER, MEASURES, TYPES, Scenario
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipelines import Pipeline, aggregates, read, run, sources, windows
+from muntin import Pipeline, aggregates, read, run, sources, windows
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 STEP = timedelta(minutes=1)

@@ -10,12 +10,12 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
 
-from pipelines import Pipeline, read, run, sources, windows
-from pipelines import aggregates as agg
-from pipelines.errors import DefinitionError, SourceError
-from pipelines.jobs.bound import bind
-from pipelines.jobs.fingerprint import derivation, fingerprint
-from pipelines.jobs.run.source_columns import bound_types
+from muntin import Pipeline, read, run, sources, windows
+from muntin import aggregates as agg
+from muntin.errors import DefinitionError, SourceError
+from muntin.jobs.bound import bind
+from muntin.jobs.fingerprint import derivation, fingerprint
+from muntin.jobs.run.source_columns import bound_types
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

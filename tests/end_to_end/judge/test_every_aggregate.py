@@ -17,13 +17,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines import Pipeline, read, run, sources, windows
-from pipelines import aggregates as agg
-from pipelines.aggregates import Aggregate
-from pipelines.aggregates.aggregate import sealed
-from pipelines.laws.states import combined, queried
-from pipelines.sources.lift_sql import lifts_sql
-from pipelines.states.columns import EVENT_TIME, ORDER, ORDINAL
+from muntin import Pipeline, read, run, sources, windows
+from muntin import aggregates as agg
+from muntin.aggregates import Aggregate
+from muntin.aggregates.aggregate import sealed
+from muntin.laws.states import combined, queried
+from muntin.sources.lift_sql import lifts_sql
+from muntin.states.columns import EVENT_TIME, ORDER, ORDINAL
 from tests.catalogue.aggregates import ROWS
 from tests.catalogue.columns import COLUMNS
 from tests.catalogue.kinds import KINDS

@@ -6,8 +6,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from pipelines import Pipeline, run, windows
-from pipelines.errors import DefinitionError
+from muntin import Pipeline, run, windows
+from muntin.errors import DefinitionError
 from tests.end_to_end.judge import user_files as face
 from tests.oracle import SECOND, Batch, examples, more_examples
 from tests.oracle.examples import BASE, Example, batches, summary

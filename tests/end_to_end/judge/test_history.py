@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pipelines import plan
+from muntin import plan
 from tests.catalogue.kinds import JUDGED
 from tests.end_to_end.judge import user_files as face
 from tests.end_to_end.judge.scenario_on_disk import Bench, bench

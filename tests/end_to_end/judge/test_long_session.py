@@ -6,10 +6,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipelines import Pipeline, read, run, sources, windows
-from pipelines import aggregates as agg
-from pipelines.jobs.bound import bind
-from pipelines.jobs.pending import pending_window
+from muntin import Pipeline, read, run, sources, windows
+from muntin import aggregates as agg
+from muntin.jobs.bound import bind
+from muntin.jobs.pending import pending_window
 from tests.storage.three_batches import HERE
 
 BEGIN, STEP, BATCHES = datetime(2024, 1, 1, tzinfo=UTC), timedelta(minutes=10), 6

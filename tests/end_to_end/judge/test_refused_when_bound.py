@@ -7,12 +7,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines import Pipeline, sources, windows
-from pipelines import aggregates as agg
-from pipelines.aggregates import Aggregate
-from pipelines.errors import DefinitionError
-from pipelines.jobs.bound import bind
-from pipelines.jobs.run.source_columns import bound_types
+from muntin import Pipeline, sources, windows
+from muntin import aggregates as agg
+from muntin.aggregates import Aggregate
+from muntin.errors import DefinitionError
+from muntin.jobs.bound import bind
+from muntin.jobs.run.source_columns import bound_types
 
 COLUMNS = {
     "t": pa.array([0], pa.timestamp("us", tz="UTC")),

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines import Pipeline, run, sources
+from muntin import Pipeline, run, sources
 from tests.catalogue.kinds import JUDGED, called
 from tests.end_to_end.judge import user_files as face
 from tests.end_to_end.judge.scenarios import AHEAD, MEASURES, TYPES, Scenario, scenario

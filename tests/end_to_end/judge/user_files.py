@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipelines import Pipeline, read, sources
-from pipelines import aggregates as agg
+from muntin import Pipeline, read, sources
+from muntin import aggregates as agg
 from tests.catalogue.calls import span
 from tests.catalogue.kinds import called
 from tests.oracle import Agg, Batch, Window

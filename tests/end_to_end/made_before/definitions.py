@@ -7,8 +7,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipelines import Pipeline, sources, windows
-from pipelines import aggregates as agg
+from muntin import Pipeline, sources, windows
+from muntin import aggregates as agg
 
 START = datetime(2024, 3, 9, tzinfo=UTC)  # New York's clocks change on the 10th
 END = START + timedelta(days=3)

@@ -7,11 +7,11 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines import Pipeline, read, run
-from pipelines.store.delta import DeltaStore
-from pipelines.store.paths import parse_states_path
-from pipelines.store.state import states_of
-from pipelines.testing.in_process import InProcess
+from muntin import Pipeline, read, run
+from muntin.store.delta import DeltaStore
+from muntin.store.paths import parse_states_path
+from muntin.store.state import states_of
+from muntin.testing.in_process import InProcess
 from tests.end_to_end.made_before.definitions import END, START, every_kind, rows_alone, write
 
 HERE = Path(__file__).parent

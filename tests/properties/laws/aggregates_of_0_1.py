@@ -1,7 +1,7 @@
 """Aggregates as the tests of version 0.1 called them. It is history: no line is added or changed."""
 
-from pipelines import aggregates as agg
-from pipelines.aggregates import Aggregate
+from muntin import aggregates as agg
+from muntin.aggregates import Aggregate
 
 CATALOGUE: dict[str, Aggregate] = {
     "count": agg.count("x"),

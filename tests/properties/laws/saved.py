@@ -3,8 +3,8 @@
 But `own`: its facts hold byte code, which is another one in another Python.
 """
 
-from pipelines import aggregates as agg
-from pipelines.aggregates import Aggregate, Field
+from muntin import aggregates as agg
+from muntin.aggregates import Aggregate, Field
 from tests.properties.laws.aggregates_of_0_1 import CATALOGUE, JUDGED
 
 NARROWED = {

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from pipelines.aggregates import Aggregate
-from pipelines.engine.assignment import Assignment
-from pipelines.laws import states
-from pipelines.laws.states import Kinds, Row
+from muntin.aggregates import Aggregate
+from muntin.engine.assignment import Assignment
+from muntin.laws import states
+from muntin.laws.states import Kinds, Row
 
 
 def lift(aggregate: Aggregate, rows: Sequence[Row], kinds: Kinds) -> pa.Table:

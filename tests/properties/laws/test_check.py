@@ -7,10 +7,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from pipelines import aggregates as agg
-from pipelines import laws
-from pipelines.aggregates import Aggregate, Field, Fold
-from pipelines.errors import DefinitionError, LawError, MuntinError
+from muntin import aggregates as agg
+from muntin import laws
+from muntin.aggregates import Aggregate, Field, Fold
+from muntin.errors import DefinitionError, LawError, MuntinError
 
 VALUES = [None, 0, 1, -2, 7]
 

@@ -6,8 +6,8 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines import aggregates as agg
-from pipelines.laws.states import combined, finished, lifted
+from muntin import aggregates as agg
+from muntin.laws.states import combined, finished, lifted
 from tests.case_counts import cases
 
 KINDS = {"xs": pa.list_(pa.int64()), "ys": pa.list_(pa.int64())}

@@ -8,10 +8,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from pipelines import aggregates as agg
-from pipelines.aggregates import Aggregate
-from pipelines.errors import SourceError
-from pipelines.laws.states import combined, finished, lifted
+from muntin import aggregates as agg
+from muntin.aggregates import Aggregate
+from muntin.errors import SourceError
+from muntin.laws.states import combined, finished, lifted
 from tests.case_counts import some
 from tests.oracle import keeping
 from tests.properties.equal_values import alike

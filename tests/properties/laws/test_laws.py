@@ -11,12 +11,12 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from pyspark import cloudpickle
 
-from pipelines import Pipeline, laws, sources, windows
-from pipelines import aggregates as agg
-from pipelines.aggregates import Aggregate, Field, Fold, Select
-from pipelines.aggregates.shared_fields import shared_fields
-from pipelines.jobs.fingerprint import derivation, fingerprint
-from pipelines.laws.states import finished, lifted
+from muntin import Pipeline, laws, sources, windows
+from muntin import aggregates as agg
+from muntin.aggregates import Aggregate, Field, Fold, Select
+from muntin.aggregates.shared_fields import shared_fields
+from muntin.jobs.fingerprint import derivation, fingerprint
+from muntin.laws.states import finished, lifted
 from tests import case_counts
 from tests.catalogue.aggregates import ROWS, Row
 from tests.catalogue.columns import COLUMNS, fixed

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines import aggregates as agg
-from pipelines.aggregates import Aggregate, Field
-from pipelines.errors import DefinitionError
-from pipelines.sources.aggregate_calls import narrowed
-from pipelines.sources.lift_sql import lifts_sql
-from pipelines.sources.new_session import connect
+from muntin import aggregates as agg
+from muntin.aggregates import Aggregate, Field
+from muntin.errors import DefinitionError
+from muntin.sources.aggregate_calls import narrowed
+from muntin.sources.lift_sql import lifts_sql
+from muntin.sources.new_session import connect
 from tests.case_counts import cases
 from tests.properties.laws.saved import NARROWED
 

@@ -6,8 +6,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from pipelines import aggregates as agg
-from pipelines.laws.states import combined, finished, lifted
+from muntin import aggregates as agg
+from muntin.laws.states import combined, finished, lifted
 
 
 def result(aggregate: agg.Aggregate, states: list[list[dict[str, Any]]], kinds: dict[str, pa.DataType]) -> Any:

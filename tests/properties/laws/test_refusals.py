@@ -5,8 +5,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from pipelines import aggregates as agg
-from pipelines.errors import DefinitionError
+from muntin import aggregates as agg
+from muntin.errors import DefinitionError
 from tests.properties.laws.states import finish, lift
 
 WRONG: dict[str, tuple[Any, str]] = {

@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pipelines import aggregates as agg
-from pipelines.aggregates import Aggregate, theta_sets
-from pipelines.laws.states import combined, finished, lifted
+from muntin import aggregates as agg
+from muntin.aggregates import Aggregate, theta_sets
+from muntin.laws.states import combined, finished, lifted
 
 RANDOM = np.random.default_rng(7)
 MANY = RANDOM.permutation(np.arange(30_000) % 20_000)

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 import scipy.stats
 
-from pipelines import aggregates as agg
-from pipelines.aggregates import Aggregate
+from muntin import aggregates as agg
+from muntin.aggregates import Aggregate
 from tests.oracle import catalogue as by
 from tests.properties.laws.values import over
 

@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from pipelines import aggregates as agg
-from pipelines.aggregates import Aggregate
-from pipelines.errors import DefinitionError, SourceError
+from muntin import aggregates as agg
+from muntin.aggregates import Aggregate
+from muntin.errors import DefinitionError, SourceError
 from tests.properties.equal_values import alike
 from tests.properties.laws.values import over
 

@@ -1,0 +1,95 @@
+"""The catalogue of aggregates. Each file holds a family. An aggregate is a value: fields with their monoids, and a finish."""
+
+from muntin.aggregates.aggregate import Aggregate, Field
+from muntin.aggregates.algebra import SUM, AtExtreme, Fold, Monoid, Select, Sum
+from muntin.aggregates.by_extremes import all_max_by, all_min_by, max_by, min_by
+from muntin.aggregates.candles import candlestick
+from muntin.aggregates.collecting import collect, collect_distinct, collect_sorted, concat, to_map
+from muntin.aggregates.counting import count, count_if, max_count, min_count
+from muntin.aggregates.distribution import count_by, count_distinct, entropy, histogram, median, mode, percentile
+from muntin.aggregates.elements import elementwise
+from muntin.aggregates.extremes import bottom_n, max, min, range, top_n  # noqa: A004 - the names in SQL and in the contract
+from muntin.aggregates.grouping import by
+from muntin.aggregates.logic import all_of, any_of
+from muntin.aggregates.merging import Merge, merge
+from muntin.aggregates.moments import stddev, variance
+from muntin.aggregates.order import any_value, first, first_k, last, last_k
+from muntin.aggregates.over_time import counter_rate, longest_silence, state_duration, time_weighted_mean
+from muntin.aggregates.own import apply, own
+from muntin.aggregates.pairs import correlation, covariance, linear_trend
+from muntin.aggregates.products import geometric_mean, harmonic_mean, product
+from muntin.aggregates.shape import kurtosis, skewness
+from muntin.aggregates.sketches import approx_count_distinct, approx_quantiles, approx_top_k, theta
+from muntin.aggregates.sums import mean, rate, sum, weighted_mean  # noqa: A004 - the names in SQL and in the contract
+
+__all__ = [
+    "SUM",
+    "Aggregate",
+    "AtExtreme",
+    "Field",
+    "Fold",
+    "Merge",
+    "Monoid",
+    "Select",
+    "Sum",
+    "all_max_by",
+    "all_min_by",
+    "all_of",
+    "any_of",
+    "any_value",
+    "apply",
+    "approx_count_distinct",
+    "approx_quantiles",
+    "approx_top_k",
+    "bottom_n",
+    "by",
+    "candlestick",
+    "collect",
+    "collect_distinct",
+    "collect_sorted",
+    "concat",
+    "correlation",
+    "count",
+    "count_by",
+    "count_distinct",
+    "count_if",
+    "counter_rate",
+    "covariance",
+    "elementwise",
+    "entropy",
+    "first",
+    "first_k",
+    "geometric_mean",
+    "harmonic_mean",
+    "histogram",
+    "kurtosis",
+    "last",
+    "last_k",
+    "linear_trend",
+    "longest_silence",
+    "max",
+    "max_by",
+    "max_count",
+    "mean",
+    "median",
+    "merge",
+    "min",
+    "min_by",
+    "min_count",
+    "mode",
+    "own",
+    "percentile",
+    "product",
+    "range",
+    "rate",
+    "skewness",
+    "state_duration",
+    "stddev",
+    "sum",
+    "theta",
+    "time_weighted_mean",
+    "to_map",
+    "top_n",
+    "variance",
+    "weighted_mean",
+]

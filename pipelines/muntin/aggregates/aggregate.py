@@ -1,0 +1,215 @@
+"""An aggregate is a value: its fields keep what it needs of the rows, its finish makes the result of the fields."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import TYPE_CHECKING, TypedDict
+
+from muntin.aggregates.lifts import Narrowed, OfNothing
+from muntin.definition.expressions import expression, stem
+from muntin.definition.function_marks import mark
+from muntin.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Unpack
+
+    import pyarrow as pa
+
+    from muntin.aggregates.algebra import Monoid
+    from muntin.aggregates.lifts import Expression, Lift, PerGroup
+
+
+class About(TypedDict, total=False):
+    """What is said of an aggregate beside its values.
+
+    `unit`: as "min" or "EUR". `comment`: a sentence. Both are told to people.
+    `source`: the name of the source whose rows it takes, where a pipeline has several; it takes the rows of all unless said.
+    """
+
+    unit: str
+    comment: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """Columns of a state that combine together.
+
+    Attributes:
+        name: of the field. The columns are named by `name` and `of`, so that aggregates over the same expression share them.
+        of: the SQL expression that the field is about; "" for whole rows.
+        parts: (part, lift) in order. The lift fills the column of the part: a SQL aggregate, or a tree of `lifts`. The
+            column of the part "" has the name of the field.
+        monoid: how the parts of two states combine.
+        uses_order: whether the lift reads `ORDINAL`, the position of a row in its batch.
+        where: SQL condition. The field takes the rows for which it is true; "" takes all rows.
+        is_state: whether a row of the source is a state already. The rows of a frame are then combined, not lifted.
+        seal: makes the stored columns of the lifted columns, for example a sketch of a list of values. It takes Arrow
+            arrays, and gives one Arrow array for each stored part.
+        sealed_as: the names of the stored parts, where the seal makes other parts.
+        version: of the meaning of the columns. Raise it when a changed seal makes other states of the same lift. Old states
+            are then not read as new states.
+        source: the name of the source whose rows the field takes, among several; "" takes the rows of all.
+        nothing: a SQL relation without rows that the lifts are over, where the rows at hand are those of another source.
+        needs: (SQL expression, type): what a type must be beyond what the lift asks. The types: "number"; "order", whose
+            values can be sorted and told apart; "difference", a number, a date or an instant; "list"; "condition".
+    """
+
+    name: str
+    of: str
+    parts: tuple[tuple[str, str | PerGroup], ...]
+    monoid: Monoid
+    uses_order: bool = False
+    where: str = ""
+    seal: Callable[..., Sequence[pa.Array]] | None = None
+    needs: tuple[tuple[Expression, str], ...] = ()
+    is_state: bool = False
+    sealed_as: tuple[str, ...] = ()
+    version: int = 1
+    source: str = ""
+    nothing: str = ""
+
+    @property
+    def stem(self) -> str:
+        """The name of the field in a states file.
+
+        >>> Field("sum", "dep_delay", (), None).stem
+        'sum_dep_delay'
+        """
+        plain = stem(self.name, self.of) + (f"_of_{self.source}" if self.source else "")
+        return f"{plain}_{sha256(self.where.encode()).hexdigest()[:6]}" if self.where else plain
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the stored parts."""
+        return self.sealed_as or tuple(part for part, _ in self.parts)
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of a states file that hold the parts."""
+        return [self._column(name) for name in self.names]
+
+    @property
+    def lifts(self) -> dict[str, Lift]:
+        """Column -> what fills it. Of a field with a seal, the columns that the seal takes."""
+        return {self._column(part): self._lift(lift) for part, lift in self.parts}
+
+    @property
+    def facts(self) -> str:
+        """Everything that the columns depend on. Two fields with equal facts are one field."""
+        return self.facts_with(repr)
+
+    def facts_with(self, written: Callable[[Lift], str]) -> str:
+        """The facts with each lift as `written` writes it.
+
+        A function of Muntin counts by `version`, any other function by its code. A monoid counts by its class, or by the
+        name `known_as` that it gives.
+        """
+        functions = (self.seal, getattr(self.monoid, "combine", None))
+        foreign = [each for each in functions if each and not (getattr(each, "__module__", None) or "").startswith("muntin.")]
+        inner = [each.facts_with(written) for each in getattr(self.monoid, "fields", ())]
+        lifts = {column: written(lift) for column, lift in self.lifts.items()}
+        kind = getattr(self.monoid, "known_as", type(self.monoid).__qualname__)
+        source = (self.source,) if self.source else ()
+        return repr((self.columns, lifts, kind, self.version, inner, mark(*foreign) if foreign else "", *source))
+
+    def regroups(self, schema: pa.Schema) -> bool:
+        """Whether states combine to the same bits in any order and groups; see `Monoid`. `schema`: of a table of states."""
+        asked = getattr(self.monoid, "regroups", None)
+        return asked is not None and asked([schema.field(column).type for column in self.columns])
+
+    def _lift(self, lift: str | PerGroup) -> Lift:
+        narrow = Narrowed(lift, self.where) if self.where else lift
+        return OfNothing(narrow, self.nothing) if self.nothing else narrow
+
+    def _column(self, part: str) -> str:
+        return f"{self.stem}_{part}" if part else self.stem
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """A question of a user about the rows of a window.
+
+    Attributes:
+        name: of the aggregate, for people.
+        of: the SQL expression that it is about, over the columns of the source.
+        fields: what a state keeps of the rows of a frame.
+        finish: makes the results. It takes the columns of the fields in order, as Arrow arrays, and gives one Arrow array.
+        uses_window: whether finish takes two more arrays: the starts and the ends of the windows (timestamp[us, UTC]).
+        gives_lists: whether results are lists in an order. A window with output="rows" makes a row of each item.
+        unit, comment: for the comment of the column in published tables; "" where not given.
+        source: the name of the source whose rows it takes, among several; "" takes the rows of all.
+    """
+
+    name: str
+    of: str
+    fields: tuple[Field, ...]
+    finish: Callable[..., pa.Array]
+    uses_window: bool = False
+    gives_lists: bool = False
+    unit: str = ""
+    comment: str = ""
+    source: str = ""
+
+    def __str__(self) -> str:
+        where = next((field.where for field in self.fields), "")
+        return f"{self.name}({self.of})" + (f" of {self.source}" if self.source else "") + (f" where {where}" if where else "")
+
+    def only(self, where: str | None, **about: Unpack[About]) -> Aggregate:
+        """The same aggregate over the rows for which a SQL condition is true; None means all rows. `about`: unit, comment and source.
+
+        Raises:
+            DefinitionError: the condition is not a text, is empty, or is not a single expression; or `about` is no text.
+        """
+        if about:
+            about = _texts(self.name, about)
+            fields = tuple(replace(field, source=about["source"]) for field in self.fields) if "source" in about else self.fields
+            return replace(self, **about, fields=fields).only(where)
+        if where is None:
+            return self
+        if not isinstance(where, str) or not where.strip():
+            raise DefinitionError(f'{self.name}: where={where!r} is not a SQL condition; write one, as where="price > 0", or leave it out')
+        where = expression(where, f"{self.name}, where")
+        return replace(self, fields=tuple(replace(field, where=_both(field.where, where)) for field in self.fields))
+
+
+def _texts(aggregate: str, about: About) -> About:
+    """A unit, a comment and the name of a source.
+
+    Raises:
+        DefinitionError: no text, or a name that is neither.
+    """
+    for name, text in about.items():
+        if name not in About.__annotations__:
+            raise DefinitionError(f"{aggregate}: there is no argument {name!r}; unit and comment describe a result, source names a source")
+        if not isinstance(text, str):
+            raise DefinitionError(f'{aggregate}: {name}={text!r} is no text; write one, as {name}="min"')
+    return about
+
+
+def check_inner(name: str, aggregate: Aggregate) -> None:
+    """Refuse an aggregate inside of another that names a source: the rows are chosen by the outer one.
+
+    Raises:
+        DefinitionError: as said.
+    """
+    if aggregate.source:
+        raise DefinitionError(f"{name}: {aggregate} names a source inside of {name}; say source={aggregate.source!r} in {name}(...) itself")
+
+
+def _both(one: str, other: str) -> str:
+    return f"({one}) AND ({other})" if one else other
+
+
+def sealed(states: pa.Table, fields: Iterable[Field]) -> pa.Table:
+    """Put the stored columns in the place of the lifted columns, where a field has a seal."""
+    for field in fields:
+        if field.seal is not None:
+            at = states.column_names.index(next(iter(field.lifts)))
+            stored = field.seal(*(states[column].combine_chunks() for column in field.lifts))
+            states = states.drop_columns(list(field.lifts))
+            for place, (column, part) in enumerate(zip(field.columns, stored, strict=True), at):
+                states = states.add_column(place, column, part)
+    return states

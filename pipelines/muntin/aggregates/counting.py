@@ -1,0 +1,79 @@
+"""Counts: of rows, of values, of rows that meet a condition, of rows that hold an extreme."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from muntin.aggregates.aggregate import Aggregate, Field
+from muntin.aggregates.algebra import SUM, AtExtreme
+from muntin.aggregates.distribution import count_distinct
+from muntin.definition.expressions import expression
+from muntin.definition.plain_lifts import EVERY_ROW, Plain
+from muntin.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    import pyarrow as pa
+
+    from muntin.aggregates.aggregate import About
+
+ROW_COUNT = Field("rows", "", (("", Plain("count(*)", "count", EVERY_ROW)),), SUM)
+
+
+def _itself(n: pa.Array) -> pa.Array:
+    return n
+
+
+def _holders(value: pa.Array, n: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
+    return n
+
+
+def present(x: str) -> Field:
+    """The number of rows in which `x` is not null."""
+    return Field("count", x, (("", Plain(f"count({x})", "count", x)),), SUM)
+
+
+def count(x: str | None = None, *, distinct: bool = False, where: str | None = None, **about: Unpack[About]) -> Aggregate:
+    """The number of rows; with `x`, of rows in which `x` is not null; with `distinct`, of different values of `x`.
+
+    Raises:
+        DefinitionError: `distinct` without `x`.
+    """
+    if distinct:
+        return count_distinct(_said(x), where=where, **about)
+    if x is None:
+        return Aggregate("count", "", (ROW_COUNT,), _itself).only(where, **about)
+    x = expression(x, "count")
+    return Aggregate("count", x, (present(x),), _itself).only(where, **about)
+
+
+def _said(x: str | None) -> str:
+    if x is None:
+        raise DefinitionError('count: distinct=True without an expression; say what differs, as count("carrier", distinct=True)')
+    return x
+
+
+def count_if(condition: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
+    """The number of rows for which a SQL condition is true."""
+    condition = expression(condition, "count_if")
+    field = Field("countif", condition, (("", f"count(*) FILTER (WHERE {condition})"),), SUM, needs=((condition, "condition"),))
+    return Aggregate("count_if", condition, (field,), _itself).only(where, **about)
+
+
+def _extreme_count(x: str, name: str, *, least: bool) -> Field:
+    extreme = f"{'min' if least else 'max'}({x})"
+    parts = (("value", extreme), ("n", f"coalesce(histogram({x})[{extreme}], 0)::BIGINT"))
+    return Field(name, x, parts, AtExtreme(name, by="value", least=least), needs=((x, "order"),))
+
+
+def min_count(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
+    """The number of rows that hold the least value of `x`; 0 where every value is null."""
+    x = expression(x, "min_count")
+    return Aggregate("min_count", x, (_extreme_count(x, "mincount", least=True),), _holders).only(where, **about)
+
+
+def max_count(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
+    """The number of rows that hold the greatest value of `x`; 0 where every value is null."""
+    x = expression(x, "max_count")
+    return Aggregate("max_count", x, (_extreme_count(x, "maxcount", least=False),), _holders).only(where, **about)

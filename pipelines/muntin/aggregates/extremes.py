@@ -1,0 +1,106 @@
+"""The least and the greatest. A NaN is greater than any number, as in DuckDB and Spark."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from muntin.aggregates.aggregate import Aggregate, Field
+from muntin.aggregates.algebra import Select
+from muntin.aggregates.listing import GATHER, Listed
+from muntin.definition.expressions import expression
+from muntin.definition.plain_lifts import Plain
+from muntin.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    import pyarrow as pa
+
+    from muntin.aggregates.aggregate import About
+
+_MOST = 1_000_000  # DuckDB's `max(x, n)` takes fewer
+
+
+def some(n: object, name: str) -> int:
+    """The length of a list that a user gives.
+
+    Raises:
+        DefinitionError: it is not a whole number from 1 to 999999.
+    """
+    if not isinstance(n, int) or isinstance(n, bool) or not 0 < n < _MOST:
+        raise DefinitionError(f'{name}: {n!r} is not possible; say how many, from 1 to {_MOST - 1}, as {name}("x", 3)')
+    return n
+
+
+def _itself(value: pa.Array) -> pa.Array:
+    return value
+
+
+def _list(value: pa.Array) -> pa.Array:
+    from muntin.engine.lists.ordered import filled
+
+    return filled(value)
+
+
+def _range(low: pa.Array, high: pa.Array) -> pa.Array:
+    from muntin.engine.reduce.differences import difference
+
+    return difference(high, low)
+
+
+def least(x: str) -> Field:
+    """The least value."""
+    return Field("min", x, (("", Plain(f"min({x})", "least", x)),), Select("min", by="", least=True), needs=((x, "order"),))
+
+
+def greatest(x: str) -> Field:
+    """The greatest value."""
+    return Field("max", x, (("", Plain(f"max({x})", "greatest", x)),), Select("max", by="", least=False), needs=((x, "order"),))
+
+
+def min(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:  # noqa: A001 - the name in SQL and in the contract
+    """The least value of `x`, of any type with an order; null where every value is null."""
+    x = expression(x, "min")
+    return Aggregate("min", x, (least(x),), _itself).only(where, **about)
+
+
+def max(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:  # noqa: A001 - the name in SQL and in the contract
+    """The greatest value of `x`, of any type with an order; null where every value is null."""
+    x = expression(x, "max")
+    return Aggregate("max", x, (greatest(x),), _itself).only(where, **about)
+
+
+def range(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:  # noqa: A001 - the name in statistics and in the contract
+    """The greatest value of `x` minus the least; null where every value is null.
+
+    Integers give int64. Decimals give a decimal with one more digit; unsigned integers of 64 bits are kept as decimals.
+    Dates give whole days, timestamps give seconds as a double. A range that does not fit its type is an error.
+    """
+    x = expression(x, "range")
+    fields = tuple(replace(each, needs=((x, "difference"),)) for each in (least(x), greatest(x)))
+    return Aggregate("range", x, fields, _range).only(where, **about)
+
+
+def top_n(x: str, n: int, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
+    """A list of the `n` greatest values of `x`, the greatest first; null where every value is null.
+
+    Raises:
+        DefinitionError: `n` is not a whole number from 1 to 999999.
+    """
+    x, n = expression(x, "top_n"), some(n, "top_n")
+    monoid = Listed("top_n", by=("",), falling=("",), limit=n, ordered=False, known_as=GATHER)
+    field = Field(f"top{n}", x, (("", f"coalesce(max({x}, {n}), [])"),), monoid, needs=((x, "order"),))
+    return Aggregate("top_n", x, (field,), _list, gives_lists=True).only(where, **about)
+
+
+def bottom_n(x: str, n: int, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
+    """A list of the `n` least values of `x`, the least first; null where every value is null.
+
+    Raises:
+        DefinitionError: `n` is not a whole number from 1 to 999999.
+    """
+    x, n = expression(x, "bottom_n"), some(n, "bottom_n")
+    monoid = Listed("bottom_n", by=("",), limit=n, ordered=False, known_as=GATHER)
+    field = Field(f"bottom{n}", x, (("", f"coalesce(min({x}, {n}), [])"),), monoid, needs=((x, "order"),))
+    return Aggregate("bottom_n", x, (field,), _list, gives_lists=True).only(where, **about)

@@ -1,0 +1,109 @@
+"""An aggregate for each group inside a window: `by("carrier", mean("delay"))` gives a map."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from muntin.aggregates.aggregate import Aggregate, Field, check_inner
+from muntin.aggregates.lifts import PerGroup
+from muntin.definition.expressions import expression
+from muntin.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Unpack
+
+    import pyarrow as pa
+
+    from muntin.aggregates.aggregate import About
+    from muntin.aggregates.algebra import Columns
+    from muntin.aggregates.lifts import Elements, Expression
+    from muntin.engine.assignment import Assignment
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """Lists of (group, parts of the fields). The parts of a group combine by the monoids of the fields."""
+
+    fields: tuple[Field, ...]
+
+    name = "grouped"
+
+    @property
+    def ordered(self) -> bool:
+        return any(field.monoid.ordered for field in self.fields)
+
+    def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
+        from muntin.engine.lists.groups import combined_groups
+
+        return {part: combined_groups(lists, windows, self.fields) for part, lists in parts.items()}
+
+    def shown(self, lists: pa.Array) -> list[Any]:
+        """Each state as a list of (group, parts) that can be compared and printed."""
+        group, *parts = lists.flatten().flatten()
+        monoids = [field.monoid for field in self.fields for _ in field.names]
+        columns = [each.shown(part) if hasattr(each, "shown") else part.to_pylist() for each, part in zip(monoids, parts, strict=True)]
+        items = iter(list(zip(group.to_pylist(), *columns, strict=True)))
+        return [[next(items) for _ in range(count)] for count in lists.value_lengths().to_pylist()]
+
+
+def by(group: str, aggregate: Aggregate, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
+    """A map from each value of `group` to the aggregate of its rows, sorted by group.
+
+    Rows with a null group are left out. A state keeps the aggregate's state for each group. A group is left out if `where`
+    is true for none of its rows. If only the aggregate's own where= is true for none, the group has the result of no rows.
+
+    Raises:
+        DefinitionError: the second argument is not an aggregate.
+    """
+    group = expression(group, "by")
+    if not isinstance(aggregate, Aggregate):
+        raise DefinitionError(f'by: {aggregate!r} is not an aggregate; give one, as by({group!r}, aggregates.mean("x"))')
+    check_inner("by", aggregate)
+    fields = aggregate.fields
+    stems = ", ".join(field.stem for field in fields)
+    of = f"{group}: {stems}"
+    needs = ((group, "order"), *(need for each in fields for need in asked_of(each)))
+    field = replace(grouped("by", of, fields, group), needs=needs)
+    return Aggregate("by", f"{group}, {aggregate}", (field,), _finishing(aggregate), aggregate.uses_window).only(where, **about)
+
+
+def asked_of(field: Field) -> tuple[tuple[Expression, str], ...]:
+    """What an inner field needs, with its own condition."""
+    return (*field.needs, (field.where, "condition")) if field.where else field.needs
+
+
+def grouped(name: str, of: str, fields: Sequence[Field], group: str, elements: Elements | None = None) -> Field:
+    """A field that keeps the parts of other fields, for each group of a state's rows or of their elements."""
+    lifts = tuple(lift for field in fields for lift in field.lifts.values())
+    uses_order = any(each.uses_order for each in fields)
+    return Field(name, of, (("", PerGroup(group, lifts, elements)),), Grouped(tuple(fields)), uses_order, seal=_sealing(fields))
+
+
+def _sealing(fields: Sequence[Field]) -> Callable[[pa.Array], Sequence[pa.Array]] | None:
+    if not any(field.seal for field in fields):
+        return None
+
+    def stored(parts: Sequence[pa.Array]) -> list[pa.Array]:
+        rest = iter(parts)
+        each = [(field.seal, list(islice(rest, len(field.parts)))) for field in fields]
+        return [part for seal, lifted in each for part in (seal(*lifted) if seal else lifted)]
+
+    def sealed(lists: pa.Array) -> Sequence[pa.Array]:
+        from muntin.engine.lists.groups import changed
+
+        return [changed(lists, stored)]
+
+    return sealed
+
+
+def _finishing(aggregate: Aggregate) -> Callable[..., pa.Array]:
+    def finished(lists: pa.Array, *bounds: pa.Array) -> pa.Array:
+        from muntin.engine.lists.groups import finished_groups
+
+        return finished_groups(lists, aggregate.finish, *bounds)
+
+    finished.__qualname__ = f"by_{aggregate.finish.__qualname__}"
+    return finished

@@ -1,0 +1,99 @@
+"""Variance and standard deviation from moments: Chan, Golub, LeVeque, "Updating Formulae and a Pairwise Algorithm
+for Computing Sample Variances" (1979), p. 4. Sums of squares would lose every digit at an offset of 1e9.
+
+The mean has two doubles (Knuth's two-sum), so that an offset of 1e15 costs no digit. The variance of a spread beyond
+1e154 is infinite.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from muntin.aggregates.aggregate import Aggregate, Field
+from muntin.aggregates.algebra import Fold
+from muntin.aggregates.moment_lifts import counted_columns, doubles
+from muntin.definition.expressions import expression
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    import pyarrow as pa
+
+    from muntin.aggregates.aggregate import About
+
+
+def _chan(x, i, y, j, out, k):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    n, m, mean, rest = x[i, 0], y[j, 0], x[i, 1], x[i, 2]
+    squares = x[i, 3] + y[j, 3]
+    if n == 0:
+        mean, rest = y[j, 1], y[j, 2]
+    elif m > 0:
+        delta = (y[j, 1] - mean) + (y[j, 2] - rest)
+        squares += delta * delta * n * m / (n + m)
+        step = rest + delta * m / (n + m)
+        total = mean + step
+        back = total - mean
+        rest = (mean - (total - back)) + (step - back)
+        mean = total
+    out[k, 0] = n + m
+    out[k, 1] = mean
+    out[k, 2] = rest
+    out[k, 3] = squares
+
+
+MOMENTS = Fold("moments", _chan)
+
+
+def moments(x: str) -> Field:
+    """The count, the mean, the rounding error of the mean, and the sum of squared distances from the mean.
+
+    NaN where a value is not finite.
+    """
+    return Field("moments", x, doubles(values=x), MOMENTS, seal=_sealed, sealed_as=("n", "mean", "rest", "m2"), needs=((x, "number"),))
+
+
+def _sealed(values: pa.Array) -> list[pa.Array]:
+    from muntin.engine.reduce.central_moments import moments
+
+    return counted_columns(moments(values, 2))
+
+
+def _variance(n: pa.Array, squares: pa.Array, fewer: int) -> pa.Array:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    freedom = pc.subtract(n, fewer)
+    enough = pc.if_else(pc.greater(freedom, 0), freedom, pa.scalar(None, pa.int64()))
+    return pc.divide(squares, enough.cast(pa.float64()))
+
+
+def _sample(n: pa.Array, mean: pa.Array, rest: pa.Array, m2: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
+    return _variance(n, m2, 1)
+
+
+def _population(n: pa.Array, mean: pa.Array, rest: pa.Array, m2: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
+    return _variance(n, m2, 0)
+
+
+def _sample_root(n: pa.Array, mean: pa.Array, rest: pa.Array, m2: pa.Array) -> pa.Array:
+    import pyarrow.compute as pc
+
+    return pc.sqrt(_sample(n, mean, rest, m2))
+
+
+def _population_root(n: pa.Array, mean: pa.Array, rest: pa.Array, m2: pa.Array) -> pa.Array:
+    import pyarrow.compute as pc
+
+    return pc.sqrt(_population(n, mean, rest, m2))
+
+
+def variance(x: str, *, population: bool = False, where: str | None = None, **about: Unpack[About]) -> Aggregate:
+    """The variance of `x`: of a sample (null for fewer than two values), or of the population (null for no value)."""
+    x = expression(x, "variance")
+    return Aggregate("variance", x, (moments(x),), _population if population else _sample).only(where, **about)
+
+
+def stddev(x: str, *, population: bool = False, where: str | None = None, **about: Unpack[About]) -> Aggregate:
+    """The standard deviation of `x`: of a sample (null for fewer than two values), or of the population."""
+    x = expression(x, "stddev")
+    return Aggregate("stddev", x, (moments(x),), _population_root if population else _sample_root).only(where, **about)

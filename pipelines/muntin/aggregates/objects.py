@@ -1,0 +1,64 @@
+"""A monoid of Python objects: Python reads states from bytes, combines them and writes bytes. Slow, but free in what it combines."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pyarrow as pa
+
+    from muntin.aggregates.aggregate import Field
+    from muntin.aggregates.algebra import Columns
+    from muntin.engine.assignment import Assignment
+
+
+@dataclass(frozen=True, slots=True)
+class Objects:
+    """Python objects as bytes in a column.
+
+    Attributes:
+        name: of the kind of state, for people.
+        read: bytes to an object that may be changed.
+        write: an object to bytes.
+        combine: two objects to one. It returns the result, and may change its first argument only.
+        empty: makes a new object of no rows.
+        deduct: takes the second object out of the first; None where that is impossible.
+        show: what the laws compare of an object; None: the object itself.
+    """
+
+    name: str
+    read: Callable[[bytes], Any]
+    write: Callable[[Any], bytes]
+    combine: Callable[[Any, Any], Any]
+    empty: Callable[[], Any]
+    deduct: Callable[[Any, Any], Any] | None = None
+    show: Callable[[Any], Any] | None = None
+
+    ordered = False
+
+    def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
+        from muntin.engine.reduce.python_objects import Algebra, combinations
+
+        algebra = Algebra(self.read, self.write, self.combine, self.deduct)
+        return {part: combinations(column, windows, algebra, self.write(self.empty())) for part, column in parts.items()}
+
+    def shown(self, states: pa.Array) -> list[Any]:
+        """Each state as a value that can be compared and printed."""
+        show = self.show or plain
+        return [show(self.read(state)) for state in states.to_pylist()]
+
+
+def runs_code(field: Field) -> bool:
+    """Whether to read a state of a field may run code that is in the state: it is a pickle, or holds some."""
+    inner = getattr(field.monoid, "fields", ())
+    return getattr(field.monoid, "read", None) is pickle.loads or any(map(runs_code, inner))
+
+
+def plain(found: Any) -> Any:  # noqa: ANN401 - whatever a user's states are
+    """An object itself if its class defines equality; otherwise its class and attributes."""
+    knows_equals = "__eq__" in {name for each in type(found).__mro__[:-1] for name in vars(each)}
+    return found if knows_equals or not hasattr(found, "__dict__") else (type(found).__qualname__, vars(found))

@@ -1,0 +1,106 @@
+"""First and last by (event time, arrival), by arrival in arrival windows: the value that row has, null included."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from muntin.aggregates.aggregate import Aggregate, Field
+from muntin.aggregates.algebra import Select
+from muntin.aggregates.extremes import some
+from muntin.aggregates.listing import GATHER, Listed
+from muntin.definition.expressions import expression
+from muntin.definition.plain_lifts import Plain
+from muntin.states.columns import ORDER, ORDINAL
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    import pyarrow as pa
+
+    from muntin.aggregates.aggregate import About
+
+# Event time and position in the batch in one number: DuckDB compares it far faster than a struct of the two.
+PLACE = f"({ORDER}::HUGEINT * 1152921504606846976 + {ORDINAL})"
+
+_FIRST, _LAST = Select("first", by="time", least=True), Select("last", by="time", least=False, newest=True)
+
+
+def _value(time: pa.Array, value: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
+    return value
+
+
+def _list(time: pa.Array, value: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
+    from muntin.engine.lists.ordered import filled
+
+    return filled(value)
+
+
+def first(x: str, *, ignore_nulls: bool = False, where: str | None = None, **about: Unpack[About]) -> Aggregate:
+    """The value of `x` in the earliest row; of rows at one time the first to arrive. `ignore_nulls`: rows with a null do not count."""
+    x = expression(x, "first")
+    if ignore_nulls:
+        return Aggregate("first", f"{x}, ignore_nulls", (earliest(x),), _value).only(where, **about)
+    parts = (("time", Plain(f"min({ORDER})", "least", ORDER)), ("value", Plain(f"arg_min_null({x}, {PLACE})", "first_row", x)))
+    return Aggregate("first", x, (Field("first", x, parts, _FIRST, uses_order=True),), _value).only(where, **about)
+
+
+def last(x: str, *, ignore_nulls: bool = False, where: str | None = None, **about: Unpack[About]) -> Aggregate:
+    """The value of `x` in the latest row; of rows at one time the last to arrive. `ignore_nulls`: rows with a null do not count."""
+    x = expression(x, "last")
+    if ignore_nulls:
+        return Aggregate("last", f"{x}, ignore_nulls", (latest(x),), _value).only(where, **about)
+    parts = (("time", Plain(f"max({ORDER})", "greatest", ORDER)), ("value", Plain(f"arg_max_null({x}, {PLACE})", "last_row", x)))
+    return Aggregate("last", x, (Field("last", x, parts, _LAST, uses_order=True),), _value).only(where, **about)
+
+
+def _time_of(x: str) -> str:
+    """SQL for the time of a row in which `x` is not null."""
+    return f"CASE WHEN ({x}) IS NOT NULL THEN {ORDER} END"
+
+
+def earliest(x: str) -> Field:
+    """The first value of `x` that is not null."""
+    time = Plain(f"min({ORDER}) FILTER (WHERE ({x}) IS NOT NULL)", "least", _time_of(x))
+    parts = (("time", time), ("value", Plain(f"arg_min({x}, {PLACE})", "first", x)))
+    return Field("earliest", x, parts, _FIRST, uses_order=True)
+
+
+def latest(x: str) -> Field:
+    """The last value of `x` that is not null."""
+    time = Plain(f"max({ORDER}) FILTER (WHERE ({x}) IS NOT NULL)", "greatest", _time_of(x))
+    parts = (("time", time), ("value", Plain(f"arg_max({x}, {PLACE})", "last", x)))
+    return Field("latest", x, parts, _LAST, uses_order=True)
+
+
+def any_value(x: str, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
+    """A value of `x` that is not null, the same in every run: the first."""
+    x = expression(x, "any_value")
+    return Aggregate("any_value", x, (earliest(x),), _value).only(where, **about)
+
+
+def first_k(x: str, k: int, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
+    """The values of `x` in the `k` earliest rows, nulls too: a list, earliest first; null where there is no row.
+
+    Raises:
+        DefinitionError: `k` is no number from 1 to 999999.
+    """
+    x, k = expression(x, "first_k"), some(k, "first_k")
+    value = f"list_transform(arg_min(struct_pack(value := {x}), {PLACE}, {k}), lambda muntin_row: muntin_row.value)"
+    parts = (("time", f"coalesce(min({ORDER}, {k}), [])"), ("value", f"coalesce({value}, [])"))
+    monoid = Listed("first_k", by=("time",), limit=k, known_as=GATHER)
+    field = Field(f"first{k}", x, parts, monoid, uses_order=True)
+    return Aggregate("first_k", x, (field,), _list, gives_lists=True).only(where, **about)
+
+
+def last_k(x: str, k: int, *, where: str | None = None, **about: Unpack[About]) -> Aggregate:
+    """The values of `x` in the `k` latest rows, nulls too: a list, latest last; null where there is no row.
+
+    Raises:
+        DefinitionError: `k` is no number from 1 to 999999.
+    """
+    x, k = expression(x, "last_k"), some(k, "last_k")
+    value = f"list_transform(arg_max(struct_pack(value := {x}), {PLACE}, {k}), lambda muntin_row: muntin_row.value)"
+    parts = (("time", f"coalesce(list_reverse(max({ORDER}, {k})), [])"), ("value", f"coalesce(list_reverse({value}), [])"))
+    monoid = Listed("last_k", by=("time",), limit=k, newest=True, known_as=GATHER)
+    field = Field(f"last{k}", x, parts, monoid, uses_order=True)
+    return Aggregate("last_k", x, (field,), _list, gives_lists=True).only(where, **about)

@@ -1,0 +1,152 @@
+"""What Airflow calls when a task's state is decided: it notes that the run's asset events are emitted, and sends the run's message."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import contextmanager
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from muntin.airflow.place import place_of
+from muntin.definition.instants import instant_us
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from muntin.alerts.facts import Run
+    from muntin.channels.addresses import Address
+    from muntin.definition.pipeline import Pipeline
+    from muntin.files.paths import AnyPath
+    from muntin.jobs.alerting.alert import InBackfill
+
+log = logging.getLogger("muntin")
+
+
+def callbacks(pipeline: Pipeline, root: str | AnyPath | None, own: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The arguments of every task, and those of the last task, that make Airflow call back. Without alerts only the last task does.
+
+    A callback that the user gives to all tasks (`own`, the DAG's `default_args`) is called too.
+    """
+
+    def on_failure(context: Mapping[str, Any]) -> None:
+        """Tell that the run failed, after the last retry of a task."""
+        _tell(pipeline, root, context, failed=True)
+
+    def on_success(context: Mapping[str, Any]) -> None:
+        """Note that the events of a run are emitted, and tell what was wrong with its data."""
+        _acknowledge(pipeline, root, context)
+        _tell(pipeline, root, context, failed=False)
+
+    ending = {"on_success_callback": [*_listed(own.get("on_success_callback")), on_success]}
+    failing = {"on_failure_callback": [*_listed(own.get("on_failure_callback")), on_failure]}
+    return failing if pipeline.alerts else {}, ending
+
+
+@contextmanager
+def ending_told(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str, Any], *, last: bool = False) -> Iterator[None]:
+    """Around the work of a task: where it ends the run of a backfill, note so. Airflow counts the run as ended before it calls back."""
+    try:
+        yield
+    except BaseException:
+        _expect(pipeline, root, context)
+        raise
+    if last:
+        _expect(pipeline, root, context)
+
+
+def _expect(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str, Any]) -> None:
+    if pipeline.alerts is None or context["dag_run"].run_type != "backfill":
+        return
+    from muntin.jobs.alerting.alert import expect
+
+    try:
+        expect(place_of(pipeline, context, root).bound.folder, _in_backfill(context))
+    except Exception as wrong:  # noqa: BLE001 - the run is decided
+        log.warning("alerts: not noted that the run ends: %s", type(wrong).__name__)
+
+
+def _acknowledge(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str, Any]) -> None:
+    """Airflow has the events of a task that succeeded. Whatever goes wrong here makes the next run emit them once more."""
+    from muntin.airflow.events import acknowledge
+
+    try:
+        acknowledge(place_of(pipeline, context, root), context["ti"].xcom_pull(task_ids="publish"))
+    except Exception as wrong:  # noqa: BLE001 - the run is decided
+        log.warning("asset events: not noted as emitted, so that the next run emits them again: %s", wrong)
+
+
+def _listed(callback: Any) -> list[Any]:  # noqa: ANN401 - a callback, several, or None
+    return list(callback) if isinstance(callback, list | tuple) else [callback] if callback else []
+
+
+def _tell(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str, Any], *, failed: bool) -> None:
+    """Send the message of a run, if there are alerts; whatever goes wrong is a line of the task's log."""
+    if pipeline.alerts is None:
+        return
+    from muntin.jobs.alerting.alert import tell
+    from muntin.jobs.alerting.delivery import Sender
+
+    try:
+        at = place_of(pipeline, context, root)
+        if (alerts := at.bound.alerts) is None:
+            return
+        sender, backfill = Sender(addresses_of, dict(context)), _in_backfill(context)
+        for line in tell(alerts, at.bound.folder, lambda: _facts(at, context, failed=failed), sender, backfill):
+            log.info("alerts: %s", line)
+    except Exception as wrong:  # noqa: BLE001 - the run is decided
+        log.warning("alerts: not told: %s", type(wrong).__name__)
+
+
+def _in_backfill(context: Mapping[str, Any]) -> InBackfill:
+    """How a run stands to the backfills of its DAG. A task may ask Airflow for numbers of runs only, not of which backfill they are."""
+    from muntin.jobs.alerting.alert import InBackfill
+
+    run, ti = context["dag_run"], context["ti"]
+
+    def unfinished(names: Sequence[str] | None) -> int:
+        return int(ti.get_dr_count(dag_id=run.dag_id, run_ids=names, states=["queued", "running"]))
+
+    link = str(ti.log_url).partition("/runs/")[0]
+    return InBackfill(run.run_id, run.run_type == "backfill", unfinished, f"{link}/backfills")
+
+
+def _facts(at: Any, context: Mapping[str, Any], *, failed: bool) -> Run:  # noqa: ANN401 - a place
+    """The facts of a run: from its error, or from what the task `publish` returned."""
+    from muntin.jobs.alerting import gathered
+    from muntin.jobs.run.batch_reports import batch_reports
+
+    link = str(context["ti"].log_url)
+    if failed:
+        return gathered.failed(at.bound, [at.interval], context.get("exception") or RuntimeError("the task ended"), link=link)
+    result = context["ti"].xcom_pull(task_ids="publish")
+    return gathered.ended_well(
+        at.bound,
+        [at.interval],
+        batch_reports(at.bound, [at.interval]),
+        quality=result["reports"],
+        published_counts={window: len(starts) for window, starts in result["published"].items()},
+        missing=[(_us(low), _us(high)) for low, high in result["waiting_for"]],
+        link=link.partition("/tasks/")[0],
+    )
+
+
+def _us(text: str) -> int:
+    return instant_us(datetime.fromisoformat(text), "waiting_for")
+
+
+def addresses_of(channel: str) -> list[Address]:
+    """The addresses of a channel: of an environment variable, or of a connection, wherever Airflow keeps it.
+
+    Raises:
+        ChannelError: no such connection, or no Apprise in it.
+    """
+    from muntin.airflow.spark import connection
+    from muntin.alerts.declaration import VARIABLE
+    from muntin.channels.addresses import of_connection, of_environment
+    from muntin.channels.errors import ChannelError
+
+    if channel.startswith(VARIABLE):
+        return of_environment(channel)
+    if (found := connection(channel)) is None:
+        raise ChannelError(f"Airflow has no connection {channel!r}; make one of type apprise")
+    return of_connection(channel, found.conn_type, found.extra_dejson)

@@ -1,0 +1,97 @@
+"""The DAG of a pipeline: accumulate, finalize, validate, publish, with a run per data interval."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC
+from typing import TYPE_CHECKING, Any
+
+from muntin.airflow.assets import window_asset
+from muntin.airflow.place import END, START
+from muntin.airflow.silence import deadline_of
+from muntin.airflow.spark import CONNECTION
+from muntin.definition.extras import need
+from muntin.definition.relative_paths import known
+from muntin.sources import WindowSource
+
+if TYPE_CHECKING:
+    from airflow.sdk import DAG
+
+    from muntin.definition.pipeline import Pipeline
+    from muntin.files.paths import AnyPath
+
+
+def airflow_dag(
+    pipeline: Pipeline,
+    *,
+    root: str | AnyPath | None = None,
+    catchup: bool = True,
+    max_active_runs: int = 16,
+    conn_id: str = CONNECTION,
+    **options: Any,  # noqa: ANN401 - whatever airflow.sdk.DAG takes
+) -> DAG:
+    """The DAG of a pipeline, under the pipeline's name. Assign it to a global name in a file of the DAG folder.
+
+    A pipeline over the windows of another runs when these are published: their asset starts it, so that no worker waits. It
+    reads every batch that was published since its last run.
+
+    Args:
+        pipeline: the definition.
+        root: the folder of the state; None is `MUNTIN_ROOT`, else `state`. A relative path is below the project's folder.
+        catchup: whether Airflow schedules past intervals by itself. Skipped intervals are missing in the history.
+        max_active_runs: how many runs may be active at once, not counting backfills.
+        conn_id: the connection that says where Spark is; if it does not exist, Spark is local.
+        **options: further arguments of `airflow.sdk.DAG`: default_args, tags, end_date, on_failure_callback...
+
+    Raises:
+        DefinitionError: a schedule whose intervals Airflow cannot have, a root that is an address of no object store, or alerts of a
+            silence to nobody with a name.
+    """
+    need("airflow")
+    known(str(root or ""), "root")
+    from airflow.sdk import DAG
+
+    from muntin.airflow.tasks import add_tasks
+
+    dag = DAG(
+        dag_id=pipeline.name,
+        schedule=_schedule(pipeline, catchup=catchup),
+        start_date=pipeline.start.astimezone(UTC),
+        catchup=catchup,
+        max_active_runs=max_active_runs,
+        **{"params": _params(), "tags": ["muntin"], "doc_md": _described(pipeline), **_with_deadline(options, deadline_of(pipeline))},
+    )
+    dag.fileloc = sys._getframe(1).f_code.co_filename  # noqa: SLF001 - as airflow.sdk.dag does: the definition's file, not this one
+    add_tasks(dag, pipeline, root=root, conn_id=conn_id)
+    return dag
+
+
+def _with_deadline(options: dict[str, Any], ours: list[Any]) -> dict[str, Any]:
+    """The user's options, with a deadline of ours beside theirs."""
+    theirs = options.get("deadline") or []
+    return {**options, "deadline": [*(theirs if isinstance(theirs, list) else [theirs]), *ours]} if ours else options
+
+
+def _schedule(pipeline: Pipeline, *, catchup: bool) -> Any:  # noqa: ANN401 - a timetable, or assets
+    if isinstance(pipeline.source, WindowSource):
+        return [window_asset(pipeline.source.upstream, pipeline.source.window)]
+    from muntin.airflow.timetable import timetable_of
+
+    return timetable_of(pipeline.intervals, catchup=catchup)
+
+
+def _params() -> dict[str, Any]:
+    """The fields of the trigger form, for a manual run."""
+    from airflow.sdk import Param
+
+    kind = {"type": ["null", "string"], "format": "date-time"}
+    return {
+        START: Param(None, **kind, title="Interval start", description="Of the batch to run; empty: the run's own data interval"),
+        END: Param(None, **kind, title="Interval end", description="Empty: the next border of the schedule"),
+    }
+
+
+def _described(pipeline: Pipeline) -> str:
+    kinds = "\n".join(f"- `{name}`: {type(window).__name__.lower()}" for name, window in pipeline.windows.items())
+    aggregates = ", ".join(f"`{name}`" for name in pipeline.aggregates)
+    return f"Windows of {aggregates}, by {', '.join(pipeline.keys) or 'nothing'}:\n\n{kinds}\n"

@@ -1,0 +1,86 @@
+"""Hook lineage: what tasks read and write, for OpenLineage and any other reader of it that Airflow has.
+
+accumulate   files of the source -> tables of states
+publish      tables of states    -> tables of windows
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from muntin.definition.relative_paths import is_object_store
+from muntin.files.paths import path_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from muntin.jobs.bound import Bound
+    from muntin.jobs.reports import Accumulated
+
+MOST = 50
+"""So many files are named one by one, else their folders: Airflow takes a hundred addresses of a task."""
+log = logging.getLogger("muntin")
+
+
+def accumulated(bound: Bound, batches: Sequence[Accumulated], task: Any) -> None:  # noqa: ANN401 - Airflow's operator
+    """What the task `accumulate` read and wrote."""
+    _collect(task, _sources(bound, batches), _states(bound))
+
+
+def published(bound: Bound, windows: Iterable[str], task: Any) -> None:  # noqa: ANN401 - Airflow's operator
+    """What the task `publish` read and wrote: nothing if no window was published."""
+    from muntin.jobs.window_tables import table_of
+
+    if tables := [table_of(bound, window) for window in windows]:
+        _collect(task, _states(bound), tables)
+
+
+def _sources(bound: Bound, batches: Sequence[Accumulated]) -> list[str]:
+    """The table of the upstream's windows, the Delta table or the topic; else files, else their folders. What Spark reads is not known."""
+    from muntin.jobs.upstream import upstream
+    from muntin.sources import KafkaSource, SparkSource, TableSource, WindowSource
+
+    match bound.source:
+        case WindowSource() as source:
+            return [upstream(bound, source).table]
+        case TableSource(path):
+            return [path]
+        case KafkaSource() as source:
+            return [source.address]
+        case SparkSource():
+            return []
+    if bound.members:
+        return [path for name, member in bound.members.items() for path in _sources(member, [_only(batch, name) for batch in batches])]
+    paths = sorted({file.path for batch in batches for file in batch.manifest})
+    return paths if len(paths) <= MOST else sorted({str(path_of(path).parent) for path in paths})
+
+
+def _only(batch: Accumulated, source: str) -> Accumulated:
+    """A batch with the files of one of several sources."""
+    return replace(batch, manifest=tuple(file for file in batch.manifest if file.source == source))
+
+
+def _states(bound: Bound) -> list[str]:
+    return [str(path_of(bound.folder, frames.table)) for frames in bound.frame_sets]
+
+
+def _collect(task: Any, inputs: Sequence[str], outputs: Sequence[str]) -> None:  # noqa: ANN401 - Airflow's operator
+    """Tell Airflow's collector, which keeps nothing unless somebody reads it."""
+    try:
+        from airflow.sdk.lineage import get_hook_lineage_collector
+
+        collector = get_hook_lineage_collector()
+        for path in inputs:
+            collector.add_input_asset(task, uri=_address(path))
+        for path in outputs:
+            collector.add_output_asset(task, uri=_address(path))
+    except Exception as wrong:  # noqa: BLE001 - windows go before notes about them
+        log.warning("lineage: not collected: %s: %s", type(wrong).__name__, wrong)
+
+
+def _address(path: str) -> str:
+    return path if is_object_store(path) or path.startswith("kafka://") else f"file://{quote(str(Path(path).absolute()))}"

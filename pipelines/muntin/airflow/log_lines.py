@@ -1,0 +1,84 @@
+"""The lines that tasks write to their logs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from muntin.definition.amounts import many
+from muntin.definition.instants import spell_instant
+from muntin.definition.schedule import Interval
+from muntin.quality.verdict_lines import verdict_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from muntin.jobs.reports import Accumulated, BatchReport
+    from muntin.jobs.staged_windows import Staged
+
+
+def accumulated(batch: Accumulated, *, changed: bool) -> list[str]:
+    """Lines on the rows that were read of the source."""
+    size = sum(file.bytes for file in batch.manifest)
+    source = f"{many(len(batch.manifest), 'file')} ({size:,} bytes)"
+    left_out = batch.read - batch.taken - batch.refused - batch.twice
+    counts = f"{batch.taken:,} accepted, {batch.refused:,} quarantined, {left_out:,} left out by the filter"
+    counts += f", {many(batch.twice, 'duplicate')}" if batch.twice else ""
+    lines = [f"batch {batch.interval}: {many(batch.read, 'row')} read from {source}: {counts}"]
+    lines += [f"  {name}: {many(rows.read, 'row')} read, {rows.accepted:,} accepted" for name, rows in batch.sources.items()]
+    lines += [f"  {file.path}: {many(file.rows, 'row')}, {many(file.bytes, 'byte')}" for file in batch.manifest[:20]]
+    lines += [f"columns: {line}" for line in batch.schema_changes]
+    if changed:
+        lines.append("the source is not what the last run of this batch read: what depends on it is derived anew")
+    return lines
+
+
+def staged(result: Staged, interval: Interval) -> list[str]:
+    """Lines on the staged windows, on what was lost or damaged, and on missing intervals."""
+    lines = [f"window {window.window}: {rows(window.files):,} windows staged, for {batches(window.starts)}" for window in result.windows]
+    if not result.windows:
+        lines = ["no window changed since it was published: nothing is staged"]
+    return [*lines, *(f"mended: {remark}" for remark in result.remarks), *waiting(interval, result.missing)]
+
+
+def validated(reports: Sequence[Mapping[str, Any]], result: Staged) -> list[str]:
+    """Lines on the verdict on each window, and on each check that failed."""
+    lines = [line for report in reports for line in verdict_lines(report)]
+    unguarded = {window.window for window in result.windows} - {report["window"] for report in reports}
+    return [*lines, *(f"window {name!r}: no expectations" for name in sorted(unguarded))]
+
+
+def published(interval: Interval, report: BatchReport, done: Mapping[str, Sequence[int]], missing: Iterable[Sequence[int]]) -> list[str]:
+    """Lines on the published windows, on the counts of the run's own batch, and on missing intervals."""
+    lines = [f"published window {window}: {batches(starts)}" for window, starts in done.items()] or ["nothing to publish"]
+    if report.watermark is None:
+        return [*lines, f"batch {interval}: accumulated, not final yet", *waiting(interval, missing)]
+    closed = ", ".join(f"{count:,} of {window}" for window, count in report.windows_closed.items())
+    lines.append(
+        f"batch {interval}: closed {closed} windows; {many(report.rows_late, 'row')} late; watermark {report.watermark:%Y-%m-%d %H:%M} UTC"
+    )
+    return lines + waiting(interval, missing)
+
+
+def waiting(interval: Interval, missing: Iterable[Sequence[int]]) -> list[str]:
+    """A line on the missing intervals. The run's own batch waits for those that are earlier."""
+    holes = [Interval(low, high) for low, high in missing]
+    if not holes:
+        return []
+    what = "this batch waits for" if any(hole < interval for hole in holes) else "later batches wait for"
+    return [f"{what} {', '.join(map(str, holes))}: run it, as by a backfill; the run that fills the hole publishes for all"]
+
+
+def left_behind(count: int) -> str:
+    """A line on the batches that a changed definition has not read yet."""
+    return f"an earlier definition had read {many(count, 'batch')} that this one has not: muntin rebuild reads them"
+
+
+def rows(files: Iterable[Mapping[str, Any]]) -> int:
+    """The number of windows in staged files."""
+    return sum(file["rows"] for file in files)
+
+
+def batches(starts: Sequence[int]) -> str:
+    """`batch 2013-01-01`, `3 batches 2013-01-01 .. 2013-01-03`."""
+    first, last = spell_instant(min(starts)), spell_instant(max(starts))
+    return f"batch {first}" if len(starts) == 1 else f"{len(starts)} batches {first} .. {last}"

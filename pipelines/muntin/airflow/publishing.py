@@ -1,0 +1,140 @@
+"""The last step of a run: its windows are published; where another run came first, they are finalized and validated again."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from muntin.airflow import log_lines
+from muntin.airflow.events import announced, spelled
+from muntin.airflow.one_definition import check_same
+from muntin.airflow.sending import sent_to_sinks
+from muntin.definition.instants import from_us, instant_us
+from muntin.errors import ConflictError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
+
+    from pyspark.sql import SparkSession
+
+    from muntin.airflow.place import Place
+    from muntin.jobs.changes import Changes
+    from muntin.jobs.metrics import Metric
+    from muntin.jobs.reports import BatchReport
+
+    Session = Callable[[], AbstractContextManager[SparkSession]]
+    Published = Mapping[str, Sequence[int]]
+    Holes = list[list[int]]
+    Quality = Sequence[Mapping[str, Any]]
+
+log = logging.getLogger("muntin")
+
+
+def publish(
+    place: Place,
+    staged: Mapping[str, Any],
+    accumulated: Mapping[str, Any],
+    quality: Quality,
+    session: Session,
+    record: Callable[[Callable[[], Sequence[Metric]]], None] = lambda _: None,
+) -> dict[str, Any]:
+    """Publish the staged windows. If another run published since, finalize and validate again, in a session of its own.
+
+    Args:
+        place: of the run.
+        staged, accumulated, quality: what the earlier tasks returned.
+        session: opens a session of Spark.
+        record: called with what works out the metrics of the publication.
+
+    Returns:
+        JSON-able: `report` of the run's own batch, `published`: window -> starts of the published batches, `waiting_for`: missing
+        intervals, `quality`: window -> its verdict, `announced`: window -> what to tell of it, which is more than `published` if an
+        earlier run ended before it told; `reports`: those of validation, if the definition declares alerts; `sinks`: what became of
+        them, a line each, if it declares sinks.
+    """
+    from muntin.jobs.announcements import begin
+    from muntin.jobs.metrics import of_publishing
+    from muntin.jobs.reports_table import utc_now
+    from muntin.jobs.upkeep.rebuild import left_behind
+
+    check_same(place, accumulated)
+    begin(place.bound)
+    done, missing, quality = _publish(place, staged, quality, session)
+    batches = {place.interval.start_us, *(start for starts in done.values() for start in starts)}
+    reports = _record(place, sorted(batches), changed=accumulated["source_changed"])
+    record(lambda: of_publishing(place.bound, reports, [place.interval.start_us], done, instant_us(utc_now(), "now")))
+    report = next(report for report in reports if report.interval_start == from_us(place.interval.start_us))
+    for line in log_lines.published(place.interval, report, done, missing):
+        log.info(line)
+    if left := left_behind(place.bound.pipeline, place.bound.root):
+        log.warning(log_lines.left_behind(left))
+    return {
+        "report": report.to_dict(),
+        "published": {window: spelled(starts) for window, starts in done.items()},
+        "announced": announced(place, done),
+        "waiting_for": [[from_us(low).isoformat(), from_us(high).isoformat()] for low, high in missing],
+        "quality": {of_window["window"]: of_window["verdict"] for of_window in quality},
+        **({"reports": list(quality)} if place.bound.alerts else {}),
+        **({"sinks": sent_to_sinks(place.bound, session)} if place.bound.sinks else {}),
+    }
+
+
+def _publish(place: Place, staged: Mapping[str, Any], quality: Quality, session: Session) -> tuple[Published, Holes, Quality]:
+    """The published batches by window, the missing intervals, and the reports of validation."""
+    from muntin.jobs.promotion import promote_complete
+    from muntin.jobs.run.publish import publish as commit
+    from muntin.jobs.staging_folders import load_staged
+
+    done: dict[str, Sequence[int]] = {}
+    if staged["folder"] is None:
+        _log_promoted(promote_complete(place.bound))
+        return done, staged["missing"], quality
+    try:
+        loaded = load_staged(place.bound.store, staged["folder"])
+        promoted = commit(place.bound, loaded, committed=done.__setitem__, changed=_log_changes)
+    except ConflictError as wrong:
+        log.info("%s", wrong)
+        return _again(place, staged["folder"], done, session)
+    _log_promoted(promoted)
+    return done, staged["missing"], quality
+
+
+def _log_promoted(windows: Sequence[str]) -> None:
+    if windows:
+        log.info("promoted: %s: readers know the windows of this definition now", ", ".join(windows))
+
+
+def _log_changes(window: str, changes: Changes) -> None:
+    from muntin.jobs.change_lines import change_lines
+
+    for line in change_lines(window, [changes]):
+        log.info(line)
+
+
+def _again(place: Place, folder: str, done: Published, session: Session) -> tuple[Published, Holes, Quality]:
+    """Finalize, validate and publish again, until no other run publishes in between."""
+    from muntin.jobs.run.run import finish
+
+    place.bound.store.discard(folder)
+    with session() as spark:
+        again = finish(place.bound, spark, [place.interval], validate=True, tell=log.info)
+    _log_promoted(again.promoted)
+    for window, parts in again.changed.items():
+        for changes in parts:
+            _log_changes(window, changes)
+    both = {window: tuple(sorted({*done.get(window, ()), *again.published.get(window, ())})) for window in {**done, **again.published}}
+    return both, [list(hole) for hole in again.missing], again.quality
+
+
+def _record(place: Place, starts: Sequence[int], *, changed: bool) -> list[BatchReport]:
+    """Record the reports of these batches, and return them."""
+    from muntin.definition.schedule import Interval
+    from muntin.jobs.reports_table import record_published, utc_now
+    from muntin.jobs.run.batch_reports import batch_reports
+
+    own = place.interval
+    intervals = [Interval(start, place.bound.pipeline.intervals.after(start)) for start in starts]
+    reports = batch_reports(place.bound, intervals, {own.start_us: changed})
+    record_published(place.bound.store, reports, utc_now())
+    return reports

@@ -1,0 +1,68 @@
+"""What a run sends to the sinks of its definition, by connections of Airflow. A sink that is down fails no task."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
+    from pyspark.sql import SparkSession
+
+    from muntin.jobs.bound import Bound
+    from muntin.sinks.addresses import Connection
+
+log = logging.getLogger("muntin")
+
+
+def sent_to_sinks(bound: Bound, session: Callable[[], AbstractContextManager[SparkSession]]) -> list[str]:
+    """Send to each sink what it lacks; a line for each that got something or did not.
+
+    Args:
+        bound: the pipeline.
+        session: opens a session of Spark, for sinks that take a DataFrame.
+    """
+    from muntin.jobs.sending.send import send, told
+    from muntin.sinks.delivery import Reach
+
+    sent = send(bound, Reach(_asked_for(bound), session))
+    for one in sent:
+        if one.rows and not one.failed:
+            log.info("sinks: %s", one.line)
+    return list(told(sent))
+
+
+def _asked_for(bound: Bound) -> Callable[[str], Connection]:
+    """The connections that sinks name. They are asked for at once: a task speaks to Airflow from one thread."""
+    from muntin.sinks.errors import SinkError
+
+    found = dict[str, Any]()
+    for name in {sink.connection_name for sink in bound.sinks if sink.connection_name}:
+        try:
+            found[name] = connection_of(name)
+        except SinkError as wrong:
+            found[name] = wrong
+
+    def connection(name: str) -> Connection:
+        if isinstance(found[name], SinkError):
+            raise found[name]
+        return found[name]
+
+    return connection
+
+
+def connection_of(name: str) -> Connection:
+    """A connection, wherever Airflow keeps it.
+
+    Raises:
+        SinkError: there is none of this name.
+    """
+    from muntin.airflow.spark import connection
+    from muntin.sinks.addresses import Connection
+    from muntin.sinks.errors import SinkError
+
+    if (found := connection(name)) is None:
+        raise SinkError(f"Airflow has no connection {name!r}; make it")
+    return Connection(found.conn_type, found.host, found.port, found.login, found.password, found.schema, found.extra_dejson)

@@ -1,0 +1,70 @@
+"""Silence: a run that has not ended in time is told by a deadline of Airflow, whatever keeps it."""
+
+from __future__ import annotations
+
+import logging
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from muntin.definition.durations import spell
+from muntin.definition.instants import instant_us
+from muntin.definition.schedule import Interval
+from muntin.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from muntin.alerts.declaration import Alerts
+    from muntin.definition.pipeline import Pipeline
+
+log = logging.getLogger("muntin")
+ENDED = ("success", "failed")
+
+
+def deadline_of(pipeline: Pipeline) -> list[Any]:
+    """The deadline of each run, counted from when it was queued: a run for assets has no logical date. [] unless alerts ask for it.
+
+    Raises:
+        DefinitionError: alerts ask for it and have no channel with a name: Airflow keeps a deadline as text.
+    """
+    alerts: Alerts | None = pipeline.alerts  # type: ignore[assignment]
+    if alerts is None or alerts.silent_after_us is None:
+        return []
+    named = [channel for channel in alerts.channels if isinstance(channel, str)]
+    if not named:
+        raise DefinitionError("alerts: silent_after needs a channel with a name, as a connection: no notifier can be told of a silence")
+    from airflow.sdk import DeadlineAlert, DeadlineReference, SyncCallback  # type: ignore[attr-defined]
+
+    kwargs = {"pipeline": pipeline.name, "channels": named, "after_us": alerts.silent_after_us}
+    interval = timedelta(microseconds=alerts.silent_after_us)
+    callback = SyncCallback("muntin.airflow.silence.tell_of_silence", kwargs=kwargs)
+    return [DeadlineAlert(DeadlineReference.DAGRUN_QUEUED_AT, interval, callback, name=f"{pipeline.name} is silent")]
+
+
+def tell_of_silence(context: Mapping[str, Any], pipeline: str, channels: Sequence[str], after_us: int) -> None:
+    """Send the message of a run that has not ended in time. Airflow's executor calls it, outside of the run.
+
+    A run of a backfill waits for others by design, and of a run that failed people were told: neither is silent.
+
+    Raises:
+        ChannelError: a channel could not be reached; Airflow shows the callback as failed.
+    """
+    from muntin.airflow.alerting import addresses_of
+    from muntin.alerts.message import silence
+    from muntin.channels.apprise_channel import send
+
+    run = context["dag_run"]
+    if run["run_type"] == "backfill" or run["state"] in ENDED:
+        return
+    told = silence(pipeline, run["dag_run_id"], _interval(run), spell(after_us))
+    for channel in channels:
+        send(addresses_of(channel), told)
+    log.info("alerts: told %s that run %s has not ended", ", ".join(channels), run["dag_run_id"])
+
+
+def _interval(run: Mapping[str, Any]) -> Interval | None:
+    """The data interval of a run; None of a run by hand or by assets."""
+    borders = [run.get(f"data_interval_{which}") for which in ("start", "end")]
+    if None in borders or borders[0] == borders[1]:
+        return None
+    return Interval(*(instant_us(datetime.fromisoformat(str(border)), "data interval") for border in borders))

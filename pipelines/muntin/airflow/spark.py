@@ -1,0 +1,115 @@
+"""The Spark session of tasks: where the connection says, or local if there is no such connection."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from pyspark.sql import SparkSession
+
+CONNECTION = "spark_default"
+
+
+def locate_spark(conn_id: str) -> Callable[[Mapping[str, Any]], None]:
+    """A `pre_execute` for tasks of `@task.pyspark(conn_id=...)`, which fail if the connection does not exist.
+
+    With this, such a task gets a local session, as `muntin.run` starts. The connection is looked up when the task runs,
+    so that parsing a DAG file needs no database.
+    """
+
+    def locate(context: Mapping[str, Any]) -> None:
+        found = connection(conn_id)
+        use_python(found.extra_dejson if found else {})
+        ship_by_value(Path(context["dag"].fileloc).absolute().parent)
+        operator = context["task"]
+        operator.conn_id = conn_id if found else None
+        operator.config_kwargs = {} if found else local_settings()
+
+    return locate
+
+
+def connection(conn_id: str) -> Any | None:  # noqa: ANN401 - Airflow's connection
+    """The connection; None if it does not exist."""
+    from airflow.sdk import BaseHook
+    from airflow.sdk.exceptions import AirflowNotFoundException
+
+    try:
+        return BaseHook.get_connection(conn_id)
+    except AirflowNotFoundException:
+        return None
+
+
+def local_settings() -> dict[str, str]:
+    """The settings of a local session. Spark's warnings are silenced: a task's log would be full of them."""
+    from muntin.spark.spark_session import LOCAL
+
+    return {**LOCAL, "spark.log.level": "ERROR"}
+
+
+def use_python(settings: Mapping[str, Any]) -> None:
+    """Say which Python Spark's workers run, and check that Spark's packages fit together.
+
+    That which the settings of a session name, as `spark-submit` would have it: PySpark itself looks at `PYSPARK_PYTHON` alone. Without
+    either it is this interpreter, not the first `python3` of the path. Tasks of one process may have different settings.
+    """
+    from muntin.spark.spark_session import check_packages
+
+    check_packages()
+    logging.getLogger("py4j").setLevel(logging.WARNING)
+    usual = _of_the_environment()
+    os.environ["PYSPARK_PYTHON"] = str(settings.get("spark.pyspark.python") or usual)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+
+
+@cache
+def _of_the_environment() -> str:
+    """The Python of workers before the first task of this process."""
+    return os.environ.get("PYSPARK_PYTHON") or sys.executable
+
+
+def ship_by_value(folder: Path) -> None:
+    """Send functions of the DAG folder to Spark's workers with their code: workers cannot import modules of this folder."""
+    from pyspark import cloudpickle
+
+    for module in list(sys.modules.values()):
+        file = getattr(module, "__file__", None)
+        if file and Path(file).is_relative_to(folder):
+            cloudpickle.register_pickle_by_value(module)
+
+
+@contextmanager
+def spark_session(conn_id: str, dag_file: str) -> Iterator[SparkSession]:
+    """The session that `@task.pyspark` would give, for a task that seldom needs a session. It is stopped at the end."""
+    from pyspark.sql import SparkSession
+
+    settings = _settings(connection(conn_id))
+    use_python(settings)
+    ship_by_value(Path(dag_file).absolute().parent)
+    builder = SparkSession.builder.appName("muntin")
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    try:
+        yield session
+    finally:
+        session.stop()
+
+
+def _settings(at: Any | None) -> dict[str, str]:  # noqa: ANN401 - Airflow's connection
+    """The settings of a session, read from a connection as the provider does: Spark Connect by type, else host and port are the master."""
+    if at is None:
+        return {"spark.master": "local[*]", **local_settings()}
+    if at.conn_type == "spark_connect":
+        from airflow.providers.apache.spark.hooks.spark_connect import SparkConnectHook
+
+        return {"spark.remote": SparkConnectHook(at.conn_id).get_connection_url(), **at.extra_dejson}
+    master = f"{at.host}:{at.port}" if at.port else at.host or "local[*]"
+    return {"spark.master": master, **at.extra_dejson}

@@ -1,0 +1,111 @@
+"""The steps of a run: each calls a job of `muntin.jobs` for one interval and writes to the task's log. No Airflow is imported."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from muntin.airflow import log_lines
+from muntin.airflow.one_definition import KEY, check_same, definition_of
+from muntin.errors import ConflictError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pyspark.sql import SparkSession
+
+    from muntin.airflow.place import Place
+    from muntin.jobs.reports import Accumulated
+
+log = logging.getLogger("muntin")
+
+
+def check(place: Place) -> None:
+    """See that the interval's files are there, and that the definition and its suites fit."""
+    from muntin.jobs.run.check import check as try_out
+
+    try_out(place.bound, [place.interval])
+
+
+def accumulate(place: Place, spark: SparkSession, told: Callable[[Sequence[Accumulated]], None] = lambda _: None) -> dict[str, Any]:
+    """Read the interval's events into states; from an upstream every batch published since the last run.
+
+    Args:
+        place: of the run.
+        spark: the session.
+        told: called with the batches that were read.
+
+    Returns:
+        JSON-able: the interval, its counts of rows, whether its source has changed, and the definition.
+    """
+    from muntin.jobs.adoption import adopt
+    from muntin.jobs.news import news
+    from muntin.jobs.reports_table import record_accumulated, utc_now
+    from muntin.jobs.run.accumulate import accumulate as read
+    from muntin.jobs.upkeep.rebuild import by_itself
+
+    adopt(place.bound)
+    found = news(place.bound, unread=True)
+    again = by_itself(place.bound.pipeline, place.bound.root)
+    batches = read(place.bound, spark, sorted({place.interval, *found.intervals, *again}))
+    changed = record_accumulated(place.bound.store, batches, utc_now())
+    found.remember(place.bound)
+    told(batches)
+    batch = next(batch for batch in batches if batch.interval == place.interval)
+    for line in log_lines.accumulated(batch, changed=changed[batch.interval.start_us]):
+        log.info(line)
+    return {
+        "interval": str(batch.interval),
+        "rows_read": batch.read,
+        "rows_accepted": batch.taken,
+        "rows_quarantined": batch.refused,
+        "rows_duplicate": batch.twice,
+        "source_changed": changed[batch.interval.start_us],
+        KEY: definition_of(place.bound),
+    }
+
+
+def finalize(place: Place, spark: SparkSession, accumulated: Mapping[str, Any]) -> dict[str, Any]:
+    """Stage the windows of all batches that changed.
+
+    Returns:
+        JSON-able: the staging folder (None: nothing changed), the missing intervals, and the definition.
+
+    Raises:
+        DefinitionError: the definition is another one than that of the task accumulate; so do the tasks after this.
+    """
+    from muntin.jobs.run.finalize import finalize as stage
+
+    check_same(place, accumulated)
+    staged = stage(place.bound, spark, [place.interval.start_us])
+    for line in log_lines.staged(staged, place.interval):
+        log.info(line)
+    return {"folder": staged.folder if staged.windows else None, "missing": staged.missing, KEY: accumulated.get(KEY)}
+
+
+def validate(place: Place, spark: SparkSession, staged: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Hold the staged windows against their suites, and return the reports.
+
+    Raises:
+        ExpectationsError: a critical expectation failed.
+    """
+    from muntin.jobs.run.publish import is_stale
+    from muntin.jobs.run.validate import validate_staged
+    from muntin.jobs.staging_folders import load_staged
+
+    check_same(place, staged)
+    if staged["folder"] is None:
+        log.info("nothing is staged: nothing to validate")
+        return []
+    try:
+        loaded = load_staged(place.bound.store, staged["folder"])
+    except ConflictError as wrong:
+        log.info("%s: the task publish will do so", wrong)
+        return []
+    if is_stale(place.bound.store, loaded):
+        log.info("another run published since these windows were staged: the task publish will finalize and validate again")
+        return []
+    reports = validate_staged(place.bound, spark, loaded)
+    for line in log_lines.validated(reports, loaded):
+        log.info(line)
+    return reports

@@ -1,0 +1,96 @@
+"""The four tasks of a pipeline's DAG. Heavy imports are in the bodies: they are done when a task runs."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from muntin.airflow import lineage, metrics, publishing, steps
+from muntin.airflow.alerting import callbacks, ending_told
+from muntin.airflow.assets import emit, published_alias
+from muntin.airflow.events import extras
+from muntin.airflow.imported_ahead import check_libraries
+from muntin.airflow.killed import end_when_killed
+from muntin.airflow.place import place_of
+from muntin.airflow.spark import locate_spark, spark_session
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from airflow.sdk import DAG, Context
+    from pyspark.sql import SparkSession
+
+    from muntin.definition.pipeline import Pipeline
+    from muntin.files.paths import AnyPath
+    from muntin.jobs.reports import Accumulated
+
+
+def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | AnyPath | None, conn_id: str) -> None:
+    """Add accumulate, finalize, validate and publish, in this order, to a DAG."""
+    from airflow.sdk import task
+
+    place, told = partial(place_of, pipeline, root=root), partial(ending_told, pipeline, root)
+    failing, ending = callbacks(pipeline, root, dag.default_args)
+    options = {"dag": dag, "multiple_outputs": False, "show_return_value_in_logs": False, **failing}
+    locate_alone = locate_spark(conn_id)
+
+    def locate(context: Context) -> None:
+        """Say where Spark is. The credentials first: workers of a local Spark have the environment that it starts in."""
+        begin(context)
+        with told(context):
+            place(context)
+            locate_alone(context)
+
+    on_spark = partial(task.pyspark, conn_id=conn_id, pre_execute=locate, **options)
+
+    def checked(context: Context) -> None:
+        """Refuse a definition that does not fit before Spark starts."""
+        with told(context):
+            steps.check(place(context))
+        locate(context)
+
+    def accumulate(spark: SparkSession, **context: Any) -> dict[str, Any]:  # noqa: ANN401 - Airflow's
+        """Read the interval's events into states."""
+        from muntin.jobs.metrics import of_reading
+
+        at = place(context)
+
+        def read(batches: Sequence[Accumulated]) -> None:
+            """Let Airflow know what was read."""
+            metrics.record(lambda: of_reading(pipeline.name, batches))
+            lineage.accumulated(at.bound, batches, context["task"])
+
+        with told(context):
+            return steps.accumulate(at, spark, read)
+
+    def finalize(accumulated: dict[str, Any], spark: SparkSession, **context: Any) -> dict[str, Any]:  # noqa: ANN401 - Airflow's
+        """Stage the windows of all batches that changed."""
+        with told(context):
+            return steps.finalize(place(context), spark, accumulated)
+
+    def validate(staged: dict[str, Any], spark: SparkSession, **context: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - Airflow's
+        """Hold the staged windows against their suites."""
+        with told(context):
+            return steps.validate(place(context), spark, staged)
+
+    def publish(accumulated: dict[str, Any], staged: dict[str, Any], quality: list[dict[str, Any]], **context: Any) -> dict[str, Any]:  # noqa: ANN401 - Airflow's
+        """Commit the staged windows for readers, and emit an asset event per window."""
+        at = place(context)
+        session = partial(spark_session, conn_id, context["dag"].fileloc)
+        with told(context, last=True):
+            result = publishing.publish(at, staged, accumulated, quality, session, metrics.record)
+            lineage.published(at.bound, result["published"], context["task"])
+            emit(pipeline, context["outlet_events"], extras(at, result))
+        return result
+
+    accumulated = on_spark(pre_execute=checked)(accumulate)()
+    staged = on_spark()(finalize)(accumulated)
+    quality = on_spark()(validate)(staged)
+    published = task(outlets=[published_alias(pipeline)], pre_execute=begin, **options, **ending)(publish)(accumulated, staged, quality)
+    accumulated >> staged >> quality >> published
+
+
+def begin(context: Context) -> None:
+    """A `pre_execute` of every task."""
+    check_libraries()
+    end_when_killed(context)

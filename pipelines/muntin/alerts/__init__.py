@@ -1,0 +1,10 @@
+"""Alerts: who is told when a run of a pipeline fails, or when its data looks wrong.
+
+    flights = Pipeline(..., alerts=alerts.to("alerts", mask=["email"], late=0.05))
+
+`"alerts"` is the name of an Airflow connection. Importing this package imports neither Airflow nor Apprise.
+"""
+
+from muntin.alerts.declaration import Alerts, to
+
+__all__ = ["Alerts", "to"]

@@ -1,0 +1,61 @@
+"""What a run did, as far as alerts ask: plain values, whoever ran it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from muntin.definition.schedule import Interval  # noqa: TC001 - fields are resolved by readers of annotations
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The numbers of rows of one batch; `late` is None while the batch waits for an interval before it."""
+
+    interval: Interval
+    read: int
+    quarantined: int
+    late: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hole:
+    """A missing interval, or several in a row, and how many intervals behind it have begun."""
+
+    interval: Interval
+    age: int
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run that has ended, well or not.
+
+    Attributes:
+        pipeline: its name.
+        interval: from the start of the first batch to the end of the last.
+        batches: what was read; () if nothing was.
+        quality: of each window that was checked, the report as `QualityReport.to_dict` gives it.
+        failure: why the run failed, in a line; None if it did not, or if `quality` tells why.
+        published: window -> number of batches whose windows were published; None of a run that failed.
+        missing: the holes; None if they are not known.
+        before: (start in microseconds, rows read) of batches before the first.
+        stays_us: the watermark of what was published before; None if nothing was.
+        link: the command or the address where a person goes on.
+    """
+
+    pipeline: str
+    interval: Interval
+    batches: tuple[Batch, ...] = ()
+    quality: tuple[Mapping[str, Any], ...] = ()
+    failure: str | None = None
+    published: Mapping[str, int] | None = field(default_factory=dict)
+    missing: tuple[Hole, ...] | None = None
+    before: tuple[tuple[int, int], ...] = ()
+    stays_us: int | None = None
+    link: str = ""
+
+    @property
+    def failed(self) -> bool:
+        """Whether nothing was published because something went wrong."""
+        return self.published is None

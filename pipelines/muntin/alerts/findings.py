@@ -1,0 +1,132 @@
+"""What is worth a message in a run. Pure: the declaration and the run's facts go in, findings come out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from muntin.definition.amounts import many
+from muntin.definition.instants import spell_instant
+from muntin.definition.schedule import Interval
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from muntin.alerts.declaration import Alerts
+    from muntin.alerts.facts import Batch, Run
+
+Kind = Literal["check", "failure", "quarantined", "late", "empty", "hole"]
+MASKED = "***"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong.
+
+    Attributes:
+        kind: what sort of thing.
+        severity: `critical`: nothing was published. `warning`: it was.
+        what: what was expected; findings of equal `kind` and `what` stand together in a message.
+        found: what was observed.
+        interval: of the batch, or of the run.
+        rows: failing rows, column -> value, masked.
+    """
+
+    kind: Kind
+    severity: str
+    what: str
+    found: str
+    interval: Interval
+    rows: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def key(self) -> str:
+        """Names the problem: a later finding with this key is the same problem."""
+        place = f" {self.interval}" if self.kind in {"failure", "hole"} else ""
+        return f"{self.kind}: {self.what}{place}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The finding as JSON types."""
+        told = {name: getattr(self, name) for name in self.__slots__}
+        return told | {"interval": [self.interval.start_us, self.interval.end_us], "rows": [dict(row) for row in self.rows]}
+
+    @staticmethod
+    def of_dict(facts: Mapping[str, Any]) -> Finding:
+        """From `to_dict`."""
+        return Finding(**{**facts, "interval": Interval(*facts["interval"]), "rows": tuple(facts["rows"])})
+
+
+def findings(alerts: Alerts, run: Run) -> tuple[Finding, ...]:
+    """What is wrong in a run, gravest first."""
+    found = [*_failure(run), *_checks(alerts, run), *_quarantined(alerts, run), *_late(alerts, run), *_empty(alerts, run)]
+    return tuple(sorted((*found, *_holes(alerts, run)), key=lambda one: one.severity != "critical"))
+
+
+def _failure(run: Run) -> Iterator[Finding]:
+    if run.failure is not None:
+        yield Finding("failure", "critical", "the run failed", run.failure, run.interval)
+
+
+def _checks(alerts: Alerts, run: Run) -> Iterator[Finding]:
+    told = ("critical", "warning") if alerts.warnings else ("critical",)
+    for report in run.quality:
+        for check in report["checks"]:
+            if check["success"] is False and check["severity"] in told:
+                yield _of_check(alerts, run, report["window"], check)
+
+
+def _of_check(alerts: Alerts, run: Run, window: str, check: Mapping[str, Any]) -> Finding:
+    masked = {name.lower() for name in alerts.mask}
+    hidden = bool(masked) and (not check["column"] or any(name.lower() in masked for name in check["column"].split(", ")))
+    rows = tuple({name: MASKED if name.lower() in masked else value for name, value in row.items()} for row in check["failing_rows"])
+    return Finding("check", check["severity"], expected(window, check), _observed(check, hidden=hidden), run.interval, rows)
+
+
+def expected(window: str, check: Mapping[str, Any]) -> str:
+    """What a check expects of a window, in words."""
+    arguments = ", ".join(f"{name}={value!r}" for name, value in check["kwargs"].items())
+    return f"window {window}: {check['type']}({arguments})"
+
+
+def _observed(check: Mapping[str, Any], *, hidden: bool) -> str:
+    """What a check found. Of a masked column, and of a check that names no column where columns are masked, no value is told."""
+    if check["error"]:
+        return "could not run" + ("" if hidden else f": {check['error']}")
+    if check["unexpected_count"] is not None:
+        percent = check["unexpected_percent"]
+        return f"{many(check['unexpected_count'], 'row')} not as expected" + ("" if percent is None else f" ({percent:.3g} %)")
+    counts_rows = check["type"].startswith("expect_table_row_count")
+    return f"observed {check['observed_value'] if counts_rows or not hidden else MASKED}"
+
+
+def _quarantined(alerts: Alerts, run: Run) -> Iterator[Finding]:
+    return _shares(run, "quarantined", alerts.quarantined, lambda batch: batch.quarantined)
+
+
+def _late(alerts: Alerts, run: Run) -> Iterator[Finding]:
+    return _shares(run, "late", alerts.late, lambda batch: batch.late or 0)
+
+
+def _shares(run: Run, kind: Literal["quarantined", "late"], limit: float | None, rows: Callable[[Batch], int]) -> Iterator[Finding]:
+    for batch in run.batches if limit is not None else ():
+        if limit is not None and batch.read and rows(batch) / batch.read > limit:
+            found = f"{rows(batch):,} of {many(batch.read, 'row')} ({100 * rows(batch) / batch.read:.3g} %)"
+            yield Finding(kind, "warning", f"{kind} rows above {100 * limit:g} %", found, batch.interval)
+
+
+def _empty(alerts: Alerts, run: Run) -> Iterator[Finding]:
+    """Batches without rows, where as many batches as asked all had rows before."""
+    if (count := alerts.empty_after) is None:
+        return
+    history = [rows for _, rows in sorted(run.before)]
+    for batch in sorted(run.batches, key=lambda one: one.interval):
+        if not batch.read and len(history) >= count and all(history[-count:]):
+            yield Finding("empty", "warning", "an empty batch", f"the {many(count, 'batch')} before it had rows", batch.interval)
+        history.append(batch.read)
+
+
+def _holes(alerts: Alerts, run: Run) -> Iterator[Finding]:
+    for hole in run.missing or ():
+        if alerts.hole_after is not None and hole.age >= alerts.hole_after:
+            found = f"not there {many(hole.age, 'interval')} later; what was read since {spell_instant(hole.interval.end_us)} waits for it"
+            yield Finding("hole", "warning", "a missing interval", found, hole.interval)

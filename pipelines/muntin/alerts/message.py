@@ -1,0 +1,157 @@
+"""The message of a run, or of a backfill: plain text, and Markdown. Pure: findings go in, texts come out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby, islice
+from typing import TYPE_CHECKING, Literal
+
+from muntin.alerts.row_lines import row_lines, shortened
+from muntin.definition.amounts import many
+from muntin.definition.instants import spell_instant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from muntin.alerts.facts import Run
+    from muntin.alerts.findings import Finding
+    from muntin.definition.schedule import Interval
+
+Tone = Literal["failure", "warning", "success"]
+MAX_ROWS = 10
+_PROBLEMS, _PLACES = 20, 5
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What a channel is sent; `tone` is Apprise's type of a message."""
+
+    tone: Tone
+    title: str
+    text: str
+    markdown: str
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A line that stands alone, and lines that belong to it."""
+
+    head: str
+    lines: tuple[str, ...] = ()
+
+
+def message(run: Run, found: Sequence[Finding], over: Sequence[Finding] = ()) -> Message:
+    """The message of one run: what is wrong, what is well again, what became of the data, and how to go on."""
+    parts = [
+        Part(f"pipeline {run.pipeline}, interval {run.interval} UTC"),
+        *_problems(found, run.interval),
+        *_recovered(over),
+        *_data(run, found),
+    ]
+    return _written(run.pipeline, f"{_counted(found) or 'well again'}, {run.interval}", found, parts)
+
+
+def summary(pipeline: str, runs: int, failed: int, found: Sequence[Finding], over: Sequence[Finding] = (), *, link: str = "") -> Message:
+    """The message of a backfill: so many runs, what is wrong in all of them, and what is well again."""
+    head = Part(f"pipeline {pipeline}, a backfill of {many(runs, 'run')}: {runs - failed:,} well, {failed:,} failed")
+    data = [Part("of the runs that failed nothing was published; what was published before stays as it is")] if failed else []
+    parts = [head, *_problems(found), *_recovered(over), *data, *_go_on(link if found else "", failed=bool(failed))]
+    return _written(pipeline, f"backfill of {many(runs, 'run')}, {failed:,} failed, {_counted(found) or 'well again'}", found, parts)
+
+
+def silence(pipeline: str, run: str, interval: Interval | None, after: str) -> Message:
+    """The message of a run that has not ended in time."""
+    batch = f", interval {interval} UTC" if interval else ""
+    head = Part(f"pipeline {pipeline}{batch}", (f"run {run} has not ended {after} after it was queued",))
+    data = Part("nothing was published of it yet; what was published before stays as it is")
+    go_on = Part("look whether its files are there, whether Spark answers, and whether Airflow has a free slot")
+    return _of_parts("warning", f"{pipeline}: silent{f', {interval}' if interval else ''}", (head, data, go_on))
+
+
+def _written(pipeline: str, title: str, found: Sequence[Finding], parts: Sequence[Part]) -> Message:
+    return _of_parts(_tone(found), f"{pipeline}: {title}", parts)
+
+
+def _of_parts(tone: Tone, title: str, parts: Sequence[Part]) -> Message:
+    return Message(tone, title, "\n\n".join(map(_text, parts)), "\n\n".join(map(_markdown, parts)))
+
+
+def _text(part: Part) -> str:
+    return "\n".join([part.head, *(f"  {line}" for line in part.lines)])
+
+
+def _markdown(part: Part) -> str:
+    """A part in Markdown. Its lines stand in a fence, where nothing that comes of data is markup."""
+    inside = "\n".join(part.lines).replace("`", "'")
+    head = "".join(f"\\{letter}" if letter in "\\`*_[]<>#|~" else letter for letter in part.head)
+    return f"**{head}**" + (f"\n```\n{inside}\n```" if part.lines else "")
+
+
+def _tone(found: Sequence[Finding]) -> Tone:
+    if any(one.severity == "critical" for one in found):
+        return "failure"
+    return "warning" if found else "success"
+
+
+def _counted(found: Sequence[Finding]) -> str:
+    counts = {severity: sum(one.severity == severity for one in found) for severity in ("critical", "warning")}
+    return ", ".join(f"{count:,} {severity}" for severity, count in counts.items() if count)
+
+
+def _problems(found: Sequence[Finding], whole: Interval | None = None) -> Iterator[Part]:
+    """A part for each problem, with the places where it was met; at most `MAX_ROWS` failing rows over all."""
+    groups = _grouped(found)
+    left = MAX_ROWS
+    for group in groups[:_PROBLEMS]:
+        rows = tuple(islice((row for one in group for row in one.rows), left))
+        left -= len(rows)
+        yield Part(f"{group[0].severity}: {shortened(group[0].what)}", (*_places(group, whole), *row_lines(rows)))
+    if len(groups) > _PROBLEMS:
+        yield Part(f"and {many(len(groups) - _PROBLEMS, 'problem')} more: the log has all")
+
+
+def _grouped(found: Sequence[Finding]) -> list[list[Finding]]:
+    """Findings of the same problem together, gravest first, then in order of time."""
+
+    def rank(one: Finding) -> tuple[bool, str, str]:
+        return one.severity != "critical", one.kind, one.what
+
+    ordered = sorted(found, key=lambda one: (rank(one), one.interval))
+    return [list(group) for _, group in groupby(ordered, rank)]
+
+
+def _places(group: Sequence[Finding], whole: Interval | None) -> list[str]:
+    """Where a problem was met, unless that is the `whole` run, and what was observed."""
+    if len(group) == 1 and group[0].interval == whole:
+        return [shortened(group[0].found)]
+    if len(group) == 1:
+        return [f"{group[0].interval}: {shortened(group[0].found)}"]
+    lines = [f"in {len(group):,} intervals:", *(f"{one.interval}: {shortened(one.found)}" for one in group[:_PLACES])]
+    return [*lines, f"and {len(group) - _PLACES:,} more"] if len(group) > _PLACES else lines
+
+
+def _recovered(over: Sequence[Finding]) -> Iterator[Part]:
+    if over:
+        lines = tuple(f"{shortened(one.what)}, told of {one.interval}" for one in over[:_PROBLEMS])
+        yield Part("well again:", lines)
+
+
+def _data(run: Run, found: Sequence[Finding]) -> Iterator[Part]:
+    """What became of the data, and the command or the address that goes on."""
+    if run.failed:
+        stays = f"what was published before stays as it is, up to {spell_instant(run.stays_us)} UTC" if run.stays_us is not None else ""
+        yield Part(f"nothing was published; {stays or 'nothing was published before'}")
+    else:
+        yield Part(_published(run.published or {}))
+    if found:
+        yield from _go_on(run.link, failed=run.failed)
+
+
+def _published(windows: Mapping[str, int]) -> str:
+    told = ", ".join(f"{window} of {many(count, 'batch')}" for window, count in windows.items() if count)
+    return f"published: {told}" if told else "published: nothing new; every window is as it was"
+
+
+def _go_on(link: str, *, failed: bool) -> Iterator[Part]:
+    if link:
+        yield Part("correct the source (or the suite), then run it again:" if failed else "to look at it:", (link,))

@@ -1,0 +1,72 @@
+"""Where a channel's addresses are: in an environment variable, as Airflow has connections, or as plain text.
+
+No error of this module repeats an address: it may hold a password.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from muntin.alerts.declaration import VARIABLE
+from muntin.channels.errors import ChannelError
+
+Address = tuple[str, Any]
+"""An address of Apprise, and its tags or None."""
+
+
+def of_environment(channel: str) -> list[Address]:
+    """The addresses of `env:NAME`, or of the connection in `AIRFLOW_CONN_<NAME>`.
+
+    Raises:
+        ChannelError: the variable is not set, or is no connection of type Apprise.
+    """
+    if channel.startswith(VARIABLE):
+        name = channel.removeprefix(VARIABLE)
+        if not (address := os.environ.get(name, "").strip()):
+            raise ChannelError(f"the environment has no {name}; set it to an address of Apprise")
+        return [(address, None)]
+    variable = f"AIRFLOW_CONN_{channel.upper()}"
+    if not (text := os.environ.get(variable, "").strip()):
+        raise ChannelError(f"the environment has no {variable}; set it to a connection of type apprise")
+    kind, extra = _of_json(text, variable) if text.startswith("{") else _of_uri(text, variable)
+    return of_connection(channel, kind, extra)
+
+
+def of_connection(name: str, kind: str | None, extra: Mapping[str, Any]) -> list[Address]:
+    """The addresses of a connection: its `extra` has `config`, an object or a list of objects with `path` and `tag`.
+
+    Raises:
+        ChannelError: another type of connection, or another `extra`.
+    """
+    if kind != "apprise":
+        raise ChannelError(f"the connection {name!r} is of type {kind}; make it one of type apprise, or give a notifier of Airflow")
+    try:
+        config = extra["config"]
+        parsed = json.loads(config) if isinstance(config, str) else config
+        entries = [parsed] if isinstance(parsed, Mapping) else parsed
+        return [(str(entry["path"]), entry.get("tag")) for entry in entries]
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise ChannelError(f'the connection {name!r} has no addresses; its extra is {{"config": [{{"path": "mailto://..."}}]}}') from None
+
+
+def _of_json(text: str, variable: str) -> tuple[str | None, Mapping[str, Any]]:
+    try:
+        facts = json.loads(text)
+        extra = facts.get("extra") or {}
+        return facts.get("conn_type"), json.loads(extra) if isinstance(extra, str) else extra
+    except ValueError:
+        raise ChannelError(f"{variable} is not JSON") from None
+
+
+def _of_uri(text: str, variable: str) -> tuple[str | None, Mapping[str, Any]]:
+    """A connection as a URI; its extra is the query, or JSON in `__extra__`."""
+    try:
+        parts = urlsplit(text)
+        query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
+        return parts.scheme, json.loads(query["__extra__"]) if "__extra__" in query else query
+    except ValueError:
+        raise ChannelError(f"{variable} is not the URI of a connection") from None

@@ -1,0 +1,128 @@
+"""Send a message by Apprise: to each address in the form that its service shows."""
+
+from __future__ import annotations
+
+import logging
+import re
+from contextlib import contextmanager
+from html import escape
+from threading import get_ident
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from muntin.channels.errors import ChannelError
+from muntin.definition.extras import need
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from muntin.alerts.message import Message
+    from muntin.channels.addresses import Address
+
+CONNECT_S, READ_S = 3.0, 4.0
+"""Seconds that a service has to take a connection, and to answer."""
+
+_LOGGERS = ("apprise", "urllib3.connectionpool", "urllib3.util.retry", "requests_oauthlib.oauth2_session")
+_SHORT = 4  # a piece of an address that is shorter hides nothing
+
+
+def send(addresses: Sequence[Address], message: Message, sent: list[int] | None = None) -> None:
+    """Send a message to every address.
+
+    Args:
+        addresses: of Apprise; an address may stand for several services.
+        message: to be sent.
+        sent: the positions of addresses that have the message: they are left out, and those that take it now are added.
+
+    Raises:
+        ChannelError: a service refused it or did not answer, or an address cannot be read. The text holds no secret.
+        MissingPackageError: Apprise is not installed.
+    """
+    need("apprise")
+    have: list[int] = [] if sent is None else sent
+    failed: list[str] = []
+    with _quiet() as told:
+        for position in (each for each in range(len(addresses)) if each not in have):
+            if wrong := list(_send(addresses[position], message)):
+                failed += wrong
+            else:
+                have.append(position)
+    if failed:
+        reason = _without_secrets(told[0], addresses) if told else "no reason was given"
+        raise ChannelError(f"{', '.join(dict.fromkeys(failed))}: {reason}")
+
+
+def _send(address: Address, message: Message) -> Iterator[str]:
+    """Send to one address; the names of the services that failed."""
+    import apprise
+
+    services = apprise.Apprise()
+    path, tag = address
+    if not services.add(path, tag=tag):
+        yield "an address that Apprise does not understand"
+    for service in services.find():
+        service.socket_connect_timeout = min(service.socket_connect_timeout, CONNECT_S)
+        service.socket_read_timeout = min(service.socket_read_timeout, READ_S)
+        if service.overflow_mode == apprise.OverflowMode.UPSTREAM:
+            service.overflow_mode = apprise.OverflowMode.TRUNCATE
+        if not _told(service, message):
+            yield str(service.service_name or "a service")
+
+
+def _told(service: Any, message: Message) -> bool:  # noqa: ANN401 - Apprise's service
+    """Hand a message to a service; whether it took it."""
+    import apprise
+
+    forms = {
+        apprise.NotifyFormat.MARKDOWN: message.markdown,
+        apprise.NotifyFormat.HTML: _html(message.text),
+    }
+    body = forms.get(service.notify_format, message.text)
+    one = apprise.Apprise()
+    one.add(service)
+    return bool(one.notify(body=body, title=message.title, notify_type=message.tone, body_format=service.notify_format))
+
+
+def _html(text: str) -> str:
+    """A text as HTML that keeps its lines and columns, also where Apprise makes plain text of it again."""
+    lines = re.sub(" {2,}", lambda spaces: "&nbsp;" * (len(spaces[0]) - 1) + " ", escape(text)).splitlines()
+    return f'<div style="font-family: monospace">{"<br/>".join(lines)}</div>'
+
+
+@contextmanager
+def _quiet() -> Iterator[list[str]]:
+    """What Apprise says in this thread as a warning or an error. No log gets it, nor the paths that are asked, which may be tokens."""
+    told: list[str] = []
+    thread = get_ident()
+
+    def heard(record: logging.LogRecord) -> bool:
+        if record.thread == thread and record.name == "apprise" and record.levelno >= logging.WARNING:
+            told.append(record.getMessage())
+        return record.thread != thread
+
+    loggers = [logging.getLogger(name) for name in _LOGGERS]
+    for log in loggers:
+        log.addFilter(heard)
+    try:
+        yield told
+    finally:
+        for log in loggers:
+            log.removeFilter(heard)
+
+
+def _without_secrets(text: str, addresses: Sequence[Address]) -> str:
+    """A text without whatever an address holds behind its scheme."""
+    pieces = {piece for path, _ in addresses for piece in _pieces(path)}
+    for piece in sorted(pieces, key=len, reverse=True):
+        text = text.replace(piece, "***")
+    return " ".join(text.split())[:300]
+
+
+def _pieces(path: str) -> Iterator[str]:
+    """The parts of an address that may be secret: user, password, tokens in path and query. Some services have a token as host."""
+    behind = path.partition("://")[2] or path
+    raw = [behind, *behind.replace("?", "/").replace("&", "/").replace("=", "/").replace(":", "/").replace("@", "/").split("/")]
+    for piece in raw:
+        if len(piece) >= _SHORT:
+            yield piece
+            yield unquote(piece)

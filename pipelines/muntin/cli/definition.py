@@ -1,0 +1,56 @@
+"""From a file to the one pipeline that a command is about."""
+
+import sys
+from pathlib import Path
+from types import ModuleType
+
+from muntin.definition.pipeline import Pipeline
+from muntin.definition.spelling import did_you_mean
+from muntin.errors import DefinitionError
+from muntin.jobs.definition_files import run_file
+
+
+def load_pipeline(file: Path, name: str | None = None) -> Pipeline:
+    """Run a definition's file and find the pipeline in it.
+
+    Args:
+        file: a Python file, as Airflow's DAG files are.
+        name: which, if the file holds several.
+
+    Raises:
+        DefinitionError: no such file, an error in it, no pipeline, or several and no name.
+    """
+    known = _known(file)
+    if name is None and len(known) > 1:
+        known = {each.name: each for each in known.values() if id(each) not in _imported()} or known
+    if name is None and len(known) == 1:
+        return next(iter(known.values()))
+    if name in known:
+        return known[name]
+    asked = f"there is no {name!r}{did_you_mean(name, known)}" if name else "say which with --pipeline NAME"
+    raise DefinitionError(f"{file} holds {', '.join(sorted(known))}; {asked}")
+
+
+def _imported() -> set[int]:
+    """Pipelines of modules that were imported: a definition over another's windows imports that one."""
+    modules = [module for module in [*sys.modules.values()] if isinstance(module, ModuleType)]
+    return {id(value) for module in modules for value in [*vars(module).values()] if isinstance(value, Pipeline)}
+
+
+def names_in(file: Path) -> list[str]:
+    """The names of the pipelines that a file defines, and does not import.
+
+    Raises:
+        DefinitionError: no such file, an error in it, or no pipeline.
+    """
+    known = _known(file)
+    return [each.name for each in known.values() if id(each) not in _imported()] or [*known]
+
+
+def _known(file: Path) -> dict[str, Pipeline]:
+    if not file.is_file():
+        raise DefinitionError(f"there is no file {file}; give the Python file that defines the pipeline, as dags/flights.py")
+    known = {pipeline.name: pipeline for pipeline in run_file(file).pipelines}
+    if not known:
+        raise DefinitionError(f"{file} holds no Pipeline; assign one to a name, as flights = Pipeline(name=...)")
+    return known

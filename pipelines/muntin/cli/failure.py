@@ -1,0 +1,86 @@
+"""What went wrong, told once: one readable block on stderr, a document on stdout for machines."""
+
+import sys
+import traceback as tracebacks
+from textwrap import indent
+
+from muntin.cli.colours import coloured
+from muntin.cli.output import say_json
+from muntin.errors import (
+    BrokerError,
+    DefinitionError,
+    ExpectationsError,
+    MissingPackageError,
+    MuntinError,
+    SourceError,
+    StateError,
+    StorageError,
+)
+
+USAGE = 2
+UNEXPECTED = 3
+_KINDS = {
+    ExpectationsError: "expectations failed",
+    DefinitionError: "definition or call",
+    MissingPackageError: "installation",
+    SourceError: "source",
+    StateError: "state",
+    StorageError: "object store",
+    BrokerError: "kafka",
+}
+_JAVA = "Spark needs Java 17 or newer: install one and set JAVA_HOME to it, or run `make setup`"
+
+
+def exit_status(wrong: Exception) -> int:
+    """1 failed expectations, 2 wrong usage or definition, 3 source, state and everything else."""
+    if isinstance(wrong, MuntinError):
+        return wrong.exit_status
+    return USAGE if _is_usage(wrong) else UNEXPECTED
+
+
+def tell(wrong: Exception, *, as_json: bool, traceback: bool) -> None:
+    """Say it on stderr and, if asked, as the one document on stdout."""
+    text = explained(wrong)
+    if traceback:
+        tracebacks.print_exception(wrong)
+    error = coloured("error", "red", stream=sys.stderr)
+    print(_block(f"{error} ({_kind(wrong)}): ", text), file=sys.stderr)
+    if as_json:
+        document = {"type": type(wrong).__name__, "message": text, "exit_status": exit_status(wrong)}
+        report = getattr(wrong, "report", None)
+        say_json({"error": document | ({"report": report.to_dict()} if report else {})})
+
+
+def explained(wrong: Exception) -> str:
+    """What a person needs to read of an error."""
+    if isinstance(wrong, MuntinError):
+        return str(wrong)
+    if _is_usage(wrong):
+        return _usage(wrong)
+    if "JAVA_GATEWAY" in str(wrong):
+        return _JAVA
+    lines = [line.strip() for line in str(wrong).splitlines() if line.strip()] or ["no message"]
+    told = next((line for line in lines if line.startswith("details = ")), lines[0])  # where gRPC says what it means
+    return f"{type(wrong).__name__}: {told}; run again with --debug for the traceback"
+
+
+def _is_usage(wrong: Exception) -> bool:
+    return hasattr(wrong, "format_message") and hasattr(wrong, "exit_code")
+
+
+def _usage(wrong: Exception) -> str:
+    """The parser's words, and where its help is."""
+    text = str(getattr(wrong, "format_message", str)())
+    context = getattr(wrong, "ctx", None)
+    return f"{text}\n{context.get_usage()}\nfor help: {context.command_path} --help" if context else text
+
+
+def _kind(wrong: Exception) -> str:
+    if _is_usage(wrong):
+        return "usage"
+    return next((name for kind, name in _KINDS.items() if isinstance(wrong, kind)), "unexpected")
+
+
+def _block(head: str, text: str) -> str:
+    first, *rest = text.splitlines() or [""]
+    return "\n".join([head + first, *(indent(line, "  ") for line in rest)])

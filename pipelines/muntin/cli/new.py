@@ -1,0 +1,85 @@
+"""`muntin new`: a project in an empty folder."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from muntin.cli import options as opt
+from muntin.cli.output import columns, say, say_json
+from muntin.cli.quiet import say_what_was_done
+from muntin.cli.templates import TEMPLATES, Template, write_project
+from muntin.cli.working import working
+from muntin.definition.amounts import many
+from muntin.definition.spelling import did_you_mean
+from muntin.errors import DefinitionError
+
+Folder = Annotated[Path | None, typer.Argument(metavar="FOLDER", help="A folder that is new or empty.", show_default=False)]
+Which = Annotated[str, typer.Option("--template", metavar="NAME", help="What to begin with; see --list.")]
+List = Annotated[bool, typer.Option("--list", help="Show the templates.")]
+
+
+def new(folder: Folder = None, template: Which = "files", listed: List = False, as_json: opt.Json = False) -> None:
+    """Make a project in an empty folder.
+
+    A definition, expectations, tests, sample data, and what runs it in Airflow: docker-compose.yml, Dockerfile, requirements.txt.
+    It runs at once, on the sample data.
+
+    Example:
+      muntin new shop
+      muntin new visits --template clicks
+    """
+    if listed:
+        return _say_list(as_json=as_json)
+    if folder is None:
+        raise typer.BadParameter("name a FOLDER that is new or empty, or say --list")
+    chosen = _chosen(template)
+    _check_empty(folder)
+    with working():
+        try:
+            written = write_project(chosen, folder)
+        except OSError as wrong:
+            raise DefinitionError(f"{wrong.filename or folder}: {wrong.strerror or wrong}") from wrong
+    if as_json:
+        return say_json({"folder": str(folder.absolute()), "template": chosen.name, "files": written})
+    return say_what_was_done(_told(chosen, folder, len(written)))
+
+
+def _chosen(name: str) -> Template:
+    if name not in TEMPLATES:
+        raise DefinitionError(f"there is no template {name!r}; there are {', '.join(TEMPLATES)}{did_you_mean(name, TEMPLATES)}")
+    return TEMPLATES[name]
+
+
+def _check_empty(folder: Path) -> None:
+    """See that nothing is overwritten; a new repository of git is as good as empty.
+
+    Raises:
+        DefinitionError: something is there.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise DefinitionError(f"{folder} is a file; name a folder that is new or empty")
+    there = sorted(path.name for path in folder.iterdir() if path.name != ".git") if folder.is_dir() else []
+    if there:
+        some = ", ".join(there[:3]) + (", ..." if len(there) > 3 else "")  # noqa: PLR2004 - three say enough
+        raise DefinitionError(f"{folder} is not empty: {some}; name a folder that is new or empty")
+
+
+def _say_list(*, as_json: bool) -> None:
+    if as_json:
+        return say_json([{"name": each.name, "about": each.about} for each in TEMPLATES.values()])
+    return say(columns(["template", "what it computes"], [[each.name, each.about] for each in TEMPLATES.values()]))
+
+
+def _told(chosen: Template, folder: Path, count: int) -> str:
+    """What was made, and what to type next."""
+    steps = (
+        f"cd {folder}",
+        f"muntin check {chosen.file}",
+        f"muntin run {chosen.file} --start {chosen.start} --end {chosen.end}",
+        f"muntin show {chosen.file} {chosen.window}",
+        "pytest",
+    )
+    return "\n".join(
+        [f"{folder.absolute()}: {many(count, 'file')} from the template {chosen.name!r}; next:", *(f"  {step}" for step in steps)]
+    )

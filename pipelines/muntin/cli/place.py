@@ -1,0 +1,39 @@
+"""Where a command works: the definition with absolute paths, and the root of the state, as Airflow would have them."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from muntin.cli.definition import load_pipeline
+from muntin.cli.light_arrow import without_pandas
+from muntin.definition.relative_paths import at_home
+from muntin.jobs import home
+
+if TYPE_CHECKING:
+    from muntin.definition.pipeline import Pipeline
+    from muntin.files.paths import AnyPath
+
+
+def placed(file: Path, name: str | None, root: "AnyPath | None") -> "tuple[Pipeline, AnyPath]":
+    """The pipeline of a file, its relative paths below the project's folder, and the root of its state.
+
+    Raises:
+        DefinitionError: as `load_pipeline`.
+    """
+    return at_home(load_pipeline(file, name), home_of(file)), root_of(root, file)
+
+
+def looked_at(file: Path, name: str | None, root: "AnyPath | None") -> "tuple[Pipeline, AnyPath]":
+    """As `placed`, for commands that only look at tables."""
+    found = placed(file, name, root)
+    without_pandas()
+    return found
+
+
+def home_of(file: Path | None) -> Path:
+    """`MUNTIN_HOME`, else the folder that holds the folder `dags` of the file, else the folder that the command runs in."""
+    return home.named_home() or (home.dags_holder(file) if file else None) or Path.cwd()
+
+
+def root_of(root: "AnyPath | None", file: Path | None = None) -> "AnyPath":
+    """As given, relative to where the command runs; else `MUNTIN_ROOT`, else `state`, relative to the project's folder."""
+    return home.root_of(Path.cwd() if root else home_of(file), root)

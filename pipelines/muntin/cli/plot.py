@@ -1,0 +1,122 @@
+"""`muntin plot`: published windows over time, a line a key."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from muntin.cli import options as opt
+from muntin.cli.output import say_json
+from muntin.cli.place import looked_at
+from muntin.cli.quiet import say_what_was_done
+from muntin.cli.selection import selected
+from muntin.cli.working import working
+from muntin.definition.amounts import many
+from muntin.definition.extras import need
+from muntin.definition.spelling import did_you_mean
+from muntin.errors import DefinitionError, StateError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pyarrow as pa
+
+    from muntin.definition.pipeline import Pipeline
+    from muntin.page.pictures.drawing import Drawing, Mark
+
+LINES = 20  # more of them nobody can tell apart
+Aggregates = Annotated[list[str], typer.Argument(metavar="AGGREGATE...", help="The aggregates to draw.", show_default=False)]
+Out = Annotated[Path, typer.Option("--out", metavar="FILE", help="Where to; .png, .svg, .pdf or .html.")]
+
+
+def plot(
+    file: opt.File,
+    window: opt.Window,
+    aggregate: Aggregates,
+    root: opt.Root = None,
+    out: Out = Path("plot.png"),
+    name: opt.Name = None,
+    key: opt.Key = None,
+    low: opt.From = None,
+    high: opt.To = None,
+    provisional: opt.Provisional = False,
+    as_json: opt.Json = False,
+) -> None:
+    """Draw published windows over time.
+
+    One picture an aggregate, one line a key, over the ends of the windows.
+
+    Example:
+      muntin plot dags/flights.py last_6_hours delay late --root state --out plot.png
+    """
+    need("matplotlib")
+    with working():
+        pipeline, folder = looked_at(file, name, root)
+        _check(pipeline, aggregate)
+        table = selected(pipeline, window, folder, keys=key, low=low, high=high, provisional=provisional)
+        lines = _lines(table, pipeline, aggregate)
+        if not lines:
+            raise StateError(f"no window of {window!r} to draw; see which there are with: muntin show {file} {window} --root {folder}")
+        from muntin.page.pictures.files import write_picture
+
+        write_picture(_drawing(lines[:LINES], aggregate, f"{pipeline.name}: {window}"), out)
+    drawn = min(len(lines), LINES)
+    if as_json:
+        return say_json({"out": str(out.absolute()), "windows": len(table), "lines": drawn, "left_out": len(lines) - drawn})
+    left = f"; {many(len(lines) - drawn, 'key')} left out, choose with --key" if len(lines) > drawn else ""
+    return say_what_was_done(f"{out.absolute()}: {many(drawn, 'line')} over {many(len(table), 'window')}{left}")
+
+
+def _check(pipeline: "Pipeline", names: list[str]) -> None:
+    for name in names:
+        if name not in pipeline.aggregates and name not in pipeline.derive:
+            there = (*pipeline.aggregates, *pipeline.derive)
+            near = did_you_mean(name, there)
+            raise DefinitionError(f"no aggregate {name!r} in pipeline {pipeline.name!r}; there are {', '.join(there)}{near}")
+
+
+def _lines(table: "pa.Table", pipeline: "Pipeline", names: list[str]) -> list[tuple[str, "pa.Table"]]:
+    """Label and windows of each key; the table is sorted by key."""
+    from pyarrow import types
+
+    for name in names:
+        kind = table[name].type
+        if not (types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_null(kind)):
+            raise DefinitionError(f"aggregate {name!r} is {kind}: only numbers can be drawn")
+    return [(label, table.slice(start, end - start)) for label, start, end in _runs(table, pipeline)]
+
+
+def _runs(table: "pa.Table", pipeline: "Pipeline") -> Iterator[tuple[str, int, int]]:
+    keys = list(zip(*(table[key].to_pylist() for key in pipeline.keys), strict=True)) or [()] * len(table)
+    first = 0
+    for at, key in enumerate(keys):
+        if at + 1 == len(keys) or keys[at + 1] != key:
+            yield " ".join(map(str, key)), first, at + 1
+            first = at + 1
+
+
+def _drawing(lines: list[tuple[str, "pa.Table"]], names: list[str], title: str) -> "Drawing":
+    from muntin.page.pictures.drawing import Drawing, Mark
+
+    def draw(figure: Any, colours: "Mapping[str, str]") -> "dict[str, Mark]":  # noqa: ANN401 - matplotlib's
+        pictures = figure.subplots(len(names), sharex=True, squeeze=False)[:, 0].tolist()
+        for row, (picture, name) in enumerate(zip(pictures, names, strict=True)):
+            for at, (label, rows) in enumerate(lines):
+                values = [float("nan") if value is None else float(value) for value in rows[name].to_pylist()]
+                look = {"color": _colour(at, colours), "linewidth": 1.2, "marker": "." if len(rows) < LINES else None}
+                picture.plot(rows["window_end"].to_pylist(), values, label=label, gid=f"l{row}-{at}", **look)
+            picture.set_ylabel(name)
+            picture.grid(visible=True, linewidth=0.6)
+        pictures[0].set_title(title)
+        pictures[-1].set_xlabel("window_end (UTC)")
+        if lines[0][0]:
+            pictures[0].legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
+        return {f"l{row}-{at}": Mark(label or name) for row, name in enumerate(names) for at, (label, _) in enumerate(lines)}
+
+    return Drawing(11, 1.2 + 2.8 * len(names), draw, title)
+
+
+def _colour(at: int, colours: "Mapping[str, str]") -> str:
+    """Those of the page; beyond them matplotlib's, which know neither light nor dark."""
+    return colours.get(f"s{at}", f"C{at % 10}")

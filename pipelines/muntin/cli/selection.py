@@ -1,0 +1,88 @@
+"""The windows that a command was asked for: some keys, some stretch of time."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from muntin.definition.spelling import did_you_mean
+from muntin.errors import DefinitionError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from muntin.definition.pipeline import Pipeline
+    from muntin.files.paths import AnyPath
+
+
+def selected(
+    pipeline: "Pipeline",
+    window: str,
+    root: "AnyPath",
+    *,
+    keys: Sequence[str] | None = None,
+    low: datetime | None = None,
+    high: datetime | None = None,
+    provisional: bool = False,
+    changes_since: int | None = None,
+) -> "pa.Table":
+    """Published windows of these keys, from `low` to `high`.
+
+    Args:
+        pipeline, window, root: which, and where.
+        keys: "NAME=VALUE", or "VALUE" where there is one key column; values of one column are alternatives.
+        low, high: windows start at or after `low` and end at or before `high`.
+        provisional: whether windows that are not closed yet come too.
+        changes_since: a version of the table: only what changed since; None: all windows.
+
+    Raises:
+        DefinitionError: no such window or key column, or a value that is none of the column's.
+        StateError: there is no state.
+    """
+    from muntin.jobs.look.read import read
+    from muntin.jobs.state_folders import bind_existing
+
+    asked = _by_column(pipeline, keys or ())
+    bind_existing(pipeline, root)
+    table = read(pipeline, window, root=root, provisional=provisional, start=low, end=high, changes_since=changes_since)
+    for column, values in asked.items():
+        table = table.filter(_matches(table[column], column, values))
+    return table
+
+
+def one_key(pipeline: "Pipeline", keys: Sequence[str]) -> list[str | None]:
+    """One value for each key column, in their order; None for an empty one.
+
+    Raises:
+        DefinitionError: a column without a value, or with several.
+    """
+    asked = _by_column(pipeline, keys)
+    for column in pipeline.keys:
+        if len(asked.get(column, ())) != 1:
+            raise DefinitionError(f"--key: give one value for {column}, as --key {column}=VALUE")
+    return [asked[column][0] or None for column in pipeline.keys]
+
+
+def _by_column(pipeline: "Pipeline", keys: Sequence[str]) -> dict[str, list[str]]:
+    asked: dict[str, list[str]] = {}
+    for text in keys:
+        column, given, value = text.partition("=")
+        if not given and len(pipeline.keys) == 1:
+            column, value = pipeline.keys[0], text
+        if column not in pipeline.keys:
+            there = f"there are {', '.join(pipeline.keys)}; write --key NAME=VALUE" if pipeline.keys else "this pipeline has none"
+            raise DefinitionError(f"--key {text}: no key column {column!r}; {there}{did_you_mean(column, pipeline.keys)}")
+        asked.setdefault(column, []).append(value)
+    return asked
+
+
+def _matches(column: "pa.ChunkedArray", name: str, values: Sequence[str]) -> "pa.ChunkedArray":
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    named = [value for value in values if value or pa.types.is_string(column.type)]
+    try:
+        wanted = pa.array(named, pa.string()).cast(column.type)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise DefinitionError(f"--key {name}: {', '.join(values)} cannot be read as {column.type}, which that column is") from None
+    found = pc.is_in(column, value_set=wanted)
+    return pc.or_(found, pc.is_null(column)) if "" in values else found

@@ -1,0 +1,92 @@
+"""A table as CSV, JSON, Parquet or Arrow: the same bytes on stdout and in a file."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from typing import TYPE_CHECKING, Literal, get_args
+
+import typer
+
+from muntin.cli.output import plain
+from muntin.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pyarrow as pa
+
+Format = Literal["parquet", "csv", "json", "arrow"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+_BINARY = ("parquet", "arrow")
+
+
+def content(table: pa.Table, form: Format) -> bytes:
+    """The table in a format.
+
+    csv: a head, instants in ISO 8601. json: a list of objects. parquet: a file. arrow: a file of Arrow's IPC format (Feather 2).
+    """
+    match form:
+        case "csv":
+            return _csv(table).encode()
+        case "json":
+            return f"{json.dumps(plain(table.to_pylist()), indent=2, ensure_ascii=False)}\n".encode()
+        case "parquet" | "arrow":
+            return _parquet(table) if form == "parquet" else _arrow(table)
+
+
+def print_table(table: pa.Table, form: Format) -> None:
+    """The table on stdout."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(content(table, form))
+    sys.stdout.flush()
+
+
+def check_place(form: Format | None) -> None:
+    """See that stdout can take a format.
+
+    Raises:
+        BadParameter: it is binary, and stdout is a terminal.
+    """
+    if form in _BINARY and sys.stdout.isatty():
+        raise typer.BadParameter(f"--format {form} is not for a terminal: name a file with --out, or send it to another program")
+
+
+def write_table(table: pa.Table, form: Format, path: Path) -> None:
+    """The table as a file.
+
+    Raises:
+        DefinitionError: it cannot be written.
+    """
+    try:
+        path.write_bytes(content(table, form))
+    except OSError as wrong:
+        raise DefinitionError(f"--out {path}: {wrong.strerror or wrong}") from wrong
+
+
+def _csv(table: pa.Table) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(table.column_names)
+    writer.writerows([plain(value) for value in row.values()] for row in table.to_pylist())
+    return text.getvalue()
+
+
+def _parquet(table: pa.Table) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    out = pa.BufferOutputStream()
+    pq.write_table(table, out)
+    return out.getvalue().to_pybytes()
+
+
+def _arrow(table: pa.Table) -> bytes:
+    import pyarrow as pa
+
+    out = pa.BufferOutputStream()
+    with pa.ipc.new_file(out, table.schema) as writer:
+        writer.write_table(table)
+    return out.getvalue().to_pybytes()

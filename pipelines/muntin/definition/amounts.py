@@ -1,0 +1,34 @@
+"""Numbers of things and of bytes, for people and by people."""
+
+import re
+
+from muntin.errors import DefinitionError
+
+_UNITS = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+
+
+def size_of(text: str | int, what: str) -> int:
+    """A number of bytes.
+
+    >>> size_of("1.5GB", "auto_rebuild"), size_of(0, "auto_rebuild")
+    (1500000000, 0)
+
+    Raises:
+        DefinitionError: it is no size.
+    """
+    found = re.fullmatch(r"(\d+(?:\.\d+)?) ?([kMGT]?B)", text) if isinstance(text, str) else None
+    if found:
+        return int(float(found[1]) * _UNITS[found[2]])
+    if isinstance(text, int) and not isinstance(text, bool) and text >= 0:
+        return text
+    raise DefinitionError(f'{what}: {text!r} is no size; write "500MB" or "2GB", or a number of bytes')
+
+
+def many(count: int, noun: str) -> str:
+    """A number of things.
+
+    >>> many(1, "batch"), many(1200, "row"), many(2, "batch")
+    ('1 batch', '1,200 rows', '2 batches')
+    """
+    plural = f"{noun}es" if noun.endswith(("ch", "sh", "s", "x")) else f"{noun}s"
+    return f"{count:,} {noun if count == 1 else plural}"

@@ -1,0 +1,199 @@
+"""What must hold of a pipeline's definition, and what to say where it does not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from muntin.definition.expressions import expression, steady
+from muntin.definition.parts import distinct
+from muntin.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from muntin.definition.kinds import Kind
+    from muntin.definition.parts import Aggregate, Source
+    from muntin.definition.schedule import Schedule
+
+RESERVED = ("window_start", "window_end", "batch", "provisional", "bucket", "frame", "rows", "first_event", "last_event", "newest_event")
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+
+
+def listed(what: str, names: Any) -> tuple[str, ...]:  # noqa: ANN401 - whatever the user gave
+    """Names in a list, as a tuple."""
+    if isinstance(names, str) or not all(isinstance(name, str) and name for name in names):
+        raise DefinitionError(f'{what}: {names!r} is not a list of column names; write ["origin"], or [] for none')
+    return tuple(names)
+
+
+def check_name(what: str, name: object) -> None:
+    """A name that a folder and a DAG may have."""
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise DefinitionError(f"{what}: {name!r} cannot name a folder and a DAG; use letters, digits, '_', '-' and '.'")
+
+
+def check_renamed(name: str, before: str | None, windows: Mapping[str, object], windows_before: Mapping[str, str]) -> None:
+    """Names from before are names, and not those of today.
+
+    Raises:
+        DefinitionError: a pipeline or a window renamed from a name that is in use, or a window that there is not.
+    """
+    if before is not None:
+        check_name("renamed_from", before)
+        if before == name:
+            raise DefinitionError(f"renamed_from: {before!r} is the name itself; leave it out")
+    for window, old in windows_before.items():
+        check_choice("renamed_windows", window, tuple(windows))
+        check_name(f"renamed_windows[{window!r}]", old)
+        if old in windows:
+            raise DefinitionError(f"renamed_windows: {old!r} is a window of this definition, so {window!r} cannot have its table")
+
+
+def check_choice(what: str, choice: object, choices: tuple[str, ...]) -> None:
+    """One of these."""
+    if choice not in choices:
+        raise DefinitionError(f"{what}: {choice!r} is not possible; choose from {', '.join(map(repr, choices))}")
+
+
+def check_share(what: str, share: object) -> None:
+    """A part of a whole, or None."""
+    if share is None:
+        return
+    if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 <= share <= 1:
+        raise DefinitionError(f"{what}: {share!r} is not a share of rows; write a number from 0 to 1, as 0.01 for one row in a hundred")
+
+
+def check_source(source: object, what: str = "source") -> None:
+    """Something that says where events are."""
+    if not hasattr(source, "event_time"):
+        raise DefinitionError(
+            f'{what}: {source!r} is not a source; give sources.files("data/{{start:%Y-%m-%d}}.parquet", event_time="...")'
+        )
+
+
+def resolved(source: Source, aggregates: Any) -> Any:  # noqa: ANN401 - whatever the user gave
+    """Aggregates with those that are merged of the upstream's states taken from the upstream.
+
+    Raises:
+        DefinitionError: there is no upstream, it keeps no states, or it has no such aggregate.
+    """
+    upstream, given = source.upstream, aggregates if isinstance(aggregates, dict) else {}
+    merged = {name: each for name, each in given.items() if hasattr(each, "taken_from")}
+    if merged and not (upstream and upstream.keep_states):
+        where = f"say keep_states=True in {upstream.name!r}" if upstream else "give sources.windows(upstream, window) as source"
+        raise DefinitionError(f"aggregates[{next(iter(merged))!r}]: merge combines the states of upstream windows; {where}")
+    theirs = upstream.aggregates if upstream else {}
+    return {name: each.taken_from(theirs) if name in merged else each for name, each in given.items()} or aggregates
+
+
+def check_batches(source: Source, ours: Schedule) -> None:
+    """A source whose batches are those of the schedule: windows over windows have one, files each their own."""
+    if problem := source.misfit(ours):
+        raise DefinitionError(problem)
+    if source.upstream is None:
+        return
+    theirs = source.upstream.intervals
+    apart = (ours.anchor_us - theirs.anchor_us) % ours.step_us if ours.step_us else 0
+    if (ours.cron, ours.step_us) != (theirs.cron, theirs.step_us) or apart:
+        raise DefinitionError(
+            f"schedule: {ours} is not that of {source.upstream.name!r}, {theirs}; "
+            "a batch is what the upstream's batch closed: give both the same"
+        )
+
+
+def check_windows(windows: Any, source: Source, aggregates: Any) -> None:  # noqa: ANN401 - whatever the user gave
+    """Windows, each with a name, that go with the source and the aggregates."""
+    _check_dict("windows", windows)
+    for name, window in windows.items():
+        check_name("windows", name)
+        if not hasattr(window, "assign"):
+            raise DefinitionError(
+                f'windows[{name!r}]: {window!r} is not a window; give windows.tumbling("1h"), windows.sliding(...), windows.session(...)'
+            )
+        if problem := window.misfit(source):
+            raise DefinitionError(f"windows[{name!r}]: {problem}")
+        if window.rows_out and not any(each.gives_lists for each in aggregates.values()):
+            raise DefinitionError(f'windows[{name!r}]: output="rows" takes lists apart; add one, as aggregates.collect_sorted("x")')
+
+
+def check_where(where: object, sources: Collection[str]) -> None:
+    """A condition, or none; or a mapping from names of sources to conditions.
+
+    `sources`: the names of the sources; none where there is one source.
+    """
+    if where is None:
+        return
+    if isinstance(where, Mapping) and sources:
+        for name, condition in where.items():
+            check_choice("where", name, tuple(sources))
+            _check_condition(condition, f"where[{name!r}]")
+        return
+    _check_condition(where, "where")
+
+
+def _check_condition(where: object, what: str) -> None:
+    if not isinstance(where, str) or not where.strip():
+        raise DefinitionError(f'{what}: {where!r} is not a SQL condition; write one, as "dep_delay is not null", or leave it out')
+    expression(where, what)
+
+
+def check_alerts(alerts: Any, keys: Sequence[str], windows: Mapping[str, Kind], results: Sequence[str]) -> None:  # noqa: ANN401 - as above
+    """Alerts, or none, whose masked columns are columns of results."""
+    if alerts is None:
+        return
+    if not hasattr(alerts, "channels"):
+        raise DefinitionError(f'alerts: {alerts!r} are no alerts; give alerts.to("alerts"), with the name of an Airflow connection')
+    columns = {*keys, *results, *(column for window in windows.values() for column in window.columns)}
+    known = {column.lower() for column in columns}
+    for name in sorted(alerts.mask):
+        if name.lower() not in known:
+            raise DefinitionError(f"alerts: mask: no result has a column {name!r}; the columns are {', '.join(sorted(columns))}")
+
+
+def check_aggregates(aggregates: Any) -> None:  # noqa: ANN401 - whatever the user gave
+    """Aggregates, each with a name, whose states follow from the rows alone."""
+    _check_dict("aggregates", aggregates)
+    for name, aggregate in aggregates.items():
+        if not hasattr(aggregate, "fields") or not hasattr(aggregate, "finish"):
+            raise DefinitionError(
+                f'aggregates[{name!r}]: {aggregate!r} is not an aggregate; give aggregates.count(), aggregates.sum("x"), ...'
+            )
+        for lift in (lift for field in aggregate.fields for _, lift in field.parts if isinstance(lift, str)):
+            if problem := steady(lift):
+                raise DefinitionError(f"aggregates[{name!r}]: {lift!r} {problem}")
+
+
+def _check_dict(what: str, parts: object) -> None:
+    if not isinstance(parts, dict) or not parts:
+        raise DefinitionError(f"{what}: {parts!r} is not a dict of at least one name -> {what[:-1]}")
+
+
+def check_derive(derive: object) -> None:
+    """Names, each with SQL over a window's row."""
+    if not isinstance(derive, dict) or not all(isinstance(sql, str) and sql.strip() for sql in derive.values()):
+        raise DefinitionError(f'derive: {derive!r} is not a dict of name -> SQL over a row; write {{"share_late": "late / flights"}}')
+    for name, sql in derive.items():
+        expression(sql, f"derive[{name!r}]")
+
+
+def check_columns(keys: Sequence[str], windows: Mapping[str, Kind], aggregates: Mapping[str, Aggregate], derive: Mapping[str, str]) -> None:
+    """Columns of results and states that do not get into each other's way."""
+    fields = distinct((aggregate, aggregate.fields) for aggregate in aggregates.values())
+    states = {column.lower() for each in fields for column in each.columns} - set(RESERVED)
+    for key in states.intersection(key.lower() for key in keys):
+        raise DefinitionError(f"keys: {key!r} is the name of a column of the states; rename the key in the source")
+    reserved = {*RESERVED, *(column.lower() for window in windows.values() for column in window.columns)}
+    seen: dict[str, str] = {}
+    for what, names in (("keys", keys), ("aggregates", tuple(aggregates)), ("derive", tuple(derive))):
+        for name in names:
+            if not isinstance(name, str) or not name or name.lower() in reserved:
+                raise DefinitionError(
+                    f"{what}: {name!r} is reserved or no name; results have columns of their own: {', '.join(sorted(reserved))}"
+                )
+            if name.lower() in seen:
+                raise DefinitionError(
+                    f"{what}: {name!r} stands twice (in {seen[name.lower()]}); columns need names of their own, upper and lower case alike"
+                )
+            seen[name.lower()] = what

@@ -1,0 +1,39 @@
+"""Packages that only some of Muntin needs, and how to get them."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+
+from muntin.errors import MissingPackageError
+
+EXTRAS = {
+    "apprise": "alerts",
+    "pyspark": "spark",
+    "airflow": "airflow",
+    "great_expectations": "quality",
+    "matplotlib": "plot",
+    "fastapi": "page",
+    "uvicorn": "page",
+    "obstore": "s3",
+    "psycopg": "postgres",
+    "confluent_kafka": "kafka",
+    "fastavro": "kafka",
+}
+
+
+def need(package: str) -> None:
+    """See that a package is installed.
+
+    Raises:
+        MissingPackageError: it is not; says which extra brings it.
+    """
+    if package not in sys.modules and not _is_found(package):
+        raise MissingPackageError(f"{package} is not installed: pip install 'muntin[{EXTRAS[package]}]'")
+
+
+def _is_found(package: str) -> bool:
+    try:
+        return find_spec(package) is not None
+    except ImportError:
+        return False

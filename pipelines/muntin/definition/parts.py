@@ -1,0 +1,207 @@
+"""The parts of a pipeline that are defined elsewhere, as it sees them: sources, aggregates and their fields."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from muntin.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from muntin.definition.schedule import Schedule
+
+
+class Dialect(Protocol):
+    """How files of text are written."""
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """What differs from what is usual: name -> value."""
+        ...
+
+
+class Source(Protocol):
+    """The rows of batches."""
+
+    @property
+    def event_time(self) -> str:
+        """The column that says when an event happened."""
+        ...
+
+    @property
+    def unit(self) -> str | None:
+        """The unit of an integer event time; None for timestamps."""
+        ...
+
+    @property
+    def timezone(self) -> str | None:
+        """The zone of event times without a zone; None is UTC."""
+        ...
+
+    @property
+    def time_format(self) -> str | None:
+        """How event times are written where they are text, as strptime takes it; None is ISO 8601."""
+        ...
+
+    @property
+    def delimiter(self) -> str | None:
+        """What stands between the values of a CSV file; None is a comma."""
+        ...
+
+    @property
+    def dialect(self) -> Dialect:
+        """How a CSV file is written, beside what stands between its values."""
+        ...
+
+    @property
+    def types(self) -> Mapping[str, str]:
+        """Column -> SQL type, where the user gave one."""
+        ...
+
+    @property
+    def hive(self) -> Mapping[str, str]:
+        """Column -> SQL type, where the names of folders give the column."""
+        ...
+
+    @property
+    def arrival_order(self) -> str | None:
+        """The column that orders the rows of a batch by arrival."""
+        ...
+
+    @property
+    def dedupe(self) -> tuple[str, ...]:
+        """The columns that tell events apart; () where rows are not compared."""
+        ...
+
+    @property
+    def dedupe_within_us(self) -> int | None:
+        """How far the event times of duplicates in two batches may lie apart, microseconds; None where batches are not compared."""
+        ...
+
+    @property
+    def arrival_time(self) -> str | None:
+        """The column that says when a row arrived."""
+        ...
+
+    @property
+    def member(self) -> Any | None:  # noqa: ANN401 - a `Member`, which is defined above
+        """Its place among several sources; None: it is the only source."""
+        ...
+
+    @property
+    def section(self) -> tuple[str, ...]:
+        """The columns whose values begin a new section of the rows when they change; () where a file is a section."""
+        ...
+
+    @property
+    def upstream(self) -> Any | None:  # noqa: ANN401 - a pipeline, which is defined above
+        """The pipeline whose windows are the rows; None where the rows are in files."""
+        ...
+
+    def facts(self, schedule: Schedule) -> Mapping[str, Any]:
+        """What determines the states of a pipeline beside the columns that are named here: name -> value, as JSON has it."""
+        ...
+
+    def misfit(self, schedule: Schedule) -> str | None:
+        """Why batches of a schedule cannot be read from it, and what to do; None: they can."""
+        ...
+
+    def below(self, home: str | Path) -> Source:
+        """The same source with its relative paths below a folder."""
+        ...
+
+
+class Field(Protocol):
+    """Columns of a state that combine together."""
+
+    @property
+    def stem(self) -> str:
+        """Names the field and begins the names of its columns."""
+        ...
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The names of its columns in a state."""
+        ...
+
+    @property
+    def facts(self) -> str:
+        """A text of all that the columns depend on."""
+        ...
+
+
+class Aggregate(Protocol):
+    """A value of the rows of a window, as a user asks for it."""
+
+    @property
+    def fields(self) -> Sequence[Any]:
+        """The fields that are kept of the rows of a frame."""
+        ...
+
+    @property
+    def source(self) -> str:
+        """The name of the source whose rows it takes; "" takes the rows of all sources."""
+        ...
+
+    @property
+    def finish(self) -> Any:  # noqa: ANN401 - a function of Arrow arrays
+        """A function from the columns of the fields to the results."""
+        ...
+
+    @property
+    def gives_lists(self) -> bool:
+        """Whether results are ordered lists, which can come out as rows."""
+        ...
+
+
+F = TypeVar("F", bound=Field)
+
+
+def distinct(aggregates: Iterable[tuple[object, Sequence[F]]]) -> list[F]:
+    """The fields of all aggregates, each stem once.
+
+    Raises:
+        DefinitionError: two different fields have one stem.
+    """
+    seen: dict[str, F] = {}
+    for aggregate, fields in aggregates:
+        for field in fields:
+            if seen.setdefault(field.stem, field).facts != field.facts:
+                raise DefinitionError(
+                    f"aggregates: {aggregate} would share the columns of another field, {field.stem}; write its expression otherwise"
+                )
+    return list(seen.values())
+
+
+class Sink(Protocol):
+    """Where the results of a window go; `muntin.sinks` makes it."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in logs; without secrets."""
+        ...
+
+    @property
+    def window(self) -> str | None:
+        """The window whose results go there; None: the only one."""
+        ...
+
+    def of(self, window: str) -> Sink:
+        """The sink of a window."""
+        ...
+
+
+class Alerts(Protocol):
+    """Who is told of runs, and of what; `muntin.alerts` makes it."""
+
+    @property
+    def channels(self) -> tuple[Any, ...]:
+        """Names of connections, notifiers, or functions that make a notifier."""
+        ...
+
+    @property
+    def mask(self) -> frozenset[str]:
+        """Columns whose values no message shows."""
+        ...

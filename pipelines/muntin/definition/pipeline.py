@@ -1,0 +1,192 @@
+"""A pipeline is one value: where events come from, how they are windowed, what is computed, what must hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal, cast, get_args
+
+from muntin.definition.amounts import size_of
+from muntin.definition.check_sinks import sinks_of
+from muntin.definition.checks import (
+    check_aggregates,
+    check_alerts,
+    check_batches,
+    check_choice,
+    check_columns,
+    check_derive,
+    check_name,
+    check_renamed,
+    check_share,
+    check_where,
+    check_windows,
+    listed,
+    resolved,
+)
+from muntin.definition.durations import Duration, not_negative
+from muntin.definition.instants import instant_us
+from muntin.definition.kinds import as_window
+from muntin.definition.retention import Retain, Retention, check_retention, retention_of
+from muntin.definition.schedule import Schedule, schedule_of
+from muntin.definition.several_sources import SeveralSources, check_arrival, check_sources, member_of, sources_of
+from muntin.definition.watermark import Marking, Watermark, check_idle
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime, timedelta
+    from pathlib import Path
+
+    from muntin.definition.kinds import Kind
+    from muntin.definition.parts import Aggregate, Alerts, Sink, Source
+
+OnGap = Literal["wait", "empty"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pipeline:
+    """A windowed aggregation, validated when built. Building one reads nothing and imports nothing heavy.
+
+    Attributes:
+        name: of the pipeline, its state folder and its DAG.
+        source: where a batch's rows are, as `sources.files(...)`; or several sources by name, as {"clicks": sources.files(...),
+            "orders": sources.kafka(...)}: a window has rows of all of them.
+        schedule: the data interval of a batch: a cron string (UTC), "@daily" and the like, or a duration as "15m".
+        start: where the first interval may begin, an aware datetime.
+        keys: columns that windows are kept apart by; [] is one window for all rows.
+        windows: name -> window.
+        aggregates: name of the result column -> aggregate.
+        where: SQL condition that rows must meet; of several sources all rows, or a mapping from sources to conditions.
+        derive: name of one more result column -> SQL over a finished window's row: keys, window_start, window_end, the
+            columns of its kind, aggregates, and what is derived before it, as {"share_late": "late / flights"}. `/` gives
+            a double, of 0 / 0 a NaN: `late / nullif(flights, 0)` gives null for the empty windows of a dense `read`.
+        watermark: how far time is known after a batch: "interval", its end; "events", the largest event time so far,
+            of several sources the least of theirs.
+        max_ahead: rows further ahead of their interval's end are quarantined.
+        max_behind: rows further before their interval's beginning are quarantined, as "30d"; None: no row is too old. It keeps times
+            in a wrong unit, as milliseconds read as seconds, and the instant 0 from making windows of 1970.
+        max_quarantined: the largest share of a batch's rows that may be in the quarantine, 0 to 1: 0.01 is one row in a
+            hundred. If a batch has more, the run fails before anything is committed. None: there is no limit.
+        expectations: window name -> JSON file of a Great Expectations suite.
+        on_gap: what a missing interval is: "wait" until it comes, or an "empty" batch.
+        keep_states: whether published windows keep the states of their aggregates, in columns that begin with "state_", so
+            that a pipeline over them can `aggregates.merge` these.
+        auto_rebuild: bytes of files, as "2GB": after a change of the definition a run reads again by itself what the state lacks, if it is
+            not more; else `muntin rebuild` does when somebody says so.
+        renamed_from: the pipeline's name before; its state is taken over by the first run.
+        renamed_windows: name of a window -> its name before, as {"day": "daily"}; its table is taken over by the first run.
+        description: a sentence for people; published tables carry it.
+        retain: how long what is old is kept, counted back from the end of the newest batch: a duration for all tables, or one for some, as
+            {"states": "400d", "windows": "2000d", "quarantine": "90d", "reports": "400d"}. A batch without states cannot be replaced.
+            None: for ever.
+        alerts: who is told when a run fails or its data looks wrong, as `alerts.to("alerts")`; no part of states and results.
+        to: where changed windows are sent after publishing, as [sinks.jdbc("warehouse", table="day", window="day")]; no part of states
+            and results. A sink that is down stops nothing: a later run catches up.
+        idle_after: of several sources under watermark="events": how far the newest event of a source may be behind the end of a batch,
+            as "2h". A source that is further behind does not hold the watermark back. None: each source does.
+
+    Raises:
+        DefinitionError: what was asked cannot be; the text says what can.
+    """
+
+    name: str
+    source: Source | Mapping[str, Source]
+    schedule: str | timedelta | int
+    start: datetime
+    windows: Mapping[str, Kind]
+    aggregates: Mapping[str, Aggregate]
+    keys: Sequence[str] = ()
+    where: str | Mapping[str, str] | None = None
+    watermark: Watermark = "interval"
+    max_ahead: Duration = "1d"
+    expectations: Mapping[str, str | Path] = field(default_factory=dict)
+    on_gap: OnGap = "wait"
+    keep_states: bool = False
+    derive: Mapping[str, str] = field(default_factory=dict)
+    auto_rebuild: str | int = 0
+    renamed_from: str | None = None
+    renamed_windows: Mapping[str, str] = field(default_factory=dict)
+    description: str = ""
+    alerts: Alerts | None = None
+    max_quarantined: float | None = None
+    max_behind: Duration | None = None
+    retain: Retain = None
+    to: Sequence[Sink] = ()
+    idle_after: Duration | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "keys", listed("keys", self.keys))
+        check_name("name", self.name)
+        check_choice("watermark", self.watermark, get_args(Watermark))
+        check_choice("on_gap", self.on_gap, get_args(OnGap))
+        object.__setattr__(self, "source", sources_of(self.source))
+        object.__setattr__(self, "aggregates", resolved(self.origin, self.aggregates))
+        check_batches(self.origin, self.intervals)
+        if isinstance(self.windows, dict):
+            object.__setattr__(self, "windows", {name: as_window(part) for name, part in self.windows.items()})
+        check_aggregates(self.aggregates)
+        check_sources(self.origin, self.aggregates)
+        check_windows(self.windows, self.origin, self.aggregates)
+        check_arrival(self.origin, self.windows)
+        check_idle(self.idle_after, self.watermark, self.origin)
+        check_derive(self.derive)
+        check_columns(self.keys, self.windows, self.aggregates, self.derive)
+        for window in self.expectations:
+            check_choice("expectations", window, tuple(self.windows))
+        check_where(self.where, self.sources)
+        check_alerts(self.alerts, self.keys, self.windows, (*self.aggregates, *self.derive))
+        not_negative(self.max_ahead, "max_ahead")
+        not_negative(self.max_behind or 0, "max_behind")
+        size_of(self.auto_rebuild, "auto_rebuild")
+        check_renamed(self.name, self.renamed_from, self.windows, self.renamed_windows)
+        check_share("max_quarantined", self.max_quarantined)
+        schedule_of(self.schedule, instant_us(self.start, "start"))
+        check_retention(self.retain, self.windows)
+        object.__setattr__(self, "to", sinks_of(self.to, self.windows, (*self.keys, *self.aggregates, *self.derive)))
+
+    @property
+    def origin(self) -> Source:
+        """The source; several sources as one."""
+        return cast("Source", self.source)
+
+    @property
+    def sources(self) -> Mapping[str, Source]:
+        """Name -> source, where there are several; else nothing."""
+        return self.source.members if isinstance(self.source, SeveralSources) else {}
+
+    def only(self, name: str) -> Pipeline:
+        """The definition over one of its sources alone. Its aggregates stay; those of other sources take no row."""
+        where = self.where if self.where is None or isinstance(self.where, str) else self.where.get(name)
+        return replace(self, source=member_of(self.origin, name), where=where)
+
+    @property
+    def filter(self) -> str | None:
+        """The condition that rows of the only source must meet."""
+        return cast("str | None", self.where)
+
+    @property
+    def intervals(self) -> Schedule:
+        """The data intervals of the batches."""
+        return schedule_of(self.schedule, instant_us(self.start, "start"))
+
+    @property
+    def marks_by(self) -> Watermark:
+        """The policy of the watermark; windows of another pipeline bring theirs."""
+        return self.watermark if self.origin.upstream is None else "events"
+
+    @property
+    def marking(self) -> Marking:
+        """How the watermark follows from batches."""
+        idle_us = None if self.idle_after is None else not_negative(self.idle_after, "idle_after")
+        return Marking(self.marks_by, max(1, len(self.sources)), idle_us)
+
+    @property
+    def retention(self) -> Retention:
+        """How long each kind of table keeps what is old."""
+        return retention_of(self.retain)
+
+    @property
+    def max_ahead_us(self) -> int:
+        return not_negative(self.max_ahead, "max_ahead")
+
+    @property
+    def max_behind_us(self) -> int | None:
+        return None if self.max_behind is None else not_negative(self.max_behind, "max_behind")

@@ -1,0 +1,70 @@
+"""A definition's paths: of this machine, or of an object store; and relative ones as seen from the project's folder."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from muntin.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from muntin.definition.pipeline import Pipeline
+
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")  # one slash: `Path` leaves no more of `file://host`; one letter is a drive
+OBJECT_STORES = ("s3", "s3a", "gs", "az", "abfs", "abfss")
+_STORE = re.compile(rf"(?:{'|'.join(OBJECT_STORES)})://(?P<bucket>[^/]+)")
+
+
+def is_object_store(path: str) -> bool:
+    """Whether a path is an address of an object store.
+
+    >>> is_object_store("s3://bucket/data"), is_object_store("data")
+    (True, False)
+    """
+    return "://" in path and _STORE.match(path) is not None
+
+
+def known(path: str | Path, what: str) -> str | Path:
+    """A path, or an address of an object store, as it is; `what` is what it was given to.
+
+    Raises:
+        DefinitionError: an address of something else, as `hdfs://...`, or one with a password.
+    """
+    if not _ADDRESS.match(str(path)):
+        return path
+    if not is_object_store(str(path)):
+        raise DefinitionError(
+            f"{what}: {str(path)!r} is an address that Muntin cannot read or write; give s3://bucket/prefix "
+            f"(or {', '.join(OBJECT_STORES[1:])}), "
+            f"or mount what is there, and give the path of a file or folder, as /mnt/data"
+        )
+    if ":" in _STORE.match(str(path))["bucket"]:  # type: ignore[index]
+        raise DefinitionError(
+            f"{what}: the address holds a password, which would be told wherever the address is; let the environment have it"
+        )
+    return path
+
+
+def local(path: str | Path, what: str) -> str | Path:
+    """A path of this machine as it is; `what` is what it was given to.
+
+    Raises:
+        DefinitionError: an address, as `s3://bucket/data`. As a path it would be a folder with a colon in its name.
+    """
+    if _ADDRESS.match(str(path)):
+        raise DefinitionError(
+            f"{what}: {str(path)!r} is an address, and this must lie on the file system of its machines; "
+            f"mount what is there, and give the path of a file or folder, as /mnt/data"
+        )
+    return path
+
+
+def at_home(pipeline: Pipeline, home: str | Path) -> Pipeline:
+    """The same pipeline with the relative paths of its source and its suites below `home`.
+
+    Absolute paths stay as they are. Paths are no part of a state's fingerprint.
+    """
+    suites = {name: Path(home, path) for name, path in pipeline.expectations.items()}
+    return replace(pipeline, source=pipeline.origin.below(home), expectations=suites)

@@ -1,0 +1,130 @@
+"""The data intervals of a pipeline: a cron string or a duration cuts time into them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from muntin.definition.durations import UNITS, positive, spell
+from muntin.definition.instants import from_us, instant_us, spell_instant
+from muntin.errors import DefinitionError
+
+PRESETS = {
+    "@hourly": "0 * * * *",
+    "@daily": "0 0 * * *",
+    "@weekly": "0 0 * * 0",
+    "@monthly": "0 0 1 * *",
+    "@yearly": "0 0 1 1 *",
+}
+# Cron strings that are a fixed step: ten thousand intervals then need no cron arithmetic.
+_CRON_FIELDS = 5
+_GRIDS = {"0 * * * *": UNITS["h"], "0 0 * * *": UNITS["d"]}
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Interval:
+    """One data interval `[start_us, end_us)`, in microseconds since 1970 UTC."""
+
+    start_us: int
+    end_us: int
+
+    def __str__(self) -> str:
+        return f"[{spell_instant(self.start_us)}, {spell_instant(self.end_us)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """The grid of data intervals.
+
+    Attributes:
+        cron: the cron string, in UTC; None for a duration.
+        step_us: the length of an interval, microseconds; 0 where a cron string gives several lengths.
+        anchor_us: a border that steps are counted from.
+        first_us: no interval begins before it: the pipeline's start.
+    """
+
+    cron: str | None
+    step_us: int
+    anchor_us: int
+    first_us: int
+
+    def intervals(self, start_us: int, end_us: int) -> list[Interval]:
+        """Every interval inside `[start_us, end_us)`.
+
+        Raises:
+            DefinitionError: start or end is no border of the schedule, start is before the pipeline's own, or after the end.
+        """
+        borders = [b for b in self._borders(start_us, end_us) if b >= self.first_us]
+        self._check(start_us, end_us, borders)
+        return [Interval(a, b) for a, b in pairwise(borders)]
+
+    def after(self, border_us: int) -> int:
+        """The next border after this one."""
+        return self._around(border_us)[1]
+
+    def around(self, us: int) -> Interval:
+        """The interval that an instant is in, also before the pipeline's start."""
+        end_us = self.after(us)
+        return Interval(self._around(end_us - 1)[0], end_us)
+
+    def _check(self, start_us: int, end_us: int, borders: list[int]) -> None:
+        if end_us < start_us:
+            raise DefinitionError(f"end {spell_instant(end_us)} lies before start {spell_instant(start_us)}")
+        if start_us < self.first_us:
+            raise DefinitionError(
+                f"start {spell_instant(start_us)} lies before the pipeline's own start {spell_instant(self.first_us)}; begin there or later"
+            )
+        for what, us in (("start", start_us), ("end", end_us)):
+            if us not in (borders[:1] + borders[-1:]):
+                nearest = " or ".join(spell_instant(b) for b in self._around(us))
+                raise DefinitionError(f"{what} {spell_instant(us)} is not a border of the schedule {self}; take {nearest}")
+
+    def _borders(self, start_us: int, end_us: int) -> list[int]:
+        if self.step_us:
+            low = -((self.anchor_us - start_us) // self.step_us)
+            return list(range(self.anchor_us + low * self.step_us, end_us + 1, self.step_us))
+        return list(self._ticks(start_us, end_us))
+
+    def _ticks(self, start_us: int, end_us: int) -> Iterator[int]:
+        from croniter import croniter
+
+        ticks = croniter(self.cron, from_us(start_us - 1))
+        while (tick := instant_us(ticks.get_next(type(from_us(0))), "tick")) <= end_us:
+            yield tick
+
+    def _around(self, us: int) -> list[int]:
+        """The borders before and after an instant."""
+        if self.step_us:
+            below = us - (us - self.anchor_us) % self.step_us
+            return [below, below + self.step_us]
+        from croniter import croniter
+
+        kind = type(from_us(0))
+        return [instant_us(getattr(croniter(self.cron, from_us(us)), way)(kind), "tick") for way in ("get_prev", "get_next")]
+
+    def __str__(self) -> str:
+        return repr(self.cron) if self.cron else f"every {spell(self.step_us)} from {spell_instant(self.anchor_us)}"
+
+
+def schedule_of(schedule: object, start_us: int) -> Schedule:
+    """The schedule of a cron string, a preset such as "@daily", or a duration, from the pipeline's start on.
+
+    Raises:
+        DefinitionError: neither a cron string nor a duration.
+    """
+    cron = PRESETS.get(schedule, schedule) if isinstance(schedule, str) else schedule
+    if isinstance(cron, str) and len(cron.split()) == _CRON_FIELDS:
+        if cron in _GRIDS:
+            return Schedule(cron, _GRIDS[cron], 0, start_us)
+        _check_cron(cron)
+        return Schedule(cron, 0, 0, start_us)
+    try:
+        return Schedule(None, positive(cron, "schedule"), start_us, start_us)  # type: ignore[arg-type]
+    except DefinitionError as wrong:
+        raise DefinitionError(f'{wrong}; or a cron string, as "0 * * * *", or one of {", ".join(PRESETS)}') from None
+
+
+def _check_cron(cron: str) -> None:
+    from croniter import croniter
+
+    if not croniter.is_valid(cron):
+        raise DefinitionError(f'schedule: {cron!r} is not a cron string; minute, hour, day of month, month, day of week, as "0 6 * * 1"')

@@ -1,0 +1,156 @@
+"""Tumbling by a difference that each window sets for the next one: what it may grow by is said by the row of the window before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numba import njit
+
+from muntin.definition.instants import AFTER_ALL
+from muntin.engine.arrival import reading
+from muntin.engine.arrival.fired import tiled
+from muntin.engine.arrival.tumbling_steps import NOTED
+from muntin.engine.assignment import Assignment
+from muntin.engine.repeats import repeated
+from muntin.states.frames import run_starts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from muntin.engine.arrival.fired import Fired
+    from muntin.engine.arrival.rules import Rules
+    from muntin.states.frames import Frames, Ints
+
+_NONE = np.empty(0, np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Partitions:
+    """Each partition's rows, `[head, tail)`, and where it begins: the index of its next window, and by how much that may grow."""
+
+    head: Ints
+    tail: Ints
+    index: Ints
+    allowed: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """Windows that ended, sorted by partition and index.
+
+    Attributes:
+        part: place of the partition in `Partitions`.
+        index: number of the window in the partition.
+        lo, hi: the rows `[lo, hi)`.
+        batch: the position of the batch that ended it.
+        allowed_next: by how much the next window of the partition may grow.
+    """
+
+    part: Ints
+    index: Ints
+    lo: Ints
+    hi: Ints
+    batch: Ints
+    allowed_next: np.ndarray
+
+
+def adapt(rules: Rules, frames: Frames) -> Fired:
+    """The windows that ended, and the open rest of each partition.
+
+    Raises:
+        ValueError: there is no way to evaluate an expression over windows.
+    """
+    rows, first = reading.arrived_rows(frames), rules.evict.difference
+    evaluate = rows.evaluate
+    if first is None or evaluate is None:
+        raise ValueError("windows that set the difference for the next need a way to evaluate it")
+
+    def following(windows: Assignment) -> np.ndarray:
+        sizes = evaluate(windows, rules.following)
+        return np.where(np.isnan(sizes), first, sizes)
+
+    parts = _partitions(frames, first)
+    closed = _closed(rules, frames, parts, following)
+    notes, bases = _notes(closed, parts, frames, rows.noted_after)
+    return tiled(_with_open(closed, parts, frames.group, len(rows.ends)), notes, bases, len(frames))
+
+
+def _partitions(frames: Frames, first: float) -> Partitions:
+    """The partitions that have rows; one that is new begins with the first difference."""
+    counters, bases = reading.counters(frames, NOTED), reading.arrived_rows(frames).bases
+    head = np.flatnonzero(run_starts(frames.group)) if len(frames) else _NONE
+    group = frames.group[head]
+    allowed = np.where(counters[:, 1] == AFTER_ALL, first, bases)[group].astype(np.float64)
+    return Partitions(head, np.append(head[1:], len(frames))[: len(head)], counters[group, 0], allowed)
+
+
+def _closed(rules: Rules, frames: Frames, parts: Partitions, following: Callable[[Assignment], np.ndarray]) -> Closed:
+    """Round by round: the next window of every partition, then what it allows to the one behind it."""
+    value, known, _ = reading.compared(rules.evict, frames)
+    value = value.astype(np.float64)
+    first, index, allowed = parts.head.copy(), parts.index.copy(), parts.allowed.copy()
+    part, rounds = np.arange(len(parts.head)), []
+    while len(part):
+        stop = _first_beyond(first[part], parts.tail[part], value, known, allowed[part], rules.evict.absolute)
+        part, stop = part[stop >= 0], stop[stop >= 0]
+        if len(part):
+            allowed[part] = following(_windows(frames.group, first[part], stop))
+            rounds.append((part, index[part], first[part], stop, frames.batch[stop], allowed[part]))
+            first[part], index[part] = stop, index[part] + 1
+    if not rounds:
+        return Closed(_NONE, _NONE, _NONE, _NONE, _NONE, np.empty(0))
+    columns = [np.concatenate(column) for column in zip(*rounds, strict=True)]
+    order = np.lexsort((columns[1], columns[0]))
+    return Closed(*(column[order] for column in columns))
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _first_beyond(first, tail, value, known, allowed, absolute):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """The first row of each partition that is farther from the oldest than allowed; -1: none."""
+    out = np.full(len(first), -1, np.int64)
+    for at in range(len(first)):
+        oldest = first[at]
+        for row in range(oldest + 1, tail[at]):
+            rise = value[row] - value[oldest]
+            if known[row] and known[oldest] and (rise > allowed[at] or (absolute and -rise > allowed[at])):
+                out[at] = row
+                break
+    return out
+
+
+def _windows(group: Ints, lo: Ints, hi: Ints) -> Assignment:
+    """Windows over the rows `[lo, hi)`."""
+    window, within = repeated(np.arange(len(lo)), hi - lo)
+    ends = np.cumsum(hi - lo)
+    begins = ends - (hi - lo)
+    return Assignment(lo[window] + within, window, group[lo], lo, hi, begins, begins, ends, _NONE, _NONE, np.zeros(len(group), np.int64))
+
+
+def _with_open(closed: Closed, parts: Partitions, group: Ints, open_position: int) -> np.ndarray:
+    """A row for each window, as `tiled` takes them; the open rest of each partition comes last."""
+    open_part = np.arange(len(parts.head))
+    first, index = parts.head.copy(), parts.index.copy()
+    first[closed.part], index[closed.part] = closed.hi, closed.index + 1  # of a partition the last one stays
+    part, number = np.append(closed.part, open_part), np.append(closed.index, index)
+    lo, hi = np.append(closed.lo, first), np.append(closed.hi, parts.tail)
+    batch = np.append(closed.batch, np.full(len(open_part), open_position))
+    windows = np.column_stack((group[parts.head[part]], number, lo, hi, batch, part * 0, part * 0))
+    return windows[np.lexsort((number, part))]
+
+
+def _notes(closed: Closed, parts: Partitions, frames: Frames, noted_after: Ints) -> tuple[np.ndarray, np.ndarray]:
+    """What is held of each partition after some batches, as `tiled` takes it, and what is allowed there."""
+    notes, bases = [], []
+    own_from = np.searchsorted(closed.part, np.arange(len(parts.head) + 1))
+    for part, (head, tail) in enumerate(zip(parts.head.tolist(), parts.tail.tolist(), strict=True)):
+        own = slice(own_from[part], own_from[part + 1])
+        for snap in noted_after.tolist():
+            until = head + int(np.searchsorted(frames.batch[head:tail], snap, side="right"))
+            ended = int(np.searchsorted(closed.batch[own], snap, side="right"))
+            if until > head:
+                lo = int(closed.hi[own][ended - 1]) if ended else head
+                notes.append((snap, int(frames.group[head]), int(parts.index[part]) + ended, 0, 0, lo, until))
+                bases.append(closed.allowed_next[own][ended - 1] if ended else parts.allowed[part])
+    return np.array(notes, np.int64).reshape(-1, 7), np.array(bases, np.float64)

@@ -1,0 +1,82 @@
+"""An assignment says which states make which window.
+
+The rows of the frames are put in an order, the order is cut into blocks, and a window is a range of it:
+
+    place in order    0  1  2  3 | 4  5  6  7 | 8  9
+    block             0  0  0  0 | 1  1  1  1 | 2  2
+    a window                [lo   mid   hi)            lo = 2, mid = 4, hi = 7: rows order[2:7]
+    a window in one block        [lo=mid   hi)         lo = mid = 4, hi = 8
+
+A window touches two neighbouring blocks at most. So the end of one block (`order[lo:mid]`) and the beginning of the next
+one (`order[mid:hi]`) give its result, and both are kept ready for all windows (see `reduce.fold`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    import pyarrow as pa
+
+    from muntin.states.frames import Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The content of partitions after some batches: the next batch goes on from it. A note is made of it.
+
+    Attributes:
+        position, group, counters, base: of each note: the position of its batch, the partition, the counters of the
+            partition, and the value that a delta trigger compares with.
+        note, row: pairs: the number of a note, and a row of the frames that the partition holds.
+    """
+
+    position: Ints
+    group: Ints
+    counters: np.ndarray
+    base: np.ndarray
+    note: Ints
+    row: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """The windows over a set of frames. Window w combines the rows `order[lo[w]:hi[w]]`, then its late rows.
+
+    Attributes:
+        order: rows of the frames, in the order that ranges index.
+        block: the block of each entry of `order`, ascending; a window touches two blocks at most.
+        group, start, end: of each window; windows are sorted by (group, start, end). Instants in microseconds.
+        lo, mid, hi: of each window; its second block begins at `mid`; a window in one block has `mid = lo`.
+        late_window, late_row: pairs (window, row of the frames), sorted: late states that count in some of their windows
+            only. They are combined after the range.
+        missed: of each row of the frames, the number of windows that were closed before it came.
+        closed: of each window, the position of the batch that closes it, for kinds whose ends do not tell; one past the
+            last position: the window is open.
+        more: columns of the kind, one value a window, beside the bounds.
+        held: the content of partitions after some batches, for windows by arrival.
+    """
+
+    order: Ints
+    block: Ints
+    group: Ints
+    start: Ints
+    end: Ints
+    lo: Ints
+    mid: Ints
+    hi: Ints
+    late_window: Ints
+    late_row: Ints
+    missed: Ints
+    closed: Ints | None = None
+    more: Mapping[str, np.ndarray | pa.Array] = field(default_factory=dict)
+    held: Held | None = None
+
+    @property
+    def is_short(self) -> bool:
+        """Whether all ranges together are no longer than `order`: to go through each of them is then cheapest."""
+        return int(self.hi.sum()) - int(self.lo.sum()) <= len(self.order)

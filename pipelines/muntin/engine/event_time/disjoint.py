@@ -1,0 +1,57 @@
+"""Windows that share no row. Each row of the frames has the label of its one window, or -1: it came too late."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from muntin.engine.assignment import Assignment
+from muntin.states.frames import run_numbers, run_starts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from muntin.states.frames import Frames, Ints
+
+_NO_PAIRS = np.empty(0, np.int64)
+_NO_COLUMNS: Mapping[str, np.ndarray] = {}
+
+
+def disjoint(frames: Frames, start: Ints, end: Ints, late: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Assignment:
+    """Windows from the bounds of each row's window; a row that is `late` belongs to no window.
+
+    Rows are sorted by (group, start of their window).
+    """
+    label = np.full(len(frames), -1)
+    kept = np.flatnonzero(~late)
+    label[kept] = run_numbers(frames.group[kept], start[kept])
+    heads = kept[run_starts(frames.group[kept], start[kept])]
+    return labelled(frames, label, start[heads], end[heads])
+
+
+def labelled(
+    frames: Frames, label: Ints, start: Ints, end: Ints, *, closed: Ints | None = None, more: Mapping[str, np.ndarray] = _NO_COLUMNS
+) -> Assignment:
+    """Windows from a label per row: window `label` is `[start[label], end[label])`; -1 is no window.
+
+        row       0   1   2   3   4   5
+        label     0   0   1  -1   0   1        rows 2 and 4 belong to windows that overlap in time
+        order     0   1   4 | 2   5            each window's rows side by side, in order of arrival
+        block     0   0   0 | 1   1            a block a window, so `mid = lo`
+
+    Args:
+        frames: the rows.
+        label: of each row; every label from 0 on has a row, and labels ascend with (group, start).
+        start, end: of each label, microseconds.
+        closed, more: as in `Assignment`.
+    """
+    kept = np.flatnonzero(label >= 0)
+    kept_label = label[kept]
+    if len(kept_label) > 1 and bool(np.any(kept_label[1:] < kept_label[:-1])):
+        kept = kept[np.argsort(kept_label, kind="stable")]
+        kept_label = label[kept]
+    lo = np.searchsorted(kept_label, np.arange(len(start)), side="left")
+    hi = np.searchsorted(kept_label, np.arange(len(start)), side="right")
+    missed = (label < 0).astype(np.int64)
+    return Assignment(kept, kept_label, frames.group[kept[lo]], start, end, lo, lo, hi, _NO_PAIRS, _NO_PAIRS, missed, closed, more)

@@ -1,0 +1,143 @@
+"""The time between neighbouring events of windows. Lists of times are sorted, in microseconds; results are seconds, as doubles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from muntin.engine.reduce.select import sort_keys
+
+if TYPE_CHECKING:
+    from muntin.states.frames import Ints
+
+    Doubles = np.ndarray[tuple[int], np.dtype[np.float64]]
+
+_SECOND = 1e6
+_DIGITS = 38  # the most that a decimal of 128 bits has
+_HUGE = 1e300  # beyond it the difference of two values may leave the doubles' range
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """Events of windows, one list a window, laid end to end.
+
+    Attributes:
+        times: of all events.
+        counts, first, last: of each window, the number of its events and the places of its first and its last; 0 without events.
+        window, left: pairs of neighbours: their window, and the place of the earlier one; the later one has the next place.
+    """
+
+    times: Ints
+    counts: Ints
+    first: Ints
+    last: Ints
+    window: Ints
+    left: Ints
+
+    @property
+    def lengths(self) -> Ints:
+        """The time from the earlier neighbour to the later one."""
+        return self.times[self.left + 1] - self.times[self.left]
+
+    @property
+    def spans(self) -> Ints:
+        """The time from each window's first event to its last; 0 without events."""
+        if not len(self.times):
+            return np.zeros(len(self.counts), np.int64)
+        return np.where(self.counts > 0, self.times[self.last] - self.times[self.first], 0)
+
+
+def neighbours(times: pa.Array) -> Neighbours:
+    """The neighbours in lists of times, one list a window; a null is an empty list."""
+    counts = times.value_lengths().fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+    ends = np.cumsum(counts)
+    owner = np.repeat(np.arange(len(counts)), counts)
+    left = np.flatnonzero(owner[1:] == owner[:-1])
+    some = counts > 0
+    flat = times.flatten().to_numpy(zero_copy_only=False)
+    return Neighbours(flat, counts, np.where(some, ends - counts, 0), np.where(some, ends - 1, 0), owner[left], left)
+
+
+def doubles(values: pa.Array) -> Doubles:
+    """The items of lists of numbers, end to end."""
+    return values.flatten().cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+
+
+def time_weighted(times: pa.Array, values: pa.Array, *, linear: bool) -> pa.Array:
+    """The mean of each window's values over time. A value holds until the next one, or straight lines join them (`linear`).
+
+    Where all events are at one time, it is the value of the last. Distances from the first value are summed, which keeps
+    the digits of values at a large offset.
+    """
+    near, level = neighbours(times), doubles(values)
+    if not len(level):
+        return pa.nulls(len(near.counts), pa.float64())
+    base = np.where(np.abs(level[near.first]) < _HUGE, level[near.first], 0.0)
+    lengths, spans = near.lengths, near.spans
+    apart = lengths > 0
+    window, left = near.window[apart], near.left[apart]
+    with np.errstate(all="ignore"):
+        height = level[left] - base[window]
+        if linear:
+            height = 0.5 * height + 0.5 * (level[left + 1] - base[window])
+        sums = np.bincount(window, height * (lengths[apart] / spans[window]), len(spans))
+        means = np.where(spans > 0, base + sums, level[near.last])
+    return pa.array(means, mask=near.counts == 0)
+
+
+def counter_rates(times: pa.Array, values: pa.Array) -> pa.Array:
+    """The increase per second of each window's counter between its first and last event; where it falls it was reset to 0."""
+    near = neighbours(times)
+    with np.errstate(all="ignore"):
+        rises = _rises(values.flatten(), near.left)
+        rates = np.bincount(near.window, rises, len(near.counts)) / (near.spans / _SECOND)
+    return pa.array(rates, mask=near.spans == 0)
+
+
+def _rises(values: pa.Array, left: Ints) -> Doubles:
+    """The rise from each of these values to the next, as doubles; to a lower value it is the rise from 0.
+
+    Whole numbers and decimals are subtracted in their own type: as doubles, large numbers would lose their last digits.
+    """
+    if pa.types.is_decimal(values.type):
+        wide = values.cast(pa.decimal256(_DIGITS + 1, values.type.scale))
+        now, before = wide.take(pa.array(left + 1)), wide.take(pa.array(left))
+        rises = pc.if_else(pc.less(now, before), now, pc.subtract(now, before).cast(wide.type))
+        return rises.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    if pa.types.is_integer(values.type):
+        whole = values.cast(pa.int64()).to_numpy(zero_copy_only=False)
+        now, before = whole[left + 1], whole[left]
+        return np.where(now < before, now.astype(np.float64), (now.view(np.uint64) - before.view(np.uint64)).astype(np.float64))
+    numbers = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    now, before = numbers[left + 1], numbers[left]
+    return np.where(now < before, now, now - before)
+
+
+def longest_silences(times: pa.Array) -> pa.Array:
+    """The longest time between neighbouring events of each window, in seconds; null for fewer than two events."""
+    near = neighbours(times)
+    longest = np.zeros(len(near.counts), np.int64)
+    np.maximum.at(longest, near.window, near.lengths)
+    return pa.array(longest / _SECOND, mask=near.counts < 2)  # noqa: PLR2004 - a silence has two ends
+
+
+def durations(times: pa.Array, states: pa.Array) -> pa.Array:
+    """For each window a map from state to seconds, sorted by state. A state holds until the next event; the last holds 0 seconds."""
+    near, held = neighbours(times), states.flatten()
+    if pa.types.is_floating(held.type):
+        held = pa.array(held.to_numpy(zero_copy_only=False) + 0.0, held.type)  # both zeros are one state
+    length = np.zeros(len(held), np.int64)
+    length[near.left] = near.lengths
+    owner, ranks = np.repeat(np.arange(len(near.counts)), near.counts), sort_keys(held)
+    order = np.lexsort((ranks, owner))
+    begins = np.ones(len(order), bool)
+    begins[1:] = (np.diff(owner[order]) != 0) | (np.diff(ranks[order]) != 0)
+    heads = np.flatnonzero(begins)
+    seconds = np.add.reduceat(length[order], heads) / _SECOND if len(heads) else np.zeros(0)
+    offsets = np.searchsorted(owner[order][heads], np.arange(len(near.counts) + 1))
+    absent = pa.array(offsets, pa.int32(), mask=np.append(near.counts == 0, False))
+    return pa.MapArray.from_arrays(absent, held.take(pa.array(order[heads])), pa.array(seconds))

@@ -1,0 +1,104 @@
+"""The plugs of the engine: a kind of windows assigns, a monoid reduces, an aggregate finishes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import pyarrow as pa
+
+    from muntin.engine.assignment import Assignment
+    from muntin.states.frames import Frames, Ints
+
+
+class Assigner(Protocol):
+    """A kind of windows: it assigns states to windows."""
+
+    @property
+    def columns(self) -> Mapping[str, str]:
+        """Names and Arrow types of the columns in `Assignment.more`, in order."""
+        ...
+
+    @property
+    def rows_out(self) -> bool:
+        """Whether a result is a row for each item of the window's lists, instead of one row."""
+        ...
+
+    def assign(self, frames: Frames, floor: Ints) -> Assignment:
+        """The windows over `frames`. Windows that end at or before `floor[b]` were closed before batch b came."""
+        ...
+
+    def assign_between(self, frames: Frames, floor: Ints, after_us: int, until_us: int) -> Assignment:
+        """`assign`, of the windows that end after an instant and up to another, and perhaps of others."""
+        ...
+
+
+class Reducer(Protocol):
+    """Combines the states of a window: associative, with the state of no rows as identity."""
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the order of states matters: combining is not commutative."""
+        ...
+
+    def reduce(self, parts: Mapping[str, pa.Array], windows: Assignment) -> dict[str, pa.Array]:
+        """The field's parts, a value a window, from its parts, a value a state."""
+        ...
+
+
+class Field(Protocol):
+    """Columns of a state that combine together."""
+
+    @property
+    def stem(self) -> str:
+        """The name of the field: fields of one name have the same columns."""
+        ...
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of its parts."""
+        ...
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The column of each part."""
+        ...
+
+    @property
+    def monoid(self) -> Reducer:
+        """How the parts combine."""
+        ...
+
+
+class Aggregate(Protocol):
+    """A result of a window, finished from its fields."""
+
+    @property
+    def fields(self) -> Sequence[Field]:
+        """The fields that the result is made of."""
+        ...
+
+    @property
+    def finish(self) -> Callable[..., pa.Array]:
+        """A function from the fields' columns, in order, to the results."""
+        ...
+
+    @property
+    def uses_window(self) -> bool:
+        """Whether `finish` also gets the starts and the ends of the windows."""
+        ...
+
+
+class Closing(Protocol):
+    """The rule by which windows close."""
+
+    @property
+    def floor(self) -> Ints:
+        """For each batch, and one past the last: windows that end at or before this instant were closed before the batch came."""
+        ...
+
+    def batch_of(self, ends: Ints) -> Ints:
+        """The position of the batch that closes a window of this end."""
+        ...

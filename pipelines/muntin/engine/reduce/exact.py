@@ -1,0 +1,138 @@
+"""Exact sums by deduction: a window's sum is the difference of two running totals, however long the window is.
+
+Totals are 128 bits wide and wrap around: the difference is right whenever the window's own sum fits.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+from numba import njit
+
+from muntin.errors import SourceError
+
+if TYPE_CHECKING:
+    from muntin.engine.assignment import Assignment
+    from muntin.states.frames import Ints
+
+_LARGEST = 10**38  # the first number that a decimal of 38 digits cannot hold
+
+
+def exact_sums(column: pa.Array, windows: Assignment) -> pa.Array:
+    """The sum of each window over a column of int64 or decimal128 without nulls.
+
+    Raises:
+        SourceError: a window's sum does not fit the column's type.
+    """
+    ranges = (windows.lo, windows.hi, windows.late_window, windows.late_row)
+    if pa.types.is_integer(column.type):
+        values = column.cast(pa.int64()).to_numpy(zero_copy_only=False)
+        small, least, most = _small_sums(values, windows.order, *ranges, windows.is_short)
+        if max(-int(least), int(most)) * (len(windows.order) + len(windows.late_row)) < 2**63:  # surely no sum left 64 bits
+            return pa.array(small)
+    low, high = _limbs(column)
+    sums = _running(low[windows.order], high[windows.order], low, high, *ranges)
+    if pa.types.is_integer(column.type):
+        return _integers(*sums)
+    size = _running_floats(high[windows.order], high, *ranges)
+    return _decimals(sums[0], sums[1], size, column.type)
+
+
+def _limbs(column: pa.Array) -> tuple[np.ndarray, np.ndarray]:
+    """The low and the high 64 bits of each value."""
+    if pa.types.is_integer(column.type):
+        values = column.to_numpy(zero_copy_only=False).astype(np.int64)
+        return values.view(np.uint64), values >> 63
+    pairs = np.frombuffer(column.buffers()[1], np.uint64).reshape(-1, 2)[column.offset : column.offset + len(column)]
+    return pairs[:, 0].copy(), pairs[:, 1].view(np.int64).copy()
+
+
+def _integers(low: np.ndarray, high: np.ndarray) -> pa.Array:
+    values = low.view(np.int64)
+    if bool(np.any(high != values >> 63)):
+        raise SourceError('a sum does not fit 64 bits; sum a DECIMAL or a DOUBLE instead, as agg.sum("x::DECIMAL(38, 0)")')
+    return pa.array(values)
+
+
+def _decimals(low: np.ndarray, high: np.ndarray, size: np.ndarray, kind: pa.DataType) -> pa.Array:
+    """Decimals of 128 bits. `size`: the high limb of each sum as a double, which shows the sums that 128 bits cannot hold."""
+    limit_high, limit_low = divmod(_LARGEST, 2**64)
+    beyond = (high > limit_high) | ((high == limit_high) & (low >= np.uint64(limit_low)))
+    beyond |= (high < -limit_high - 1) | ((high == -limit_high - 1) & (low <= np.uint64(2**64 - limit_low)))
+    if bool(np.any(beyond | (np.abs(size) > 1.1 * limit_high))):
+        raise SourceError(f'a sum does not fit {kind}; sum a DOUBLE instead, as agg.sum("x::DOUBLE")')
+    pairs = np.column_stack((low, high.view(np.uint64)))
+    return pa.Array.from_buffers(kind, len(low), [None, pa.py_buffer(np.ascontiguousarray(pairs))])
+
+
+def _running_floats(high: np.ndarray, states: np.ndarray, lo: Ints, hi: Ints, late_window: Ints, late_row: Ints) -> np.ndarray:
+    """The sum of each window's high limbs as a double, which does not wrap."""
+    total = np.append(0.0, np.cumsum(high.astype(np.float64)))
+    sums = total[hi] - total[lo]
+    np.add.at(sums, late_window, states[late_row].astype(np.float64))
+    return sums
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _small_sums(values, order, lo, hi, late_window, late_row, is_short):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """The sum of each window in 64 bits, wherever they suffice, and the least and the greatest value that was added, or 0."""
+    out = np.zeros(len(lo), np.int64)
+    if is_short:
+        least, most = _each_range(values, order, lo, hi, out)
+    else:
+        least, most = _by_totals(values, order, lo, hi, out)
+    for pair in range(len(late_window)):
+        value = values[late_row[pair]]
+        out[late_window[pair]] += value
+        least, most = min(least, value), max(most, value)
+    return out, least, most
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _each_range(values, order, lo, hi, out):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    least = most = np.int64(0)
+    for window in range(len(lo)):
+        total = np.int64(0)
+        for place in range(lo[window], hi[window]):
+            value = values[order[place]]
+            total += value
+            least, most = min(least, value), max(most, value)
+        out[window] = total
+    return least, most
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _by_totals(values, order, lo, hi, out):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    total, running = np.empty(len(order) + 1, np.int64), np.int64(0)
+    least = most = np.int64(0)
+    for place in range(len(order)):
+        total[place] = running
+        value = values[order[place]]
+        running += value
+        least, most = min(least, value), max(most, value)
+    total[len(order)] = running
+    for window in range(len(lo)):
+        out[window] = total[hi[window]] - total[lo[window]]
+    return least, most
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _running(low, high, states_low, states_high, lo, hi, late_window, late_row):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """The sum of each window: the difference of two running totals, then its late rows. 128 bits as (low, high)."""
+    total_low, total_high = np.zeros(len(low) + 1, np.uint64), np.zeros(len(low) + 1, np.int64)
+    for row in range(len(low)):
+        total_low[row + 1] = total_low[row] + low[row]
+        total_high[row + 1] = total_high[row] + high[row] + (1 if total_low[row + 1] < low[row] else 0)
+    out_low, out_high = np.empty(len(lo), np.uint64), np.empty(len(lo), np.int64)
+    for window in range(len(lo)):
+        before, after = lo[window], hi[window]
+        out_low[window] = total_low[after] - total_low[before]
+        borrow = 1 if total_low[after] < total_low[before] else 0
+        out_high[window] = total_high[after] - total_high[before] - borrow
+    for pair in range(len(late_window)):
+        window, row = late_window[pair], late_row[pair]
+        out_low[window] += states_low[row]
+        out_high[window] += states_high[row] + (1 if out_low[window] < states_low[row] else 0)
+    return out_low, out_high

@@ -1,0 +1,90 @@
+"""Folds that cannot be undone (floats, moments): prefixes and suffixes of anchored blocks, three combines a row.
+
+    row           0    1    2    3  |  4    5    6    7
+    suffix     0..3 1..3 2..3    3  |                        from the row to the end of its block
+    prefix                          |  4 4..5 4..6 4..7      from the beginning of its block to the row
+    window          [lo            mid        hi)            suffix[lo] and prefix[hi - 1]: rows 1..3 and 4..6
+
+Van Herk (1992), Gil and Werman (1993). Blocks lie on absolute multiples of the window's length, so a window's value
+depends on its own rows only, to the last bit, however much more was read beside it.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numba import njit
+
+from muntin.definition.function_marks import mark
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from muntin.engine.assignment import Assignment
+
+Rows = np.ndarray[tuple[int, int], np.dtype[np.float64]]
+
+
+def folds(rows: Rows, windows: Assignment, combine: Callable[..., None]) -> Rows:
+    """The left-to-right combination of each window's rows.
+
+    Args:
+        rows: one state a row, float64.
+        windows: over the rows.
+        combine: `combine(x, i, y, j, out, k)` writes the combination of x[i] and y[j] to out[k]; out may be x or y.
+    """
+    order, lo, mid, hi, late = windows.order, windows.lo, windows.mid, windows.hi, (windows.late_window, windows.late_row)
+    if windows.is_short and not len(windows.late_row) and np.array_equal(lo, mid):
+        return _specialised(_one_by_one, combine)(rows, order, lo, hi)  # type: ignore[no-any-return]
+    return _specialised(_by_blocks, combine)(rows[order], rows, windows.block, lo, mid, hi, *late)  # type: ignore[no-any-return]
+
+
+@lru_cache
+def _specialised(kernel: Any, combine: Callable[..., None]) -> Any:  # noqa: ANN401 - numba's dispatcher has no type of its own
+    """The kernel compiled with this combine. Its name carries all that the combine does, so that the disk cache never lies."""
+    name = f"{kernel.__name__}_{combine.__name__}_{mark(combine)}"
+    twin = FunctionType(kernel.__code__, {**kernel.__globals__, "combine": njit(nogil=True)(combine)}, name)
+    twin.__qualname__, twin.__module__ = name, kernel.__module__
+    return njit(cache=True, nogil=True)(twin)
+
+
+def _one_by_one(states, order, lo, hi):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    """Windows that share no row, each within a block, whose prefix it is."""
+    out = np.zeros((len(lo), states.shape[1]))
+    for window in range(len(lo)):
+        if lo[window] < hi[window]:
+            out[window] = states[order[lo[window]]]
+        for place in range(lo[window] + 1, hi[window]):
+            combine(out, window, states, order[place], out, window)  # type: ignore[name-defined]  # noqa: F821
+    return out
+
+
+def _by_blocks(rows, states, block, lo, mid, hi, late_window, late_row):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202, C901
+    """`rows`: the states in the order of the windows; `states`: in their own order, which late rows are told by."""
+    prefix, suffix = rows.copy(), rows.copy()
+    out = np.zeros((len(lo), rows.shape[1]))
+    for row in range(1, len(rows)):
+        if block[row] == block[row - 1]:
+            combine(prefix, row - 1, rows, row, prefix, row)  # type: ignore[name-defined]  # noqa: F821
+    if np.any(lo < mid):
+        for row in range(len(rows) - 2, -1, -1):
+            if block[row] == block[row + 1]:
+                combine(rows, row, suffix, row + 1, suffix, row)  # type: ignore[name-defined]  # noqa: F821
+    for window in range(len(lo)):
+        if lo[window] == mid[window] and mid[window] < hi[window]:
+            out[window] = prefix[hi[window] - 1]
+        elif lo[window] < mid[window]:
+            out[window] = suffix[lo[window]]
+            if mid[window] < hi[window]:
+                combine(out, window, prefix, hi[window] - 1, out, window)  # type: ignore[name-defined]  # noqa: F821
+    for pair in range(len(late_window)):
+        window, row = late_window[pair], late_row[pair]
+        is_first = lo[window] == hi[window] and (pair == 0 or late_window[pair - 1] != window)
+        if is_first:
+            out[window] = states[row]
+        else:
+            combine(out, window, states, row, out, window)  # type: ignore[name-defined]  # noqa: F821
+    return out

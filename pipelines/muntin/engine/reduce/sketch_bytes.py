@@ -1,0 +1,148 @@
+"""Sketches of the Apache DataSketches library: how each kind is made of values, read, written and combined."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import datasketches as ds
+import numpy as np
+import pyarrow as pa
+
+from muntin.engine.lists.ordered import lengths_of
+from muntin.engine.reduce.frequent_items import frequencies, pairs, top
+from muntin.engine.reduce.python_objects import Algebra
+from muntin.errors import SourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of sketch; `size` is what the library calls k or lg_k.
+
+    Attributes:
+        items: from flat lifted values to a sequence of items that a sketch takes.
+        made: (size, some of these items) -> sketch.
+        read, write: from bytes to a sketch, and back.
+        union: (size, sketch, sketch) -> sketch; may change the first.
+        show: from a sketch to a value that equal sketches share.
+    """
+
+    items: Callable[[pa.Array], Any]
+    made: Callable[[int, Any], Any]
+    read: Callable[[bytes], Any]
+    write: Callable[[Any], bytes]
+    union: Callable[[int, Any, Any], Any]
+    show: Callable[[Any], Any]
+
+    def algebra(self, size: int) -> Algebra:
+        """How sketches of this size combine."""
+        return Algebra(self.read, self.write, partial(self.union, size))
+
+    def states(self, lists: pa.Array, size: int) -> pa.Array:
+        """A sketch of each list of values, as bytes."""
+        bounds, items = np.append(0, np.cumsum(lengths_of(lists))).tolist(), self.items(lists.flatten())
+        return pa.array([self.write(self.made(size, items[start:stop])) for start, stop in pairwise(bounds)], pa.binary())
+
+
+def _hashed(values: pa.Array) -> list[Any]:
+    """Values as the library hashes them: whole numbers, floats, texts; moments and dates as numbers of their unit.
+
+    The library leaves out empty texts, which are values too: they go in as a zero byte.
+
+    Raises:
+        SourceError: values of a type that the library cannot hash.
+    """
+    kind = values.type
+    if pa.types.is_nested(kind):
+        raise SourceError(f'values of type {kind} do not go into a sketch; ask for a text of them, as "x::VARCHAR"')
+    if pa.types.is_temporal(kind):
+        values = values.cast(pa.int32() if kind.bit_width == 32 else pa.int64())  # noqa: PLR2004 - dates are 32 bits wide
+    elif pa.types.is_boolean(kind):
+        values = values.cast(pa.int8())
+    elif pa.types.is_decimal(kind):
+        values = values.cast(pa.string())
+    items: list[Any] = values.to_pylist()
+    if pa.types.is_binary(kind):
+        items = [value.hex() for value in items]
+    return [value if value != "" else "\x00" for value in items]
+
+
+def _distinct(values: Sequence[Any]) -> list[Any]:
+    """Each value once, in order; NaN behind all."""
+    return sorted(set(values), key=_nan_last if isinstance(values[0], float) else None)
+
+
+def _nan_last(value: float) -> tuple[bool, float]:
+    return value != value, value  # noqa: PLR0124 - only NaN is not itself
+
+
+_LISTED = 8  # below this number of values HyperLogLog keeps a list of them, whose order does not matter
+
+
+def _hll(size: int, values: Sequence[Any]) -> ds.hll_sketch:
+    sketch = ds.hll_sketch(size, ds.HLL_4)
+    many = len(values) >= _LISTED
+    for value in _distinct(values) if many else values:
+        sketch.update(value)
+    return _hll_union(size, sketch) if many else sketch
+
+
+def _hll_union(size: int, *sketches: ds.hll_sketch) -> ds.hll_sketch:
+    """The union of sketches. Its estimate depends on its registers alone; that of a single sketch also on the order of values."""
+    union = ds.hll_union(size)
+    for sketch in sketches:
+        union.update(sketch)
+    return union.get_result(ds.HLL_4)
+
+
+def _theta(size: int, values: Sequence[Any]) -> ds.compact_theta_sketch:
+    sketch = ds.update_theta_sketch(size)
+    for value in values:
+        sketch.update(value)
+    sketch.trim()
+    return sketch.compact()
+
+
+def _theta_union(size: int, *sketches: ds.compact_theta_sketch) -> ds.compact_theta_sketch:
+    union = ds.theta_union(size)
+    for sketch in sketches:
+        union.update(sketch)
+    return union.get_result()
+
+
+def _doubles(values: pa.Array) -> np.ndarray:
+    """Doubles, zeros without a sign, as a new array: the library refuses arrays that cannot be written."""
+    numbers: np.ndarray = values.to_numpy(zero_copy_only=False) + 0.0
+    return numbers
+
+
+def _digest(size: int, values: np.ndarray) -> ds.tdigest_double:
+    digest = ds.tdigest_double(size)
+    if len(values):
+        digest.update(values)
+    return digest
+
+
+def _five(digest: ds.tdigest_double) -> list[float]:
+    """Its weight, then five quantiles, from the least to the greatest value."""
+    places = () if digest.is_empty() else (0, 0.25, 0.5, 0.75, 1)
+    return [float(digest.get_total_weight()), *map(digest.get_quantile, places)]
+
+
+def _merged(_size: int, first: Any, second: Any) -> Any:  # noqa: ANN401 - sketches of two kinds
+    first.merge(second)
+    return first
+
+
+_HLL, _THETA, _DIGEST, _ITEMS = ds.hll_sketch, ds.compact_theta_sketch, ds.tdigest_double, ds.frequent_strings_sketch
+KINDS = {
+    "hll": Kind(_hashed, _hll, _HLL.deserialize, _HLL.serialize_compact, _hll_union, _HLL.get_estimate),
+    "theta": Kind(_hashed, _theta, _THETA.deserialize, _THETA.serialize, _theta_union, sorted),
+    "tdigest": Kind(_doubles, _digest, _DIGEST.deserialize, _DIGEST.serialize, _merged, _five),
+    "frequent": Kind(pairs, frequencies, _ITEMS.deserialize, _ITEMS.serialize, _merged, top),
+}

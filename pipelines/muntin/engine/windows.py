@@ -1,0 +1,217 @@
+"""From a table of states to a table of windows: the kind assigns, monoids reduce, aggregates finish."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from muntin.engine.assignment import Assignment
+from muntin.engine.rows_out import exploded
+from muntin.states.ascending import is_among
+from muntin.states.columns import FIRST_EVENT, INSTANT, LAST_EVENT, STATE_PREFIX
+from muntin.states.frames import run_starts
+from muntin.states.keys import contiguous
+from muntin.states.sorted import Arranged, arrange
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping, Sequence
+
+    from muntin.engine.protocols import Aggregate, Assigner, Closing, Field
+    from muntin.states.frames import Frames, Ints
+
+    _Done = dict[Hashable, tuple[Mapping[str, pa.Array], list[pa.Array]]]
+    """Monoid and memory of parts -> the parts, which stay where they are while this lives, and what they were reduced to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Combined:
+    """The wanted windows, and the states they are made of.
+
+    Attributes:
+        windows: key columns, window_start, window_end, the kind's columns, and the aggregates; a row a window.
+        closed: for each row of `windows`, the position of the batch that closes it; the number of batches if it is open.
+        states, frames: the states, and the same as frames, in one order.
+        assignment: of the wanted windows.
+        found, found_closed: the assignment of all windows, and the position of the batch that closes each.
+    """
+
+    windows: pa.Table
+    closed: Ints
+    states: pa.Table
+    frames: Frames
+    assignment: Assignment
+    found: Assignment
+    found_closed: Ints
+
+
+def combine(
+    states: pa.Table,
+    *,
+    window: Assigner,
+    when: Closing,
+    keys: Sequence[str],
+    aggregates: Mapping[str, Aggregate],
+    width_us: int,
+    wanted: Ints | None = None,
+) -> Combined:
+    """`combine_arranged` of states that are not sorted yet; see `arrange`."""
+    return combine_arranged(arrange(states, keys, width_us), window=window, when=when, keys=keys, aggregates=aggregates, wanted=wanted)
+
+
+def combine_arranged(
+    arranged: Arranged,
+    *,
+    window: Assigner,
+    when: Closing,
+    keys: Sequence[str],
+    aggregates: Mapping[str, Aggregate],
+    wanted: Ints | None = None,
+    keep_states: bool = False,
+) -> Combined:
+    """The windows over these states that one of the `wanted` batches closes.
+
+    Args:
+        arranged: the states.
+        window: the kind.
+        when: the rule by which windows close.
+        keys: names of the key columns.
+        aggregates: result column -> aggregate.
+        wanted: positions of batches, ascending; one past the last stands for open windows. None: all windows.
+        keep_states: whether windows also have the columns of their fields.
+    """
+    states, frames = arranged.states, arranged.frames
+    found = _found(window, frames, when.floor, wanted)
+    found_closed = when.batch_of(found.end) if found.closed is None else found.closed
+    assignment, closed = found, found_closed
+    if wanted is not None and not bool(np.all(chosen := is_among(closed, wanted))):
+        assignment, closed = _only(found, closed, chosen)
+    heads = _heads(frames, assignment)
+    columns = {key: states[key].combine_chunks().take(heads) for key in keys}
+    columns["window_start"] = pa.array(assignment.start).view(INSTANT)
+    columns["window_end"] = pa.array(assignment.end).view(INSTANT)
+    columns |= {name: _column(assignment, name, kind) for name, kind in window.columns.items()}
+    columns |= results(states, assignment, aggregates, keep_states=keep_states)
+    windows = pa.table(columns)
+    if window.rows_out:
+        windows, closed = exploded(windows, closed)
+    return Combined(windows, closed, states, frames, assignment, found, found_closed)
+
+
+def _found(window: Assigner, frames: Frames, floor: Ints, wanted: Ints | None) -> Assignment:
+    """The windows that the wanted batches close, and perhaps others: of long windows with short steps most are not wanted."""
+    if wanted is None or not len(wanted) or int(wanted[-1]) + 1 >= len(floor):
+        return window.assign(frames, floor)
+    return window.assign_between(frames, floor, int(floor[wanted[0]]), int(floor[wanted[-1] + 1]))
+
+
+def _column(assignment: Assignment, name: str, kind: str) -> pa.Array:
+    """A column of the kind; zeros where `exploded` will fill it in."""
+    return pa.array(assignment.more.get(name, np.zeros(len(assignment.lo), np.int64)), kind or None)
+
+
+def still_open(combined: Combined, position: int, settled_us: int | None = None, fields: Sequence[Field] = ()) -> pa.Table:
+    """The states of windows that were open after a batch, for kinds whose windows share no state.
+
+    Args:
+        combined: the windows.
+        position: of the batch.
+        settled_us: the states of a window before this instant are combined to one state; None: every state stays.
+        fields: of the states.
+    """
+    rows, window = combined.found.order, combined.found.block
+    open_then = (combined.frames.batch[rows] <= position) & (combined.found_closed[window] > position)
+    rows, window = rows[open_then], window[open_then]
+    if settled_us is None or not (old := combined.frames.start[rows] < settled_us).any():
+        return combined.states.take(pa.array(rows))
+    return pa.concat_tables([_settled(combined, rows[old], window[old], fields), combined.states.take(pa.array(rows[~old]))])
+
+
+def _settled(combined: Combined, rows: Ints, window: Ints, fields: Sequence[Field]) -> pa.Table:
+    """One state per window: the combination of these rows, the first ones of their windows."""
+    states = combined.states
+    heads = np.flatnonzero(run_starts(window))
+    first = states.take(pa.array(rows[heads]))
+    columns = {name: first[name] for name in states.column_names} | combined_fields(states, rows, heads, fields)
+    for name, extreme, times in ((FIRST_EVENT, np.minimum, combined.frames.first), (LAST_EVENT, np.maximum, combined.frames.last)):
+        columns[name] = pa.array(extreme.reduceat(times[rows], heads)).view(INSTANT)
+    return pa.table({name: columns[name] for name in states.column_names}).cast(states.schema)
+
+
+def _heads(frames: Frames, assignment: Assignment) -> pa.Array:
+    """A row of each window's group. Windows of one group mostly lie together, so that few groups are searched."""
+    begins = np.flatnonzero(run_starts(assignment.group))
+    found = np.searchsorted(frames.group, assignment.group[begins])
+    return pa.array(np.repeat(found, np.diff(begins, append=len(assignment.group))))
+
+
+def _only(assignment: Assignment, closed: Ints, chosen: np.ndarray) -> tuple[Assignment, Ints]:
+    """The assignment without the windows that are not chosen, and the batches that close the others."""
+    kept = np.flatnonzero(chosen)
+    pairs = chosen[assignment.late_window]
+    number = np.cumsum(chosen) - 1  # of each window, among those kept
+    names = ("group", "start", "end", "lo", "mid", "hi")
+    return (
+        replace(
+            assignment,
+            **{name: getattr(assignment, name)[kept] for name in names},
+            closed=None if assignment.closed is None else assignment.closed[kept],
+            more={
+                name: column.take(pa.array(kept)) if isinstance(column, pa.Array) else column[kept]
+                for name, column in assignment.more.items()
+            },
+            late_window=number[assignment.late_window[pairs]],
+            late_row=assignment.late_row[pairs],
+        ),
+        closed[kept],
+    )
+
+
+def combined_fields(states: pa.Table, order: Ints, heads: Ints, fields: Sequence[Field]) -> dict[str, pa.Array]:
+    """The columns of fields, combined over the runs of `order` that begin at `heads`."""
+    run = np.repeat(np.arange(len(heads)), np.diff(heads, append=len(order)))
+    no_pairs, tails = np.empty(0, np.int64), np.append(heads[1:], len(order))[: len(heads)]
+    runs = Assignment(order, run, heads, heads, heads, heads, heads, tails, no_pairs, no_pairs, order)
+    return {column: part for field in fields for column, part in zip(field.columns, _reduced(states, runs, field, {}), strict=True)}
+
+
+def results(
+    states: pa.Table, assignment: Assignment, aggregates: Mapping[str, Aggregate], *, keep_states: bool = False
+) -> dict[str, pa.Array]:
+    """The aggregates of each window. A field that several aggregates share is reduced once, and so are fields over the same memory.
+
+    `keep_states`: the columns of the fields follow, with `STATE_PREFIX` before their names.
+    """
+    reduced: dict[str, list[pa.Array]] = {}
+    kept: dict[str, pa.Array] = {}
+    done: _Done = {}
+    for aggregate in aggregates.values():
+        for field in aggregate.fields:
+            if field.stem not in reduced:
+                reduced[field.stem] = _reduced(states, assignment, field, done)
+                kept |= {STATE_PREFIX + column: part for column, part in zip(field.columns, reduced[field.stem], strict=True)}
+    bounds = [pa.array(instants).view(INSTANT) for instants in (assignment.start, assignment.end)]
+    return {
+        name: aggregate.finish(
+            *(column for field in aggregate.fields for column in reduced[field.stem]), *(bounds if aggregate.uses_window else ())
+        )
+        for name, aggregate in aggregates.items()
+    } | (kept if keep_states else {})
+
+
+def _reduced(states: pa.Table, assignment: Assignment, field: Field, done: _Done) -> list[pa.Array]:
+    """The columns of a field, a value a window. `done`: what was reduced; it grows."""
+    parts = {part: contiguous(states[column]) for part, column in zip(field.names, field.columns, strict=True)}
+    same = (id(field.monoid), *((name, _memory(part)) for name, part in parts.items()))
+    if same not in done:
+        done[same] = parts, list(field.monoid.reduce(parts, assignment).values())
+    return done[same][1]
+
+
+def _memory(part: pa.Array) -> Hashable:
+    """Where the values of a part lie, which are numbers: columns that are 1 in each row are one array."""
+    if not pa.types.is_primitive(part.type):
+        return id(part)
+    return part.type, part.offset, len(part), tuple(-1 if buffer is None else buffer.address for buffer in part.buffers())

@@ -1,0 +1,168 @@
+"""A file in an object store, with the verbs of `pathlib.Path` that Muntin needs.
+
+A file is written whole. A link is a copy.
+"""
+
+from __future__ import annotations
+
+import errno
+from contextlib import suppress
+from math import inf
+from typing import TYPE_CHECKING
+
+from muntin.files.address import Address
+from muntin.files.object_stat import ObjectStat, stat_in
+from muntin.files.object_stores import to_ask, to_move, told
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+
+_ONE_REQUEST = 2**26  # bytes; what is larger is written in parts, side by side
+
+
+class ObjectFile(Address):
+    """The file at an address, which may be missing."""
+
+    __slots__ = ()
+
+    def is_file(self) -> bool:
+        """Whether there is a file."""
+        try:
+            self.head()
+        except FileNotFoundError:
+            return False
+        return True
+
+    def content(self, most: float = inf) -> tuple[ObjectStat, memoryview]:
+        """The facts of the file and its content, by one request; the content is left out if it has more than `most` bytes.
+
+        Raises:
+            FileNotFoundError: there is no such file.
+        """
+        import obstore
+
+        with told(self.address):
+            found = obstore.get(to_move(self.bucket), self.key)
+            stat = stat_in(found.meta)
+            return stat, memoryview(found.bytes() if stat.st_size <= most else b"")
+
+    def read_bytes(self) -> bytes:
+        """The content."""
+        return bytes(self.readable())
+
+    def readable(self) -> pa.Buffer:
+        """The content where Arrow reads it."""
+        import pyarrow as pa
+
+        return pa.py_buffer(self.content()[1])
+
+    def read_text(self, encoding: str = "utf-8") -> str:
+        """The content as text."""
+        return self.read_bytes().decode(encoding)
+
+    def open(self, _mode: str = "rb") -> pa.BufferReader:
+        """The content as a file that is open for reading."""
+        import pyarrow as pa
+
+        return pa.BufferReader(self.readable())
+
+    def end(self, size: int) -> tuple[bytes, int]:
+        """At most so many bytes from the end, and the size of the whole."""
+        import obstore
+        from obstore.exceptions import NotSupportedError
+
+        with told(self.address):
+            try:
+                found = obstore.get(to_move(self.bucket), self.key, options={"range": {"suffix": size}})
+                return bytes(found.bytes()), found.meta["size"]
+            except NotSupportedError:  # Azure has no ranges that are counted from the end
+                whole = obstore.head(to_ask(self.bucket), self.key)["size"]
+                return self.part(max(0, whole - size), min(size, whole)) if whole else b"", whole
+
+    def part(self, start: int, length: int) -> bytes:
+        """Some bytes of the content."""
+        import obstore
+
+        with told(self.address):
+            return bytes(obstore.get_range(to_move(self.bucket), self.key, start=start, length=length))
+
+    def parts(self, ranges: Sequence[tuple[int, int]]) -> list[memoryview]:
+        """The bytes of several ranges, from a place to before another, fetched side by side."""
+        import obstore
+
+        starts, ends = zip(*ranges, strict=True)
+        with told(self.address):
+            found = obstore.get_ranges(to_move(self.bucket), self.key, starts=starts, ends=ends)
+            return [memoryview(content) for content in found]
+
+    def write_bytes(self, content: bytes | memoryview) -> int:
+        """Write the file: whole, or not at all. Up to `_ONE_REQUEST` by one request, which leaves nothing behind if it is cut off."""
+        import obstore
+
+        view = memoryview(content).cast("B")
+        with told(self.address):
+            obstore.put(to_move(self.bucket), self.key, view, use_multipart=len(view) > _ONE_REQUEST)
+        return len(view)
+
+    def write_new(self, content: bytes | memoryview) -> None:
+        """Write the file unless it is there.
+
+        Raises:
+            FileExistsError: it is there.
+        """
+        import obstore
+        from obstore.exceptions import AlreadyExistsError
+
+        with told(self.address):
+            try:
+                obstore.put(to_move(self.bucket), self.key, memoryview(content).cast("B"), mode="create")
+            except AlreadyExistsError:
+                raise FileExistsError(errno.EEXIST, "there is a file", self.address) from None
+
+    def chmod(self, mode: int) -> None:
+        """Nothing: the store's own rules say who may read."""
+
+    def touch(self) -> None:
+        """Nothing: a file that was copied is of now."""
+
+    def hardlink_to(self, source: ObjectFile) -> None:
+        """Copy a file to here: names in a store cannot share a content.
+
+        Raises:
+            FileNotFoundError: there is no such file.
+        """
+        import obstore
+
+        with told(source.address):
+            obstore.copy(to_move(self.bucket), source.key, self.key)
+
+    def replace(self, target: ObjectFile) -> None:
+        """Move a file: a copy, and then the file is removed.
+
+        Raises:
+            FileNotFoundError: there is no such file.
+        """
+        target.hardlink_to(self)
+        self.unlink()
+
+    def unlink(self, missing_ok: bool = True) -> None:  # noqa: FBT001, FBT002, ARG002 - as `Path.unlink`; S3 does not tell
+        """Remove the file, if it is there."""
+        import obstore
+
+        with told(self.address), suppress(FileNotFoundError):
+            obstore.delete(to_ask(self.bucket), self.key)
+
+    def head(self) -> ObjectStat:
+        """The facts of the file.
+
+        Raises:
+            FileNotFoundError: there is no such file.
+        """
+        import obstore
+
+        if not self.key:
+            raise FileNotFoundError(errno.ENOENT, "a bucket is no file", self.address)
+        with told(self.address):
+            return stat_in(obstore.head(to_ask(self.bucket), self.key))

@@ -1,0 +1,120 @@
+"""A path in an object store, a file or a folder, with the verbs of `pathlib.Path` that Muntin needs.
+
+A folder is what lies below a path: it is there while a file is.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from contextlib import suppress
+from fnmatch import fnmatchcase
+from stat import S_IFDIR
+from typing import TYPE_CHECKING
+
+from muntin.files.object_file import ObjectFile
+from muntin.files.object_stat import ObjectStat, stat_in
+from muntin.files.object_stores import to_ask, to_move, told
+from muntin.files.patterns import fits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class ObjectPath(ObjectFile):
+    """A file, or all that lies below."""
+
+    __slots__ = ()
+
+    def exists(self) -> bool:
+        """Whether there is a file or a folder."""
+        return self.is_file() or self.is_dir()
+
+    def is_dir(self) -> bool:
+        """Whether there is a file below."""
+        return next(self._below(chunk=1), None) is not None
+
+    def stat(self) -> ObjectStat:
+        """Facts of the file, else of the folder.
+
+        Raises:
+            FileNotFoundError: there is neither.
+        """
+        try:
+            return self.head()
+        except FileNotFoundError:
+            if self.is_dir():
+                return ObjectStat(0, 0, "", S_IFDIR)
+            raise
+
+    def rename(self, target: ObjectPath) -> None:
+        """Move a file, or all files of a folder, one after the other."""
+        here = [path for path, _ in self.files()]
+        if not here:
+            return self.replace(target)
+        for path in here:
+            ObjectPath(target.address + path.address[len(self.address) :]).hardlink_to(path)
+        return self.remove_all()
+
+    def remove_all(self) -> None:
+        """Remove all files of the folder."""
+        import obstore
+
+        if keys := [path.key for path, _ in self.files()]:
+            with told(self.address), suppress(FileNotFoundError):
+                obstore.delete(to_move(self.bucket), keys)
+                return
+            self.remove_all()  # Azure tells that another run has removed one of them
+
+    def mkdir(self, mode: int = 0o777, parents: bool = False, exist_ok: bool = False) -> None:  # noqa: FBT001, FBT002 - as `Path.mkdir`
+        """Nothing: a folder is there while a file is."""
+
+    def files(self) -> list[tuple[ObjectPath, ObjectStat]]:
+        """All files below, each with its facts, ascending."""
+        return sorted(self._below(), key=lambda found: found[0])
+
+    def entries(self) -> dict[str, ObjectStat]:
+        """The names in the folder, each with its facts, ascending."""
+        import obstore
+
+        with told(self.address):
+            found = obstore.list_with_delimiter(to_ask(self.bucket), self.key or None)
+        names = {posixpath.basename(path.rstrip("/")): ObjectStat(0, 0, "", S_IFDIR) for path in found["common_prefixes"]}
+        names |= {posixpath.basename(meta["path"]): stat_in(meta) for meta in found["objects"]}
+        return dict(sorted(names.items()))
+
+    def iterdir(self) -> Iterator[ObjectPath]:
+        """What lies in the folder."""
+        return iter([self / name for name in self.entries()])
+
+    def glob(self, pattern: str) -> Iterator[ObjectPath]:
+        """The files and folders that a pattern with `*`, `?`, `[...]` and `**` names. Hidden names count, as in `Path.glob`."""
+        head, _, rest = pattern.partition("/")
+        if head == "**":
+            return iter(sorted({path for path in self._all() if fits(path.address[len(self.address) + 1 :], pattern)}))
+        found = [self / head] if not set(head) & set("*?[") else [path for path in self.iterdir() if fnmatchcase(path.name, head)]
+        if not rest:
+            return iter([path for path in found if (path.is_dir() if pattern.endswith("/") else path.exists())])
+        return iter([deeper for path in found for deeper in path.glob(rest)])
+
+    def rglob(self, name: str) -> Iterator[ObjectPath]:
+        """All files and folders below with a name that a pattern names."""
+        return iter([path for path in self._all() if fnmatchcase(path.name, name)])
+
+    def _all(self) -> list[ObjectPath]:
+        """All files below, and the folders that they lie in."""
+        files = [path for path, _ in self.files()]
+        folders: set[ObjectPath] = set()
+        for path in files:
+            above = path.parent
+            while above != self and above not in folders:
+                folders.add(above)
+                above = above.parent
+        return sorted({*files, *folders})
+
+    def _below(self, chunk: int = 1000) -> Iterator[tuple[ObjectPath, ObjectStat]]:
+        import obstore
+
+        with told(self.address):
+            for found in obstore.list(to_ask(self.bucket), self.key or None, chunk_size=chunk):
+                for meta in found:
+                    yield ObjectPath(f"{self.bucket}/{meta['path']}"), stat_in(meta)

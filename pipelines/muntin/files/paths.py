@@ -1,0 +1,202 @@
+"""The path of a file or folder: of this machine, or of an object store. Nothing else asks which it is."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from errno import ELOOP, ENOENT, ENOTDIR
+from functools import singledispatch
+from glob import glob
+from pathlib import Path
+from stat import S_ISDIR
+from typing import TYPE_CHECKING, TypeVar
+
+from muntin.definition.extras import need
+from muntin.definition.relative_paths import is_object_store
+from muntin.errors import StateError
+from muntin.files.object_path import ObjectPath
+from muntin.files.object_stat import ObjectStat
+from muntin.files.settings import table_options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+AnyPath = Path | ObjectPath
+Item = TypeVar("Item")
+Stat = os.stat_result | ObjectStat
+_NOTHING = (ENOENT, ENOTDIR, ELOOP)
+_AT_ONCE = 16  # questions
+
+
+def path_of(place: str | AnyPath, *parts: str) -> AnyPath:
+    """The path of a place, with parts below it.
+
+    >>> str(path_of("s3://bucket/state/", "a", "b.parquet"))
+    's3://bucket/state/a/b.parquet'
+    >>> path_of("state", "a")
+    PosixPath('state/a')
+
+    Raises:
+        MissingPackageError: of an address, where `muntin[s3]` is not installed.
+    """
+    if isinstance(place, ObjectPath) or (isinstance(place, str) and is_object_store(place)):
+        need("obstore")
+        scheme, _, rest = str(place).partition("://")
+        return ObjectPath("/".join([f"{scheme}:/", *filter(None, [*rest.split("/"), *"/".join(parts).split("/")])]))
+    return Path(place, *parts)
+
+
+def below(folder: str, path: str) -> str:
+    """The path of something in a folder, or with `../` beside it.
+
+    >>> below("s3://bucket/a/b", "../c")
+    's3://bucket/a/c'
+    """
+    while path.startswith("../"):
+        folder, path = folder.rstrip("/").rpartition("/")[0], path[3:]
+    return f"{folder}/{path}"
+
+
+@singledispatch
+def remove_folder(path: AnyPath) -> None:
+    """Remove a folder with all that is in it. What is not there is no error."""
+    shutil.rmtree(str(path), ignore_errors=True)
+
+
+@remove_folder.register(ObjectPath)
+def _(path: ObjectPath) -> None:
+    path.remove_all()
+
+
+@singledispatch
+def sizes_below(path: AnyPath) -> list[tuple[AnyPath, int, float]]:
+    """All files below a folder: path, bytes, and when it was written, in seconds since 1970. Those that go meanwhile are none."""
+    found: list[tuple[AnyPath, int, float]] = []
+    for folder, _, names in os.walk(str(path)):
+        for name in names:
+            with suppress(FileNotFoundError):
+                stat = os.stat(f"{folder}/{name}")  # noqa: PTH116 - a Path takes twice as long
+                found.append((Path(folder, name), stat.st_size, stat.st_mtime))
+    return found
+
+
+@sizes_below.register(ObjectPath)
+def _(path: ObjectPath) -> list[tuple[AnyPath, int, float]]:
+    return [(file, stat.st_size, stat.st_mtime) for file, stat in path.files()]
+
+
+@singledispatch
+def folders_in(path: AnyPath) -> list[AnyPath]:
+    """The folders in a folder, ascending; none where there is no such folder."""
+    return ascending(folder for folder in path.iterdir() if folder.is_dir()) if path.is_dir() else []
+
+
+@folders_in.register(ObjectPath)
+def _(path: ObjectPath) -> list[AnyPath]:
+    return [path / name for name, stat in path.entries().items() if S_ISDIR(stat.st_mode)]
+
+
+@singledispatch
+def move_folder(path: AnyPath, target: AnyPath) -> None:
+    """Give a folder another name, in one step.
+
+    Raises:
+        StateError: an object store has no such step.
+    """
+    rename(path, target)
+
+
+@move_folder.register(ObjectPath)
+def _(path: ObjectPath, target: AnyPath) -> None:
+    raise StateError(
+        f"{path} is to become {target}, and an object store cannot rename a folder in one step; stop all runs, move it "
+        "with the store's own tool (as aws s3 mv --recursive), and run again"
+    )
+
+
+def matching(pattern: str) -> list[str]:
+    """The paths that a pattern with `*`, `?`, `[...]` and `**` names, ascending; a hidden name counts only if its dot is asked for."""
+    path = path_of(pattern)
+    if not isinstance(path, ObjectPath):
+        return sorted(glob(pattern, recursive=True))  # noqa: PTH207 - Path.glob takes no absolute pattern
+    found = ObjectPath(path.bucket).glob(path.key)
+    return sorted(str(each) for each in found if "/." not in str(each) or "/." in pattern)
+
+
+def names_in(folder: str) -> dict[str, Stat | None]:
+    """The names in a folder, ascending, each with its facts where listing tells them; none where there is no such folder."""
+    path = path_of(folder)
+    if isinstance(path, ObjectPath):
+        return dict(path.entries())
+    with suppress(OSError):
+        return dict.fromkeys(sorted(os.listdir(folder)))  # noqa: PTH208 - names alone, of which a folder may have many
+    return {}
+
+
+def stats_of(paths: Sequence[str]) -> dict[str, Stat]:
+    """Path -> its facts, of those that are there. An object store is asked for several at once."""
+    if not any(map(is_object_store, paths)):
+        return {path: stat for path in paths if (stat := _stat(path))}
+    with ThreadPoolExecutor(_AT_ONCE) as threads:
+        found = threads.map(_stat, paths)
+        return {path: stat for path, stat in zip(paths, found, strict=True) if stat}
+
+
+def stat_of(path: str) -> Stat:
+    """The facts of a path.
+
+    Raises:
+        FileNotFoundError: there is nothing.
+    """
+    return path_of(path).stat() if is_object_store(path) else os.stat(path)  # noqa: PTH116 - a Path takes twice as long
+
+
+def _stat(path: str) -> Stat | None:
+    """What the disk or the store tells of a path; None if there is nothing. A run asks for each file of its batches."""
+    try:
+        return stat_of(path)
+    except OSError as wrong:
+        if wrong.errno in _NOTHING:
+            return None
+        raise
+
+
+def etag(stat: Stat) -> str | None:
+    """What an object store calls a content: another content, another ETag. A disk has none."""
+    return stat.st_ino if isinstance(stat, ObjectStat) else None
+
+
+def rename(path: AnyPath, target: AnyPath) -> None:
+    """Give a file or a folder another name on its disk or in its bucket. In an object store it is copied, and the old one removed."""
+    path.rename(target)  # type: ignore[arg-type]
+
+
+def ascending(paths: Iterable[AnyPath]) -> list[AnyPath]:
+    """Paths of the same disk or bucket in their order."""
+    return sorted(paths)  # type: ignore[type-var]
+
+
+def relative(path: AnyPath, folder: AnyPath) -> str:
+    """The path of something below a folder."""
+    return os.path.relpath(path, folder) if isinstance(path, Path) and isinstance(folder, Path) else str(path)[len(str(folder)) + 1 :]
+
+
+def side_by_side(do: Callable[[Item], object], items: Sequence[Item], place: str) -> None:
+    """Do something with each item, one after the other; several at once where `place` is in an object store, whose answers take their time.
+
+    Raises:
+        Exception: what the first of the items raises.
+    """
+    if len(items) < 2 or not is_object_store(place):  # noqa: PLR2004 - nothing is beside one
+        for item in items:
+            do(item)
+        return
+    with ThreadPoolExecutor(_AT_ONCE) as threads:
+        list(threads.map(do, items))
+
+
+def options_of(place: str) -> dict[str, str] | None:
+    """How a Delta table at a place is reached; None on a disk."""
+    return table_options(place) if is_object_store(place) else None

@@ -1,0 +1,57 @@
+"""What Arrow reads a file from: a local file by its path, as fast as ever; a file of an object store by its content."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from muntin.definition.relative_paths import is_object_store
+from muntin.files.object_path import ObjectPath
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_TAIL = 2**18  # bytes; the footers of nearly all files are shorter
+_LENGTH = 8  # bytes at the end of a Parquet file: the length of its footer, and `PAR1`
+
+
+def readable(place: str | Path | ObjectPath) -> str | pa.BufferReader:
+    """A file for Arrow to read, all of it or much of it.
+
+    Raises:
+        FileNotFoundError: there is no such file in the object store. Of a local file, Arrow tells.
+    """
+    return pa.BufferReader(ObjectPath(str(place)).readable()) if is_object_store(str(place)) else str(place)
+
+
+def readable_footer(place: str | Path | ObjectPath) -> str | pa.BufferReader:
+    """A Parquet file for Arrow to read its footer alone.
+
+    Raises:
+        FileNotFoundError: as `readable`.
+    """
+    return pa.BufferReader(footer_end(str(place))[0]) if is_object_store(str(place)) else str(place)
+
+
+def size_and_footer(place: Path | ObjectPath) -> tuple[int, str | pa.BufferReader]:
+    """The size of a file in bytes, and what Arrow reads its footer from.
+
+    Raises:
+        OSError: there is no such file.
+    """
+    if not isinstance(place, ObjectPath):
+        return place.stat().st_size, str(place)
+    tail, size = footer_end(place.address)
+    return size, pa.BufferReader(tail)
+
+
+def footer_end(address: str) -> tuple[bytes, int]:
+    """The end of a Parquet file in an object store that holds its footer, and the size of the file.
+
+    https://parquet.apache.org/docs/file-format/
+    """
+    path = ObjectPath(address)
+    tail, size = path.end(_TAIL)
+    footer = int.from_bytes(tail[-_LENGTH:-4], "little") + _LENGTH if len(tail) >= _LENGTH else 0
+    return path.end(footer) if len(tail) < footer <= size else (tail, size)

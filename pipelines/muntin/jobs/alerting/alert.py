@@ -1,0 +1,141 @@
+"""Tell of one run: what is wrong and new, what is over, and what waits to be sent. Nothing of this stops a run."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from muntin.alerts.findings import findings
+from muntin.alerts.message import message, summary
+from muntin.alerts.recovery import recovered
+from muntin.errors import MuntinError
+from muntin.jobs.alerting.backfills import Backfills, Ended
+from muntin.jobs.alerting.delivery import Sender, deliver
+from muntin.jobs.alerting.folders import below
+from muntin.jobs.alerting.outbox import Outbox
+from muntin.jobs.alerting.problems import Problems
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from muntin.alerts.declaration import Alerts
+    from muntin.alerts.facts import Run
+    from muntin.alerts.findings import Finding
+    from muntin.alerts.message import Message
+    from muntin.files.paths import AnyPath
+
+IDLE_S = 600
+"""After so many seconds without another run of a backfill, any run sends its summary."""
+
+_ASKED = 100
+log = logging.getLogger("muntin")
+
+
+@dataclass(frozen=True, slots=True)
+class InBackfill:
+    """How a run stands to the backfills of its DAG.
+
+    Attributes:
+        run: its name in Airflow.
+        inside: whether it is of a backfill.
+        unfinished: names of runs -> how many of them have not ended; None -> how many of all runs of the DAG.
+        link: the address where a person goes on.
+    """
+
+    run: str
+    inside: bool
+    unfinished: Callable[[Sequence[str] | None], int]
+    link: str = ""
+
+
+def tell(
+    alerts: Alerts, state: str | AnyPath, gathered: Callable[[], Run], sender: Sender | None = None, backfill: InBackfill | None = None
+) -> tuple[str, ...]:
+    """Send the message of a run, if it needs one, and what waits of earlier runs.
+
+    A run of a backfill sends no message of its own: the last to end sends one of all.
+
+    Args:
+        alerts: the declaration.
+        state: the folder of the state; before the first run it is not there, and nothing is remembered.
+        gathered: the facts of the run.
+        sender: how channels are reached.
+        backfill: how the run stands to backfills; None: no backfill can be.
+
+    Returns:
+        What became of the messages, a line each; also if something went wrong.
+    """
+    try:
+        messages = list(_messages(alerts, state, gathered(), backfill))
+        return deliver(alerts, Outbox(below(state, "unsent")), messages, sender or Sender())
+    except Exception as wrong:  # noqa: BLE001 - an alert must never be the reason why a run fails
+        line = f"not told: {wrong if isinstance(wrong, MuntinError | OSError) else type(wrong).__name__}"
+        log.warning("alerts: %s", line)
+        return (line,)
+
+
+def expect(state: str | AnyPath, backfill: InBackfill) -> None:
+    """Note that a run of a backfill is about to end, so that no other run sends the summary before this run has told."""
+    if backfill.inside and (folder := below(state, "backfill")):
+        Backfills(folder).expect(backfill.run)
+
+
+def _messages(alerts: Alerts, state: str | AnyPath, run: Run, backfill: InBackfill | None) -> Iterator[Message]:
+    """The message of the run unless it is of a backfill, and the summary of a backfill if the run is the last."""
+    found, over = _looked(alerts, state, run)
+    folder = below(state, "backfill") if backfill else None
+    runs = Backfills(folder) if folder else None
+    inside = runs and backfill and backfill.inside and runs.add(Ended(backfill.run, run.failed, tuple(found), tuple(over)))
+    if (found or over) and not inside:
+        yield message(run, found, over)
+    if runs and backfill:
+        yield from _summary(run.pipeline, runs, backfill)
+
+
+def _looked(alerts: Alerts, state: str | AnyPath, run: Run) -> tuple[list[Finding], list[Finding]]:
+    """What is to be told of a run, and what is over. A missing interval is told once."""
+    problems = Problems(below(state, "problems"))
+    found = findings(alerts, run)
+    over = [problem for problem in recovered(problems.all(), run, found) if problems.take(problem)]
+    return [one for one, new in [(one, problems.add(one)) for one in found] if new or one.kind != "hole"], over
+
+
+def _summary(pipeline: str, runs: Backfills, backfill: InBackfill) -> Iterator[Message]:
+    """The message of a backfill, if this run is its last and there is something to say."""
+    if (idle_s := runs.idle_s()) is None or not (idle_s > IDLE_S or _is_last(runs, backfill)):
+        return
+    ended = runs.take()
+    found, over = _together(ended)
+    if found or over:
+        yield summary(pipeline, len(ended), sum(run.failed for run in ended), found, over, link=backfill.link)
+
+
+def _together(ended: Sequence[Ended]) -> tuple[list[Finding], list[Finding]]:
+    """What was wrong and what is over, without holes that the backfill itself opened and filled, as its runs end in any order."""
+    met, mended = ({one.key for run in ended for one in getattr(run, what)} for what in ("found", "over"))
+    found = [one for run in ended for one in run.found if one.kind != "hole" or one.key not in mended]
+    return found, [one for run in ended for one in run.over if one.key not in met]
+
+
+def _is_last(runs: Backfills, backfill: InBackfill) -> bool:
+    """Whether all runs of the DAG that Airflow counts as unfinished have told, and all that it counts as ended, too.
+
+    Airflow counts a run as ended before it calls back, so the runs that are about to tell are looked for after its count.
+    """
+    told = list(dict.fromkeys([backfill.run, *runs.newest(_ASKED)]))
+    return _others(backfill.unfinished, told) <= 0 and not runs.expects()
+
+
+def _others(unfinished: Callable[[Sequence[str] | None], int], told: Sequence[str]) -> int:
+    """How many runs have not ended, without some.
+
+    Airflow tells one number at a time. A run that ends between two answers would be in one of them only, and the last run would take
+    itself for another; so it is asked until the number of those runs is the same before and after.
+    """
+    before = unfinished(told)
+    while True:
+        every, after = unfinished(None), unfinished(told)
+        if after == before:
+            return every - after
+        before = after

@@ -1,0 +1,127 @@
+"""What the runs of a backfill found, a small file a run, until one of them is the last and all of it becomes one message."""
+
+from __future__ import annotations
+
+import json
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from muntin.alerts.findings import Finding
+from muntin.errors import StateError
+from muntin.files.paths import ascending, remove_folder, rename
+from muntin.store.disk import write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from muntin.files.paths import AnyPath
+
+ROWS = 10
+"""Failing rows that are kept of a run."""
+
+EXPECTED_S = 60
+"""So long a run may take from the end of its work to the call that tells of it; after that, nobody waits for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A run of a backfill that has ended.
+
+    Attributes:
+        run: its name in Airflow.
+        failed: whether it published nothing because something went wrong.
+        found: what was wrong.
+        over: problems told before that are over.
+    """
+
+    run: str
+    failed: bool
+    found: tuple[Finding, ...]
+    over: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Backfills:
+    """The ended runs of the backfill of a state. Airflow has one backfill of a DAG at a time."""
+
+    folder: AnyPath
+
+    def add(self, ended: Ended) -> bool:
+        """Remember a run; a second time takes the place of the first, as after a retry. Whether the disk took it."""
+        facts = {"run": ended.run, "failed": ended.failed, "found": _plain(ended.found), "over": _plain(ended.over)}
+        try:
+            write_whole(self._file(ended.run), json.dumps(facts).encode())
+        except StateError:
+            return False
+        return True
+
+    def expect(self, run: str) -> None:
+        """Note that a run is about to end: from here on Airflow may count it as ended, and it is not told yet."""
+        with suppress(StateError):
+            write_whole(self._file(run), json.dumps({"expected": run}).encode())
+
+    def expects(self) -> bool:
+        """Whether a run that is about to end has not been added."""
+        now = time.time()
+        young = (path for path in self.folder.glob("*.json") if now - _written(path) < EXPECTED_S)
+        return any("expected" in _facts(path) for path in young)
+
+    def newest(self, count: int) -> list[str]:
+        """The names of the runs that ended last."""
+        files = sorted(self.folder.glob("*.json"), key=_written, reverse=True)[:count]
+        return [ended.run for ended in map(_read, files) if ended]
+
+    def idle_s(self) -> float | None:
+        """Seconds since the last run ended; None if no run is remembered."""
+        written = max(map(_written, self.folder.glob("*.json")), default=None)
+        return None if written is None else time.time() - written
+
+    def take(self) -> list[Ended]:
+        """Forget all runs and return them. Of runs at the same time one gets them."""
+        taken = self.folder.with_name(f"{self.folder.name}.{uuid4().hex}")
+        try:
+            rename(self.folder, taken)
+        except OSError:
+            return []
+        ended = [_read(path) for path in ascending(taken.glob("*.json"))]
+        remove_folder(taken)
+        return [one for one in ended if one]
+
+    def _file(self, run: str) -> AnyPath:
+        return self.folder / f"{sha256(run.encode()).hexdigest()[:24]}.json"
+
+
+def _plain(findings: Sequence[Finding]) -> list[dict[str, Any]]:
+    """Findings as JSON types, with few of their rows."""
+    return [told | {"rows": told["rows"][:ROWS]} for told in (one.to_dict() for one in findings)]
+
+
+def _findings(facts: Iterable[Mapping[str, Any]]) -> tuple[Finding, ...]:
+    return tuple(Finding.of_dict(each) for each in facts)
+
+
+def _facts(path: AnyPath) -> Mapping[str, Any]:
+    try:
+        facts = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return facts if isinstance(facts, dict) else {}
+
+
+def _read(path: AnyPath) -> Ended | None:
+    facts = _facts(path)
+    try:
+        return Ended(facts["run"], facts["failed"], _findings(facts["found"]), _findings(facts["over"]))
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def _written(path: AnyPath) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0

@@ -1,0 +1,15 @@
+"""Where the alerts of a state keep what they remember: `<state>/alerts/problems`, `unsent` and `backfill`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from muntin.files.paths import path_of
+
+if TYPE_CHECKING:
+    from muntin.files.paths import AnyPath
+
+
+def below(state: str | AnyPath, name: str) -> AnyPath | None:
+    """A folder of the alerts in a state; None if there is no state yet, as before the first run."""
+    return path_of(state, "alerts", name) if path_of(state).is_dir() else None

@@ -1,0 +1,126 @@
+"""The facts of a run for its alerts, from its reports, its error and the tables of its state."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from muntin.alerts.facts import Batch, Hole, Run
+from muntin.definition.instants import BEFORE_ALL, instant_us
+from muntin.definition.schedule import Interval
+from muntin.jobs.reports_table import last_accumulated
+from muntin.jobs.window_tables import published
+from muntin.quality.errors import ExpectationsFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from muntin.jobs.bound import Bound
+    from muntin.jobs.reports import BatchReport
+
+_MOST = 1000
+_USER = re.compile(r"(\w://)[^\s/@]+@")
+_NAMED = re.compile(r"(?i)((?:token|password|passwd|secret|api_?key)[\"']?\s*[=:]\s*)[^\s;&,]+")
+
+
+def ended_well(
+    bound: Bound,
+    intervals: Sequence[Interval],
+    reports: Iterable[BatchReport],
+    *,
+    quality: Iterable[Mapping[str, Any]],
+    published_counts: Mapping[str, int],
+    missing: Iterable[tuple[int, int]],
+    link: str,
+) -> Run:
+    """The facts of a run that published, or found nothing to publish."""
+    whole = spanned(intervals)
+    batches = tuple(_batch(report) for report in reports)
+    return Run(
+        bound.pipeline.name,
+        whole,
+        batches,
+        tuple(quality),
+        published=published_counts,
+        missing=tuple(_hole(bound, low, high, max(whole.end_us, high)) for low, high in missing),
+        before=_before(bound, batches),
+        link=link,
+    )
+
+
+def failed(bound: Bound, intervals: Sequence[Interval], wrong: BaseException, *, link: str) -> Run:
+    """The facts of a run that raised. What it read before is told by the table of reports."""
+    batches = _read(bound, intervals)
+    quality = tuple(report.to_dict() for report in wrong.reports) if isinstance(wrong, ExpectationsFailed) else ()
+    return Run(
+        bound.pipeline.name,
+        spanned(intervals),
+        batches,
+        quality,
+        failure=None if quality else first_line(wrong),
+        published=None,
+        before=_before(bound, batches),
+        stays_us=_stays(bound),
+        link=link,
+    )
+
+
+def spanned(intervals: Sequence[Interval]) -> Interval:
+    """From the first start to the last end."""
+    return Interval(min(each.start_us for each in intervals), max(each.end_us for each in intervals))
+
+
+def first_line(wrong: BaseException) -> str:
+    """The name of an error, and the first line of its text, without passwords of addresses.
+
+    >>> first_line(ValueError("no answer of sc://me:secret@host/;token=abc"))
+    'ValueError: no answer of sc://***@host/;token=***'
+    """
+    text = next((line for line in str(wrong).splitlines() if line.strip()), "no message")
+    text = _USER.sub(r"\1***@", _NAMED.sub(r"\1***", text.strip()))
+    return f"{type(wrong).__name__}: {text}"
+
+
+def _batch(report: BatchReport) -> Batch:
+    interval = Interval(instant_us(report.interval_start, "start"), instant_us(report.interval_end, "end"))
+    return Batch(interval, report.rows_read, report.rows_quarantined, report.rows_late if report.watermark else None)
+
+
+def _read(bound: Bound, intervals: Sequence[Interval]) -> tuple[Batch, ...]:
+    """The batches that were read, as far as reports tell."""
+    known = last_accumulated(bound.store, intervals)
+    return tuple(
+        Batch(each, known[each.start_us]["rows_read"], known[each.start_us]["rows_quarantined"])
+        for each in intervals
+        if each.start_us in known
+    )
+
+
+def _before(bound: Bound, batches: Sequence[Batch]) -> tuple[tuple[int, int], ...]:
+    """The rows of the batches before the first, if a batch is empty and that is asked."""
+    count = bound.alerts.empty_after if bound.alerts else None
+    if not count or all(batch.read for batch in batches):
+        return ()
+    first = min(batch.interval for batch in batches)
+    length = first.end_us - first.start_us
+    low = first.start_us - 4 * count * length  # a hole or two, or months of unequal length, may lie between
+    known = last_accumulated(bound.store, [Interval(low, low + length), Interval(first.start_us - length, first.start_us)])
+    return tuple((start, report["rows_read"]) for start, report in known.items() if start < first.start_us)
+
+
+def _hole(bound: Bound, low: int, high: int, end_us: int) -> Hole:
+    """A missing stretch, and how many intervals after its first have ended, counted up to `_MOST`."""
+    schedule = bound.pipeline.intervals
+    if schedule.step_us:
+        return Hole(Interval(low, high), max(0, (end_us - low) // schedule.step_us - 1))
+    border, age = schedule.after(low), 0
+    while border < end_us and age < _MOST:
+        border, age = schedule.after(border), age + 1
+    return Hole(Interval(low, high), age)
+
+
+def _stays(bound: Bound) -> int | None:
+    """How far time is known in what is published."""
+    ledgers = [published(bound.store, name).ledger for name in bound.windows]
+    marks = [int(ledger.entries.mark_us.max()) for ledger in ledgers if ledger and len(ledger.entries)]
+    return max((mark for mark in marks if mark > BEFORE_ALL // 2), default=None)

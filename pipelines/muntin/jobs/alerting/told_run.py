@@ -1,0 +1,90 @@
+"""Run a range, and tell its channels what was wrong with it."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from muntin.definition.instants import instant_us
+from muntin.errors import MuntinError
+from muntin.jobs.alerting.alert import tell
+from muntin.jobs.alerting.gathered import ended_well, failed
+from muntin.jobs.bound import Bound, bind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from datetime import datetime
+
+    from muntin.alerts.facts import Run
+    from muntin.definition.pipeline import Pipeline
+    from muntin.definition.schedule import Interval
+    from muntin.files.paths import AnyPath
+    from muntin.jobs.reports import RunReport
+
+
+def run_and_tell(
+    pipeline: Pipeline,
+    *,
+    root: str | AnyPath,
+    start: datetime,
+    end: datetime,
+    link: str,
+    **options: Any,  # noqa: ANN401 - those of `run`
+) -> RunReport:
+    """As `run`; if the definition declares alerts, the message of the run is sent when it has ended, well or not.
+
+    Args:
+        pipeline, root, start, end: as `run` takes them.
+        link: the command that goes on, for the message.
+        **options: as `run` takes them.
+
+    Raises:
+        MuntinError: as `run`. A channel that is down raises nothing: the report says so.
+    """
+    from muntin.jobs.run.run import run
+
+    with failure_told(pipeline, root, start, end, link=link):
+        report = run(pipeline, root=root, start=start, end=end, **options)
+    return told(pipeline, root, start, end, report, link=link)
+
+
+@contextmanager
+def failure_told(pipeline: Pipeline, root: str | AnyPath, start: datetime, end: datetime, *, link: str) -> Iterator[None]:
+    """Tell of a run that fails inside, and raise what it raised."""
+    try:
+        yield
+    except Exception as wrong:
+        error = wrong
+        with suppress(MuntinError):  # of an interval or a root that cannot be: the caller is told by `wrong`
+            _tell_of(pipeline, root, start, end, lambda bound, intervals: failed(bound, intervals, error, link=link))
+        raise
+
+
+def told(pipeline: Pipeline, root: str | AnyPath, start: datetime, end: datetime, report: RunReport, *, link: str) -> RunReport:
+    """The report of a run that went well, with what became of its message."""
+    lines = _tell_of(pipeline, root, start, end, lambda bound, intervals: _well(bound, intervals, report, link))
+    return replace(report, alerts=lines)
+
+
+def _tell_of(
+    pipeline: Pipeline, root: str | AnyPath, start: datetime, end: datetime, gathered: Callable[[Bound, list[Interval]], Run]
+) -> tuple[str, ...]:
+    """Tell of a run of a range; nothing if the definition declares no alerts or the range is empty."""
+    if pipeline.alerts is None:
+        return ()
+    intervals = pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end"))
+    bound = bind(pipeline, root)
+    return tell(bound.alerts, bound.folder, lambda: gathered(bound, intervals)) if bound.alerts and intervals else ()
+
+
+def _well(bound: Bound, intervals: list[Interval], report: RunReport, link: str) -> Run:
+    return ended_well(
+        bound,
+        intervals,
+        report.batches,
+        quality=report.quality,
+        published_counts={name: len(starts) for name, starts in report.published.items()},
+        missing=[(instant_us(low, "start"), instant_us(high, "end")) for low, high in report.waiting_for],
+        link=link,
+    )

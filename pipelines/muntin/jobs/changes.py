@@ -1,0 +1,141 @@
+"""Which windows a publication changes: those published before beside those that replace them. Pure, over two tables."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from muntin.states.columns import BATCH
+from muntin.states.keys import contiguous, key_codes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from muntin.states.frames import Ints
+
+
+BOUNDS = ("window_start", "window_end")
+
+
+@dataclass(frozen=True)
+class Changes:
+    """The windows of one name that a publication changed.
+
+    Attributes:
+        identity: the columns that tell one window from another, as origin, window_start, window_end.
+        before, after: row `i` of each is the same window, as it was and as it is: all columns of the published table. A row of nulls
+            stands for a window that was not there, or is not there any more, as `kinds` says.
+        kinds: "changed", "new" or "gone", one for each row.
+        uncompared: how many windows were too many to be compared.
+    """
+
+    identity: tuple[str, ...]
+    before: pa.Table
+    after: pa.Table
+    kinds: tuple[str, ...]
+    uncompared: int = 0
+
+    def __len__(self) -> int:
+        return len(self.kinds)
+
+    def __bool__(self) -> bool:
+        """Whether any window changed, or may have."""
+        return bool(self.kinds) or self.uncompared > 0
+
+    def rows(self, limit: int | None = None) -> Iterator[dict[str, Any]]:
+        """Each changed window: identity columns and bounds, `change`, and the values that differ, `old` and `new`.
+
+        >>> one = pa.table({"k": ["a"], "n": [1], "total": [5]}), pa.table({"k": ["a"], "n": [1], "total": [7]})
+        >>> list(compared(*one, identity=("k",)).rows())
+        [{'k': 'a', 'change': 'changed', 'old': {'total': 5}, 'new': {'total': 7}}]
+        """
+        count = len(self) if limit is None else min(limit, len(self))
+        both = zip(self.before.slice(0, count).to_pylist(), self.after.slice(0, count).to_pylist(), strict=True)
+        for kind, (old, new) in zip(self.kinds, both, strict=False):
+            there = new if kind == "new" else old
+            names = [name for name in there if name in self.identity or name in BOUNDS]
+            values = [name for name in there if name not in self.identity and name != BATCH]
+            told = [name for name in values if kind != "changed" or repr(old[name]) != repr(new[name])]
+            yield {
+                **{name: there[name] for name in names},
+                "change": kind,
+                "old": None if kind == "new" else {name: old[name] for name in told},
+                "new": None if kind == "gone" else {name: new[name] for name in told},
+            }
+
+
+def compared(before: pa.Table, after: pa.Table, *, identity: Sequence[str]) -> Changes:
+    """The windows that differ between two tables, sorted by identity.
+
+    Values are compared to the last bit; two NaN of the same bits are equal. The batch that closed a window does not count, nor does a
+    column that one table lacks or has in another type. A type that is wider afterwards, as long after int, is no other type.
+
+    Args:
+        before, after: published windows: the identity columns, results, and `batch`. No two rows of a table have the same identity.
+        identity: the names of the columns that tell windows apart.
+    """
+    before = _widened(before, after.schema, identity)
+    columns = [name for name in after.column_names if name in before.column_names and before[name].type == after[name].type]
+    before, after = before.select(columns), after.select(columns)
+    both = pa.concat_tables([before, after])
+    codes = key_codes([contiguous(both[name]) for name in identity], len(both))
+    old, new = codes[: len(before)], codes[len(before) :]
+    places = np.unique(codes)
+    at_old, at_new = _rows_of(places, old), _rows_of(places, new)
+    shared = (at_old >= 0) & (at_new >= 0)
+    values = [name for name in columns if name not in identity and name != BATCH]
+    differs = ~shared
+    differs[shared] = differing(before, after, values, at_old[shared], at_new[shared])
+    at_old, at_new = at_old[differs], at_new[differs]
+    kinds = np.where(at_old < 0, "new", np.where(at_new < 0, "gone", "changed"))
+    return Changes(tuple(identity), _taken(before, at_old), _taken(after, at_new), tuple(kinds.tolist()))
+
+
+_FAMILIES = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
+
+
+def _widened(before: pa.Table, after: pa.Schema, identity: Sequence[str]) -> pa.Table:
+    """The columns with the types that they have afterwards, where these are wider, and those of `identity` in any case."""
+    for at, (name, column) in enumerate(zip(before.column_names, before.columns, strict=True)):
+        kind = after.field(name).type if name in after.names else column.type
+        if kind != column.type and (name in identity or any(family(kind) and family(column.type) for family in _FAMILIES)):
+            with suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError):  # then it is another type
+                before = before.set_column(at, name, column.cast(kind))
+    return before
+
+
+def _rows_of(places: Ints, codes: Ints) -> Ints:
+    """For each code of `places` the row that has it; -1 where none has."""
+    rows = np.full(len(places), -1, np.int64)
+    rows[np.searchsorted(places, codes)] = np.arange(len(codes))
+    return rows
+
+
+def _taken(table: pa.Table, rows: Ints) -> pa.Table:
+    """Rows of a table; -1 is a row of nulls."""
+    return table.take(pa.array(rows, mask=rows < 0))
+
+
+def differing(before: pa.Table, after: pa.Table, values: Sequence[str], old: Ints, new: Ints) -> np.ndarray:
+    """Whether a value differs, for pairs of rows."""
+    out = np.zeros(len(old), np.bool_)
+    for name in values:
+        out |= _unequal(contiguous(before[name]).take(pa.array(old)), contiguous(after[name]).take(pa.array(new)))
+    return out
+
+
+def _unequal(one: pa.Array, other: pa.Array) -> np.ndarray:
+    """Whether two values differ in a bit, row by row."""
+    if pa.types.is_floating(one.type):
+        bits = pa.int64() if pa.types.is_float64(one.type) else pa.int32()
+        one, other = one.view(bits), other.view(bits)
+    nulls = [np.asarray(each.is_null()) for each in (one, other)]
+    if pa.types.is_nested(one.type):  # Arrow compares no lists
+        told = zip(map(repr, one.to_pylist()), map(repr, other.to_pylist()), strict=True)
+        return np.fromiter((this != that for this, that in told), np.bool_, len(one))
+    unequal = pa.compute.fill_null(pa.compute.not_equal(one, other), False)  # noqa: FBT003 - what a null becomes
+    return (nulls[0] != nulls[1]) | np.asarray(unequal)

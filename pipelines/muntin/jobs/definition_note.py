@@ -1,0 +1,119 @@
+"""A note beside a state: the definition as it was at the last run, in words, so that a plan can say what changed."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from muntin.definition.durations import spell
+from muntin.files.paths import path_of
+from muntin.store.disk import write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from muntin.definition.parts import Source
+    from muntin.definition.pipeline import Pipeline
+    from muntin.files.paths import AnyPath
+
+NAME = "definition.json"
+FACTS = "facts.json"
+
+
+def described(pipeline: Pipeline) -> dict[str, Any]:
+    """What counts of a definition: name of the part -> its text, or name -> text."""
+    return {
+        "keys": ", ".join(pipeline.keys),
+        "where": pipeline.where if isinstance(pipeline.where, str) else dict(pipeline.where or {}) or "",
+        "event_time": _of_sources(pipeline, lambda source: " ".join(filter(None, (source.event_time, source.unit, source.timezone)))),
+        "arrival": _of_sources(pipeline, lambda source: " ".join(filter(None, (source.arrival_order, source.arrival_time)))),
+        "dedupe": _of_sources(pipeline, _dedupe),
+        "schedule": str(pipeline.intervals),
+        "max_ahead": spell(pipeline.max_ahead_us),
+        "max_behind": "" if pipeline.max_behind_us is None else spell(pipeline.max_behind_us),
+        "watermark": pipeline.marks_by + (f", idle after {spell(idle_us)}" if (idle_us := pipeline.marking.idle_us) is not None else ""),
+        "on_gap": pipeline.on_gap,
+        "keep_states": str(pipeline.keep_states),
+        "windows": {name: spelled(window) for name, window in pipeline.windows.items()},
+        "aggregates": {name: str(aggregate) for name, aggregate in pipeline.aggregates.items()},
+        "derive": dict(pipeline.derive),
+    }
+
+
+def _of_sources(pipeline: Pipeline, told: Callable[[Source], str]) -> str | dict[str, str]:
+    """What is told of the source; name -> what is told of it, where there are several."""
+    return {name: told(source) for name, source in pipeline.sources.items()} or told(pipeline.origin)
+
+
+def _dedupe(source: Source) -> str:
+    """The columns by which rows of a source are compared, and how far."""
+    within = "" if source.dedupe_within_us is None else f" within {spell(source.dedupe_within_us)}"
+    return ", ".join(source.dedupe) + within
+
+
+def spelled(window: object) -> str:
+    """A kind of windows with durations as people write them."""
+    return re.sub(r"(\w+)_us=(\d+)", lambda found: f"{found[1]}={spell(int(found[2]))}", repr(window))
+
+
+def write(state: str, pipeline: Pipeline) -> None:
+    """Note the definition in the folder of its state, unless it is noted already.
+
+    Raises:
+        StateError: the disk refuses.
+    """
+    now = described(pipeline)
+    if read(state) != now:
+        write_whole(path_of(state, NAME), (json.dumps(now, indent=2) + "\n").encode())
+
+
+def note_facts(state: str, facts: str) -> None:
+    """Note in the folder of a state everything that determines it, for a state that may take it over.
+
+    Raises:
+        StateError: the disk refuses.
+    """
+    path = path_of(state, FACTS)
+    if not path.is_file():
+        write_whole(path, facts.encode())
+
+
+def noted_facts(state: AnyPath) -> Mapping[str, Any] | None:
+    """What determines a state; None where nobody noted it, as before format 3."""
+    try:
+        return json.loads((state / FACTS).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def read(state: str | AnyPath) -> Mapping[str, Any] | None:
+    """The definition of a state's last run; None where nobody noted it, as before version 0.2."""
+    try:
+        return json.loads(path_of(state, NAME).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """What is other in a definition, a sentence each.
+
+    >>> differences({"keys": "a", "windows": {"day": "x"}}, {"keys": "a, b", "windows": {"day": "x", "week": "y"}})
+    ["keys: 'a' is now 'a, b'", "windows: 'week' is new: y"]
+    """
+    found = []
+    for part in dict.fromkeys((*before, *now)):
+        old, new = before.get(part, ""), now.get(part, "")
+        if isinstance(old, dict) and isinstance(new, dict):
+            found += [line for name in dict.fromkeys((*old, *new)) for line in _of_name(part, name, old.get(name), new.get(name))]
+        elif old != new:
+            found.append(f"{part}: {old!r} is now {new!r}")
+    return found
+
+
+def _of_name(part: str, name: str, old: str | None, new: str | None) -> list[str]:
+    if old == new:
+        return []
+    if old is None:
+        return [f"{part}: {name!r} is new: {new}"]
+    return [f"{part}: {name!r} is gone" if new is None else f"{part}: {name!r} was {old}, is now {new}"]

@@ -1,0 +1,162 @@
+"""Examine a state: logs, files, states against ledgers and reports, notes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from muntin.definition.instants import BEFORE_ALL
+from muntin.files.paths import AnyPath, path_of
+from muntin.jobs.doctor.finding import Damage
+from muntin.jobs.pending import accumulated
+from muntin.jobs.reports_table import TABLE, last_accumulated
+from muntin.jobs.window_tables import place, published
+from muntin.store.contents import problem_of
+from muntin.store.expired_marks import expired_before
+from muntin.store.log_check import problems_of_log
+from muntin.store.paths import NOTES, QUARANTINE, batches_of_windows, parse_states_path
+from muntin.store.state import WINDOWS
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from muntin.jobs.bound import Bound
+    from muntin.states.frames import Ints
+    from muntin.store.store import File
+
+
+def damaged_logs(bound: Bound) -> dict[AnyPath, dict[AnyPath, str]]:
+    """Table -> the files of its log that are missing or not whole, of all tables of the state and those that readers know."""
+    home = path_of(bound.folder).parent
+    logs = sorted({*path_of(bound.folder).rglob("_delta_log"), *(home / WINDOWS).glob("*/_delta_log")})
+    return {log.parent: problems for log in logs if (problems := problems_of_log(log.parent))}
+
+
+def examine(bound: Bound, *, deep: bool) -> Damage:
+    """What is lost or damaged, once all logs can be read.
+
+    Args:
+        bound: the pipeline.
+        deep: whether files are read and compared with the digest in their names; else only whether they are there, and how large.
+    """
+    files, states = set[AnyPath](), set[int]()
+    states |= _disagreeing(bound)
+    for table in (*(frames.table for frames in bound.frame_sets), QUARANTINE, *bound.tables_of_ids):
+        bad, lost = _of_batches(bound, table, deep=deep)
+        files |= bad
+        states |= lost
+    windows, notes = dict[str, tuple[int, ...]](), dict[str, tuple[tuple[str, ...], ...]]()
+    for name in bound.windows:
+        bad, starts = _of_windows(bound, name, deep=deep)
+        files |= bad
+        states |= _without_states(bound, name)
+        if starts:
+            windows[name] = tuple(sorted(starts))
+        if lost_notes := _of_notes(bound, name, deep=deep):
+            notes[name] = lost_notes
+    return Damage(tuple(sorted(states)), windows, tuple(sorted(files)), notes)
+
+
+def gone_back(bound: Bound, tables: Collection[AnyPath]) -> set[int]:
+    """The batches that tables whose last commits are lost have as they were before these commits.
+
+    States are other than those that windows were published from; refused rows are more or fewer than was reported.
+    """
+    found = set[int]()
+    for name in bound.windows:
+        frames, ledger = bound.frames_of(name).table, published(bound.store, name).ledger
+        if ledger and path_of(bound.folder, frames) in tables:
+            there, entries = accumulated(bound, frames, bound.store.snapshot(frames)), ledger.entries
+            entries = entries.take(there.position(entries.start_us) >= 0)
+            other = there.version[there.position(entries.start_us)] != entries.version
+            found |= {*entries.start_us[other].tolist()}
+    if path_of(bound.folder, QUARANTINE) in tables:
+        kept = accumulated(bound, QUARANTINE, bound.store.snapshot(QUARANTINE))
+        rows = dict(zip(kept.start_us.tolist(), kept.rows.tolist(), strict=True))
+        found |= {start for start, report in _reported(bound).items() if rows.get(start, 0) not in (0, report["rows_quarantined"])}
+    return found
+
+
+def problem_of_file(folder: str, file: File, *, deep: bool) -> str | None:
+    """What is wrong with a file that a commit names; None: nothing is."""
+    path = path_of(folder, file.path)
+    try:
+        size = path.stat().st_size
+    except OSError:
+        return "is gone"
+    if size != file.size:
+        return f"has {size:,} bytes instead of {file.size:,}"
+    return problem_of(path) if deep else None
+
+
+def _of_batches(bound: Bound, table: str, *, deep: bool) -> tuple[set[AnyPath], set[int]]:
+    """The bad files of a table of states or of refused rows, and the starts of the batches in them."""
+    snapshot, folder = bound.store.snapshot(table), f"{bound.folder}/{table}"
+    bad = [file for file in snapshot.files if problem_of_file(folder, file, deep=deep)]
+    starts = set[int]()
+    for file in bad:
+        starts |= _starts_of(bound, file)
+    return {path_of(folder, file.path) for file in bad}, starts
+
+
+def _starts_of(bound: Bound, file: File) -> set[int]:
+    """The batches of a file: those that were read between the first and the last of its path. Its footer may be lost with it."""
+    facts = parse_states_path(file.path)
+    return {facts.first_us, facts.last_us, *(start for start in _reported(bound) if facts.first_us <= start <= facts.last_us)}
+
+
+def _of_windows(bound: Bound, name: str, *, deep: bool) -> tuple[set[AnyPath], set[int]]:
+    """The bad files of a table of windows, and the starts of the batches that closed windows in them."""
+    now, bad, starts = published(bound.store, name), set[AnyPath](), set[int]()
+    folder = place(bound.folder, now.table)
+    for file in now.snapshot.files:
+        if problem_of_file(folder, file, deep=deep):
+            bad.add(path_of(folder, file.path))
+            first, last = batches_of_windows(file.path) or (0, -1)
+            starts |= {*now.starts[(now.starts >= first) & (now.starts <= last)].tolist()}
+    return bad, starts
+
+
+def _without_states(bound: Bound, name: str) -> set[int]:
+    """The batches that windows were published from and that have no states any more."""
+    table = bound.frames_of(name).table
+    there = accumulated(bound, table, bound.store.snapshot(table)).start_us
+    return set(_but(published(bound.store, name).starts, there))
+
+
+def _disagreeing(bound: Bound) -> set[int]:
+    """The batches of which reports, states and refused rows do not agree: one of the tables has lost a commit."""
+    reports = _reported(bound)
+    read = np.array(sorted(reports), np.int64)
+    tables = (*(frames.table for frames in bound.frame_sets), *bound.tables_of_ids)
+    held = [accumulated(bound, table, bound.store.snapshot(table)).start_us for table in tables]
+    refused = np.array([start for start, report in reports.items() if report["rows_quarantined"]], np.int64)
+    kept = accumulated(bound, QUARANTINE, bound.store.snapshot(QUARANTINE)).start_us
+    reported_from = expired_before(bound.store.snapshot(TABLE).files) or BEFORE_ALL
+    unreported = [_but(there[there >= reported_from], read) for there in held]
+    lacking = [_but(read, there) for there in held] + unreported + [_but(refused, kept)]
+    return {start for starts in lacking for start in starts}
+
+
+def _reported(bound: Bound) -> Mapping[int, Mapping[str, Any]]:
+    """Start of a batch -> its last report."""
+    return last_accumulated(bound.store)
+
+
+def _but(starts: Ints, others: Ints) -> Iterable[int]:
+    return np.setdiff1d(starts, others).tolist()
+
+
+def _of_notes(bound: Bound, name: str, *, deep: bool) -> tuple[tuple[str, ...], ...]:
+    """The notes that a ledger names and that are lost or damaged."""
+    ledger = published(bound.store, name).ledger
+    if ledger is None:
+        return ()
+    notes = (ledger.entries.note_of(at) or () for at in ledger.entries.noted().tolist())
+    return tuple(note for note in notes if any(_note_problem(bound, path, deep=deep) for path in note))
+
+
+def _note_problem(bound: Bound, path: str, *, deep: bool) -> str | None:
+    place = path_of(bound.folder, NOTES, path)
+    return problem_of(place) if deep else None if place.exists() else "is gone"

@@ -1,0 +1,112 @@
+"""The table of ids: of each batch the ids of its events as hashes, in files like those of states.
+
+A batch has an id once, with the event time of the row that was the first of its batch to bring it. Which rows of other batches count
+is not part of it: ids follow from the source alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from muntin.states.columns import BATCH, EVENT_TIME, ID_HIGH, ID_LOW, ID_TIME, INSTANT
+from muntin.states.sorted import instants
+from muntin.store.contents import whole_content
+from muntin.store.parquet import Encoding, write_named
+from muntin.store.paths import IDS, StatesPath
+from muntin.store.store import Texts
+
+if TYPE_CHECKING:
+    from muntin.states.frames import Ints
+    from muntin.store.store import File
+
+SCHEMA = pa.schema([(BATCH, INSTANT), (ID_HIGH, pa.int64()), (ID_LOW, pa.int64()), (ID_TIME, INSTANT)])
+TEXTS = Texts(
+    "ids",
+    "Ids of the events of each batch, by which later batches find duplicates",
+    {
+        BATCH: "start of the interval of the batch that brought the event, UTC",
+        ID_HIGH: "the first half of a hash of the id",
+        ID_LOW: "the second half",
+        ID_TIME: "the event time, UTC",
+    },
+)
+_SMALL, _LARGE = 2**18, 2**23  # bytes of files that are kept in memory: of small ones many, of larger ones few
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ids:
+    """Ids of events, columns of integers: start of the batch and event time (microseconds), and the halves of the hash."""
+
+    batch: Ints
+    high: Ints
+    low: Ints
+    time: Ints
+
+    def __len__(self) -> int:
+        return len(self.batch)
+
+    def take(self, rows: Any) -> Ids:  # noqa: ANN401 - whatever chooses rows of an array
+        """Some of them: by number, by mask, or a stretch."""
+        return Ids(*(getattr(self, column.name)[rows] for column in fields(self)))
+
+    @staticmethod
+    def none() -> Ids:
+        """No ids."""
+        return Ids(*(np.empty(0, np.int64) for _ in fields(Ids)))
+
+    @staticmethod
+    def joined(parts: list[Ids]) -> Ids:
+        """The ids of several parts, one behind the other."""
+        return Ids(*(np.concatenate([getattr(part, column.name) for part in parts or [Ids.none()]]) for column in fields(Ids)))
+
+
+def of_batch(table: pa.Table, batch_us: int) -> Ids:
+    """The ids of a batch. `table`: as `ids_of_rows` gives it."""
+    high, low = (table[name].to_numpy().view(np.int64) for name in (ID_HIGH, ID_LOW))
+    return Ids(np.full(len(table), batch_us), high, low, table[EVENT_TIME].to_numpy())
+
+
+def write_ids(state: str, ids: Ids, batch_us: int, split: int) -> dict[str, Any]:
+    """Write the ids of a split; the file: path, size (bytes) and rows."""
+    low, high = (int(ids.time.min()), int(ids.time.max())) if len(ids) else (None, None)
+    name = StatesPath(batch_us, split, high, low, high).named
+    return write_named(_table(ids), f"{state}/{IDS}", name, Encoding([BATCH]))
+
+
+def _table(ids: Ids) -> pa.Table:
+    batch, time = (pa.array(each).view(INSTANT) for each in (ids.batch, ids.time))
+    return pa.table([batch, pa.array(ids.high), pa.array(ids.low), time], SCHEMA)
+
+
+def read_ids(state: str, file: File) -> Ids:
+    """The ids in a file, batches ascending.
+
+    Raises:
+        StateError: it is gone or damaged.
+    """
+    kept = _small if file.size <= _SMALL else _larger if file.size <= _LARGE else _read
+    return kept(state, file)
+
+
+@lru_cache(maxsize=256)
+def _small(state: str, file: File) -> Ids:
+    """Neighbouring batches ask for the same files."""
+    return _read(state, file)
+
+
+@lru_cache(maxsize=8)
+def _larger(state: str, file: File) -> Ids:
+    return _read(state, file)
+
+
+def _read(state: str, file: File) -> Ids:
+    table = pq.read_table(pa.BufferReader(whole_content(f"{state}/{IDS}", file)))
+    high, low = (table[name].to_numpy() for name in (ID_HIGH, ID_LOW))
+    found = Ids(instants(table[BATCH]), high, low, instants(table[ID_TIME]))
+    return found if (np.diff(found.batch) >= 0).all() else found.take(np.argsort(found.batch, kind="stable"))

@@ -1,0 +1,150 @@
+"""The segments of a ledger: files without rows in the table of windows, with entries in their footers.
+
+segments, oldest first     600 entries   70   64   8   8   1   1
+a publication adds                                             1
+`MANY` small ones at the end become one, so that n publications leave about log(n) segments and write an entry log(n) times.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import astuple, dataclass, replace
+from functools import lru_cache, reduce
+from math import log
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
+from muntin.store.footers import footer, table_of, text_of
+from muntin.store.kept import kept
+from muntin.store.parquet import write_named
+from muntin.store.store import File
+from muntin.timeline.ledger import NOTES, Derivation, Entries, Ledger, Superseded, no_entries
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+
+MANY = 8
+_MOST = 2_000_000  # entries in memory, of some 100 bytes
+_VERSIONS = 3  # of a table's ledger: the whole, what was published since a run looked, and the segments that become one
+_SEGMENT = "ledger"  # how the names of segments begin
+_LEDGER, _ENTRIES, _DEFINITION = "muntin.ledger", "muntin.entries", "muntin.definition"
+_STATE, _SUPERSEDED = "muntin.state", "muntin.superseded"
+_NAME = re.compile(r"ledger_(?P<number>\d{10})_(?P<entries>\d{7,})_[0-9a-f]{16}\.parquet")
+
+_VALUES: Mapping[str, int | None] = {
+    "start_us": 0,
+    "version": None,
+    "mark_us": 0,
+    "low_us": AFTER_ALL,
+    "high_us": BEFORE_ALL,
+    "windows": 0,
+    "late": 0,
+    "missed": 0,
+    "open_us": AFTER_ALL,
+    "late_any": 0,
+    "note": None,
+}
+"""The values of an entry of version 0.1 in their order; for numbers what stands for a value that there was not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A file of a ledger: its number, which grows with every publication, and how many entries it has."""
+
+    file: File
+    number: int
+    entries: int
+
+
+def segments_of(files: Iterable[File]) -> tuple[Segment, ...]:
+    """The segments among the files of a table, oldest first. The only ledger of a state of version 0.1 is segment 0."""
+    ledgers = [file for file in files if file.path.startswith(_SEGMENT)]  # of hundreds of files, many times a run: no call for each
+    return tuple(sorted(map(_segment, ledgers), key=lambda segment: segment.number))
+
+
+def is_segment(path: str) -> bool:
+    """Whether a file of a table is a segment of its ledger."""
+    return path.startswith(_SEGMENT)
+
+
+def _segment(file: File) -> Segment:
+    return Segment(file, *_numbers(file.path))
+
+
+@lru_cache(maxsize=1024)
+def _numbers(path: str) -> tuple[int, int]:
+    """The number of a segment, and how many entries it has, as its name says."""
+    found = _NAME.fullmatch(path)
+    return (int(found["number"]), int(found["entries"])) if found else (0, 0)
+
+
+def _weight(ledger: Ledger | None) -> int:
+    """In entries. A ledger without any takes as much memory as some."""
+    return 50 + (len(ledger.entries) if ledger else 0)
+
+
+@kept(_MOST, _weight, newest=_VERSIONS)
+def read_ledger(folder: str, paths: tuple[str, ...]) -> Ledger | None:
+    """The ledger in some segments of a table, oldest first; None without segments. Names are contents: several steps of a run ask for it.
+
+    The newest segments, which are small, are put together first.
+    """
+    if not paths:
+        return None
+    ledgers = (_read(f"{folder}/{path}") for path in reversed(paths))
+    return reduce(lambda newer, older: replace(newer, entries=older.entries.newest(newer.entries)), ledgers)
+
+
+@kept(_MOST, _weight)
+def _read(path: str) -> Ledger:
+    texts = footer(path)
+    if _ENTRIES not in texts:
+        return _of_json(texts[_LEDGER])
+    superseded = tuple(Superseded(Derivation(state, name), version) for state, name, version in json.loads(texts.get(_SUPERSEDED, "[]")))
+    return Ledger(texts[_DEFINITION], Entries.of_table(table_of(texts[_ENTRIES])), texts.get(_STATE, ""), superseded)
+
+
+def write_segment(folder: str, schema: pa.Schema, number: int, ledger: Ledger) -> File:
+    """Write entries to a file without rows, which readers of a table with this schema do not notice."""
+    superseded = json.dumps([[*astuple(each.derivation), each.version] for each in ledger.superseded])
+    texts = {_ENTRIES: text_of(ledger.entries.to_table()), _DEFINITION: ledger.definition, _STATE: ledger.state, _SUPERSEDED: superseded}
+    no_rows = schema.with_metadata(texts).empty_table()
+    written = write_named(no_rows, folder, lambda digest: f"ledger_{number:010d}_{len(ledger.entries):07d}_{digest}.parquet")
+    return File(written["path"], written["size"], written["rows"])
+
+
+def to_merge(segments: Sequence[Segment], entries: int) -> int:
+    """How many of the last segments become one with a new one of some entries."""
+    merged, size = 0, entries
+    while True:
+        level = _level(size)
+        alike = next((at for at, segment in enumerate(reversed(segments)) if _level(segment.entries) > level), len(segments))
+        if alike + 1 < MANY or alike <= merged:
+            return merged
+        merged, size = alike, entries + sum(segment.entries for segment in segments[-alike:])
+
+
+def _level(entries: int) -> int:
+    return int(log(max(entries, 1), MANY) + 1e-9)
+
+
+def _of_json(text: str) -> Ledger:
+    """The ledger of a state of version 0.1: a list of values for each entry, in this order; None for what there was not."""
+    facts = json.loads(text)
+    rows = [dict(zip(_VALUES, entry, strict=False)) for entry in facts["entries"]]
+    if not rows:
+        return Ledger(facts["definition"], no_entries())
+    numbers = {name: absent for name, absent in _VALUES.items() if absent is not None}
+    columns = {name: np.array([_or(row.get(name), absent) for row in rows], np.int64) for name, absent in numbers.items()}
+    version = np.array([0 if row["version"] == "gap" else int(row["version"], 16) for row in rows], np.uint64)
+    note = pa.array([row.get("note") for row in rows], NOTES)
+    return Ledger(facts["definition"], Entries(**columns, version=version, made=np.zeros(len(rows), np.uint64), note=note))
+
+
+def _or(value: int | None, absent: int) -> int:
+    return absent if value is None else value

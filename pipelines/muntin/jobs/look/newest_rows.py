@@ -1,0 +1,134 @@
+"""Rows of a table a page at a time, those of the newest batches first. Only the files that a page needs are read.
+
+files by batches   [1 .. 512]   [513 .. 600] [520 .. 600]   [601]
+stretches               C              B                      A       files that overlap are read together
+a page                                 <--------------------------    from A on, until it is full
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+
+from muntin.errors import StateError
+from muntin.states.columns import BATCH, INSTANT
+from muntin.store.reading import read_files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from muntin.store.store import File, Snapshot
+
+    Span = Callable[[str], tuple[int, int] | None]
+
+_TOGETHER = 64  # stretches at most that are read in one go, while a page stays empty
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a page begins: at a batch, after so many of its rows."""
+
+    batch_us: int
+    skip: int
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some rows, and where the next page begins; None: there are no more."""
+
+    rows: pa.Table
+    after: Place | None
+
+
+def newest_rows(
+    folder: str,
+    snapshot: Snapshot,
+    span: Span,
+    *,
+    limit: int,
+    begin: Place | None = None,
+    condition: ds.Expression | None = None,
+    order: Sequence[str] = (),
+) -> Page:
+    """A page of a table with the column `batch`: by batch, the newest first, then by `order`.
+
+    Args:
+        folder: of the table.
+        snapshot: of the table.
+        span: path of a file -> starts of the first and the last of its batches; None: it holds no rows.
+        limit: so many rows at most.
+        begin: `after` of the page before.
+        condition: on the rows.
+        order: columns that sort the rows of a batch.
+
+    Raises:
+        StateError: a file is gone or cannot be read.
+    """
+    found, have, together = list[pa.Table](), 0, 1
+    rest = _stretches(snapshot.files, span, begin.batch_us if begin else None)
+    while rest and have <= limit:
+        part, rest = [file for stretch in rest[:together] for file in stretch], rest[together:]
+        rows = _sorted(_read(folder, replace(snapshot, files=tuple(part)), _up_to(condition, begin)), order)
+        rows = rows.slice(_skipped(rows, begin) if not have else 0)
+        found.append(rows.slice(0, limit + 1 - have))
+        have += len(found[-1])
+        together = min(together * 2, _TOGETHER)
+    table = pa.concat_tables(found) if found else _nothing(snapshot)
+    return Page(table.slice(0, limit), _after(table, limit, begin) if have > limit else None)
+
+
+def _stretches(files: Sequence[File], span: Span, up_to: int | None) -> list[list[File]]:
+    """The files that may hold batches up to one, the newest first; those that overlap together."""
+    spans = [(found[1], found[0], file) for file in files if (found := span(file.path)) and (up_to is None or found[0] <= up_to)]
+    stretches, low = list[list["File"]](), 0
+    for last, first, file in sorted(spans, key=lambda each: (-each[0], each[2].path)):
+        if stretches and last >= low:
+            stretches[-1].append(file)
+            low = min(low, first)
+        else:
+            stretches.append([file])
+            low = first
+    return stretches
+
+
+def _up_to(condition: ds.Expression | None, begin: Place | None) -> ds.Expression | None:
+    if begin is None:
+        return condition
+    before = ds.field(BATCH) <= pa.scalar(begin.batch_us, pa.int64()).cast(INSTANT)
+    return before if condition is None else condition & before
+
+
+def _read(folder: str, snapshot: Snapshot, condition: ds.Expression | None) -> pa.Table:
+    try:
+        return read_files(folder, snapshot, None, condition)
+    except OSError as wrong:
+        raise StateError(f"a file of {folder} is gone or cannot be read ({wrong}); run the batch that its path names again") from wrong
+
+
+def _sorted(rows: pa.Table, order: Sequence[str]) -> pa.Table:
+    named = [(name, "ascending") for name in order if name in rows.column_names]
+    return rows.sort_by([(BATCH, "descending"), *named]) if len(rows) else rows
+
+
+def _skipped(rows: pa.Table, begin: Place | None) -> int:
+    """How many of the first rows earlier pages had."""
+    return min(begin.skip, _of_batch(rows, begin.batch_us)) if begin else 0
+
+
+def _of_batch(rows: pa.Table, batch_us: int) -> int:
+    return int(pa.compute.sum(pa.compute.equal(rows[BATCH].cast(pa.int64()), batch_us)).as_py() or 0)
+
+
+def _after(table: pa.Table, limit: int, begin: Place | None) -> Place:
+    """The place behind the rows of a page, of which one more is known."""
+    shown = table.slice(0, limit)
+    last = shown[BATCH].cast(pa.int64())[limit - 1].as_py()
+    before = begin.skip if begin and begin.batch_us == last else 0
+    return Place(last, before + _of_batch(shown, last))
+
+
+def _nothing(snapshot: Snapshot) -> pa.Table:
+    return (snapshot.schema or pa.schema([(BATCH, INSTANT)])).empty_table()

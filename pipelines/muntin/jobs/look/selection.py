@@ -1,0 +1,97 @@
+"""Some of a window table: columns, a stretch of time, keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import and_
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+from muntin.definition.instants import instant_us
+from muntin.definition.spelling import did_you_mean
+from muntin.errors import DefinitionError
+from muntin.states.columns import INSTANT
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What to read of the windows; None stands for everything.
+
+    Attributes:
+        columns: names of result columns, in the order they shall have.
+        start, end: windows start at or after `start` and end at or before `end`; aware datetimes.
+        keys: key column -> a value, or several in a list; None is null.
+    """
+
+    columns: Sequence[str] | None = None
+    start: datetime | None = None
+    end: datetime | None = None
+    keys: Mapping[str, Any] | None = None
+
+    def check(self, columns: Sequence[str], keys: Sequence[str]) -> None:
+        """See that the columns and keys that are asked for are there.
+
+        Raises:
+            DefinitionError: they are not, an instant has no time zone, or the start is later than the end.
+        """
+        for what, asked, there in (("columns", self.columns or (), columns), ("keys", self.keys or (), keys)):
+            for name in asked:
+                if name not in there:
+                    raise DefinitionError(f"{what}: there is no {name!r}; there are {', '.join(there)}{did_you_mean(name, there)}")
+        for what, instant in (("start", self.start), ("end", self.end)):
+            if instant is not None:
+                instant_us(instant, what)
+        if self.start is not None and self.end is not None and self.start > self.end:
+            raise DefinitionError(f"start: {self.start.isoformat()} is later than the end, {self.end.isoformat()}; no window lies between")
+
+    def of_keys(self, schema: pa.Schema) -> pc.Expression | None:
+        """The condition on the keys, for a table with these types; None where there is none."""
+        known = ((name, asked) for name, asked in (self.keys or {}).items() if name in schema.names)
+        return _all(_is_among(name, _several(asked), schema.field(name).type) for name, asked in known)
+
+    def of_time(self) -> pc.Expression | None:
+        """The condition on the windows' bounds; None where there is none."""
+        bounds = []
+        if self.start is not None:
+            bounds.append(ds.field("window_start") >= _instant(self.start, "start"))
+        if self.end is not None:
+            bounds.append(ds.field("window_end") <= _instant(self.end, "end"))
+        return _all(bounds)
+
+    def filtered(self, table: pa.Table) -> pa.Table:
+        """The rows of a table that are asked for."""
+        for condition in (self.of_keys(table.schema), self.of_time()):
+            table = table if condition is None else table.filter(condition)
+        return table
+
+
+def _instant(moment: datetime, what: str) -> pa.Scalar:
+    return pa.scalar(instant_us(moment, what), pa.int64()).cast(INSTANT)
+
+
+def _several(asked: Any) -> list[Any]:  # noqa: ANN401 - a key's value, or some
+    return list(asked) if isinstance(asked, list | tuple | set | frozenset) else [asked]
+
+
+def _is_among(name: str, values: Sequence[Any], kind: pa.DataType) -> pc.Expression:
+    if pa.types.is_null(kind):  # of a table without rows
+        return ds.field(name).is_null()
+    try:
+        known = pa.array([value for value in values if value is not None]).cast(kind)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
+        raise DefinitionError(f"keys: {', '.join(map(repr, values))} cannot be read as {kind}, which {name!r} is") from None
+    found = ds.field(name).isin(known)
+    return found | ds.field(name).is_null() if None in values else found
+
+
+def _all(conditions: Iterable[pc.Expression]) -> pc.Expression | None:
+    found = list(conditions)
+    return reduce(and_, found) if found else None

@@ -1,0 +1,49 @@
+"""The last verdicts on a window, in a file beside its state: what the suite found is told after its run is over."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from muntin.files.paths import path_of
+from muntin.store.disk import write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from muntin.files.paths import AnyPath
+
+FOLDER = "quality"
+KEPT = 20
+"""So many verdicts on each window are kept."""
+
+
+def note_verdict(state: str | AnyPath, report: Mapping[str, Any], starts: Sequence[int], now: datetime) -> None:
+    """Put a report, as `QualityReport.to_dict` gives it, before those that are kept. Of two writers at once the last one counts.
+
+    Args:
+        state: the folder of the state.
+        report: on one window.
+        starts: of the batches whose windows were held against the suite, microseconds.
+        now: when that was.
+
+    Raises:
+        StateError: the disk refuses.
+    """
+    told = {"recorded_at": now.isoformat(), "batches": [min(starts), max(starts)] if starts else None, **report}
+    kept = [told, *last_verdicts(state, report["window"])][:KEPT]
+    write_whole(_file(state, report["window"]), (json.dumps(kept) + "\n").encode())
+
+
+def last_verdicts(state: str | AnyPath, window: str) -> list[dict[str, Any]]:
+    """The verdicts on a window, the newest first: a report's parts, `recorded_at` (ISO), and `batches`, the first and the last start."""
+    try:
+        found = json.loads(_file(state, window).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return []
+    return [each for each in found if isinstance(each, dict)]
+
+
+def _file(state: str | AnyPath, window: str) -> AnyPath:
+    return path_of(state, FOLDER, f"{window}.json")

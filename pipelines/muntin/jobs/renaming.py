@@ -1,0 +1,40 @@
+"""Renaming: a pipeline or a window with another name keeps its state and its table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from muntin.files.paths import folders_in, move_folder, path_of
+from muntin.store.disk import refused
+from muntin.store.state import OWNER_FILE, WINDOWS, give_to
+
+if TYPE_CHECKING:
+    from muntin.definition.pipeline import Pipeline
+    from muntin.files.paths import AnyPath
+
+
+def name_of_state(pipeline: Pipeline, root: AnyPath) -> str:
+    """The name that a pipeline's state has now: the one before, until the first run has taken it over."""
+    before, here = pipeline.renamed_from, path_of(root, pipeline.name)
+    return before if before and not here.exists() and path_of(root, before, OWNER_FILE).is_file() else pipeline.name
+
+
+def take_over(pipeline: Pipeline, root: AnyPath) -> None:
+    """Give the state and the tables of the names before the names of today. What has its name already stays.
+
+    Raises:
+        StateError: the disk refuses.
+    """
+    home = path_of(root, pipeline.name)
+    try:
+        if (before := name_of_state(pipeline, root)) != pipeline.name:
+            move_folder(path_of(root, before), home)
+        if pipeline.renamed_from:
+            give_to(home, pipeline.name, pipeline.renamed_from)
+        for window, old in pipeline.renamed_windows.items():
+            for folder in (home, *folders_in(home)):
+                table = folder / WINDOWS / old
+                if table.is_dir() and not (folder / WINDOWS / window).exists():
+                    move_folder(table, folder / WINDOWS / window)
+    except OSError as wrong:
+        raise refused(str(home), wrong) from wrong

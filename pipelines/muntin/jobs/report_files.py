@@ -1,0 +1,60 @@
+"""The files of the table of reports. Their names say which batches they tell of; many small ones become a larger one."""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+from math import log
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from muntin.definition.instants import label, of_label
+from muntin.store.parquet import Encoding, write_named
+from muntin.store.store import File
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+MANY = 32
+"""So many files of a size become one: a row is written again once for each power of this number of rows."""
+LARGE = 2**15
+"""Files with so many rows stay as they are: who asks for a batch reads a part of one file."""
+_GROUP = 2**11  # rows that are read together
+_NAME = re.compile(r"(?P<low>[^/_]+)_(?P<high>[^/_]+)_[0-9a-f]{16}\.parquet")
+
+
+def write_reports(table: pa.Table, folder: str) -> File:
+    """Write reports, whose column `batch` holds starts of batches (microseconds, UTC), to a new file."""
+    ends = pc.min_max(table["batch"].cast(pa.int64())).as_py()
+    low, high = label(ends["min"]), label(ends["max"])
+    written = write_named(table, folder, lambda digest: f"{low}_{high}_{digest}.parquet", Encoding(group=_GROUP))
+    return File(written["path"], written["size"], written["rows"])
+
+
+def telling_of(files: Iterable[File], low_us: int, high_us: int) -> tuple[File, ...]:
+    """The files that may tell of a batch that starts in `[low_us, high_us]`. Names that version 0.1 gave do not say."""
+    return tuple(file for file in files if not (found := _NAME.fullmatch(file.path)) or _meet(found, low_us, high_us))
+
+
+def bounds_of(file: File) -> tuple[int, int] | None:
+    """Starts of the first and the last batch that a file tells of; None if its name does not say."""
+    found = _NAME.fullmatch(file.path)
+    return (of_label(found["low"]), of_label(found["high"])) if found else None
+
+
+def _meet(found: re.Match[str], low_us: int, high_us: int) -> bool:
+    return of_label(found["low"]) <= high_us and of_label(found["high"]) >= low_us
+
+
+def crowd(files: Iterable[File]) -> Sequence[File]:
+    """Files to put together: as soon as there are `MANY` of a size, all of it; else none."""
+    for _, alike in groupby(sorted((file for file in files if 0 < file.rows < LARGE), key=_size), _size):
+        if len(found := list(alike)) >= MANY:
+            return found
+    return ()
+
+
+def _size(file: File) -> int:
+    return int(log(max(file.rows, 1), MANY) + 1e-9)

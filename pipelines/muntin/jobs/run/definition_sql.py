@@ -1,0 +1,43 @@
+"""That each SQL text of a definition is an expression over a row: looked at before DuckDB binds a text, for binding runs statements."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from muntin.aggregates.grouping import asked_of
+from muntin.definition.kinds import RowStates
+from muntin.sources.lift_sql import expression_sql, lifts_sql
+from muntin.sources.single_expressions import check_expression, check_type
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from muntin.jobs.bound import Bound
+
+
+def check_sql(bound: Bound) -> None:
+    """Refuse SQL that could do more than to look at a row.
+
+    Raises:
+        DefinitionError: names the part of the definition and what is wrong.
+    """
+    for column, kind in bound.source.types.items():
+        check_type(kind, f"types[{column!r}]")
+    for what, sql in _expressions(bound):
+        check_expression(sql, what)
+
+
+def _expressions(bound: Bound) -> Iterator[tuple[str, str]]:
+    """What names it, and the SQL."""
+    if where := bound.pipeline.filter:
+        yield "where", where
+    for name, aggregate in bound.aggregates.items():
+        for field in aggregate.fields:
+            for sql in (*lifts_sql(field).values(), *(expression_sql(each) for each, _ in asked_of(field))):
+                yield f"aggregates[{name!r}]", sql
+    for name, window in bound.windows.items():
+        if isinstance(window.made_of, RowStates):
+            for sql in (*window.made_of.lifts.values(), *(sql for sql, _ in window.made_of.needs)):
+                yield f"windows[{name!r}]", sql
+    for name, sql in bound.pipeline.derive.items():
+        yield f"derive[{name!r}]", sql

@@ -1,0 +1,78 @@
+"""What a state notes of its sinks: how far each is, and what went wrong last. A small file beside the log of the window's table."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from muntin.files.paths import path_of
+from muntin.jobs.window_tables import current, place
+from muntin.sinks.delivery import Position
+from muntin.store.disk import write_whole
+from muntin.store.log_check import commit_path
+
+if TYPE_CHECKING:
+    from muntin.files.paths import AnyPath
+    from muntin.jobs.bound import Bound
+    from muntin.sinks import Sink
+
+FOLDER = "_sinks"  # readers of Delta pass folders by that begin with a low line
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What is noted of a sink. `failed`: why the last attempt failed; "": it did not. `at`: when that was, ISO text in UTC."""
+
+    position: Position | None = None
+    failed: str = ""
+    at: str = ""
+
+
+def read_note(bound: Bound, sink: Sink) -> Note:
+    """The note of a sink; an empty one where it is missing or damaged: then all windows are sent."""
+    try:
+        found = json.loads(_path(bound, sink).read_text(encoding="utf-8"))
+        known = found["position"]
+        position = Position(str(known["table"]), int(known["version"]), str(known["mark"])) if known else None
+        return Note(position, str(found["failed"]), str(found["at"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return Note()
+
+
+def write_note(bound: Bound, sink: Sink, note: Note, since: Position | None = None) -> None:
+    """Note how far a sink is. Where another run has noted something since, the position that is further stays.
+
+    Args:
+        bound, sink: whose note.
+        note: what to write; without a position, the one that is noted stays.
+        since: the position that was noted when the sink was spoken to.
+
+    Raises:
+        StateError: the disk refuses.
+    """
+    before = read_note(bound, sink).position
+    rival = before is not None and before != since and note.position is not None and _is_behind(note.position, before)
+    position = before if note.position is None or rival else note.position
+    facts = None if position is None else {"table": position.table, "version": position.version, "mark": position.mark}
+    text = {"sink": sink.name, "window": sink.window, "position": facts, "failed": note.failed, "at": note.at}
+    write_whole(_path(bound, sink), f"{json.dumps(text, indent=1)}\n".encode())
+
+
+def mark_of(table: str, version: int) -> str:
+    """A name of the commit that made a version; "" where the log does not hold it any more."""
+    try:
+        return sha256(commit_path(path_of(table), version).read_bytes()).hexdigest()[:16]
+    except FileNotFoundError:
+        return ""
+
+
+def _is_behind(new: Position, before: Position) -> bool:
+    return before.table == new.table and new.version < before.version
+
+
+def _path(bound: Bound, sink: Sink) -> AnyPath:
+    window: Any = sink.window
+    digest = sha256(sink.name.encode()).hexdigest()[:12]
+    return path_of(place(bound.folder, current(bound.store, window).table), FOLDER, f"{digest}.json")

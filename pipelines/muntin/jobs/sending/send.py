@@ -1,0 +1,93 @@
+"""Bring all sinks of a definition up to date, side by side. Whatever goes wrong is a line of the log."""
+
+from __future__ import annotations
+
+import logging
+import time
+from contextlib import suppress
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+from muntin.errors import MuntinError
+from muntin.jobs.reports_table import utc_now
+from muntin.jobs.sending.catch_up import Sent, catch_up
+from muntin.jobs.sending.notes import Note, write_note
+from muntin.jobs.sending.patience import Patience
+from muntin.sinks.addresses import of_environment
+from muntin.sinks.delivery import Reach
+from muntin.sinks.errors import SinkError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
+
+    from muntin.jobs.bound import Bound
+    from muntin.sinks import Sink
+
+_LOOK_S = 0.02
+log = logging.getLogger("muntin")
+
+
+def send(bound: Bound, reach: Reach | None = None, *, anew: bool = False) -> tuple[Sent, ...]:
+    """Send to each sink what it lacks. Never raises: a sink that is down stops no run.
+
+    A sink that gives no sign of life for ten seconds is given up until the next run.
+
+    Args:
+        bound: the pipeline.
+        reach: how this process reaches sinks; None: by addresses of the environment, without Spark.
+        anew: whether all windows are sent, whatever the sinks have.
+    """
+    given = reach or Reach(of_environment)
+    attempts = [_Attempt(bound, sink, given, anew=anew) for sink in bound.sinks]
+    sent = tuple(attempt.outcome() for attempt in attempts)
+    for one in sent:
+        if one.failed:
+            log.warning("sinks: %s", one.line)
+    return sent
+
+
+def after_run(bound: Bound, session: Callable[[], AbstractContextManager[Any]]) -> tuple[str, ...]:
+    """Send to each sink what it lacks, with addresses of the environment; a line for each that got something or did not."""
+    return told(send(bound, Reach(of_environment, session))) if bound.sinks else ()
+
+
+def told(sent: Sequence[Sent]) -> tuple[str, ...]:
+    """A line for each sink that got something or did not."""
+    return tuple(one.line for one in sent if one.failed or one.rows)
+
+
+class _Attempt:
+    """One sink is brought up to date in a thread of its own, which is left alone when the sink is given up."""
+
+    def __init__(self, bound: Bound, sink: Sink, reach: Reach, *, anew: bool) -> None:
+        self._bound, self._sink, self._reach, self._anew = bound, sink, reach, anew
+        self._patience = Patience(sink.patience_us / 1e6)
+        self._sent: list[Sent] = []
+        self._thread = Thread(target=self._work, name="muntin sink", daemon=True)
+        self._thread.start()
+
+    def outcome(self) -> Sent:
+        """What became of it."""
+        while self._thread.is_alive() and not self._patience.is_over():
+            self._thread.join(_LOOK_S)
+        if self._sent:
+            return self._sent[0]
+        return self._failed(f"no answer within {self._patience.seconds:g} s")
+
+    def _work(self) -> None:
+        begun = time.monotonic()
+        try:
+            self._sent.append(catch_up(self._bound, self._sink, self._reach, self._patience, anew=self._anew))
+        except (SinkError, MuntinError) as wrong:
+            if not self._patience.over:
+                self._sent.append(self._failed(str(wrong)))
+        except Exception as wrong:  # noqa: BLE001 - its text may hold a secret
+            if not self._patience.over:
+                self._sent.append(self._failed(type(wrong).__name__))
+        log.debug("sinks: %s: %.1f s", self._sink.name, time.monotonic() - begun)
+
+    def _failed(self, why: str) -> Sent:
+        with suppress(MuntinError):
+            write_note(self._bound, self._sink, Note(failed=why, at=utc_now().isoformat()))
+        return Sent(self._sink.name, str(self._sink.window), failed=why)

@@ -1,0 +1,49 @@
+"""How far each sink is, as the state has noted it. No sink is asked."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from muntin.jobs.sending.notes import read_note
+from muntin.jobs.window_tables import current
+
+if TYPE_CHECKING:
+    from muntin.jobs.bound import Bound
+
+
+@dataclass(frozen=True, slots=True)
+class SinkStanding:
+    """A sink.
+
+    Attributes:
+        sink, window: its name, and the window that goes there.
+        version: of the window's table, which it has; None: it has nothing.
+        behind: how many versions of the table it lacks.
+        at: the last attempt that changed anything or failed; None: there was none.
+        failed: why that attempt failed; "": it did not.
+    """
+
+    sink: str
+    window: str
+    version: int | None
+    behind: int
+    at: datetime | None
+    failed: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """As a plain dict."""
+        return asdict(self)
+
+
+def standings(bound: Bound) -> list[SinkStanding]:
+    """The sinks of a definition, in its order."""
+    found = []
+    for sink in bound.sinks:
+        window = str(sink.window)
+        note, version = read_note(bound, sink), current(bound.store, window).snapshot.version
+        has = note.position.version if note.position else None
+        behind = max(version - (-1 if has is None else has), 0)
+        found.append(SinkStanding(sink.name, window, has, behind, datetime.fromisoformat(note.at) if note.at else None, note.failed))
+    return found

@@ -1,0 +1,107 @@
+"""Maintain: everything that keeps a state small and quick, at once. The runs do a slice of it each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from muntin.files.paths import path_of, relative, remove_folder, sizes_below
+from muntin.jobs.look.standing import standing
+from muntin.jobs.reports_table import last_read_at, utc_now
+from muntin.jobs.state_folders import bind_existing
+from muntin.jobs.upkeep.compact import compact
+from muntin.jobs.upkeep.expire import expire
+from muntin.jobs.upkeep.migrate import forget_undo
+from muntin.jobs.upkeep.tiers import make_tiers
+from muntin.jobs.upkeep.vacuum import Removed, vacuum
+from muntin.store.delta import DeltaStore
+from muntin.store.seen_tables import open_table
+from muntin.store.state import WINDOWS, states_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from muntin.definition.pipeline import Pipeline
+    from muntin.files.paths import AnyPath
+    from muntin.jobs.bound import Bound
+
+
+@dataclass(frozen=True, slots=True)
+class Maintained:
+    """What was done: table -> how often files of it were put together; and what was removed."""
+
+    compacted: dict[str, int]
+    removed: tuple[Removed, ...]
+
+
+def maintain(
+    pipeline: Pipeline,
+    *,
+    root: str | AnyPath,
+    older_than_us: int,
+    superseded: bool = False,
+    dry_run: bool = False,
+    now: datetime | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+) -> Maintained:
+    """Put small files together, shorten the logs of tables, and remove what nobody reads any more. Runs may go on meanwhile.
+
+    Args:
+        pipeline: the definition.
+        root: the folder above the states.
+        older_than_us: what is younger stays: longer than any run and any reader takes; microseconds.
+        superseded: whether states of earlier definitions that read no batch for so long are removed, with their windows.
+        dry_run: only tell what would be removed.
+        now: the present; None: the clock tells.
+        tell: called with a line for each step.
+
+    Raises:
+        StateError: there is no state of the pipeline under this definition.
+    """
+    bound, present = bind_existing(pipeline, root), now or utc_now()
+    compacted = {} if dry_run else dict(Counter(_each(bound, tell)))
+    if not dry_run:
+        while table := expire(bound, at_once=True):
+            tell(f"remove old rows of {table}")
+        tell("tiers")
+        while make_tiers(bound):
+            pass
+        tell("logs")
+        _shorten_logs(path_of(bound.folder), path_of(bound.folder).parent / WINDOWS)
+    tell("vacuum")
+    oldest = present - timedelta(microseconds=older_than_us)
+    gone = [*_superseded(bound, oldest, dry_run=dry_run)] if superseded else []
+    if not dry_run and (kept := forget_undo(path_of(bound.folder).parent, oldest.timestamp()))[0]:
+        gone.append(Removed("kept to undo a migration", bound.pipeline.name, *kept))
+    swept = vacuum(root, older_than_us=older_than_us, pipeline=pipeline, dry_run=dry_run, now=present)
+    return Maintained(compacted, (*gone, *swept))
+
+
+def _each(bound: Bound, tell: Callable[[str], None]) -> Iterator[str]:
+    """The tables whose files are put together, one after the other, until none has many."""
+    while table := compact(bound):
+        tell(f"compact {table}")
+        yield table
+
+
+def _shorten_logs(*folders: AnyPath) -> None:
+    """A checkpoint for each table below the folders, and no entries that are older than its log is to be."""
+    for log in sorted(log for folder in folders for log in folder.rglob("_delta_log")):
+        table = open_table(str(log.parent))
+        table.create_checkpoint()
+        table.cleanup_metadata()
+
+
+def _superseded(bound: Bound, oldest: datetime, *, dry_run: bool) -> Iterator[Removed]:
+    """Remove the states of other definitions that read their last batch before `oldest`; where none is read, that wrote nothing since."""
+    present = path_of(bound.folder)
+    for folder in (other for other in states_of(present.parent) if other != present and standing(other) != "current"):
+        found = sizes_below(folder)
+        written_at = datetime.fromtimestamp(max((at for *_, at in found), default=folder.stat().st_mtime), UTC)
+        if (last_read_at(DeltaStore(str(folder))) or written_at) < oldest:
+            files = [size for _, size, _ in found]
+            if not dry_run:
+                remove_folder(folder)
+            yield Removed("superseded state", relative(folder, bound.root), len(files), sum(files))

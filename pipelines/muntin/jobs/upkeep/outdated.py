@@ -1,0 +1,93 @@
+"""Which batches of a range are not what their source is now: missing, or read from other files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from muntin.definition.instants import from_us, instant_us
+from muntin.errors import ForgottenError, SourceError
+from muntin.jobs.bound import Bound, bind
+from muntin.jobs.inputs import difference, inputs_of_each, without_files
+from muntin.jobs.kept_states import readable
+from muntin.jobs.pending import accumulated
+from muntin.jobs.purged import purged
+from muntin.jobs.reports_table import last_accumulated
+from muntin.timeline.batches import spelled
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from muntin.definition.pipeline import Pipeline
+    from muntin.definition.schedule import Interval
+    from muntin.files.paths import AnyPath
+    from muntin.jobs.listings.listing import Inputs
+
+
+@dataclass(frozen=True, slots=True)
+class Outdated:
+    """A batch that should be read (again), and why.
+
+    `purged`: rows were read of it, and it has no file any more. To read it takes these rows out of published windows.
+    """
+
+    interval_start: datetime
+    interval_end: datetime
+    reason: str
+    purged: bool = False
+
+
+def outdated(pipeline: Pipeline, *, root: str | AnyPath, start: datetime, end: datetime, everything: bool = False) -> list[Outdated]:
+    """The batches of `[start, end)` to read and those that are purged, in order; all of them if `everything`.
+
+    A batch whose states are gone, as `retain` says, is none of them. A source has changed when its files are not those of the batch's
+    manifest: by path, size and the time when they were last written, or by content where `sources.files(..., checksum=True)` says so.
+
+    Raises:
+        DefinitionError, SourceError, StateError: as `run`.
+    """
+    bound = bind(pipeline, root)
+    intervals = readable(bound, pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end")))
+    known, reports = versions(bound), last_accumulated(bound.store, intervals)
+    lost, found = set(purged(bound, without_files(bound, intervals))), []
+    reported = [each for each in intervals if each not in lost and _is_reported(known.get(each.start_us), reports.get(each.start_us))]
+    given = inputs_of_each(bound, reported)
+    for interval in intervals:
+        at = interval.start_us
+        if interval in lost:
+            found.append(Outdated(from_us(at), from_us(interval.end_us), "no file any more", purged=True))
+        elif reason := _reason(bound, interval, known.get(at), reports.get(at), given.get(interval)) or (
+            "asked for" if everything else None
+        ):
+            found.append(Outdated(from_us(at), from_us(interval.end_us), reason))
+    return found
+
+
+def versions(bound: Bound) -> dict[int, str]:
+    """Start of a batch -> version of its states, for the batches that every frame set has."""
+    first, *others = (accumulated(bound, frames.table, bound.store.snapshot(frames.table)) for frames in bound.frame_sets)
+    everywhere = np.all([np.isin(first.start_us, other.start_us) for other in others], axis=0) if others else np.ones(len(first), np.bool_)
+    known = first.take(everywhere)
+    return dict(zip(known.start_us.tolist(), map(spelled, known.version.tolist()), strict=True))
+
+
+def _is_reported(version: str | None, report: Mapping[str, Any] | None) -> bool:
+    """Whether a batch was read, and its report is that of this reading."""
+    return version is not None and report is not None and report["version"] == version
+
+
+def _reason(
+    bound: Bound, interval: Interval, version: str | None, report: Mapping[str, Any] | None, given: Inputs | SourceError | None
+) -> str | None:
+    if version is None:
+        return "missing"
+    if given is None or report is None:
+        return "read, but not reported"
+    if isinstance(given, ForgottenError):  # to read it again is not possible
+        return None
+    if isinstance(given, SourceError):
+        raise given
+    return difference(bound, report, given.files[interval])

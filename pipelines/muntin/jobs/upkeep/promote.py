@@ -1,0 +1,129 @@
+"""Promote and roll back: which definition's windows the tables hold that readers know, when a person decides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from muntin.definition.amounts import many
+from muntin.errors import DefinitionError, StateError
+from muntin.files.paths import path_of
+from muntin.jobs.adoption import adopt, adoptable
+from muntin.jobs.bound import bind
+from muntin.jobs.ledger_segments import write_segment
+from muntin.jobs.pending import pending_windows
+from muntin.jobs.promotion import lacking, promote_complete, replacing, superseded
+from muntin.jobs.run.run import finish
+from muntin.jobs.state_folders import bind_existing
+from muntin.jobs.table_texts import describe
+from muntin.jobs.window_tables import as_of, current, place
+from muntin.spark.spark_session import session_or_local
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyspark.sql import SparkSession
+
+    from muntin.definition.pipeline import Pipeline
+    from muntin.files.paths import AnyPath
+    from muntin.jobs.bound import Bound
+
+
+def promote(
+    pipeline: Pipeline,
+    *,
+    root: str | AnyPath,
+    spark: SparkSession | None = None,
+    incomplete: bool = False,
+    validate: bool = True,
+    progress: Callable[[str], None] | None = None,
+) -> list[str]:
+    """Make a definition the current one: the tables that readers know hold its windows. The names of the windows that changed hands.
+
+    Windows that are not derived yet, or not any more, are derived from states; no source is read.
+
+    Args:
+        pipeline: the definition.
+        root: the folder above the states.
+        spark: a session; None: a local one, if any window must be derived.
+        incomplete: whether to promote windows that lack batches which the current definition has. Their windows are gone then.
+        validate: whether expectations guard what is derived.
+        progress: called with the name of each step as it begins.
+
+    Raises:
+        StateError: there is no state of the definition, or it lacks batches.
+        ExpectationsError: a critical expectation failed; nothing was promoted.
+    """
+    if not adoptable(bind(pipeline, root)):
+        bind_existing(pipeline, root)
+    bound, tell = bind(pipeline, root, claim=True), progress or (lambda _: None)
+    adopt(bound)
+    before = {*superseded(bound), *lacking(bound)}
+    if any(pending.work for pending in pending_windows(bound, [])):
+        with session_or_local(spark) as active:
+            finish(bound, active, [], validate=validate, tell=tell, promoting=False, again=True)
+    if (lacks := max(lacking(bound).values(), default=0)) and not incomplete:
+        raise StateError(
+            f"{pipeline.name}: the windows of this definition lack {many(lacks, 'batch')} of those that readers know; "
+            f"muntin rebuild FILE --root {root} reads them, --incomplete promotes without them"
+        )
+    tell("promote")
+    promoted = promote_complete(bound, incomplete=incomplete)
+    describe(bound)
+    return sorted({*promoted, *before})
+
+
+@dataclass(frozen=True, slots=True)
+class RolledBack:
+    """A window whose table holds again what it held at a version, and the number of its files."""
+
+    window: str
+    version: int
+    files: int
+
+
+def rollback(pipeline: Pipeline, *, root: str | AnyPath, window: str | None = None, version: int | None = None) -> list[RolledBack]:
+    """Give tables that readers know what they held before a definition was promoted. The definition that was current is superseded then.
+
+    Args:
+        pipeline: a definition of the pipeline; the current one or an earlier one.
+        root: the folder above the states.
+        window: the name of one window; None: each window that has an earlier definition.
+        version: of the window's table; None: the last one under the definition before.
+
+    Raises:
+        DefinitionError: a version without a window.
+        StateError: there is no earlier definition or no such version, or its files are removed.
+    """
+    if version is not None and window is None:
+        raise DefinitionError("version: each window has versions of its own; say which window, as muntin rollback FILE day --version 12")
+    bound = bind(pipeline, root)
+    names = [window] if window else [name for name in bound.windows if _before(bound, name) is not None]
+    if not names:
+        raise StateError(f"{pipeline.name}: no window had an earlier definition; there is nothing to go back to")
+    return [_roll_back(bound, name, version if version is not None else _before(bound, name)) for name in names]
+
+
+def _before(bound: Bound, window: str) -> int | None:
+    ledger = current(bound.store, window).ledger
+    return ledger.superseded[-1].version if ledger and ledger.superseded else None
+
+
+def _roll_back(bound: Bound, window: str, version: int | None) -> RolledBack:
+    now = current(bound.store, window)
+    if version is None or not now.ledger:
+        raise StateError(f"{window}: no earlier definition of {place(bound.folder, now.table)} is known; give a version of the table")
+    then = as_of(bound.store, now.table, version)
+    if not then.ledger or then.snapshot.schema is None:
+        raise StateError(f"{place(bound.folder, now.table)} has no windows at version {version}")
+    state, table = then.ledger.state, place(bound.folder, now.table)
+    if not (path_of(bound.folder).parent / state).is_dir():
+        raise StateError(
+            f"the states that version {version} of {table} was derived from, {state}, are removed: its windows could not go on"
+        )
+    ledger = replace(then.ledger, superseded=now.ledger.superseded_by(then.ledger.derivation, now.snapshot.version))
+    files = [file for file in then.snapshot.files if file not in {segment.file for segment in then.segments}]
+    folder, schema = place(bound.folder, now.table), then.snapshot.schema
+    segment = write_segment(folder, schema, max(now.number, then.number) + 1, ledger)
+    bound.store.commit(now.table, now.snapshot, replacing(now.snapshot, schema, [*files, segment], f"{bound.pipeline.name}/{window}"))
+    return RolledBack(window, version, len(files))

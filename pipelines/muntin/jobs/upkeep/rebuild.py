@@ -1,0 +1,152 @@
+"""Rebuild: after the content of states changed with the definition, read the batches that the newest earlier state has."""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from muntin.definition.amounts import size_of
+from muntin.definition.instants import from_us, instant_us
+from muntin.definition.schedule import Interval
+from muntin.errors import DefinitionError, StateError
+from muntin.files.paths import folders_in, path_of
+from muntin.jobs import definition_note
+from muntin.jobs.bound import Bound, bind
+from muntin.jobs.inputs import inputs, without_files
+from muntin.jobs.pending import accumulated
+from muntin.jobs.promotion import superseded
+from muntin.jobs.reports_table import last_accumulated, last_read_at
+from muntin.jobs.upkeep.outdated import Outdated
+from muntin.jobs.window_tables import current, published
+from muntin.store.batch_facts import batches_of
+from muntin.store.delta import DeltaStore
+from muntin.store.state import WINDOWS, states_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from muntin.definition.pipeline import Pipeline
+    from muntin.files.paths import AnyPath
+    from muntin.states.frames import Ints
+    from muntin.timeline.batches import Batches
+
+_LOOKED = 100  # batches of another definition, to tell whether its schedule is the present one
+
+
+def to_rebuild(pipeline: Pipeline, *, root: str | AnyPath) -> list[Outdated]:
+    """The batches to read and those that are purged, in order: none if there is no earlier state, or the present one has all.
+
+    Raises:
+        DefinitionError: the earlier state's batches are not of the present schedule.
+    """
+    bound = bind(pipeline, root)
+    earlier = newest_earlier(bound)
+    if earlier is None:
+        return []
+    there = _batches_of(earlier)
+    lost = np.setdiff1d(there, _batches(bound))
+    if not len(lost):
+        return []
+    if not _is_of(pipeline, earlier, there):
+        raise DefinitionError(
+            f"the batches in {earlier} are not those of the present schedule, {pipeline.intervals}; "
+            "say what to read, as muntin backfill FILE --start 2013-01-01 --end 2014-01-01"
+        )
+    lacking = [Interval(start, pipeline.intervals.after(start)) for start in lost.tolist()]
+    reports = last_accumulated(DeltaStore(str(earlier)), lacking)
+    empty = {start for start, report in reports.items() if not report["rows_read"]}
+    gone = {interval for interval in without_files(bound, lacking) if interval.start_us not in empty}
+    return [_outdated(interval, f"in the state {earlier.name}", purged=interval in gone) for interval in lacking]
+
+
+def by_itself(pipeline: Pipeline, root: str | AnyPath) -> list[Interval]:
+    """The batches of `to_rebuild` that a run reads beside its own, as their files are not more than `auto_rebuild`; () where they are."""
+    most = size_of(pipeline.auto_rebuild, "auto_rebuild")
+    if not most or not left_behind(pipeline, root):
+        return []
+    todo = [batch for batch in to_rebuild(pipeline, root=root) if not batch.purged]
+    intervals = [Interval(instant_us(batch.interval_start, "start"), instant_us(batch.interval_end, "end")) for batch in todo]
+    given = inputs(bind(pipeline, root), intervals).files if intervals else {}
+    return intervals if sum(file.size for files in given.values() for file in files) <= most else []
+
+
+def _outdated(interval: Interval, why: str, *, purged: bool) -> Outdated:
+    reason = "no file any more" if purged else why
+    return Outdated(from_us(interval.start_us), from_us(interval.end_us), reason, purged)
+
+
+def left_behind(pipeline: Pipeline, root: str | AnyPath) -> int:
+    """The number of batches in `to_rebuild`; 0 where the earlier state is of another schedule."""
+    bound = bind(pipeline, root)
+    earlier = newest_earlier(bound)
+    there = _batches_of(earlier) if earlier else np.empty(0, np.int64)
+    lost = np.setdiff1d(there, _batches(bound)) if len(there) else there
+    return len(lost) if earlier and len(lost) and _is_of(pipeline, earlier, there) else 0
+
+
+def _batches_of(state: AnyPath) -> Ints:
+    """Starts of the batches that any frame set of a state has, ascending."""
+    tables = [_of_table(state, table.name).start_us for table in folders_in(state / "frames")]
+    return np.unique(np.concatenate([*tables, np.empty(0, np.int64)]))
+
+
+def _of_table(state: AnyPath, frames: str) -> Batches:
+    """The batches of a frame set of any state."""
+    snapshot = DeltaStore(str(state)).snapshot(f"frames/{frames}")
+    return batches_of(f"{state}/frames/{frames}", snapshot.files, int)
+
+
+def newest_earlier(bound: Bound) -> AnyPath | None:
+    """The state of the earlier definition that read a batch last; None if no earlier definition did."""
+    present = path_of(bound.folder)
+    others = [folder for folder in states_of(present.parent) if folder != present]
+    ages = [(read_at, folder) for folder in others if (read_at := last_read_at(DeltaStore(str(folder))))]
+    return max(ages)[1] if ages else None
+
+
+def check_rebuilt(bound: Bound, window: str) -> None:
+    """Refuse to show a window as empty that only an earlier definition has published.
+
+    Raises:
+        StateError: it is published under an earlier definition and not under this one.
+    """
+    if published(bound.store, window).ledger:
+        return
+    readers, home = current(bound.store, window), path_of(bound.folder).parent
+    earlier = [folder for folder in states_of(home) if (folder / WINDOWS / window / "_delta_log").exists()]
+    if window in superseded(bound):
+        raise StateError(
+            f"{bound.pipeline.name}: this definition of {window!r} is superseded; {home / WINDOWS / window} holds windows of a newer "
+            f"one: read by the newer definition, or go back: muntin promote FILE --root {bound.root}"
+        )
+    if readers.ledger or earlier:
+        place = home / WINDOWS / window if readers.ledger else earlier[0] / WINDOWS / window
+        raise StateError(
+            f"{bound.pipeline.name}: nothing of {window!r} is published under this definition, and {place} holds windows of an earlier "
+            f"one: states hold something else now; run muntin rebuild FILE --root {bound.root}, or read by the earlier definition"
+        )
+
+
+def _batches(bound: Bound) -> Ints:
+    """Starts of the batches that all frame sets of a state have, ascending."""
+    known = (accumulated(bound, frames.table, bound.store.snapshot(frames.table)).start_us for frames in bound.frame_sets)
+    return reduce(np.intersect1d, known)
+
+
+def _is_of(pipeline: Pipeline, earlier: AnyPath, starts: Ints) -> bool:
+    """Whether an earlier state is of the present schedule: as it is noted there, else as its batches tell."""
+    noted = definition_note.read(earlier)
+    return noted["schedule"] == str(pipeline.intervals) if noted else _fits(pipeline, starts[:_LOOKED].tolist())
+
+
+def _fits(pipeline: Pipeline, starts: Sequence[int]) -> bool:
+    """Whether batches that start then fit the schedule: they begin at its borders, and two of them are neighbours."""
+    after = {start: pipeline.intervals.after(start) for start in starts}
+    try:
+        for start, end in after.items():
+            pipeline.intervals.intervals(start, end)
+    except DefinitionError:
+        return False
+    return len(starts) == 1 or any(end in after for end in after.values())

@@ -1,0 +1,165 @@
+"""Vacuum: remove files that no reader can see any more. Files of a table's present version are never touched."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from muntin.definition.durations import UNITS
+from muntin.files.paths import ascending, names_in, path_of, relative, remove_folder, sizes_below
+from muntin.jobs.reports_table import utc_now
+from muntin.jobs.staging_folders import staged_entries
+from muntin.jobs.state_folders import bind_existing, stagings, state_folders
+from muntin.jobs.window_tables import published, windows_of
+from muntin.store.delta import DeltaStore
+from muntin.store.paths import LANDED, NOTES
+from muntin.store.seen_tables import open_table
+from muntin.store.state import WINDOWS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from muntin.definition.pipeline import Pipeline
+    from muntin.files.paths import AnyPath
+
+Found = tuple["AnyPath", int, float]  # a file, its bytes, and when it was written
+_PARTIAL = re.compile(r"\..+\.[0-9a-f]+\.partial")
+_HALF_COMMIT = re.compile(r"\d{20}(\.json#\d+|\.[0-9a-f]{32}\.draft)")
+"""As deltalake and `write_new` name a commit until it is whole."""
+_DRAFT = re.compile(r"\.+[A-Za-z0-9_][A-Za-z0-9_.-]*\.[0-9a-f]{32}(\.[0-9a-f]+\.partial)?")  # of the file that says whose a folder is
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """Files removed from one place.
+
+    `what`: replaced files, files of no commit, outlived notes, abandoned staging, rows of killed runs, half-written files, or a superseded
+    state.
+    """
+
+    what: str
+    place: str
+    files: int
+    bytes: int
+
+
+def vacuum(
+    root: str | AnyPath, *, older_than_us: int, pipeline: Pipeline | None = None, dry_run: bool = False, now: datetime | None = None
+) -> list[Removed]:
+    """Remove replaced files, abandoned stagings and half-written files that are older than a duration.
+
+    Args:
+        root: the folder above the states.
+        older_than_us: microseconds; must be longer than any run and any reader takes.
+        pipeline: the pipeline whose states are swept, under every definition it had; None: every state below the root.
+        dry_run: only tell what would be removed.
+        now: the present; None: the clock tells.
+
+    Raises:
+        StateError: there is no state.
+    """
+    oldest = (now or utc_now()) - timedelta(microseconds=older_than_us)
+    homes = state_folders(root)
+    if pipeline is not None:
+        home = path_of(bind_existing(pipeline, root).folder).parent
+        homes = [folder for folder in homes if folder.parent.absolute() == home]
+    windows = sorted({folder.parent / WINDOWS for folder in homes})
+    swept = [_swept(path_of(root), folder, older_than_us, oldest, dry_run=dry_run) for folder in (*windows, *homes)]
+    drafts = _old(path_of(root), path_of(root), "half-written files", [*_drafts(path_of(root))], oldest, dry_run=dry_run)
+    return [removed for of_folder in (*swept, [drafts]) for removed in of_folder if removed.files]
+
+
+def _drafts(root: AnyPath) -> Iterator[Found]:
+    """What first runs that were killed left beside the folders of pipelines."""
+    for path in (root / name for name in names_in(str(root)) if _DRAFT.fullmatch(name)):
+        if path.is_file():
+            yield path, path.stat().st_size, path.stat().st_mtime
+
+
+def _swept(root: AnyPath, folder: AnyPath, older_than_us: int, oldest: datetime, *, dry_run: bool) -> Iterator[Removed]:
+    """Sweep a state, or the folder of the tables that readers know."""
+    for log in ascending(folder.rglob("_delta_log")):
+        yield _replaced(root, log.parent, older_than_us, oldest, dry_run=dry_run)
+        yield _unnamed(root, log.parent, oldest, dry_run=dry_run)
+    if folder.name != WINDOWS:
+        yield _outlived(root, folder, oldest, dry_run=dry_run)
+        yield _old(root, folder / LANDED, "rows of killed runs", sizes_below(folder / LANDED), oldest, dry_run=dry_run)
+        yield from _abandoned(root, folder, oldest, dry_run=dry_run)
+    yield _half_written(root, folder, oldest, dry_run=dry_run)
+
+
+def _replaced(root: AnyPath, table: AnyPath, older_than_us: int, oldest: datetime, *, dry_run: bool) -> Removed:
+    """Remove the files that a commit took out of the table. Files that the log does not know stay.
+
+    Delta's own vacuum only tells which: it goes by the time of that commit alone. A run that finds the same content again makes the file
+    young, and is about to commit it.
+    """
+    hours = -(-older_than_us // UNITS["h"])
+    names = {*open_table(str(table)).vacuum(hours, dry_run=True, enforce_retention_duration=False)}
+    files = [file for file in sizes_below(table) if relative(file[0], table) in names] if names else []
+    return _old(root, table, "replaced files", files, oldest, dry_run=dry_run)
+
+
+def _unnamed(root: AnyPath, table: AnyPath, oldest: datetime, *, dry_run: bool) -> Removed:
+    """Remove the files of a table that no commit names: of runs that ended before they committed."""
+    opened = open_table(str(table))
+    removed = opened.vacuum(0, dry_run=True, enforce_retention_duration=False)  # Delta's own vacuum sees to them
+    named = {*pa.table(opened.get_add_actions(flatten=True))["path"].to_pylist(), *removed}
+    found = ((relative(file[0], table), file) for file in sizes_below(table) if file[0].suffix == ".parquet")
+    files = [file for path, file in found if _of_table(path) and path not in named]
+    return _old(root, table, "files of no commit", files, oldest, dry_run=dry_run)
+
+
+def _of_table(path: str) -> bool:
+    """Whether a path below a table is that of a data file."""
+    return not path.startswith("_delta_log") and not path_of(path).name.startswith(".")
+
+
+def _old(root: AnyPath, place: AnyPath, what: str, files: list[Found], oldest: datetime, *, dry_run: bool) -> Removed:
+    """Remove those of some files that are older than an instant."""
+    before_s = oldest.timestamp()
+    old = [(path, size) for path, size, written in files if written < before_s and (dry_run or _removed(path, before_s))]
+    return Removed(what, relative(place, root), len(old), sum(size for _, size in old))
+
+
+def _removed(path: AnyPath, before_s: float) -> bool:
+    """Remove a file, unless a run made it young since it was listed."""
+    try:
+        if path.stat().st_mtime >= before_s:
+            return False
+    except FileNotFoundError:
+        return False
+    path.unlink(missing_ok=True)
+    return True
+
+
+def _outlived(root: AnyPath, folder: AnyPath, oldest: datetime, *, dry_run: bool) -> Removed:
+    """Remove the notes that no ledger names any more, nor one that is staged."""
+    store = DeltaStore(str(folder))
+    ledgers = [published(store, name).ledger for name in windows_of(store)]
+    entries = [ledger.entries for ledger in ledgers if ledger] + staged_entries(folder)
+    named = {path for each in entries for at in each.noted().tolist() for path in each.note_of(at) or ()}
+    found = (file for file in sizes_below(folder / NOTES) if file[0].suffix == ".parquet")
+    notes = [file for file in found if relative(file[0], folder / NOTES) not in named]
+    return _old(root, folder / NOTES, "outlived notes", notes, oldest, dry_run=dry_run)
+
+
+def _abandoned(root: AnyPath, folder: AnyPath, oldest: datetime, *, dry_run: bool) -> Iterator[Removed]:
+    """Remove the staged folders of runs that ended long ago."""
+    for staged in stagings(folder):
+        if staged.written_at < oldest:
+            place = folder / staged.folder
+            if not dry_run:
+                remove_folder(place)
+            yield Removed("abandoned staging", relative(place, root), staged.files, staged.bytes)
+
+
+def _half_written(root: AnyPath, folder: AnyPath, oldest: datetime, *, dry_run: bool) -> Removed:
+    """Remove the files that killed runs were writing."""
+    partial = [file for file in sizes_below(folder) if _PARTIAL.fullmatch(file[0].name) or _HALF_COMMIT.fullmatch(file[0].name)]
+    return _old(root, folder, "half-written files", partial, oldest, dry_run=dry_run)

@@ -1,0 +1,144 @@
+"""The files of published windows: a file holds the windows that some neighbouring batches closed, and each batch can be replaced."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from muntin.states.ascending import is_among
+from muntin.states.columns import BATCH
+from muntin.states.sorted import instants
+from muntin.store.contents import check_whole
+from muntin.store.parquet import Encoding, read_parquet, write_named
+from muntin.store.paths import batches_of_windows, windows_path
+from muntin.store.store import File
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from muntin.states.frames import Ints
+
+FILE_ROWS = 2**18
+"""So many windows fill a file."""
+MOST_BATCHES = 512
+"""A file holds the windows of at most so many batches, if it has more than `FEW` windows: a replaced batch writes the others anew."""
+FEW = 512
+
+
+def stretches(rows: Ints) -> list[tuple[int, int]]:
+    """Which neighbouring batches share a file, as (first, end). Long sessions close few windows, of thousands of batches.
+
+    >>> stretches(np.array([1, 2, 300_000, 5, 5]))
+    [(0, 2), (2, 3), (3, 5)]
+    >>> stretches(np.repeat([0, 1], [2_000, 600]))
+    [(0, 2512), (2512, 2600)]
+
+    Args:
+        rows: how many windows each batch closed.
+    """
+    found, first, held = list[tuple[int, int]](), 0, 0
+    for at, count in enumerate(rows.tolist()):
+        if at > first and (held + count > FILE_ROWS or (at - first >= MOST_BATCHES and held + count > FEW)):
+            found.append((first, at))
+            first, held = at, 0
+        held += count
+    return [*found, (first, len(rows))] if len(rows) else found
+
+
+def write_windows(table: pa.Table, folder: str, first_us: int, last_us: int, shard: int, keys: Sequence[str]) -> File:
+    """Write the windows that the batches from the first to the last closed: all columns of the published table."""
+    written = write_named(table, folder, partial(windows_path, first_us, last_us, shard), Encoding([*keys, BATCH]))
+    return File(written["path"], written["size"], written["rows"])
+
+
+def replaced_windows(folder: str, files: Sequence[File], starts: Ints, known: Ints, keys: Sequence[str]) -> tuple[list[File], list[File]]:
+    """The files of a table that hold windows of some batches; and new files with the windows of the others in them.
+
+    Args:
+        folder: of the table.
+        files: of the table.
+        starts: of the batches, ascending.
+        known: starts of all batches that windows were published from, ascending.
+        keys: the key columns.
+
+    Raises:
+        StateError: a file that must be written anew is gone or damaged.
+    """
+    old, rest = list[File](), list[File]()
+    for file, first, last in files_over(files, starts):
+        others = within(known, first, last)
+        kept = _others(folder, file, starts) if not is_among(others, starts).all() else None
+        if kept is None or len(kept) < file.rows:
+            old.append(file)
+        if kept is not None and 0 < len(kept) < file.rows:
+            rest.append(write_windows(kept, folder, first, last, _shard(file), keys))
+    return old, rest
+
+
+def windows_from(folder: str, files: Sequence[File], first_us: int, keys: Sequence[str]) -> list[File]:
+    """New files with those windows of some files that batches from a start on closed.
+
+    Raises:
+        StateError: a file that must be written anew is gone or damaged.
+    """
+    rest = list[File]()
+    for file in files:
+        _, last = batches_of_windows(file.path) or (0, first_us - 1)
+        if last >= first_us:
+            check_whole(folder, [file])
+            table = read_parquet(f"{folder}/{file.path}")
+            kept = table.filter(pa.array(instants(table[BATCH]) >= first_us))
+            rest += [write_windows(kept, folder, first_us, last, _shard(file), keys)] if len(kept) else []
+    return rest
+
+
+def _shard(file: File) -> int:
+    """The number of a file's shard, as its path says."""
+    return int(file.path.partition("/")[2].partition("_")[0])
+
+
+def in_types(folder: str, files: Sequence[File], schema: pa.Schema, keys: Sequence[str]) -> list[File]:
+    """Files of windows with the types of a schema; a file with a value that does not go into its type stays as it is.
+
+    Raises:
+        StateError: a file is gone or damaged.
+    """
+    return [_in_types(folder, file, schema, keys) for file in files]
+
+
+def _in_types(folder: str, file: File, schema: pa.Schema, keys: Sequence[str]) -> File:
+    check_whole(folder, [file])
+    table = read_parquet(f"{folder}/{file.path}")
+    known = {each.name: each.type for each in schema}
+    try:
+        wide = table.cast(pa.schema([each.with_type(known.get(each.name, each.type)) for each in table.schema]))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return file
+    first, last = batches_of_windows(file.path) or (0, -1)
+    return write_windows(wide, folder, first, last, int(file.path.partition("/")[2].partition("_")[0]), keys)
+
+
+def files_over(files: Sequence[File], starts: Ints) -> list[tuple[File, int, int]]:
+    """The files of a table that may hold windows of some batches, with the starts of their first and last batch.
+
+    `starts`: of the batches, ascending.
+    """
+    held = [(*batches, file) for file in files if (batches := batches_of_windows(file.path))]
+    firsts, lasts = (np.array([each[at] for each in held], np.int64) for at in (0, 1))
+    over = np.searchsorted(starts, firsts) < np.searchsorted(starts, lasts, side="right")
+    return [(file, first, last) for first, last, file in (held[at] for at in np.flatnonzero(over).tolist())]
+
+
+def within(ascending: Ints, first: int, last: int) -> Ints:
+    """The instants from a first to a last, both among them."""
+    return ascending[np.searchsorted(ascending, first) : np.searchsorted(ascending, last, side="right")]
+
+
+def _others(folder: str, file: File, starts: Ints) -> pa.Table:
+    """The windows of a file that other batches closed."""
+    check_whole(folder, [file])
+    table = read_parquet(f"{folder}/{file.path}")
+    return table.filter(pa.array(~is_among(instants(table[BATCH]), starts)))

@@ -1,0 +1,188 @@
+"""The laws. `check` tries them on combinations of example values, and raises with the smallest counter-example."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from muntin.aggregates import Sum
+from muntin.errors import DefinitionError, LawError
+from muntin.laws.examples import rows_of, triples
+from muntin.laws.states import combined, finished, lifted, ranges
+from muntin.sources.duckdb_session import said
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from muntin.aggregates import Aggregate
+    from muntin.laws.examples import Triple
+    from muntin.laws.states import Kinds
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """A broken law, the case that breaks it, and what differs."""
+
+    law: str
+    case: int
+    column: str
+    found: Any
+    wanted: Any
+
+
+def check(aggregate: Aggregate, example_values: Sequence[Any], *, types: Kinds | None = None) -> None:
+    """Try the laws on an aggregate. Nothing happens if it keeps them.
+
+    Args:
+        aggregate: for example `agg.own(...)`, or an `Aggregate` of your own fields.
+        example_values: values of the column that the aggregate is about, or rows as dicts. Give difficult values: None,
+            zero, negative and equal values.
+        types: column -> Arrow type, where the examples do not show it, as `{"x": pa.decimal128(38, 2)}`.
+
+    Raises:
+        LawError: the aggregate breaks a law. The error names the law, the fewest rows that break it, and what follows.
+        DefinitionError: no examples, or the aggregate's SQL does not fit them.
+    """
+    rows, kinds = rows_of(aggregate, example_values, types)
+    prove(aggregate, triples(rows), kinds)
+
+
+def prove(aggregate: Aggregate, cases: Sequence[Triple], kinds: Kinds) -> None:
+    """All laws on cases of three lists of rows, each list later to arrive than the one before.
+
+    Args:
+        aggregate: of any kind.
+        cases: three lists of rows with a `time` in microseconds. The shortest case comes first.
+        kinds: column -> Arrow type.
+
+    Raises:
+        LawError: the aggregate breaks a law. The error names the law and the first case.
+        DefinitionError: the aggregate's SQL does not fit the rows.
+    """
+    breaches = [found for found in _breaches(aggregate, cases, kinds) if found]
+    if breaches:
+        worst = min(breaches, key=lambda breach: breach.case)
+        others = sorted({breach.law.split(":")[0] for breach in breaches} - {worst.law.split(":")[0]})
+        raise LawError(_told(aggregate, worst, cases[worst.case]) + (f" Other laws that it breaks: {', '.join(others)}." if others else ""))
+
+
+def _breaches(aggregate: Aggregate, cases: Sequence[Triple], kinds: Kinds) -> Iterator[Breach | None]:
+    x, y, z, whole, empty = _states(aggregate, cases, kinds)
+    alone = combined(aggregate, x)
+    together = combined(aggregate, x, y, z)
+    left, right = combined(aggregate, combined(aggregate, x, y), z), combined(aggregate, x, combined(aggregate, y, z))
+    yield _differ(aggregate, "associative: (x y) z == x (y z)", left, right)
+    yield _differ(aggregate, "identity: x with no rows == x", combined(aggregate, x, empty), alone)
+    yield _differ(aggregate, "identity: no rows with x == x", combined(aggregate, empty, x), alone)
+    yield _differ(aggregate, "empty: a window without states == no rows", _of_none(aggregate, x), combined(aggregate, empty))
+    yield _differ(aggregate, "accumulate == combine . lift", together, combined(aggregate, whole))
+    for mid in (1, 2):
+        yield _differ(aggregate, f"two blocks == one, the second from {mid}", combined(aggregate, x, y, z, mid=mid), together)
+    if not any(field.monoid.ordered for field in aggregate.fields):
+        yield _differ(aggregate, "commutative: x y == y x", combined(aggregate, x, y), combined(aggregate, y, x))
+    if _deducts(aggregate, x):
+        yield _differ(aggregate, "deduct: (x y z) without x == y z", _deducted(aggregate, x, y, z), combined(aggregate, y, z), exactly=True)
+    yield _looks(aggregate, together)
+
+
+def _states(aggregate: Aggregate, cases: Sequence[Triple], kinds: Kinds) -> list[pa.Table]:
+    """For each case: the state of each part, the state of all rows, and the state of no rows."""
+    lists = [case[part] for part in range(3) for case in cases]
+    lists += [[row for rows in case for row in rows] for case in cases] + [[] for _ in cases]
+    try:
+        states = lifted(aggregate, lists, kinds)
+    except duckdb.Error as wrong:
+        found = ", ".join(f"{name} {kind}" for name, kind in kinds.items())
+        raise DefinitionError(
+            f"laws: {aggregate} does not fit the examples, which have {found}: {said(wrong)}; give rows with its columns, or say types="
+        ) from wrong
+    return [states.slice(at * len(cases), len(cases)) for at in range(5)]
+
+
+def _deducts(aggregate: Aggregate, x: pa.Table) -> bool:
+    """Whether the engine would deduct: all fields are exact sums, or objects with a `deduct`."""
+    exact = all(isinstance(field.monoid, Sum) or getattr(field.monoid, "deduct", None) is not None for field in aggregate.fields)
+    return exact and not any(map(pa.types.is_floating, x.schema.types))
+
+
+def _deducted(aggregate: Aggregate, x: pa.Table, y: pa.Table, z: pa.Table) -> pa.Table:
+    """The window of y and z, as the engine deducts it from a running total that begins with x."""
+    rows = len(x)
+    order, block = np.arange(3 * rows).reshape(3, rows).T.ravel(), np.arange(rows).repeat(3)
+    lo = 3 * np.arange(rows) + 1
+    return ranges(aggregate, pa.concat_tables([x, y, z]), order, block, (lo, lo, lo + 2))
+
+
+def _of_none(aggregate: Aggregate, x: pa.Table) -> pa.Table:
+    """Windows without a state, as for a key that has no rows for a while."""
+    rows = np.arange(len(x))
+    return ranges(aggregate, x, rows, rows * 0, (rows, rows, rows))
+
+
+def _looks(aggregate: Aggregate, states: pa.Table) -> Breach | None:
+    """Whether `finish` gives an equal result twice and does not change the state."""
+    before = _shown(aggregate, states)
+    one, other = finished(aggregate, states).to_pylist(), finished(aggregate, states).to_pylist()
+    for case, (first, second) in enumerate(zip(one, other, strict=True)):
+        if not close(first, second):
+            return Breach("finish twice == finish once", case, "the result", second, first)
+    after = _shown(aggregate, states)
+    touched = getattr(aggregate.finish, "touched", None)
+    if touched is not None:
+        after = {name: touched(states[name].combine_chunks()) for name in after}
+    return _first(before, after, "finish leaves the state alone", exactly=True)
+
+
+def _differ(aggregate: Aggregate, law: str, ours: pa.Table, theirs: pa.Table, *, exactly: bool = False) -> Breach | None:
+    return _first(_shown(aggregate, theirs), _shown(aggregate, ours), law, exactly=exactly)
+
+
+def _first(wanted: dict[str, list[Any]], found: dict[str, list[Any]], law: str, *, exactly: bool) -> Breach | None:
+    """The first case in which a column is wrong."""
+    breaches = [
+        Breach(law, case, name, one, other)
+        for name in wanted
+        for case, (one, other) in enumerate(zip(found[name], wanted[name], strict=True))
+        if not close(one, other, exactly=exactly)
+    ]
+    return min(breaches, key=lambda breach: breach.case, default=None)
+
+
+def _shown(aggregate: Aggregate, states: pa.Table) -> dict[str, list[Any]]:
+    """Column -> the value of each state. Objects are shown as objects, not as bytes."""
+    shown = {}
+    for field in aggregate.fields:
+        for name in field.columns:
+            column = states[name].combine_chunks()
+            shown[name] = field.monoid.shown(column) if hasattr(field.monoid, "shown") else column.to_pylist()
+    return shown
+
+
+def close(one: Any, other: Any, *, exactly: bool = False) -> bool:  # noqa: ANN401 - states hold values of any kind
+    """Whether two values are equal. NaN equals NaN. Floats are compared to nine digits, or to 1e-5, unless `exactly`."""
+    if isinstance(one, float) and isinstance(other, float):
+        same = one == other or (math.isnan(one) and math.isnan(other))
+        return same or (not exactly and math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-5))
+    if isinstance(one, list | tuple) and type(one) is type(other):
+        return len(one) == len(other) and all(close(a, b, exactly=exactly) for a, b in zip(one, other, strict=True))
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(close(one[key], other[key], exactly=exactly) for key in one)
+    return type(one) is type(other) and bool(np.all(one == other))
+
+
+def _told(aggregate: Aggregate, breach: Breach, case: Triple) -> str:
+    parts = "\n".join(f"  {name}: {_rows(rows)}" for name, rows in zip("xyz", case, strict=True))
+    return (
+        f"{aggregate} breaks a law: {breach.law}.\nWith the states of these rows\n{parts}\n"
+        f"{breach.column} is {breach.found!r}, not {breach.wanted!r}. Its windows would depend on how the rows came in batches."
+    )
+
+
+def _rows(rows: Sequence[Any]) -> str:
+    values = [", ".join(f"{name}={value!r}" for name, value in row.items() if name != "time") + f" at {row['time']}" for row in rows]
+    return "; ".join(values) or "none"

@@ -1,0 +1,136 @@
+"""The pages of one pipeline: from the parts of an address to HTML."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from muntin.errors import DefinitionError
+from muntin.jobs.look.some_windows import Asked
+from muntin.page.address import instant_of, key_of, key_query, number, place_of, query
+from muntin.page.html import instant, page
+from muntin.page.pictures.results import results_picture
+from muntin.page.pictures.svg import drawn
+from muntin.page.pictures.timeline import timelines
+from muntin.page.views import results as of_results
+from muntin.page.views.explained import told
+from muntin.page.views.overview import line
+from muntin.page.views.planned import planned
+from muntin.page.views.seen import Seen, chosen_key, seen
+from muntin.page.views.tables import batch_table, refused_table, verdicts, window_table
+from muntin.page.views.timeline import BATCHES, timeline
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from muntin.page.installation import Known
+    from muntin.page.views.explained import Runs
+    from muntin.page.views.planned import Planned
+    from muntin.page.views.timeline import Bar
+
+TABS = (
+    ("timeline", "Timeline"),
+    ("windows", "Windows"),
+    ("results", "Results"),
+    ("batches", "Batches"),
+    ("plan", "Plan"),
+    ("quarantine", "Quarantine"),
+    ("suites", "Suites"),
+)
+_MOST = 200  # batches in a timeline
+
+
+def static(name: str) -> str:
+    """A file beside the pages; the name is one of those that the application knows."""
+    return files("muntin.page").joinpath("static", name).read_text(encoding="utf-8")
+
+
+def answer(known: Known, tab: str, asked: Mapping[str, str], now_us: int, runs: Runs) -> str:
+    """A page of a pipeline.
+
+    Args:
+        known: the pipeline.
+        tab: which page.
+        asked: the query.
+        now_us: the present.
+        runs: who published what.
+
+    Raises:
+        DefinitionError: there is no such page, or the query asks for what cannot be.
+        StateError: there is no state.
+    """
+    at = seen(known)
+    shared = {"up": "../../", "name": at.name, "tab": tab, "tabs": TABS, "asked": asked, "keys": tuple(at.pipeline.keys)}
+    match tab:
+        case "timeline":
+            view = _timeline(at, asked, now_us)
+        case "windows":
+            view = _windows(at, asked)
+        case "results":
+            view = _results(at, asked)
+        case "batches":
+            skip = number(asked.get("skip", "0"), "skip")
+            view = {"table": batch_table(at, skip), "skip": skip}
+        case "plan":
+            view = {"shown": _planned(at, asked)}
+        case "quarantine":
+            view = {"table": refused_table(at, place_of(asked.get("begin"))), "begin": asked.get("begin")}
+        case "suites":
+            view = {"verdicts": verdicts(at)}
+        case "window":
+            view = _window(at, asked, runs)
+        case _:
+            raise DefinitionError(f"there is no page {tab!r}; there are {', '.join(name for name, _ in TABS)}")
+    return page(f"{tab}.html", **shared, **view)
+
+
+def _timeline(at: Seen, asked: Mapping[str, str], now_us: int) -> dict[str, Any]:
+    window = at.window(asked.get("window"))
+    count = min(_MOST, max(1, number(asked.get("count", str(BATCHES)), "count")))
+    end = number(asked["end"], "end") if asked.get("end") else None
+    shown = timeline(at, window, chosen_key(at, window, asked), count=count, end=end)
+    same = {"window": window, "count": count, **(key_query(shown.key) if shown.key is not None else {})}
+    picture = drawn(timelines([shown], lambda bar: f"window{_address(window, bar, shown.key or ())}")) if shown.batches else ""
+    about = line(at.known, now_us)
+    windows = tuple(at.pipeline.windows)
+    return {"shown": shown, "picture": picture, "line": about, "windows": windows, "same": same, "chosen_count": count}
+
+
+def _address(window: str, bar: Bar, key: tuple[str | None, ...]) -> str:
+    return query({"window": window, "at": instant(bar.start_us), "ends": instant(bar.end_us)}, key_query(key))
+
+
+def _windows(at: Seen, asked: Mapping[str, str]) -> dict[str, Any]:
+    window = at.window(asked.get("window"))
+    table = window_table(at, window, _asked(at, asked), place_of(asked.get("begin")))
+    same = {name: text for name, text in asked.items() if name != "begin"}
+    return {"table": table, "windows": tuple(at.pipeline.windows), "same": same | {"window": window}}
+
+
+def _planned(at: Seen, asked: Mapping[str, str]) -> Planned | None:
+    """The plan of a range; None where no range is asked for."""
+    start, end = instant_of(asked.get("from"), "from"), instant_of(asked.get("to"), "to")
+    return planned(at, start, end) if start and end else None
+
+
+def _results(at: Seen, asked: Mapping[str, str]) -> dict[str, Any]:
+    window, skip = at.window(asked.get("window")), number(asked.get("skip", "0"), "skip")
+    shown = of_results.results(at, window, _asked(at, asked), skip=skip)
+    pictures = {name: results_picture(name, lines) for name, lines in shown.lines.items()}
+    same = {name: text for name, text in asked.items() if name != "skip"}
+    counts = {"step": of_results.PICTURES, "most": of_results.WINDOWS, "lines": of_results.KEYS}
+    return {"shown": shown, "pictures": pictures, "windows": tuple(at.pipeline.windows), "same": same, **counts}
+
+
+def _asked(at: Seen, asked: Mapping[str, str]) -> Asked:
+    """The filters of a form; an empty field asks for nothing."""
+    keys = {name: text for number, name in enumerate(at.pipeline.keys) if (text := asked.get(f"f{number}"))}
+    return Asked(keys, instant_of(asked.get("from"), "from"), instant_of(asked.get("to"), "to"))
+
+
+def _window(at: Seen, asked: Mapping[str, str], runs: Runs) -> dict[str, Any]:
+    window, key, moment = at.window(asked.get("window")), key_of(asked, len(at.pipeline.keys)), instant_of(asked.get("at"), "at")
+    if key is None or moment is None:
+        raise DefinitionError("say which window: a value for each key column, and an instant that it holds")
+    ends = instant_of(asked.get("ends"), "ends")
+    return {"told": told(at, window, tuple(key), moment, runs, ends=ends)}

@@ -1,0 +1,113 @@
+"""The application: requests to views to HTML. Every address is asked for by GET, and nothing is changed by it.
+
+Whom it is shown to is decided by two functions that are given: `enter`, a dependency of FastAPI's that refuses strangers (401), and
+`may_see`, which says whether who has entered may see a pipeline (403).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fastapi import Depends, FastAPI, Request
+from fastapi.responses import HTMLResponse, Response
+from starlette.exceptions import HTTPException
+
+from muntin.errors import DefinitionError, MuntinError
+from muntin.page import answers
+from muntin.page.html import page
+from muntin.page.views.explained import no_runs
+from muntin.page.views.overview import RECENT, overview
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from muntin.page.installation import Installation, Known
+    from muntin.page.views.explained import Runs
+
+_SAFE = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; style-src-attr 'unsafe-inline'; script-src 'self'; "
+    "img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'self'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+_STATIC = {"page.css": "text/css", "page.js": "text/javascript"}
+_REFUSED = {401: "Who are you?", 403: "Not for you", 404: "Not here"}
+
+
+def page_app(
+    installation: Installation,
+    *,
+    enter: Callable[..., Any],
+    may_see: Callable[[Request, str], bool],
+    clock: Callable[[], int],
+    runs: Runs = no_runs,
+) -> FastAPI:
+    """The page of an installation.
+
+    Args:
+        installation: the pipelines.
+        enter: raises `HTTPException` 401 for a request of nobody's.
+        may_see: whether a request may see the pipeline of a name.
+        clock: gives the present, microseconds since 1970.
+        runs: who published what.
+    """
+    app = FastAPI(dependencies=[Depends(enter)], docs_url=None, redoc_url=None, openapi_url=None)
+
+    def start(request: Request) -> HTMLResponse:
+        seen = {name: known for name, known in installation.known().items() if may_see(request, name)}
+        now_us = clock()
+        return HTMLResponse(page("overview.html", up="", lines=overview(seen, now_us), now_us=now_us, recent=RECENT))
+
+    def static(name: str) -> Response:
+        if name not in _STATIC:
+            raise HTTPException(404)
+        return Response(answers.static(name), media_type=_STATIC[name])
+
+    def pipeline(request: Request, name: str, tab: str) -> HTMLResponse:
+        if not may_see(request, name):
+            raise HTTPException(403, f"You may not read the DAG {name}.")
+        return HTMLResponse(answers.answer(_known(installation, name), tab, dict(request.query_params), clock(), runs))
+
+    def nothing(rest: str) -> None:
+        raise HTTPException(404, f"There is no page {rest}.")
+
+    app.add_api_route("/", start, response_class=HTMLResponse)
+    app.add_api_route("/static/{name}", static)
+    app.add_api_route("/pipeline/{name}/{tab}", pipeline, response_class=HTMLResponse)
+    app.add_api_route("/{rest:path}", nothing)
+    app.add_exception_handler(MuntinError, _wrong)
+    app.add_exception_handler(HTTPException, _refused)
+    app.middleware("http")(_guarded)
+    return app
+
+
+def _known(installation: Installation, name: str) -> Known:
+    found = installation.one(name)
+    if found is None:
+        raise HTTPException(404, f"{name} is no pipeline of Muntin's.")
+    return found
+
+
+async def _guarded(request: Request, answer: Callable[[Request], Any]) -> Any:  # noqa: ANN401 - a response
+    """What tells browsers to be careful, on every answer."""
+    response = await answer(request)
+    response.headers.update(_SAFE)
+    return response
+
+
+async def _wrong(request: Request, wrong: Exception) -> HTMLResponse:
+    status = 400 if isinstance(wrong, DefinitionError) else 409
+    return HTMLResponse(page("wrong.html", up=_up(request), title="That did not work", says=str(wrong)), status)
+
+
+async def _refused(request: Request, wrong: Exception) -> HTMLResponse:
+    status = getattr(wrong, "status_code", 500)
+    says = getattr(wrong, "detail", "")
+    return HTMLResponse(page("wrong.html", up=_up(request), title=_REFUSED.get(status, "That did not work"), says=says), status)
+
+
+def _up(request: Request) -> str:
+    """The way from an address to the overview."""
+    below = request.url.path.removeprefix(request.scope.get("root_path", ""))
+    return "../" * max(0, below.count("/") - 1)

@@ -1,0 +1,92 @@
+"""The pipelines of an installation: their definitions, read again when a file changes, and the roots of their states."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from muntin.definition.relative_paths import at_home
+from muntin.errors import DefinitionError, StateError
+from muntin.jobs.definition_files import run_file_once
+from muntin.jobs.home import dags_holder, named_home, root_of
+from muntin.jobs.state_folders import state_folders
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from muntin.definition.pipeline import Pipeline
+    from muntin.files.paths import AnyPath
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A pipeline of the installation.
+
+    Attributes:
+        name: of the pipeline.
+        root: of its state.
+        pipeline: its definition, with absolute paths; None where no file has it, or the file cannot be run.
+        file: of the definition; None where only a state is there.
+    """
+
+    name: str
+    root: AnyPath
+    pipeline: Pipeline | None = None
+    file: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """Where definitions and states are.
+
+    Attributes:
+        files: gives name of a pipeline -> file of its definition, as it is now.
+        root: of the states, where a file names no other.
+        home: the folder that relative paths start from, where neither the environment nor the file's place tells.
+    """
+
+    files: Callable[[], Mapping[str, Path]]
+    root: AnyPath | None
+    home: Path
+
+    def known(self) -> dict[str, Known]:
+        """Name -> pipeline: those with a definition, then those of which only a state is there."""
+        found = {name: self._known(name, file) for name, file in sorted(self.files().items())}
+        roots = dict.fromkeys([each.root for each in found.values()] + [self._root(None, None)])
+        strays = [(folder.parent.name, root) for root in roots for folder in _states(root)]
+        return {**{name: Known(name, root) for name, root in strays if name not in found}, **found}
+
+    def one(self, name: str) -> Known | None:
+        """The pipeline of this name, without a look at other definitions where a file has it; None: there is none."""
+        file = self.files().get(name)
+        return self._known(name, file) if file else self.known().get(name)
+
+    def _known(self, name: str, file: Path) -> Known:
+        pipeline, root = _definition(name, file)
+        home = self._home(file)
+        return Known(name, self._root(file, root), at_home(pipeline, home) if pipeline else None, file)
+
+    def _home(self, file: Path | None) -> Path:
+        return named_home() or (dags_holder(file) if file else None) or self.home
+
+    def _root(self, file: Path | None, named: str | AnyPath | None) -> AnyPath:
+        return self.root or root_of(self._home(file), named)
+
+
+def _definition(name: str, file: Path) -> tuple[Pipeline | None, str | AnyPath | None]:
+    """The pipeline of this name in a file, and the root that the file names; None and None where there is none."""
+    try:
+        defined = run_file_once(file)
+    except (OSError, DefinitionError):
+        return None, None
+    by_dag = {pipeline.name: (pipeline, root) for pipeline, root in defined.dags}
+    by_name = {pipeline.name: (pipeline, None) for pipeline in defined.pipelines}
+    return {**by_name, **by_dag}.get(name, (None, None))
+
+
+def _states(root: str | AnyPath) -> list[AnyPath]:
+    try:
+        return state_folders(root)
+    except StateError:
+        return []

@@ -1,0 +1,74 @@
+"""A pipeline that a page is about: its definition bound to its state, and which of its windows and keys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from muntin.errors import StateError
+from muntin.jobs.look.some_windows import Asked, newest_states, some_windows
+from muntin.jobs.look.unknown import no_window
+from muntin.jobs.state_folders import bind_existing
+from muntin.page.address import key_of, key_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pyarrow as pa
+
+    from muntin.definition.pipeline import Pipeline
+    from muntin.jobs.bound import Bound
+    from muntin.page.installation import Known
+
+Key = tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A pipeline with a definition and a state."""
+
+    known: Known
+    pipeline: Pipeline
+    bound: Bound
+
+    @property
+    def name(self) -> str:
+        """Of the pipeline."""
+        return self.pipeline.name
+
+    def window(self, asked: str | None) -> str:
+        """The window of this name; the first one where no name is given.
+
+        Raises:
+            DefinitionError: there is none.
+        """
+        if asked and asked not in self.pipeline.windows:
+            raise no_window(self.pipeline, asked)
+        return asked or next(iter(self.pipeline.windows))
+
+
+def seen(known: Known) -> Seen:
+    """Look at a pipeline.
+
+    Raises:
+        StateError: it has no definition, or no state.
+    """
+    if known.pipeline is None:
+        raise StateError(f"{known.name}: no definition of it can be run; muntin check FILE says what is wrong")
+    return Seen(known, known.pipeline, bind_existing(known.pipeline, known.root))
+
+
+def chosen_key(at: Seen, window: str, asked: Mapping[str, str]) -> Key | None:
+    """The key that a query names, as texts; else that of the newest window, or of the newest state. None: there is no state yet."""
+    named = key_of(asked, len(at.pipeline.keys))
+    if named is not None:
+        return tuple(named)
+    published = some_windows(at.bound, window, Asked(), limit=1).rows
+    newest = published if len(published) else newest_states(at.bound, window, limit=1).rows
+    return keys_of(at, newest)[0] if len(newest) else None
+
+
+def keys_of(at: Seen, rows: pa.Table) -> list[Key]:
+    """The key of each row, as texts."""
+    columns = [key_texts(rows[name]) for name in at.pipeline.keys]
+    return [*zip(*columns, strict=True)] if columns else [()] * len(rows)

@@ -1,0 +1,25 @@
+"""Quality: staged windows are held against a suite of expectations before anyone can read them.
+
+    suite = load_suite("expectations/flights_last_6_hours.json")
+    report = validate(spark, suite, files=staged, window="last_6_hours", keys=["origin"], rows=216)
+    report.raise_if_critical()
+
+Importing this package imports neither Spark nor Great Expectations; `validate` does.
+"""
+
+from muntin.quality.errors import ExpectationsFailed, SuiteError
+from muntin.quality.report import Check, QualityReport
+from muntin.quality.suite import Expectation, Severity, Suite, load_suite
+from muntin.quality.validation import validate
+
+__all__ = [
+    "Check",
+    "Expectation",
+    "ExpectationsFailed",
+    "QualityReport",
+    "Severity",
+    "Suite",
+    "SuiteError",
+    "load_suite",
+    "validate",
+]

@@ -1,0 +1,171 @@
+"""Great Expectations behind a few functions: build a suite's expectations, judge a frame by them, find the failing rows."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from muntin.quality.errors import SuiteError
+from muntin.quality.later import imported_later
+from muntin.quality.staged_frame import ROW_NUMBER
+from muntin.quality.suite import near
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from muntin.quality.suite import Expectation, Suite
+
+SELDOM_USED = ("altair", "scipy.sparse", "scipy.stats")
+"""What Great Expectations imports for a few expectations on distributions, and for drawing: a third of its import."""
+MAX_ROWS = 20
+ERROR_LENGTH = 400
+BOOLEAN = {"result_format": "BOOLEAN_ONLY"}
+NUMBERS = {"result_format": "SUMMARY"}
+NUMBERS_AND_ROWS = {
+    "result_format": "SUMMARY",
+    "partial_unexpected_count": MAX_ROWS,
+    "unexpected_index_column_names": [ROW_NUMBER],
+    "exclude_unexpected_values": True,
+    "return_unexpected_index_query": False,
+}
+QUERIED_ROWS = {"result_format": "COMPLETE"}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The outcome of one expectation: its verdict (None: not asked), the error if it could not run, and numbers and rows."""
+
+    success: bool | None
+    error: str | None = None
+    result: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def failed(self) -> bool:
+        """Whether the expectation ran, and the frame is not as expected."""
+        return self.success is False and self.error is None
+
+
+def imported() -> Any:  # noqa: ANN401 - a module
+    """Great Expectations. The first call imports it, which takes seconds, and keeps its log quiet."""
+    logger = logging.getLogger("great_expectations")
+    if logger.level == logging.NOTSET:
+        logger.setLevel(logging.WARNING)
+    with imported_later(*SELDOM_USED):
+        import great_expectations
+
+    logger.getChild("data_context.types.base").setLevel(logger.level)  # it sets itself to INFO
+    return great_expectations
+
+
+def build(suite: Suite) -> tuple[Any, ...]:
+    """The suite's expectations as objects of Great Expectations, with their positions.
+
+    Raises:
+        SuiteError: a type is unknown, or an argument is missing, unknown or of the wrong kind. The message names all such cases.
+    """
+    imported()
+    wrong: list[str] = []
+    built = [_built(expectation, position, wrong) for position, expectation in enumerate(suite.expectations)]
+    if wrong:
+        msg = f"{suite.path or suite.name}: " + "\n".join(wrong)
+        raise SuiteError(msg)
+    return tuple(built)
+
+
+def _built(expectation: Expectation, position: int, wrong: list[str]) -> Any:  # noqa: ANN401 - GX expectation
+    from great_expectations.expectations.expectation_configuration import (
+        ExpectationConfiguration,
+    )
+    from great_expectations.expectations.registry import (
+        list_registered_expectation_implementations,
+    )
+
+    known = tuple(list_registered_expectation_implementations())
+    if expectation.type not in known:
+        hint = near(expectation.type, known, count=3) or "; see greatexpectations.io/expectations"
+        wrong.append(f"expectation {position + 1}: unknown type {expectation.type!r}{hint}")
+        return None
+    try:
+        return ExpectationConfiguration(type=expectation.type, kwargs=dict(expectation.kwargs), meta={"position": position}).to_domain_obj()
+    except (TypeError, ValueError) as error:
+        wrong.append(f"expectation {position + 1} ({expectation.type}): {_brief(str(error))}")
+        return None
+
+
+def kind(expectation: Any) -> str:  # noqa: ANN401 - a GX expectation
+    """`rows`: it judges row by row. `query`: its SQL finds failing rows. `table`: it judges the table or a column as a whole."""
+    from great_expectations.expectations import expectation as kinds
+
+    if expectation.expectation_type == "unexpected_rows_expectation":
+        return "query"
+    by_row = (kinds.ColumnMapExpectation, kinds.ColumnPairMapExpectation, kinds.MulticolumnMapExpectation)
+    return "rows" if isinstance(expectation, by_row) else "table"
+
+
+def row_numbers(result: Mapping[str, Any]) -> tuple[int, ...]:
+    """The numbers of the failing rows in a result, at most `MAX_ROWS`; () if it names none."""
+    named = result.get("partial_unexpected_index_list") or result.get("details", {}).get("unexpected_rows") or []
+    failing: list[int] = []
+    for entry in named:
+        numbers = entry.get(ROW_NUMBER, [])
+        failing += numbers if isinstance(numbers, list) else [numbers]
+    return tuple(failing[:MAX_ROWS])
+
+
+def judge(spark: SparkSession, frame: DataFrame, expectations: Sequence[Any], form: Mapping[str, object]) -> dict[int, Outcome]:
+    """Position of an expectation -> its outcome, by one run over a frame.
+
+    If several could not run, each of them is run again alone: an expectation that breaks the run must not fail the others.
+    """
+    outcomes = _run(spark, frame, expectations, form) if expectations else {}
+    broken = [expectation for expectation in expectations if outcomes[position(expectation)].error is not None]
+    if len(broken) > 1:
+        for expectation in broken:
+            outcomes |= _run(spark, frame, [expectation], form)
+    return outcomes
+
+
+def position(expectation: Any) -> int:  # noqa: ANN401 - GX expectation
+    """The position of an expectation in its suite."""
+    return int(expectation.meta["position"])
+
+
+def _run(spark: SparkSession, frame: DataFrame, expectations: Sequence[Any], form: Mapping[str, object]) -> dict[int, Outcome]:
+    missing = Outcome(success=False, error="Great Expectations returned no result")
+    outcomes = {position(expectation): missing for expectation in expectations}
+    suite = imported().ExpectationSuite(name="staged windows", expectations=list(expectations))
+    try:
+        results = _batch(spark, frame).validate(suite, result_format=dict(form)).results
+    except Exception as error:  # noqa: BLE001 - whatever was raised, the check has not passed
+        broken = Outcome(success=False, error=_brief(f"{type(error).__name__}: {error}"))
+        return dict.fromkeys(outcomes, broken)
+    return outcomes | {position(result.expectation_config): _outcome(result) for result in results}
+
+
+def _batch(spark: SparkSession, frame: DataFrame) -> Any:  # noqa: ANN401 - GX batch
+    context = imported().get_context(mode="ephemeral")
+    context.variables.progress_bars = {"globally": False}
+    source = context.data_sources.add_spark("staged", persist=False)
+    source._spark = spark  # noqa: SLF001 - else queries run in whatever session is current
+    asset = source.add_dataframe_asset("windows")
+    return asset.add_batch_definition_whole_dataframe("whole").get_batch({"dataframe": frame})
+
+
+def _outcome(result: Any) -> Outcome:  # noqa: ANN401 - GX result
+    error = _raised(result.exception_info)
+    return Outcome(bool(result.success) and error is None, error, dict(result.result or {}))
+
+
+def _raised(info: Mapping[str, Any]) -> str | None:
+    """The messages of exceptions. Great Expectations keeps one exception, or one for each broken metric."""
+    infos = [info] if "raised_exception" in info else list(info.values())
+    messages = [str(info["exception_message"]) for info in infos if info["raised_exception"]]
+    return _brief("; ".join(dict.fromkeys(messages))) if messages else None
+
+
+def _brief(message: str) -> str:
+    text = " ".join(message.partition("JVM stacktrace:")[0].split())
+    return text if len(text) <= ERROR_LENGTH else f"{text[:ERROR_LENGTH]}..."

@@ -1,0 +1,145 @@
+"""The report of a validation: one check per expectation, in the suite's order, and the verdict over all checks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from muntin.definition.amounts import many
+from muntin.quality.errors import ExpectationsFailed
+from muntin.quality.report_values import MOST, cut, plain, size, table
+from muntin.quality.suite import SEVERITIES, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Status = Literal["passed", "warning", "failed"]
+FILES_NAMED = 5
+_FEWER = (20, 5, 1)  # failing rows of a check
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One expectation held against the staged windows.
+
+    `success` is None if the check was not run because there were no rows. `error` says why a check could not run: it counts
+    as failed. `failing_rows` are rows of the staged files: keys, window_start, window_end, and the expectation's columns.
+    """
+
+    type: str
+    column: str | None
+    kwargs: Mapping[str, object]
+    severity: Severity
+    success: bool | None
+    observed_value: object = None
+    unexpected_count: int | None = None
+    unexpected_percent: float | None = None
+    error: str | None = None
+    failing_rows: tuple[Mapping[str, object], ...] = ()
+
+    def to_dict(self) -> dict[str, object]:
+        """The check as JSON types: instants as ISO 8601 in UTC, decimals and non-finite numbers as text."""
+        return {name: plain(getattr(self, name)) for name in self.__slots__}
+
+    def lines(self) -> list[str]:
+        """The check for a person: what was expected, what was found, the failing rows."""
+        arguments = ", ".join(f"{name}={value!r}" for name, value in self.kwargs.items())
+        rows = [f"    {line}" for line in table(self.failing_rows)]
+        return [f"  {self.severity}: {self.type}({arguments})", f"    {self._found()}", *rows]
+
+    def _found(self) -> str:
+        if self.error is not None:
+            return f"could not run: {self.error}"
+        if self.unexpected_count is not None:
+            percent = "" if self.unexpected_percent is None else f" ({self.unexpected_percent:.3g} %)"
+            shown = f"; {len(self.failing_rows)} of them:" if self.failing_rows else ""
+            return f"{many(self.unexpected_count, 'row')}{percent} not as expected{shown}"
+        return f"observed {plain(self.observed_value)}"
+
+
+@dataclass(frozen=True, slots=True)
+class QualityReport:
+    """The checks of one window's staged files; at most 20 failing rows over all checks."""
+
+    window: str
+    rows: int
+    checks: tuple[Check, ...]
+    files: tuple[str, ...] = ()
+
+    @property
+    def failed(self) -> tuple[Check, ...]:
+        """The checks that failed or could not run, whatever their severity."""
+        return tuple(check for check in self.checks if check.success is False)
+
+    @property
+    def unchecked(self) -> bool:
+        """Whether nothing was checked: no rows, and no expectation on their number."""
+        return all(check.success is None for check in self.checks)
+
+    @property
+    def status(self) -> Status:
+        """`failed`: publish nothing. `warning`: publish, and tell people. `passed`: all checks passed, but for those of severity `info`."""
+        grave = {check.severity for check in self.failed}
+        if "critical" in grave:
+            return "failed"
+        return "warning" if "warning" in grave or self.unchecked else "passed"
+
+    @property
+    def verdict(self) -> str:
+        """The status in words, such as `failed: 1 critical, 2 warning of 9 checks on 216 rows`."""
+        if self.unchecked:
+            return f"{self.status}: no rows: nothing was checked"
+        checked = [check for check in self.checks if check.success is not None]
+        counts = Counter(check.severity for check in self.failed)
+        wrong = ", ".join(f"{counts[severity]} {severity}" for severity in SEVERITIES if counts[severity])
+        of = f"{wrong} of " if wrong else ""
+        left = len(self.checks) - len(checked)
+        unrun = f"; {left} not checked: no rows" if left else ""
+        return f"{self.status}: {of}{many(len(checked), 'check')} on {many(self.rows, 'row')}{unrun}"
+
+    def to_dict(self) -> dict[str, object]:
+        """The report as JSON types, small enough for a log, an XCom or an asset event: of long values a part, of wide rows fewer."""
+        for shown in (*_FEWER, 0):
+            told = self._told(shown)
+            if size(told) <= MOST:
+                break
+        return told
+
+    def _told(self, shown: int) -> dict[str, object]:
+        """The report with so many failing rows of each check."""
+        return {
+            "window": self.window,
+            "rows": self.rows,
+            "status": self.status,
+            "verdict": self.verdict,
+            "checks": [replace(check, failing_rows=check.failing_rows[:shown]).to_dict() for check in self.checks],
+            "files": list(self.files),
+        }
+
+    def text(self) -> str:
+        """The report for a person: the verdict, each failed check with its numbers and rows, and what to do."""
+        lines = [f"window {self.window!r} {self.verdict}", *(line for check in self.failed for line in check.lines())]
+        mend = "\n".join(["", *self._what_to_do()]) if self.status == "failed" else ""
+        return cut("\n".join(lines), MOST // 4) + mend  # a letter has four bytes at most
+
+    def _what_to_do(self) -> list[str]:
+        named = [f"    {path}" for path in self.files[:FILES_NAMED]]
+        more = len(self.files) - len(named)
+        return [
+            "  Nothing of this run was published; windows published earlier stay as they are.",
+            "  To mend it: correct the source data (or the suite, if it is the suite that is wrong); then clear the failed",
+            "  run, its task `accumulate` and all after it, or run the same interval again.",
+            "  The staged files, as they were checked:" if named else "  No file was staged.",
+            *named,
+            *([f"    and {more} more"] if more else []),
+        ]
+
+    def raise_if_critical(self) -> None:
+        """Stop here when a critical check failed or could not run.
+
+        Raises:
+            ExpectationsFailed: with this report; its text is `text()`.
+        """
+        if self.status == "failed":
+            raise ExpectationsFailed(self)

@@ -1,0 +1,124 @@
+"""Suites as JSON files: the expectations on a window, and the severity of each one's failure."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeGuard, get_args
+
+from muntin.quality.errors import SuiteError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Severity = Literal["critical", "warning", "info"]
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+SUITE_FIELDS = ("name", "expectations", "meta", "notes", "id", "suite_parameters")
+EXPECTATION_FIELDS = ("type", "kwargs", "severity", "meta", "notes", "description", "id", "rendered_content")
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """One line of a suite: a type of Great Expectations, its arguments, and the severity of its failure."""
+
+    type: str
+    kwargs: Mapping[str, object]
+    severity: Severity = "critical"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that its arguments name, in order; () if it is about the table as a whole."""
+        several = self.kwargs.get("column_list")
+        single = [self.kwargs.get(name) for name in ("column", "column_A", "column_B")]
+        return tuple(str(name) for name in (several if isinstance(several, list) else single) if name is not None)
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether it is about the number of rows, so that it can be checked without rows."""
+        return self.type.startswith("expect_table_row_count")
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """The expectations of one window, in the order of the file."""
+
+    name: str
+    expectations: tuple[Expectation, ...]
+    path: str = ""
+
+
+def load_suite(path: str | Path) -> Suite:
+    """Read a suite in the format of Great Expectations 1.x.
+
+    `{"name": ..., "expectations": [{"type": ..., "kwargs": {...}, "severity": "critical"}, ...]}`;
+    `severity` is "critical" if it is left out.
+
+    Raises:
+        SuiteError: the file is missing, is not JSON, holds no expectations, or a field or severity is unknown.
+    """
+    content = _known_fields(_json(Path(path)), SUITE_FIELDS, str(path))
+    entries = content.get("expectations")
+    if not isinstance(entries, list) or not entries:
+        msg = f"{path}: no expectations; a suite that checks nothing guards nothing: add at least one"
+        raise SuiteError(msg)
+    expectations = tuple(_expectation(entry, f"{path}: expectation {n}") for n, entry in enumerate(entries, 1))
+    return Suite(str(content.get("name") or Path(path).stem), expectations, str(path))
+
+
+def _json(path: Path) -> object:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        msg = f"{path}: no such suite; make the file, or correct `expectations=` of the pipeline"
+    except OSError as error:
+        msg = f"{path}: cannot be read: {error.strerror or error}"
+    except ValueError as error:
+        msg = f"{path}: not JSON: {error}"
+    raise SuiteError(msg)
+
+
+def _known_fields(content: object, known: tuple[str, ...], where: str) -> Mapping[str, object]:
+    if not isinstance(content, dict):
+        msg = f"{where}: an object was expected, found {type(content).__name__}"
+        raise SuiteError(msg)
+    for name in content:
+        if name not in known:
+            msg = f"{where}: unknown field {name!r}{near(name, known)}; known are {', '.join(known)}"
+            raise SuiteError(msg)
+    return content
+
+
+def _expectation(entry: object, where: str) -> Expectation:
+    content = _known_fields(entry, EXPECTATION_FIELDS, where)
+    name, kwargs = content.get("type"), content.get("kwargs", {})
+    if not isinstance(name, str) or not name:
+        msg = f"{where}: `type` must name an expectation, such as expect_column_values_to_be_between"
+        raise SuiteError(msg)
+    if not isinstance(kwargs, dict):
+        msg = f"{where} ({name}): `kwargs` must be an object, found {type(kwargs).__name__}"
+        raise SuiteError(msg)
+    if '"$PARAMETER"' in json.dumps(kwargs):
+        msg = f"{where} ({name}): suite parameters ($PARAMETER) are not supported; write the value itself"
+        raise SuiteError(msg)
+    return Expectation(name, kwargs, _severity(content.get("severity"), f"{where} ({name})"))
+
+
+def _severity(value: object, where: str) -> Severity:
+    if value is None:
+        return "critical"
+    if not _is_severity(value):
+        msg = f"{where}: unknown severity {value!r}{near(str(value), SEVERITIES)}; one of {', '.join(SEVERITIES)}"
+        raise SuiteError(msg)
+    return value
+
+
+def _is_severity(value: object) -> TypeGuard[Severity]:
+    return value in SEVERITIES
+
+
+def near(name: str, known: tuple[str, ...], *, count: int = 1) -> str:
+    """`; did you mean ...?` if a known name looks like this one, else nothing."""
+    close = get_close_matches(name.lower(), known, n=count, cutoff=0.6)
+    return f"; did you mean {' or '.join(close)}?" if close else ""

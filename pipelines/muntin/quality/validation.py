@@ -1,0 +1,152 @@
+"""Hold staged windows against a suite: first the verdicts, in few Spark jobs; then numbers and rows of what failed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from muntin.quality import gx
+from muntin.quality.report import Check, QualityReport
+from muntin.quality.staged_frame import ROW_NUMBER, fetch, staged_frame
+from muntin.quality.suite import Expectation
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from muntin.quality.suite import Suite
+
+Row = Mapping[str, object]
+PERIOD = ("window_start", "window_end")
+
+
+def validate(
+    spark: SparkSession,
+    suite: Suite,
+    *,
+    files: Sequence[str | Path],
+    window: str,
+    keys: Sequence[str],
+    rows: int,
+) -> QualityReport:
+    """Check the staged Parquet files of one window with Great Expectations.
+
+    Without rows, only expectations on the number of rows are run; a suite that has no such expectation yields a warning.
+
+    Args:
+        spark: the session.
+        suite: the expectations.
+        files: with the key columns, `window_start`, `window_end`, the aggregates and `batch`.
+        window: its name.
+        keys: names of the key columns.
+        rows: how many rows were staged. Files with another number of rows fail.
+
+    Raises:
+        SuiteError: the suite names an expectation or an argument that does not exist.
+    """
+    paths = [str(path) for path in files]
+    guarded = replace(suite, expectations=(*suite.expectations, _row_count(rows)))
+    built = gx.build(guarded)
+    with staged_frame(spark, paths, rows=rows) as frame:
+        columns = [name for name in frame.columns if name != ROW_NUMBER]
+        decided = _missing_columns(guarded, columns) if rows and paths else _unasked(guarded, empty=not (rows or paths))
+        asked = [expectation for n, expectation in enumerate(built) if n not in decided]
+        outcomes = decided | _judged(spark, frame, asked)
+        rows_of = _failing_rows(frame, guarded, outcomes, [*keys, *PERIOD])
+    checks = [_check(expectation, outcomes[n], rows_of.get(n, ())) for n, expectation in enumerate(guarded.expectations)]
+    return QualityReport(window, rows, _without_passed_guard(checks, rows), tuple(paths))
+
+
+def _row_count(rows: int) -> Expectation:
+    """The guard: the last check of every validation. It costs nothing, as Great Expectations counts the rows anyway."""
+    return Expectation("expect_table_row_count_to_equal", {"value": rows})
+
+
+def _without_passed_guard(checks: Sequence[Check], rows: int) -> tuple[Check, ...]:
+    *asked, guard = checks
+    if guard.success is not False:
+        return tuple(asked)
+    count = guard.observed_value if guard.error is None else "an unknown number of"
+    return *asked, replace(guard, observed_value=f"{count} rows in the staged files, where {rows} were staged")
+
+
+def _unasked(suite: Suite, *, empty: bool) -> dict[int, gx.Outcome]:
+    """The outcomes of a validation without rows for what is not asked: all but the expectations on the number of rows.
+
+    The guard is asked, unless there are no files either (`empty`).
+    """
+    last = len(suite.expectations) - 1
+    skip = [n for n, expectation in enumerate(suite.expectations) if not expectation.counts_rows or (empty and n == last)]
+    return dict.fromkeys(skip, gx.Outcome(success=None))
+
+
+def _judged(spark: SparkSession, frame: DataFrame, asked: Sequence[Any]) -> dict[int, gx.Outcome]:
+    """The outcome of each expectation: first all verdicts, then numbers and rows of those that failed."""
+    bare = frame.drop(ROW_NUMBER)
+    outcomes = gx.judge(spark, bare, asked, gx.BOOLEAN)
+    failed = [expectation for expectation in asked if outcomes[gx.position(expectation)].failed]
+    for kind, (seen, form) in _second_looks(frame, bare).items():
+        of_kind = [expectation for expectation in failed if gx.kind(expectation) == kind]
+        for n, outcome in gx.judge(spark, seen, of_kind, form).items():
+            outcomes[n] = replace(outcomes[n], result=outcome.result)
+    return outcomes
+
+
+def _second_looks(numbered: DataFrame, bare: DataFrame) -> dict[str, tuple[DataFrame, Mapping[str, object]]]:
+    """Kind of expectation -> the frame to check again, and the form of the result."""
+    return {
+        "rows": (numbered, gx.NUMBERS_AND_ROWS),
+        "query": (numbered, gx.QUERIED_ROWS),
+        "table": (bare, gx.NUMBERS),
+    }
+
+
+def _missing_columns(suite: Suite, columns: Sequence[str]) -> dict[int, gx.Outcome]:
+    """Failures of expectations on columns that the files lack. Great Expectations would try each of their metrics three times."""
+    failures = {}
+    for n, expectation in enumerate(suite.expectations):
+        absent = [name for name in expectation.columns if name not in columns and name.partition(".")[0] not in columns]
+        if absent and expectation.type != "expect_column_to_exist":
+            error = f"no column {', '.join(map(repr, absent))} in the staged files; they have {', '.join(columns)}"
+            failures[n] = gx.Outcome(success=False, error=error)
+    return failures
+
+
+def _failing_rows(
+    frame: DataFrame, suite: Suite, outcomes: Mapping[int, gx.Outcome], identity: Sequence[str]
+) -> dict[int, tuple[Row, ...]]:
+    """Failing rows of each failed check whose result names rows; at most `MAX_ROWS` over all checks."""
+    named = {n: numbers for n, outcome in sorted(outcomes.items()) if (numbers := gx.row_numbers(outcome.result))}
+    row_of = fetch(frame, {number for numbers in named.values() for number in numbers})
+    share = max(1, gx.MAX_ROWS // max(1, len(named)))
+    return {
+        n: _shown([row_of[number] for number in numbers if number in row_of], identity, suite.expectations[n])[:share]
+        for n, numbers in list(named.items())[: gx.MAX_ROWS]
+    }
+
+
+def _shown(rows: Sequence[Row], identity: Sequence[str], expectation: Expectation) -> tuple[Row, ...]:
+    """The rows in order of keys and time, with keys, period and the expectation's columns; with all columns if it names none."""
+    cut = [{name: row[name] for name in dict.fromkeys([*identity, *(expectation.columns or row)]) if name in row} for row in rows]
+    try:
+        return tuple(sorted(cut, key=lambda row: [(value is not None, value) for value in row.values()]))
+    except TypeError:
+        return tuple(cut)
+
+
+def _check(expectation: Expectation, outcome: gx.Outcome, rows: tuple[Row, ...]) -> Check:
+    result = outcome.result
+    return Check(
+        type=expectation.type,
+        column=", ".join(expectation.columns) or None,
+        kwargs=expectation.kwargs,
+        severity=expectation.severity,
+        success=outcome.success,
+        observed_value=result.get("observed_value"),
+        unexpected_count=result.get("unexpected_count"),
+        unexpected_percent=result.get("unexpected_percent"),
+        error=outcome.error,
+        failing_rows=rows,
+    )

@@ -1,0 +1,89 @@
+"""What a definition may say of addresses, tables and topics. No error repeats an address: it may hold a secret."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import SplitResult, parse_qs, urlsplit
+
+from muntin.errors import DefinitionError
+from muntin.sinks.addresses import CONNECTION, ENVIRONMENT
+
+_TABLE = re.compile(r"[^.\"\0]+(\.[^.\"\0]+)?")
+_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
+_BROKERS = re.compile(r"[^,:/@\s]+:\d+(,[^,:/@\s]+:\d+)*")
+_SECRET = re.compile(r"\b(password|sslpassword)\s*=", re.IGNORECASE)
+_SECRETS = ("password", "sslpassword")
+
+
+def check_table(table: object) -> None:
+    """The name of a table, with a schema or without.
+
+    Raises:
+        DefinitionError: it is none.
+    """
+    if not isinstance(table, str) or not _TABLE.fullmatch(table):
+        raise DefinitionError(f'sinks.jdbc: {table!r} is not the name of a table; write "flights_day" or "schema.flights_day"')
+
+
+def check_topic(topic: object) -> None:
+    """The name of a topic.
+
+    Raises:
+        DefinitionError: it is none.
+    """
+    if not isinstance(topic, str) or not _TOPIC.fullmatch(topic):
+        raise DefinitionError(f'sinks.kafka: {topic!r} is not the name of a topic; write "flights-day"')
+
+
+def brokers(address: object) -> str:
+    """Brokers, or a name that stands for them.
+
+    Raises:
+        DefinitionError: it is neither.
+    """
+    if not isinstance(address, str) or not (_BROKERS.fullmatch(address) or _is_a_name(address)):
+        raise DefinitionError(
+            'sinks.kafka: the address is neither brokers nor a name; write "broker:9092", "env:NAME", or the name of an Airflow connection'
+        )
+    return address
+
+
+def postgres_address(address: object) -> str:
+    """An address of PostgreSQL without secrets, or a name that stands for it.
+
+    Raises:
+        DefinitionError: it is neither, or holds a password.
+    """
+    if not isinstance(address, str) or not address.strip():
+        raise DefinitionError('sinks.jdbc: give an address, as "postgresql://db.example/warehouse", or the name of an Airflow connection')
+    plain = address.strip().removeprefix("jdbc:")
+    if _is_a_name(plain):
+        return plain
+    if "://" in plain:
+        parts = _parts(plain)
+        if parts.scheme.partition("+")[0] not in ("postgresql", "postgres"):
+            raise DefinitionError(
+                f"sinks.jdbc: {parts.scheme} is not known; results go to PostgreSQL, as postgresql://db.example/warehouse"
+            )
+        secret = bool(parts.password) or any(name.lower() in _SECRETS for name in parse_qs(parts.query))
+    elif "=" in plain:
+        secret = _SECRET.search(plain) is not None
+    else:
+        raise DefinitionError("sinks.jdbc: the address is neither postgresql://..., nor key=value words, nor the name of a connection")
+    if secret:
+        raise DefinitionError(
+            "sinks.jdbc: the address holds a password, which must not stand in code; put the address into an environment variable and "
+            'write sinks.jdbc("env:WAREHOUSE", ...), or into an Airflow connection and write its name'
+        )
+    return plain
+
+
+def _parts(address: str) -> SplitResult:
+    try:
+        return urlsplit(address)
+    except ValueError:
+        raise DefinitionError("sinks.jdbc: the address cannot be read; write postgresql://db.example:5432/warehouse") from None
+
+
+def _is_a_name(address: str) -> bool:
+    return bool(CONNECTION.fullmatch(address) or ENVIRONMENT.fullmatch(address))

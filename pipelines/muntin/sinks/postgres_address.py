@@ -1,0 +1,67 @@
+"""The address of a PostgreSQL server, as psycopg takes it; and how it is told, without secrets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from psycopg import ProgrammingError
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from muntin.sinks.addresses import CONNECTION, VARIABLE, variable
+from muntin.sinks.errors import SinkError
+
+if TYPE_CHECKING:
+    from muntin.sinks.addresses import Connection
+    from muntin.sinks.delivery import Reach
+
+_KINDS = ("postgres", "postgresql", "jdbc")
+_PASSED_ON = ("sslmode", "sslrootcert", "sslcert", "sslkey", "options", "target_session_attrs", "keepalives_idle")
+
+
+def conninfo(address: str, reach: Reach) -> str:
+    """The words that psycopg connects by.
+
+    Raises:
+        SinkError: the variable or the connection is missing, or is of another kind.
+    """
+    if address.startswith(VARIABLE):
+        return _checked(variable(address), address)
+    if CONNECTION.fullmatch(address):
+        return _of_connection(address, reach.connection(address))
+    return _checked(address, "the definition")
+
+
+def secrets_of(words: str) -> list[str]:
+    """What no text may repeat."""
+    facts = conninfo_to_dict(words)
+    return [str(facts[name]) for name in ("password", "sslpassword") if facts.get(name)]
+
+
+def told(words: str) -> str:
+    """Where the server is, for people.
+
+    >>> told("postgresql://muntin:geheim@db.example/warehouse")
+    'db.example/warehouse'
+    """
+    facts = conninfo_to_dict(words)
+    port = f":{facts['port']}" if facts.get("port") else ""
+    return f"{facts.get('host') or 'localhost'}{port}/{facts.get('dbname') or ''}"
+
+
+def _of_connection(name: str, found: Connection) -> str:
+    if found.kind not in _KINDS:
+        raise SinkError(f"the connection {name!r} is of type {found.kind}; make it one of type postgres")
+    facts = {"host": found.host, "port": found.port, "user": found.login, "password": found.password, "dbname": found.schema}
+    more = {key: found.extra[key] for key in _PASSED_ON if key in found.extra}
+    return make_conninfo("", **{key: value for key, value in {**facts, **more}.items() if value not in (None, "")})
+
+
+def _checked(words: str, place: str) -> str:
+    """An address that psycopg understands. No error repeats it."""
+    scheme, there, rest = words.removeprefix("jdbc:").partition("://")
+    plain = f"{scheme.partition('+')[0]}://{rest}" if there else scheme
+    try:
+        conninfo_to_dict(plain)
+    except ProgrammingError:
+        raise SinkError(f"the address in {place} is not one of PostgreSQL; write postgresql://user@host:5432/database") from None
+    return plain

@@ -1,0 +1,85 @@
+"""The common type of two columns: what SQL widens both to without losing a value.
+
+int -> long, float -> double, decimal(10,2) -> decimal(12,2); of an integer and a double a double, of an integer and a decimal a decimal.
+"""
+
+from __future__ import annotations
+
+import re
+
+from muntin.sources.nested_types import members, struct
+
+_INTEGERS = {"TINYINT": 3, "SMALLINT": 5, "INTEGER": 10, "BIGINT": 19}  # type -> digits of its largest value
+_FLOATS = ("FLOAT", "DOUBLE")
+_DECIMAL = re.compile(r"DECIMAL\((\d+), ?(\d+)\)")
+_NULL = '"NULL"'
+_MOST_DIGITS = 38
+
+
+def common_type(one: str, other: str) -> str | None:
+    """The narrowest type that holds the values of two SQL types, as states are stored with; None if these contradict.
+
+    Of decimals of 38 digits, and of a long beside a double, the values must be looked at, too.
+
+    >>> common_type("INTEGER", "BIGINT"), common_type("FLOAT", "DOUBLE"), common_type("DECIMAL(10,2)", "DECIMAL(12,2)")
+    ('BIGINT', 'DOUBLE', 'DECIMAL(12,2)')
+    >>> common_type("BIGINT", "DOUBLE"), common_type("BIGINT", "DECIMAL(12,2)"), common_type("DECIMAL(12,2)", "DOUBLE")
+    ('DOUBLE', 'DECIMAL(21,2)', None)
+    >>> common_type("STRUCT(a INTEGER)[]", "STRUCT(a BIGINT)[]"), common_type("INTEGER", "VARCHAR")
+    ('STRUCT(a BIGINT)[]', None)
+    """
+    if other in (one, _NULL):
+        return one
+    if one == _NULL:
+        return other
+    if one.endswith("[]") and other.endswith("[]"):
+        inner = common_type(one[:-2], other[:-2])
+        return None if inner is None else f"{inner}[]"
+    if one.startswith("STRUCT(") and other.startswith("STRUCT("):
+        return _of_structs(members(one), members(other))
+    return _of_numbers(one, other)
+
+
+def alike(one: str, other: str) -> bool:
+    """Whether equal values of two types that have a common one are written with the same text, and hashed alike.
+
+    >>> alike("INTEGER", "BIGINT"), alike("INTEGER[]", "DOUBLE[]"), alike("DECIMAL(10,2)", "DECIMAL(12,4)")
+    (True, False, False)
+    """
+    if _NULL in (one, other):
+        return True
+    return _as_written(one) == _as_written(other)
+
+
+def _as_written(kind: str) -> str:
+    plain = re.sub(r"\b(TINYINT|SMALLINT|INTEGER)\b", "BIGINT", kind)
+    return _DECIMAL.sub(r"DECIMAL(38,\2)", re.sub(r"\bFLOAT\b", "DOUBLE", plain))
+
+
+def _of_structs(one: list[tuple[str, str]], other: list[tuple[str, str]]) -> str | None:
+    there = dict(other)
+    if [name for name, _ in one] != list(there):
+        return None
+    found = [(name, common_type(kind, there[name])) for name, kind in one]
+    known = [(name, kind) for name, kind in found if kind is not None]
+    return struct(known) if len(known) == len(found) else None
+
+
+def _of_numbers(one: str, other: str) -> str | None:
+    if one in _INTEGERS and other in _INTEGERS:
+        return max(one, other, key=_INTEGERS.__getitem__)
+    if {one, other} <= {*_INTEGERS, *_FLOATS}:
+        return "DOUBLE"
+    sizes = [_digits(kind) for kind in (one, other)]
+    if None in sizes:
+        return None
+    whole, scale = (max(size[at] for size in sizes if size) for at in (0, 1))
+    return f"DECIMAL({min(whole + scale, _MOST_DIGITS)},{scale})"  # a value that has more digits is an error when it is cast
+
+
+def _digits(kind: str) -> tuple[int, int] | None:
+    """How many digits a type has before and behind the point; None if that is not exact."""
+    if kind in _INTEGERS:
+        return _INTEGERS[kind], 0
+    found = _DECIMAL.fullmatch(kind)
+    return (int(found[1]) - int(found[2]), int(found[2])) if found else None

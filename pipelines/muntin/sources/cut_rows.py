@@ -1,0 +1,112 @@
+"""A file of text cut into its rows: where each is, and which cannot be taken apart. Slow: it is asked where a file has bad rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from muntin.files.readable import readable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_CODECS = {".gz": "gzip", ".zst": "zstd"}
+MARK = b"\xef\xbb\xbf"  # that a file is UTF-8, at its begin
+LONGEST = 2_000_000
+"""Bytes of the longest row that DuckDB reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The rows of a file, in order.
+
+    Attributes:
+        data: the file's bytes, not compressed.
+        header: the bytes before the first row, with a line end; of JSON none.
+        begin, end: of each row in `data`, without its line end.
+        line: of each row's begin, from 1.
+        faults: number of a row -> why it cannot be taken apart.
+    """
+
+    data: bytes
+    header: bytes = b""
+    begin: list[int] = field(default_factory=list)
+    end: list[int] = field(default_factory=list)
+    line: list[int] = field(default_factory=list)
+    faults: dict[int, str] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.begin)
+
+    def add(self, begin: int, end: int, line: int, fault: str) -> None:
+        """One more row; `fault`: why it cannot be taken apart, or ""."""
+        fault = fault or ("" if end - begin <= LONGEST else f"a row of more than {LONGEST:,} bytes")
+        if fault:
+            self.faults[len(self.begin)] = fault
+        self.begin.append(begin)
+        self.end.append(end)
+        self.line.append(line)
+
+    def text(self, row: int) -> str:
+        """A row as it is written; each byte that is no UTF-8 by its number."""
+        return self.data[self.begin[row] : self.end[row]].decode(errors="backslashreplace")
+
+    def copy(self, rows: Sequence[int]) -> bytes:
+        """A file with some of the rows."""
+        return self.header + b"".join([self.data[self.begin[row] : self.end[row]] + b"\n" for row in rows])
+
+
+def content(path: str, encoding: str = "utf-8") -> bytes:
+    """The bytes of a file, in UTF-8; of a compressed one those that were compressed.
+
+    Raises:
+        OSError: it cannot be read, or unpacked to its end.
+        UnicodeError: it is not of another encoding that it should be of. UTF-8 is not looked at.
+    """
+    with pa.input_stream(readable(path), compression=_compression(path)) as stream:
+        data: bytes = stream.read()
+    return data if encoding == "utf-8" else data.decode(encoding).encode()
+
+
+def _compression(path: str) -> str | None:
+    """How a file is compressed, by the end of its name."""
+    return next((codec for ending, codec in _CODECS.items() if path.endswith(ending)), None)
+
+
+def lines(data: bytes, *, header: bool, quote: str = "") -> np.ndarray:
+    """The line of each row of a file without bad rows, from 1. A cell that holds a quote in its midst may lead it astray.
+
+    Args:
+        data: the file's bytes.
+        header: whether the first row is none.
+        quote: what line ends may stand between.
+    """
+    all_bytes = np.frombuffer(data, np.uint8)
+    ends = np.append(np.flatnonzero(all_bytes == ord("\n")), len(data))
+    open_quotes = np.searchsorted(np.flatnonzero(all_bytes == ord(quote)), ends) % 2 if quote else np.zeros(len(ends), np.int64)
+    last = ends[open_quotes == 0]
+    begin = np.append(0, last + 1)[: len(last)]
+    returns = np.append(all_bytes, 0)[np.maximum(last - 1, 0)] == ord("\r")
+    found = np.searchsorted(ends, begin)[last - begin - returns > 0] + 1
+    return found[1:] if header else found
+
+
+def is_text(data: bytes) -> bool:
+    """Whether bytes are UTF-8."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def not_text(row: bytes) -> str:
+    """Why bytes are no UTF-8; "" if they are."""
+    try:
+        row.decode()
+    except UnicodeDecodeError as wrong:
+        return f"byte 0x{row[wrong.start]:02x} is no UTF-8"
+    return ""

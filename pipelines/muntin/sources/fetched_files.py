@@ -1,0 +1,201 @@
+"""Files of an object store that are read by parts, as DuckDB reads: small ones are fetched whole, and ahead where they will be needed."""
+
+from __future__ import annotations
+
+import io
+from collections import OrderedDict
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache, partial
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from muntin.definition.relative_paths import is_object_store
+from muntin.files.object_path import ObjectPath
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
+
+    from muntin.files.object_stat import ObjectStat
+    from muntin.sources.listing import SourceFile
+
+KEPT_BYTES = 2**26
+"""Of files that a task reads several times: for their columns, for each of its frame sets, for their bad rows."""
+END_BYTES = 2**16
+_ENDS = 64
+_AHEAD, _AHEAD_BYTES = 8, 2**24  # files at once, and bytes of those that are behind the next
+
+
+class InParts:
+    """A file that is open for reading. `part`: its bytes from a place on, so many; `size`: of the whole, in bytes."""
+
+    def __init__(self, part: Callable[[int, int], bytes], size: int) -> None:
+        self.part, self.size, self.at = part, size, 0
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Go to a place; where that is."""
+        self.at = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self.at, io.SEEK_END: self.size}[whence]
+        return self.at
+
+    def tell(self) -> int:
+        """Where the file is read next."""
+        return self.at
+
+    def read(self, length: int = -1) -> bytes:
+        """The next bytes; fewer at the end."""
+        left = max(0, self.size - self.at)
+        length = left if length < 0 else min(length, left)
+        found = self.part(self.at, length) if length else b""
+        self.at += len(found)
+        return found
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+class Fetched:
+    """The contents of files that were read last, each by its path and its ETag; and the files that are looked at now."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[str, object, int], memoryview] = OrderedDict()
+        self._ends: OrderedDict[tuple[str, object, int], memoryview] = OrderedDict()
+        self._looks: dict[str, Look] = {}
+        self._lock = Lock()
+
+    def stat(self, path: str) -> ObjectStat:
+        """A file as it is now; of a file that is looked at, as it was when it was first asked for.
+
+        Raises:
+            FileNotFoundError: it is gone.
+        """
+        look = self._looks.get(path)
+        return look.stat(path) if look else ObjectPath(path).stat()
+
+    def opened(self, path: str) -> InParts:
+        """A file for reading. Of who reads the end alone, as the footer of Parquet, the end is fetched; else a small file whole.
+
+        Raises:
+            FileNotFoundError: it is gone.
+        """
+        stat = self.stat(path)
+        return InParts(partial(self._part, path, stat), stat.st_size)
+
+    def fetch(self, path: str) -> ObjectStat:
+        """A file as it is now; its content is kept, in the same request, if it is small and was not kept before."""
+        with self._lock:
+            known = any(name == path for name, *_ in self._kept)
+        if known:
+            return ObjectPath(path).stat()
+        stat, content = ObjectPath(path).content(KEPT_BYTES)
+        if stat.st_size <= KEPT_BYTES:
+            self._keep((path, stat.st_ino, stat.st_mtime_ns), content)
+        return stat
+
+    def look(self, paths: Sequence[str], look: Look | None) -> None:
+        """Begin or end to look at files."""
+        with self._lock:
+            for path in paths:
+                if look:
+                    self._looks[path] = look
+                else:
+                    self._looks.pop(path, None)
+
+    def _part(self, path: str, stat: ObjectStat, start: int, length: int) -> bytes:
+        if stat.st_size > KEPT_BYTES:
+            return ObjectPath(path).part(start, length)
+        known = (path, stat.st_ino, stat.st_mtime_ns)
+        with self._lock:
+            found, behind = self._kept.get(known), stat.st_size
+        if found is None and start >= stat.st_size - END_BYTES:
+            with self._lock:
+                found = self._ends.get(known)
+            found = self._end(known, path) if found is None else found
+            behind = len(found)
+        elif found is None:
+            now, found = ObjectPath(path).content()
+            self._keep((path, now.st_ino, now.st_mtime_ns), found)
+        start += behind - stat.st_size
+        return bytes(found[start : start + length])
+
+    def _end(self, known: tuple[str, object, int], path: str) -> memoryview:
+        content, _ = ObjectPath(path).end(END_BYTES)
+        with self._lock:
+            self._ends[known] = memoryview(content)
+            while len(self._ends) > _ENDS:
+                self._ends.popitem(last=False)
+        return memoryview(content)
+
+    def _keep(self, known: tuple[str, object, int], content: memoryview) -> None:
+        with self._lock:
+            self._kept[known] = content
+            while len(self._kept) > 1 and sum(map(len, self._kept.values())) > KEPT_BYTES:
+                self._kept.popitem(last=False)
+
+
+class Look:
+    """Files that are read one after the other: each is asked for once, and while one is read the next ones are asked for.
+
+    Args:
+        sizes: path -> bytes that are kept of it, in the order of reading.
+        ask: gives the facts of a file.
+        threads: in which files are asked for.
+    """
+
+    def __init__(self, sizes: Mapping[str, int], ask: Callable[[str], ObjectStat], threads: ThreadPoolExecutor) -> None:
+        self._sizes, self._ask, self._threads, self._lock = list(sizes.items()), ask, threads, Lock()
+        self._at = {path: at for at, path in enumerate(sizes)}
+        self._asked: dict[str, Future[ObjectStat]] = {}
+
+    def stat(self, path: str) -> ObjectStat:
+        """A file as it was when it was first asked for.
+
+        Raises:
+            FileNotFoundError: it is gone.
+        """
+        with self._lock:
+            for near in self._near(self._at[path]):
+                if near not in self._asked:
+                    self._asked[near] = self._threads.submit(self._ask, near)
+        return self._asked[path].result()
+
+    def _near(self, at: int) -> Iterator[str]:
+        """A file, and those behind it that are asked for meanwhile."""
+        yield self._sizes[at][0]
+        size = 0
+        for path, more in self._sizes[at + 1 : at + _AHEAD]:
+            size += more
+            if size > _AHEAD_BYTES:
+                return
+            yield path
+
+
+@cache
+def fetched() -> Fetched:
+    """The files that this process has fetched."""
+    return Fetched()
+
+
+def fetched_once(files: Sequence[SourceFile]) -> AbstractContextManager[None]:
+    """Meanwhile an object store is asked for each of the files once, content and all. For who compares the files before and after."""
+    return _looked_at({file.path: file.size for file in files}, lambda path: fetched().fetch(path))
+
+
+def asked_once(paths: Iterable[str]) -> AbstractContextManager[None]:
+    """Meanwhile an object store is asked for the facts of each of the files once. For who reads their columns, and not their rows."""
+    return _looked_at(dict.fromkeys(paths, 0), lambda path: ObjectPath(path).stat())
+
+
+@contextmanager
+def _looked_at(sizes: Mapping[str, int], ask: Callable[[str], ObjectStat]) -> Iterator[None]:
+    stored = {path: size for path, size in sizes.items() if is_object_store(path)}
+    if not stored:
+        yield
+        return
+    with ThreadPoolExecutor(_AHEAD) as threads:
+        fetched().look([*stored], Look(stored, ask, threads))
+        try:
+            yield
+        finally:
+            fetched().look([*stored], None)
+            threads.shutdown(cancel_futures=True)

@@ -1,0 +1,160 @@
+"""`sources.files`: its arguments, and what is refused of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, get_args
+
+from muntin.definition.relative_paths import known
+from muntin.errors import DefinitionError
+from muntin.sources.dialect import dialect
+from muntin.sources.file_source import FileSource, Missing
+from muntin.sources.hive import check_names
+from muntin.sources.path_templates import Format, check_template, format_of
+from muntin.sources.repeated_rows import checked_dedupe, checked_within
+from muntin.sources.source import OnBadFile, OnSchema
+from muntin.sources.time_arguments import Unit, check_time_arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from muntin.definition.durations import Duration
+
+
+def files(
+    path: str,
+    *,
+    event_time: str,
+    unit: Unit | None = None,
+    timezone: str | None = None,
+    missing: Missing = "error",
+    format: Format | None = None,  # noqa: A002 - the word users know
+    types: Mapping[str, str] | None = None,
+    arrival_order: str | None = None,
+    arrival_time: str | None = None,
+    all_files: bool = False,
+    checksum: bool = False,
+    time_format: str | None = None,
+    delimiter: str | None = None,
+    quote: str | None = None,
+    null: str | Sequence[str] | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    header: Sequence[str] | None = None,
+    on_bad_file: OnBadFile = "error",
+    ready: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    hive: Mapping[str, str] | None = None,
+    dedupe: str | Sequence[str] | None = None,
+    dedupe_within: Duration | None = None,
+    on_schema: OnSchema = "error",
+) -> FileSource:
+    """Files of Parquet, CSV (with a header) or JSON lines, plain or compressed (.gz, .zst).
+
+    Args:
+        path: where a batch's files are: a template over the data interval, as "data/{start:%Y-%m-%d}/*.parquet";
+            `{start}` and `{end}` take strftime formats, in UTC; `*`, `?`, `[...]` and `**` are globs. Files lie in this
+            machine's file system or in an object store, as "s3://bucket/{start:%Y/%m/%d}/*.parquet", and are read as they
+            stand: the names of their folders (`day=2024-01-01`) give columns only if `hive` says so.
+        event_time: the column that says when an event happened: a timestamp, text that reads as one, or an integer.
+        unit: of an integer event time.
+        timezone: the zone of event times that have none; UTC unless said.
+        missing: what an interval without files is: an "error", or an "empty" batch.
+        format: of the files; what the name ends in unless said.
+        types: column -> SQL type, where a file's own content would say otherwise from day to day, as in CSV and JSON.
+        arrival_order: a column that orders the rows of a batch by arrival; file path and position in the file unless
+            said. A batch is then read by one task.
+        arrival_time: the column that says when a row arrived, in the same unit and zone as event times, for windows
+            that go by the clock; rows are ordered by it unless `arrival_order` says otherwise.
+        all_files: whether every batch reads every file, so that `path` needs neither `{start}` nor `{end}`: for a pipeline
+            that is run over one interval. Rows of several batches would count in each.
+        checksum: whether a file has changed is told by its content, which takes three more readings: before and after it
+            is read, and when `outdated` looks. Without, by its size and the time when it was last written.
+        time_format: how event times are written where they are text, as strptime takes it: "%d.%m.%Y %H:%M"; ISO 8601 unless said.
+        delimiter: what stands between the values of a CSV file: a comma, in a file `.tsv` a tab, unless said.
+        quote: what stands around a value of CSV that holds a delimiter or a line end: `"` unless said; "" where nothing does.
+        null: the texts of CSV that are null, as ["", "NA"]; the empty text unless said.
+        encoding: of CSV files: "utf-8" unless said, "latin-1" or "utf-16".
+        decimal: what stands before the decimals of a number in CSV: "." unless said, or ",".
+        header: the names of the columns of CSV files without a header.
+        on_bad_file: what a file is that is empty (0 bytes), cut off, damaged, a folder, or lacks a column: an "error", or a
+            row of the "quarantine", which counts as one row of its batch.
+        ready: the name of a file that says that the other files of its folder are whole, as "_SUCCESS". A batch without it is
+            an error.
+        columns: column -> SQL type of columns that some files lack, as those from before the column was there: null in these.
+        hive: column -> SQL type of columns that the names of folders give: {"dt": "DATE", "hour": "INTEGER"} for files below
+            `dt=2024-01-01/hour=03/`. They come before columns of the same name in the files.
+        dedupe: the column, or the columns, that tell events apart. Of rows of a batch that are alike in them the first to arrive counts;
+            the others are duplicates, which the report counts. A null is like no other. A batch is then read by one task.
+        dedupe_within: how far the event times of duplicates in two batches may lie apart, as "2d". A row is then a duplicate, too, if a row
+            of an earlier batch is alike in these columns and its event time differs by at most this. None: batches are not compared.
+        on_schema: what a batch is with a column that has a type which contradicts earlier batches, as text after a number: an
+            "error", or a batch that waits in the "quarantine" as a whole, each of its files a row, until it is mended and read again.
+
+    Every file of a batch needs the columns that the definition uses, but for those in `columns`. Others may come and go, in any order.
+    A type that is wider than in earlier batches, as long after int, double after float and decimal(12,2) after decimal(10,2), is taken.
+
+    Raises:
+        DefinitionError: a template without `{start}` and `{end}` or with other fields, an address of no object store, an unknown
+            format, unit, zone or word for `missing`. When a pipeline is built: neighbouring batches have the same files.
+    """
+    check_time_arguments(event_time, unit, timezone, time_format)
+    for what, choice, choices in (
+        ("missing", missing, get_args(Missing)),
+        ("on_bad_file", on_bad_file, get_args(OnBadFile)),
+        ("on_schema", on_schema, get_args(OnSchema)),
+        ("format", format, (None, *get_args(Format))),
+    ):
+        if choice not in choices:
+            raise DefinitionError(f"{what}: {choice!r} is not possible; choose from {', '.join(repr(c) for c in choices if c)}")
+    form = format or format_of(str(path))
+    _check_delimiter(delimiter, form)
+    written = dialect(quote, null, encoding, decimal, header)
+    if written.facts and form != "csv":
+        raise DefinitionError(f"{next(iter(written.facts))}=... is for CSV; the files here are {form}")
+    if ready is not None and (not isinstance(ready, str) or not ready or "/" in ready):
+        raise DefinitionError(f'ready: {ready!r} is not possible; give the name of a file in the folder of the others, as "_SUCCESS"')
+    check_template(known(path, "path"), all_files=all_files)
+    check_names(hive or {}, (*(columns or {}), *(types or {})))
+    told = checked_dedupe(dedupe)
+    within_us = checked_within(dedupe_within, told)
+    if within_us is not None:
+        _check_types_of_ids(told, form, {**(columns or {}), **(types or {}), **(hive or {})})
+    return FileSource(
+        str(path),
+        event_time,
+        unit,
+        timezone,
+        missing,
+        form,
+        {**(columns or {}), **(types or {}), **(hive or {})},
+        arrival_order or arrival_time,
+        arrival_time,
+        all_files,
+        checksum,
+        time_format,
+        delimiter,
+        written,
+        on_bad_file,
+        ready,
+        dict(columns or {}),
+        dict(hive or {}),
+        told,
+        within_us,
+        on_schema,
+    )
+
+
+def _check_types_of_ids(dedupe: Sequence[str], form: Format, types: Mapping[str, str]) -> None:
+    """Text does not tell types: the id 007 would be a number in the files of one batch, and a text in those of another."""
+    if form != "parquet" and (unknown := [name for name in dedupe if name not in types]):
+        raise DefinitionError(
+            f"dedupe_within compares {unknown[0]} of files of different batches, so its type must be said where files are {form}: "
+            f'types={{"{unknown[0]}": "VARCHAR"}}'
+        )
+
+
+def _check_delimiter(delimiter: str | None, form: Format) -> None:
+    if delimiter is not None and form != "csv":
+        raise DefinitionError(f"delimiter={delimiter!r} is for CSV; the files here are {form}")
+    if delimiter is not None and (not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '"\r\n'):
+        raise DefinitionError(f'delimiter: {delimiter!r} is not possible; give one character, as ";"')

@@ -1,0 +1,177 @@
+"""Topics of Kafka as a source, as a user defines it. Nothing is read here, and no client is imported."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+
+from muntin.definition.checks import check_choice
+from muntin.sources.dialect import USUAL
+from muntin.sources.repeated_rows import checked_dedupe, checked_within
+from muntin.sources.time_arguments import Unit, check_time_arguments
+from muntin.sources.topics.checks import VALUE, check_address, check_column, check_schema, checked_fields
+from muntin.sources.topics.ranges import Range, parsed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from muntin.definition.durations import Duration
+    from muntin.definition.schedule import Schedule
+    from muntin.definition.several_sources import Member
+    from muntin.sources.source import OnBadFile, OnSchema
+
+Value = Literal["json", "avro", "protobuf", "text", "raw"]
+Key = Literal["text", "raw"]
+OWN = ("kafka_key", "kafka_partition", "kafka_offset", "kafka_timestamp")
+"""Columns of every message, beside the fields of its value."""
+
+
+@dataclass(frozen=True, slots=True)
+class KafkaSource:
+    """A topic of Kafka. See `kafka`."""
+
+    broker: str
+    topic: str
+    value: Value
+    event_time: str
+    unit: Unit | None = None
+    timezone: str | None = None
+    time_format: str | None = None
+    key: Key = "text"
+    fields: Mapping[str, str] = field(default_factory=dict)
+    types: Mapping[str, str] = field(default_factory=dict)
+    arrival_order: str | None = None
+    arrival_time: str | None = None
+    dedupe: tuple[str, ...] = ()
+    dedupe_within_us: int | None = None
+    connection: str | None = None
+    registry: str | None = None
+    schema: object = None
+    member: Member | None = None
+
+    upstream = batch_column = delimiter = None
+    section = order = ()
+    format = "kafka"
+    separator = ","
+    dialect = USUAL
+    columns: ClassVar[Mapping[str, str]] = {}
+    hive: ClassVar[Mapping[str, str]] = {}
+    on_bad_file: ClassVar[OnBadFile] = "error"
+    on_schema: ClassVar[OnSchema] = "error"
+    checksum = bundles = False
+    call = "sources.kafka(...)"
+
+    @property
+    def in_one_piece(self) -> bool:
+        """Whether a batch is read by one task, since messages of all its partitions are compared."""
+        return self.arrival_order is not None or bool(self.dedupe)
+
+    @property
+    def blank(self) -> str:
+        """No messages, with the columns that the definition says."""
+        return Range(self.topic, 0, 0, 0).address
+
+    @property
+    def address(self) -> str:
+        """The topic, for people and for lineage."""
+        return f"kafka://{self.broker}/{self.topic}"
+
+    def settled(self, path: str) -> int:
+        """What a range of messages counts as, in bytes."""
+        return parsed(path)[1].size
+
+    def facts(self, schedule: Schedule) -> dict[str, Any]:  # noqa: ARG002 - as for any source
+        """Nothing beside the columns."""
+        return {}
+
+    def below(self, home: str | Path) -> KafkaSource:  # noqa: ARG002 - no part of it is a path
+        """The same: there is no path."""
+        return self
+
+    def misfit(self, schedule: Schedule) -> None:  # noqa: ARG002 - each batch has offsets of its own
+        """None: every offset belongs to one batch."""
+        return
+
+
+def kafka(
+    broker: str,
+    topic: str,
+    *,
+    value: Value,
+    event_time: str,
+    columns: Mapping[str, str] | None = None,
+    unit: Unit | None = None,
+    timezone: str | None = None,
+    time_format: str | None = None,
+    key: Key = "text",
+    arrival_order: str | None = None,
+    arrival_time: str | None = None,
+    dedupe: str | Sequence[str] | None = None,
+    dedupe_within: Duration | None = None,
+    connection: str | None = None,
+    registry: str | None = None,
+    schema: object = None,
+) -> KafkaSource:
+    """The messages of a topic of Kafka: each message is a row, and each offset belongs to one batch.
+
+    A batch holds the offsets from the border of its start to the border of its end. A border is the first offset with a message of that
+    time or later, by the time that the broker has (`kafka_timestamp`); where no such message is, the end of the topic. Borders are noted
+    in the state before a message is read, so that a batch that is run again reads the same messages.
+
+    Columns: the fields that `columns` names, or `kafka_value`; `kafka_key` (text, or bytes with key="raw"), `kafka_partition`,
+    `kafka_offset` and `kafka_timestamp` (UTC, milliseconds). A message without a value (a tombstone) is a row with nulls.
+
+    Args:
+        broker: its address, as "broker:9092"; several with commas between.
+        topic: its name.
+        value: what values are: "json", "avro" or "protobuf" with fields, "text" in UTF-8, or "raw" bytes.
+        event_time: the column that says when an event happened: a field, or "kafka_timestamp".
+        columns: field -> SQL type, of values with fields: {"amount": "DOUBLE", "at": "TIMESTAMPTZ"}. A value may lack a field, which is
+            null then, and have others, which are not read. A message with a field of another type is a row of the quarantine.
+        unit: of an integer event time.
+        timezone: the zone of event times that have none; UTC unless said.
+        time_format: how event times are written where they are text, as strptime takes it; ISO 8601 unless said.
+        key: whether keys are "text" or "raw" bytes.
+        arrival_order: a column that orders the rows of a batch by arrival; partition and offset unless said. A batch is then read by
+            one task.
+        arrival_time: the column that says when a row arrived, for windows that go by the clock, as "kafka_timestamp".
+        dedupe: the column, or the columns, that tell events apart, as for `files`.
+        dedupe_within: how far the event times of duplicates in two batches may lie apart, as for `files`.
+        connection: the name of a connection of type kafka with the credentials: in the variable AIRFLOW_CONN_<NAME>, or in Airflow.
+        registry: the address of a schema registry, by which messages of Avro and Protobuf name their schema.
+        schema: of Avro the schema as JSON: the only one without a registry, else the one to read by. Of Protobuf the class of a message.
+
+    Raises:
+        DefinitionError: an address, a name, a value or a combination that cannot be.
+    """
+    check_address(broker, topic)
+    check_choice("value", value, get_args(Value))
+    check_choice("key", key, get_args(Key))
+    fields = checked_fields(value, columns)
+    for what, name in (("event_time", event_time), ("arrival_order", arrival_order), ("arrival_time", arrival_time)):
+        if name is not None or what == "event_time":
+            check_column(what, name, (*(fields or (VALUE,)), *OWN))
+    check_time_arguments(event_time, unit, timezone, time_format)
+    check_schema(value, registry, schema)
+    order = arrival_order or arrival_time
+    told = checked_dedupe(dedupe)
+    return KafkaSource(
+        broker,
+        topic,
+        value,
+        event_time,
+        unit,
+        timezone,
+        time_format,
+        key,
+        fields,
+        dict(fields),
+        order,
+        arrival_time,
+        told,
+        checked_within(dedupe_within, told),
+        connection,
+        registry,
+        schema,
+    )

@@ -1,0 +1,155 @@
+"""Which files a batch consists of, and how they are split among tasks. Depends on the files, never on the cluster."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from hashlib import blake2b, file_digest
+from stat import S_ISDIR, S_ISREG
+from typing import TYPE_CHECKING
+
+from muntin.errors import SourceError
+from muntin.files.paths import etag, matching, path_of, stat_of, stats_of
+from muntin.sources.folders import Folders
+from muntin.sources.hive import check_folders
+from muntin.sources.path_templates import tells_format
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from muntin.definition.schedule import Interval
+    from muntin.files.paths import Stat
+    from muntin.sources import Source
+    from muntin.sources.file_source import FileSource
+
+SPLIT_BYTES = 48 * 2**20
+WORTH_A_TASK = 4 * 2**20
+"""Fewer bytes are read before another task has begun."""
+_CORES = 4  # share a batch that is large enough
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """One file of a batch as it is.
+
+    Attributes:
+        path: absolute, or an address.
+        size: in bytes.
+        written_ns: when it was last written, in nanoseconds since 1970; 0 of files that are never written anew.
+        checksum: of its content, where the source asks for it; else the ETag of a file in an object store.
+        source: the name of its source, in a list of the files of several.
+    """
+
+    path: str
+    size: int
+    written_ns: int
+    checksum: str | None = None
+    source: str | None = None
+
+
+def source_files(source: FileSource, intervals: Iterable[Interval]) -> dict[Interval, list[SourceFile]]:
+    """The files of each interval, by path. A folder is a bad file if it has the name of a file, as `part.parquet`; else it is none.
+
+    Raises:
+        SourceError: a file lies in no folder that `hive=` takes a column from.
+    """
+    folders = Folders()
+    found = {interval: folders.matches(source.patterns(interval)) for interval in intervals}
+    untold = [path for paths in found.values() for path in paths if path not in folders.facts]
+    facts = {**folders.facts, **stats_of(untold)}
+    files = {interval: _files(paths, facts) for interval, paths in found.items()}
+    check_folders(source.hive, (file.path for each in files.values() for file in each))
+    return files
+
+
+def _files(paths: Iterable[str], facts: Mapping[str, Stat]) -> list[SourceFile]:
+    there = ((path, stat) for path in paths if (stat := facts.get(path)))
+    return [
+        SourceFile(str(path_of(path).absolute()), stat.st_size, stat.st_mtime_ns, etag(stat))
+        for path, stat in there
+        if S_ISREG(stat.st_mode) or (S_ISDIR(stat.st_mode) and tells_format(path))
+    ]
+
+
+def check_found(source: FileSource, interval: Interval, files: Sequence[SourceFile]) -> None:
+    """Refuse an interval without files.
+
+    Raises:
+        SourceError: there are none and the source says that is an error.
+    """
+    if not files and source.missing == "error":
+        raise SourceError(
+            f"no file at {source.patterns(interval)} for the interval {interval}; bring it, "
+            f'or say missing="empty" in sources.files(...) if an interval without files is an empty batch'
+        )
+
+
+def check_ready(source: FileSource, interval: Interval) -> None:
+    """Refuse an interval whose files may not be whole: of each of their folders `source.ready` has to be there, if it is asked for.
+
+    Raises:
+        SourceError: names the path that is not there.
+    """
+    if source.ready is None:
+        return
+    folder = source.patterns(interval).rpartition("/")[0]
+    for each in matching(folder) or [folder]:
+        if not path_of(each, source.ready).exists():
+            raise SourceError(
+                f"{each}/{source.ready} is not there yet, which says that the files of the interval {interval} are whole "
+                f"(ready={source.ready!r}); run again when their writer is done"
+            )
+
+
+def source_file(source: Source, path: str) -> SourceFile:
+    """A file as it is now, with its checksum if the source asks for it.
+
+    Raises:
+        FileNotFoundError: it is gone.
+    """
+    if (size := source.settled(path)) is not None:
+        return SourceFile(path, size, 0)
+    stat = stat_of(path)
+    return SourceFile(path, stat.st_size, stat.st_mtime_ns, _checksum(path) if source.checksum else etag(stat))
+
+
+def _checksum(path: str) -> str:
+    with path_of(path).open("rb") as content:
+        return file_digest(content, partial(blake2b, digest_size=16)).hexdigest()
+
+
+def piece_bytes(total: int) -> int:
+    """About how many bytes of a batch a task reads. By the batch alone: sums of floats have other last bits in other pieces.
+
+    >>> [total >> 20 for total in (piece_bytes(7 << 20), piece_bytes(9 << 20), piece_bytes(40 << 20), piece_bytes(400 << 20))]
+    [48, 4, 10, 48]
+    """
+    tasks = min(_CORES, total // WORTH_A_TASK)
+    return min(SPLIT_BYTES, -(-total // tasks)) if tasks > 1 else SPLIT_BYTES
+
+
+def splits(files: Sequence[SourceFile], *, whole: bool = False) -> list[list[SourceFile]]:
+    """Cut a batch's files into pieces of neighbours of about `piece_bytes`; one piece if `whole`."""
+    sizes = [file.size for file in files]
+    most = min(SPLIT_BYTES, piece_bytes(sum(sizes)) + max(sizes, default=0) // 2)
+    pieces: list[list[SourceFile]] = []
+    room = 0
+    for file in files:
+        if not pieces or (file.size > room and not whole):
+            pieces.append([])
+            room = most
+        pieces[-1].append(file)
+        room -= file.size
+    return pieces
+
+
+def shares(sizes: Iterable[int], tasks: int) -> list[list[int]]:
+    """Deal positions 0, 1, 2... to tasks so that neighbours stay together and sizes even out."""
+    weights = [size + 2**20 for size in sizes]
+    quota, out, filled = sum(weights) / max(1, tasks), [[]], 0.0  # type: ignore[var-annotated]
+    for at, weight in enumerate(weights):
+        if out[-1] and filled + weight / 2 > quota * len(out):
+            out.append([])
+        out[-1].append(at)
+        filled += weight
+    return out

@@ -1,0 +1,58 @@
+"""A new session of DuckDB, and what it may do."""
+
+from __future__ import annotations
+
+import os
+
+import duckdb
+
+from muntin.errors import SourceError
+
+MEMORY = "MUNTIN_SQL_MEMORY"
+# No session gets code from elsewhere or looks at the variables of the Python around it.
+_ALONE: dict[str, str | bool | int | float | list[str]] = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "allow_community_extensions": False,
+    "python_enable_replacements": False,
+    "extension_directory": os.devnull,  # nothing is installed there, and what is installed elsewhere is not found
+}
+
+
+# What moves expressions out of TRY or before the condition that guards them: a shared expression is computed once, outside of both.
+_MOVES = ("common_subexpressions", "filter_pullup", "filter_pushdown", "reorder_filter", "projection_pullup", "scalar_fn_pushdown")
+
+
+def connect(timezone: str | None = None, *, files: bool = False, in_place: bool = False) -> duckdb.DuckDBPyConnection:
+    """A DuckDB session of one thread, so that the order of additions is the order of the rows. SQL cannot change its settings.
+
+    Args:
+        timezone: of times that have none; UTC unless said.
+        files: whether it may read files. SQL of a definition goes through `check_expression` first.
+        in_place: whether every expression is computed where it stands, so that TRY meets its errors.
+
+    Raises:
+        SourceError: `MUNTIN_SQL_MEMORY` names no amount of memory.
+    """
+    session = duckdb.connect(config=_ALONE)
+    session.execute("SET threads = 1")
+    session.execute(f"SET TimeZone = '{timezone or 'UTC'}'")
+    session.execute("SET enable_progress_bar = false")
+    session.execute("SET enable_external_file_cache = false")
+    if in_place:
+        known = {name for (name,) in session.execute("FROM duckdb_optimizers()").fetchall()}
+        session.execute(f"SET disabled_optimizers = '{','.join(name for name in _MOVES if name in known)}'")
+    _limit(session)
+    if not files:
+        session.execute("SET enable_external_access = false")
+    session.execute("SET lock_configuration = true")
+    return session
+
+
+def _limit(session: duckdb.DuckDBPyConnection) -> None:
+    memory = os.environ.get(MEMORY)
+    try:
+        if memory:
+            session.execute("SET memory_limit = '" + memory.replace("'", "''") + "'")
+    except duckdb.Error as wrong:
+        raise SourceError(f'{MEMORY}: {memory!r} is no amount of memory; write "4GB"') from wrong

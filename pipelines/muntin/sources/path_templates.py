@@ -1,0 +1,74 @@
+"""The templates of paths to files: which fields they may have, and which format a name tells."""
+
+from __future__ import annotations
+
+import string
+from typing import Literal
+
+from muntin.definition.instants import from_us
+from muntin.errors import DefinitionError
+
+Format = Literal["parquet", "csv", "json"]
+FORMATS: dict[str, Format] = {
+    "parquet": "parquet",
+    "pq": "parquet",
+    "csv": "csv",
+    "tsv": "csv",
+    "json": "json",
+    "jsonl": "json",
+    "ndjson": "json",
+}
+COMPRESSED = (".gz", ".zst")
+
+
+def check_template(path: object, *, all_files: bool) -> None:
+    """Refuse what is no template over the data interval.
+
+    Raises:
+        DefinitionError: as said.
+    """
+    try:
+        names = {name for _, name, _, _ in string.Formatter().parse(str(path)) if name is not None}
+        str(path).format(start=from_us(0), end=from_us(0))
+    except (ValueError, KeyError, IndexError, AttributeError) as wrong:
+        raise DefinitionError(_template_help(path, str(wrong))) from None
+    if names - {"start", "end"}:
+        raise DefinitionError(_template_help(path, f"unknown {sorted(names - {'start', 'end'})}"))
+    if not names and not all_files:
+        raise DefinitionError(
+            _template_help(path, "it names no interval, so every batch would read every file") + "; or say all_files=True if that is meant"
+        )
+
+
+def _template_help(path: object, wrong: str) -> str:
+    return (
+        f"path: {str(path)!r} is not a template over the data interval ({wrong}); "
+        f'write "data/{{start:%Y-%m-%d}}.parquet", with {{start:...}}, {{end:...}} and globs'
+    )
+
+
+def format_of(path: str) -> Format:
+    """The format that a path ends in.
+
+    Raises:
+        DefinitionError: it tells none.
+    """
+    if not tells_format(path):
+        raise DefinitionError(f'path: cannot tell the format of {path!r} from its ending; say format="parquet", "csv" or "json"')
+    return FORMATS[_ending(path)]
+
+
+def tells_format(path: str) -> bool:
+    """Whether the name of a file says its format."""
+    return _ending(path) in FORMATS
+
+
+def _ending(path: str) -> str:
+    return stem(path).rsplit("/", 1)[-1].rsplit(".", 1)[-1].lower()
+
+
+def stem(path: str) -> str:
+    """The path without an ending that says how it is compressed."""
+    for ending in COMPRESSED:
+        path = path.removesuffix(ending)
+    return path

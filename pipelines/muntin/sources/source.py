@@ -1,0 +1,106 @@
+"""What a kind of source tells of itself: how the files of a batch are read as rows.
+
+A new kind is a frozen dataclass with these members, and a module in `jobs/listings` that says which files a batch has. A kind whose
+files are no files of a user's, as windows of an upstream, gives them the format and the facts with which they are written.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+
+from muntin.definition import parts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from dataclasses import Field
+    from pathlib import Path
+
+    from muntin.sources.dialect import Dialect
+
+OnBadFile = Literal["error", "quarantine"]
+OnSchema = Literal["error", "quarantine"]
+
+
+class Source(parts.Source, Protocol):
+    """Where the rows of batches are, for those who read them."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    @property
+    def call(self) -> str:
+        """How a user wrote it, for errors: `sources.files(...)`."""
+        ...
+
+    @property
+    def format(self) -> str:
+        """Of the files."""
+        ...
+
+    @property
+    def separator(self) -> str:
+        """What stands between the values of a CSV file."""
+        ...
+
+    @property
+    def dialect(self) -> Dialect:
+        """How a CSV file is written, beside that."""
+        ...
+
+    @property
+    def columns(self) -> Mapping[str, str]:
+        """Column -> SQL type of columns that a file may lack."""
+        ...
+
+    @property
+    def on_bad_file(self) -> OnBadFile:
+        """What a file is that cannot be read as a whole."""
+        ...
+
+    @property
+    def on_schema(self) -> OnSchema:
+        """What a batch is with a column of a type that contradicts earlier batches."""
+        ...
+
+    @property
+    def checksum(self) -> bool:
+        """Whether a file has changed is told by its content."""
+        ...
+
+    @property
+    def in_one_piece(self) -> bool:
+        """Whether a batch is read by one task, since rows of all its files are compared."""
+        ...
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """The columns that rows are ordered by, whatever files they lie in; () where files and rows are in order."""
+        ...
+
+    @property
+    def batch_column(self) -> str | None:
+        """The column with the start of a row's batch, where batches share files; such files have a name for a batch's rows as their
+        checksum. None: all rows of a file are of one batch.
+        """
+        ...
+
+    @property
+    def blank(self) -> str | None:
+        """The address of a file without rows, whose columns all files have; None: files tell their columns."""
+        ...
+
+    @property
+    def bundles(self) -> bool:
+        """Whether the files of several batches may be read together."""
+        ...
+
+    def settled(self, path: str) -> int | None:
+        """The size of a file that never changes, in bytes; None: its facts must be looked up.
+
+        Raises:
+            FileNotFoundError: it is gone.
+        """
+        ...
+
+    def below(self, home: str | Path) -> Source:
+        """The same source with its relative paths below a folder."""
+        ...

@@ -1,0 +1,161 @@
+"""What Spark can read as a source, as its user defines it. Nothing is read here, and Spark is not imported."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from muntin.definition.function_marks import mark
+from muntin.errors import DefinitionError
+from muntin.files.paths import stat_of
+from muntin.sources.dialect import USUAL
+from muntin.sources.repeated_rows import checked_dedupe, checked_within
+from muntin.sources.time_arguments import Unit, check_time_arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
+    from pathlib import Path
+    from typing import TypeAlias
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from muntin.definition.durations import Duration
+    from muntin.definition.schedule import Schedule
+    from muntin.definition.several_sources import Member
+    from muntin.sources.source import OnBadFile, OnSchema
+
+    Read: TypeAlias = Callable[[SparkSession, datetime, datetime], DataFrame]
+
+
+@dataclass(frozen=True, slots=True)
+class SparkSource:
+    """Rows that a function reads by Spark. See `spark`."""
+
+    read: Read
+    event_time: str
+    chosen: tuple[str, ...] = ()
+    unit: Unit | None = None
+    timezone: str | None = None
+    types: Mapping[str, str] = field(default_factory=dict)
+    arrival_order: str | None = None
+    arrival_time: str | None = None
+    time_format: str | None = None
+    dedupe: tuple[str, ...] = ()
+    dedupe_within_us: int | None = None
+    member: Member | None = None
+
+    upstream = batch_column = blank = delimiter = None
+    section = order = ()
+    separator = ","
+    dialect = USUAL
+    on_bad_file: ClassVar[OnBadFile] = "error"
+    on_schema: ClassVar[OnSchema] = "error"
+    format = "parquet"
+    checksum = False
+    call = "sources.spark(...)"
+    columns: ClassVar[Mapping[str, str]] = {}
+    hive: ClassVar[Mapping[str, str]] = {}
+
+    @property
+    def in_one_piece(self) -> bool:
+        """Whether a batch is read by one task, since all of its rows are compared."""
+        return self.arrival_order is not None or bool(self.dedupe)
+
+    @property
+    def bundles(self) -> bool:
+        """Whether several batches may be read together: duplicates are those of a batch."""
+        return not self.dedupe
+
+    def settled(self, path: str) -> int:
+        """The size of a file, which is never written anew.
+
+        Raises:
+            FileNotFoundError: it is gone.
+        """
+        return stat_of(path).st_size
+
+    def facts(self, schedule: Schedule) -> dict[str, Any]:  # noqa: ARG002 - the function is given the interval
+        """What determines states beside the columns: the function, which is made anew with its code."""
+        return {"read": mark(self.read)}
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The columns that are read; () for all."""
+        named = (self.event_time, self.arrival_order, self.arrival_time, *self.types, *self.dedupe)
+        return tuple(dict.fromkeys((*self.chosen, *filter(None, named)))) if self.chosen else ()
+
+    @property
+    def named(self) -> str:
+        """The function, for people."""
+        function = self.read.func if isinstance(self.read, partial) else self.read
+        return str(getattr(function, "__qualname__", type(function).__qualname__))
+
+    def below(self, home: str | Path) -> SparkSource:  # noqa: ARG002 - the function knows where rows are
+        """The same: there is no path."""
+        return self
+
+    def misfit(self, schedule: Schedule) -> str | None:  # noqa: ARG002 - the function is given the interval
+        """Nothing: the function is asked for each batch."""
+        return None
+
+
+def spark(
+    read: Read,
+    *,
+    event_time: str,
+    columns: Sequence[str] = (),
+    unit: Unit | None = None,
+    timezone: str | None = None,
+    types: Mapping[str, str] | None = None,
+    arrival_order: str | None = None,
+    arrival_time: str | None = None,
+    time_format: str | None = None,
+    dedupe: str | Sequence[str] | None = None,
+    dedupe_within: Duration | None = None,
+) -> SparkSource:
+    """Rows of whatever Spark can read: a database by JDBC, Iceberg, Delta, Avro, ORC, BigQuery, Kafka by Spark's own connector.
+
+    Each run asks `read` for the rows of its batches. Tasks of Spark write them to files in the state, and the batches are made of these
+    files. The rows are brought into an order that they themselves decide, so that results do not depend on Spark's partitions.
+
+    Args:
+        read: (spark, start, end) -> DataFrame with the rows of the batch of [start, end), which are aware datetimes in UTC. For the same
+            interval it must give the same rows. Its code counts: another function, and states are made anew.
+        event_time: the column that says when an event happened: a timestamp, text that reads as one, or an integer.
+        columns: the columns that are read, where the DataFrame has more than the definition uses; those that other arguments name are
+            read in any case. Keys must be among them.
+        unit: of an integer event time.
+        timezone: the zone of event times that have none (timestamp_ntz, text); UTC unless said. Spark's session zone changes nothing.
+        types: column -> SQL type that the column is cast to.
+        arrival_order: a column that orders the rows of a batch by arrival. Without it, the order in which aggregates as `first` see the
+            rows is the same in each run, and means nothing. A batch is then read by one task.
+        arrival_time: the column that says when a row arrived, in the same unit and zone as event times, for windows that go by the
+            clock; rows are ordered by it unless `arrival_order` says otherwise.
+        time_format: how event times are written where they are text, as strptime takes it: "%d.%m.%Y %H:%M"; ISO 8601 unless said.
+        dedupe: the column, or the columns, that tell events apart; of rows of a batch that are alike in them the first counts.
+        dedupe_within: how far the event times of duplicates in two batches may lie apart, as for `files`.
+
+    Raises:
+        DefinitionError: `read` is no function, or an unknown unit or zone.
+    """
+    if not callable(read):
+        raise DefinitionError(f"read: {read!r} is no function; give one of (spark, start, end) that returns a DataFrame")
+    check_time_arguments(event_time, unit, timezone, time_format)
+    if isinstance(columns, str) or not all(isinstance(name, str) and name for name in columns):
+        raise DefinitionError(f'columns: {columns!r} is not a list of column names; write ["at", "amount"]')
+    told = checked_dedupe(dedupe)
+    return SparkSource(
+        read,
+        event_time,
+        tuple(columns),
+        unit,
+        timezone,
+        dict(types or {}),
+        arrival_order or arrival_time,
+        arrival_time,
+        time_format,
+        told,
+        checked_within(dedupe_within, told),
+    )

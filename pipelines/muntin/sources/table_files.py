@@ -1,0 +1,171 @@
+"""Which files of a Delta table are a batch: those that the commits of its interval added.
+
+    commits    0    1    2      3        4 (OPTIMIZE)   5
+    intervals  |  first   |   second  |   third   |  fourth ...
+    batches      0, 1, 2 as    3          none         5
+                 one table
+
+A commit has its time in the log, so that the files of an interval follow from the table alone, in whatever order batches are read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+import pyarrow as pa
+
+from muntin.definition.instants import spell_instant
+from muntin.errors import ForgottenError, SourceError
+from muntin.files.paths import stats_of
+from muntin.sources.listing import SourceFile
+from muntin.sources.table_layout import check_folders, check_layout, layout, open_table, with_columns_of
+from muntin.sources.table_log import Added, active, table_log
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from muntin.definition.schedule import Interval
+    from muntin.sources.table_log import Commit, TableLog
+    from muntin.sources.tables import TableSource
+
+
+def table_files(source: TableSource, intervals: Sequence[Interval], first_us: int) -> dict[Interval, list[SourceFile]]:
+    """The files of each interval, in the order in which they were added. Their checksum names the versions.
+
+    Args:
+        source: the table, as `in_full` gives it.
+        intervals: of the batches.
+        first_us: start of the schedule's first interval, whose batch has all that was in the table before.
+
+    Raises:
+        SourceError: there is no table; it cannot be read as the source says; or rows were removed or changed, and the source says that
+            is an error. ForgottenError: commits or files of an interval are gone.
+        StorageError: the object store cannot be used.
+    """
+    log = table_log(source.path)
+    by_time = _by_interval(log, intervals)
+    found = {}
+    for interval in intervals:
+        begins = interval.start_us <= first_us
+        added, versions = _held(source, log, interval) if begins else _added(source, log, interval, by_time[interval])
+        _check_marks(source, added)
+        check_folders(source, added)
+        found[interval] = [SourceFile(f"{source.path}/{each.path}", each.size, 0, versions) for each in added]
+    _check_there(source, found)
+    return found
+
+
+def in_full(source: TableSource) -> TableSource:
+    """The source with the columns of its table as it is now.
+
+    Raises:
+        SourceError, StorageError: as `table_files`.
+    """
+    table_log(source.path)
+    found = layout(source.path)
+    check_layout(source, found)
+    return with_columns_of(source, found)
+
+
+def _by_interval(log: TableLog, intervals: Sequence[Interval]) -> Mapping[Interval, list[int]]:
+    """The versions that were made in each interval, ascending."""
+    versions = sorted(log.made_us, key=lambda version: (log.made_us[version], version))
+    found, at = {}, 0
+    for interval in sorted(intervals, key=lambda each: each.start_us):
+        while at < len(versions) and log.made_us[versions[at]] < interval.start_us:
+            at += 1
+        end = at
+        while end < len(versions) and log.made_us[versions[end]] < interval.end_us:
+            end += 1
+        found[interval] = sorted(versions[at:end])
+    return found
+
+
+def _added(source: TableSource, log: TableLog, interval: Interval, versions: Sequence[int]) -> tuple[list[Added], str]:
+    """The files that some versions added, and a name of these."""
+    if log.oldest > 0 and log.made_us[log.oldest] >= interval.start_us:
+        raise _cleaned(source, log, interval)
+    commits = [log.commit(version) for version in versions]
+    return [each for commit in commits for each in _new(source, log, commit)], _named(versions)
+
+
+def _new(source: TableSource, log: TableLog, commit: Commit) -> Iterator[Added]:
+    """The files with the new rows of a commit."""
+    if not commit.data_removed:
+        yield from (each for each in commit.added if each.path in commit.data_added)
+    elif source.on_change == "error":
+        made = spell_instant(log.made_us[commit.version])
+        raise SourceError(
+            f"{source.path}: version {commit.version} ({commit.operation or 'no name'}, {made}) removed or changed rows, which windows may "
+            f'hold already; say on_change="skip" in sources.table(...) to pass over such versions, or begin anew behind it: '
+            f"let start= of the pipeline be after {made}"
+        )
+
+
+def _held(source: TableSource, log: TableLog, interval: Interval) -> tuple[list[Added], str]:
+    """The files of the table at the end of an interval, and a name of its version."""
+    within = [version for version, made_us in log.made_us.items() if made_us < interval.end_us]
+    last = next((version - 1 for version, made_us in log.made_us.items() if made_us >= interval.end_us), log.newest)
+    if log.oldest > 0 and last < log.oldest:
+        raise _cleaned(source, log, interval)
+    later = [version for version in within if version > last]  # by a clock that went wrong
+    more = [each for version in later for each in _new(source, log, log.commit(version))]
+    held = list(active(log, last)) if log.oldest == 0 else _of_checkpoint(source, log, last)
+    return [*held, *more], _named([0, *within]) if within else ""
+
+
+def _of_checkpoint(source: TableSource, log: TableLog, version: int) -> list[Added]:
+    """The files of a table at a version, by a checkpoint: those of older commits by the time they were written, the others as they came."""
+    opened = open_table(source.path, version)
+    if "deletionVectors" in (opened.protocol().reader_features or ()):
+        raise SourceError(
+            f"{source.path}: rows of version {version} may be marked as deleted (deletion vectors), which sources.table cannot read; "
+            f"read the table with sources.spark(...), or rewrite it once (REORG TABLE ... APPLY (PURGE)) and drop the feature"
+        )
+    came = {each.path: (number, place) for number in range(log.oldest, version + 1) for place, each in enumerate(log.commit(number).added)}
+    files = {unquote(each["path"]): each for each in pa.table(opened.get_add_actions()).to_pylist()}
+    order = sorted(files, key=lambda path: (*came.get(path, (-1, files[path]["modification_time"])), path))
+    return [Added(path, files[path]["size_bytes"], _texts(files[path].get("partition") or {}), marked=False) for path in order]
+
+
+def _texts(partition: Mapping[str, object]) -> dict[str, str | None]:
+    """The values that are told as the log has them."""
+    return {name: value for name, value in partition.items() if value is None or isinstance(value, str)}
+
+
+def _named(versions: Sequence[int]) -> str:
+    if not versions:
+        return ""
+    return f"version {versions[0]}" if versions[0] == versions[-1] else f"versions {versions[0]} to {versions[-1]}"
+
+
+def _cleaned(source: TableSource, log: TableLog, interval: Interval) -> ForgottenError:
+    made = spell_instant(log.made_us[log.oldest])
+    return ForgottenError(
+        f"{source.path}: the log begins with version {log.oldest} of {made}, so what was added in {interval} is not known any "
+        f"more (delta.logRetentionDuration); read batches sooner, or let start= of the pipeline be such that its first interval ends "
+        f"after {made}"
+    )
+
+
+def _check_marks(source: TableSource, added: Sequence[Added]) -> None:
+    for each in added:
+        if each.marked:
+            raise SourceError(
+                f"{source.path}/{each.path}: rows of it are marked as deleted (a deletion vector), which sources.table cannot read; "
+                f"read the table with sources.spark(...), or rewrite it (REORG TABLE ... APPLY (PURGE))"
+            )
+
+
+def _check_there(source: TableSource, found: Mapping[Interval, Sequence[SourceFile]]) -> None:
+    """Refuse files that are gone: what a compaction replaced is removed by a later VACUUM."""
+    there = stats_of([file.path for files in found.values() for file in files])
+    for interval, files in found.items():
+        for file in files:
+            if file.path not in there:
+                raise ForgottenError(
+                    f"{file.path}: gone from {source.path} since {file.checksum} added it for the batch {interval} (VACUUM?); bring it "
+                    f"back, read batches sooner than files are removed, or let start= of the pipeline be later: its first batch takes "
+                    f"what is there"
+                )

@@ -1,0 +1,159 @@
+"""How a Delta table's rows lie in its files: its columns, those that its folders give, and what of Delta it needs."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from muntin.errors import SourceError
+from muntin.files.object_stores import refusal
+from muntin.files.paths import options_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from deltalake import DeltaTable
+
+    from muntin.sources.table_log import Added
+    from muntin.sources.tables import TableSource
+
+_SQL = {
+    "string": "VARCHAR",
+    "long": "BIGINT",
+    "integer": "INTEGER",
+    "short": "SMALLINT",
+    "byte": "TINYINT",
+    "float": "FLOAT",
+    "double": "DOUBLE",
+    "boolean": "BOOLEAN",
+    "binary": "BLOB",
+    "date": "DATE",
+    "timestamp": "TIMESTAMP WITH TIME ZONE",
+    "timestamp_ntz": "TIMESTAMP",
+}
+_DECIMAL = re.compile(r"decimal\(\d+, ?\d+\)")
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_NULL = "__HIVE_DEFAULT_PARTITION__"
+# What a reader must know of Delta, and that changes nothing where only added files of Parquet are read.
+_READ = {"timestampNtz", "columnMapping", "deletionVectors", "typeWidening", "typeWidening-preview", "v2Checkpoint", "vacuumProtocolCheck"}
+_SECOND, _THIRD = 2, 3  # protocols: with column mapping; with features, by name
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The columns of a table, by its newest version.
+
+    Attributes:
+        types: column -> its Delta type: a name, or a dict of a nested one.
+        partitions: the columns that are not in the files.
+        features: what a reader must know beside the first protocol.
+        mapped: whether columns have other names in the files.
+    """
+
+    types: Mapping[str, Any]
+    partitions: tuple[str, ...]
+    features: frozenset[str]
+    mapped: bool
+
+
+def open_table(root: str, version: int | None = None) -> DeltaTable:
+    """A table as deltalake opens it.
+
+    Raises:
+        SourceError: deltalake cannot open it; StorageError: the object store cannot be used.
+    """
+    from deltalake import DeltaTable
+    from deltalake.exceptions import DeltaError
+
+    try:
+        return DeltaTable(root, version=version, storage_options=options_of(root))
+    except (DeltaError, OSError, ValueError) as wrong:
+        if unreached := refusal(root, str(wrong)):
+            raise unreached from None
+        which = "the table" if version is None else f"version {version}"
+        text = str(wrong).partition("\n")[0]
+        raise SourceError(f"{root}: {which} cannot be opened ({text}); mend the path in sources.table(...), or the table") from wrong
+
+
+def layout(root: str) -> Layout:
+    """The columns of a table.
+
+    Raises:
+        SourceError, StorageError: as `open_table`.
+    """
+    opened = open_table(root)
+    told, protocol = opened.metadata(), opened.protocol()
+    fields = json.loads(opened.schema().to_json())["fields"]
+    mapped = protocol.min_reader_version >= _SECOND and told.configuration.get("delta.columnMapping.mode", "none") != "none"
+    features = protocol.reader_features if protocol.min_reader_version >= _THIRD else ()
+    return Layout({each["name"]: each["type"] for each in fields}, tuple(told.partition_columns), frozenset(features or ()), mapped)
+
+
+def check_layout(source: TableSource, found: Layout) -> None:
+    """Refuse a table that cannot be read as the source says.
+
+    Raises:
+        SourceError: it needs more of Delta than is known here, or lacks a column that the source names.
+    """
+    if found.mapped:
+        raise SourceError(
+            f"{source.path}: its columns have other names in its files (delta.columnMapping.mode), which sources.table cannot read; "
+            f"read it with sources.spark(...)"
+        )
+    if unknown := sorted(found.features - _READ):
+        raise SourceError(
+            f"{source.path}: to read it takes Delta's {', '.join(unknown)}, which sources.table does not know; "
+            f"read it with sources.spark(...)"
+        )
+    for name in found.partitions:
+        if not _NAME.fullmatch(name) or _sql(found.types[name]) in (None, "BLOB"):
+            raise SourceError(f"{source.path}: sources.table cannot read its partition column {name!r}; read it with sources.spark(...)")
+    _check_columns(source, found)
+
+
+def _check_columns(source: TableSource, found: Layout) -> None:
+    named = {"event_time": source.event_time, "arrival_time": source.arrival_time, "arrival_order": source.arrival_order}
+    asked = [*named.items(), *(("types", name) for name in source.types), *(("dedupe", name) for name in source.dedupe)]
+    for what, name in asked:
+        if name and name not in found.types:
+            raise SourceError(
+                f"{source.path}: {what}: no column {name!r} in the table; there are {', '.join(found.types)}; mend it in sources.table(...)"
+            )
+    if source.timezone and found.types[source.event_time] == "timestamp":
+        raise SourceError(
+            f"{source.path}: timezone={source.timezone!r} is for times without a zone, and {source.event_time!r} has instants; leave it out"
+        )
+
+
+def check_folders(source: TableSource, added: Iterable[Added]) -> None:
+    """Refuse a file whose folders do not say what the log says of its partition. `source`: with the columns of its table.
+
+    Raises:
+        SourceError: names the file.
+    """
+    for each in added:
+        parts = dict(part.split("=", 1) for part in each.path.split("/")[:-1] if "=" in part)
+        for name in source.hive:
+            here = None if parts.get(name) in (None, _NULL) else unquote(parts[name])
+            if name not in parts or here != (each.partition.get(name, here) or None):
+                raise SourceError(
+                    f"{source.path}/{each.path}: lies in no folder that says {name}={each.partition.get(name)}, as the log does; "
+                    f"read the table with sources.spark(...)"
+                )
+
+
+def with_columns_of(source: TableSource, found: Layout) -> TableSource:
+    """The source with the columns of its table: those that folders give, and those that older files may lack."""
+    hive = {name: kind for name in found.partitions if (kind := _sql(found.types[name]))}
+    columns = {name: kind for name, each in found.types.items() if name not in hive and (kind := _sql(each))}
+    return replace(source, hive=hive, columns=columns, types={**hive, **source.types})
+
+
+def _sql(kind: Any) -> str | None:  # noqa: ANN401 - JSON
+    """The SQL type of a plain Delta type; None of a nested one."""
+    if not isinstance(kind, str):
+        return None
+    return kind.upper() if _DECIMAL.fullmatch(kind) else _SQL.get(kind)

@@ -1,0 +1,46 @@
+"""Which event times a batch takes: from `max_behind` before its interval to `max_ahead` after it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from muntin.definition.durations import spell
+from muntin.states.columns import EVENT_TIME
+
+EARLIEST, BEYOND = -62_135_596_800_000_000, 253_402_300_800_000_000  # the years 1 to 9999
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """The times that are taken; no row without a time is.
+
+    Attributes:
+        latest: the last time, microseconds: a number, or SQL over columns of the rows.
+        ahead_us: `max_ahead` of the definition, for people.
+        earliest: as `latest`, the first time; None: any time is late enough.
+        behind_us: `max_behind` of the definition.
+    """
+
+    latest: int | str
+    ahead_us: int = 0
+    earliest: int | str | None = None
+    behind_us: int = 0
+
+    @property
+    def condition(self) -> str:
+        """SQL that is true for rows with such a time."""
+        first = EARLIEST if self.earliest is None else f"greatest({self.earliest}, {EARLIEST})"
+        return f"({EVENT_TIME} BETWEEN {first} AND least({self.latest}, {BEYOND - 1}))"
+
+    @property
+    def reason(self) -> str:
+        """SQL cases for why a time that can be read is not taken."""
+        behind = (
+            f" WHEN {EVENT_TIME} < {self.earliest} THEN "
+            f"'event time is more than {spell(self.behind_us)} before the beginning of its interval'"
+        )
+        return (
+            f"WHEN {EVENT_TIME} NOT BETWEEN {EARLIEST} AND {BEYOND - 1} THEN 'event time is outside the years 1 to 9999' "
+            f"WHEN {EVENT_TIME} > {self.latest} THEN 'event time is more than {spell(self.ahead_us)} ahead of the end of its interval'"
+            f"{'' if self.earliest is None else behind}"
+        )

@@ -1,0 +1,59 @@
+"""How long the SQL of a definition may run: DuckDB is interrupted when its time is over."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from threading import Event, Timer
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from muntin.errors import SourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+SECONDS = "MUNTIN_SQL_SECONDS"
+USUAL = 3600.0  # for a split, about 48 MB of files
+
+
+@contextmanager
+def in_time(session: duckdb.DuckDBPyConnection, what: Sequence[str]) -> Iterator[None]:
+    """Interrupt what a session does in the block once it takes longer than `MUNTIN_SQL_SECONDS`.
+
+    `what`: paths of the files that are read, or what else the SQL is about.
+
+    Raises:
+        SourceError: the time is over, or the variable is no number of seconds.
+    """
+    limit, over = _limit(), Event()
+
+    def stop() -> None:
+        over.set()
+        session.interrupt()
+
+    timer = Timer(limit, stop)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    except duckdb.InterruptException as wrong:
+        if not over.is_set():
+            raise
+        raise SourceError(
+            f"{', '.join(what)}: SQL of the definition ran longer than {limit:g} s; {SECONDS}=7200 lets it run longer"
+        ) from wrong
+    finally:
+        timer.cancel()
+
+
+def _limit() -> float:
+    given = os.environ.get(SECONDS, "")
+    try:
+        limit = float(given or USUAL)
+    except ValueError:
+        limit = 0.0
+    if not limit > 0:
+        raise SourceError(f"{SECONDS}: {given!r} is no number of seconds; write 600")
+    return limit

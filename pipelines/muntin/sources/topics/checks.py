@@ -1,0 +1,102 @@
+"""What a source of messages may be: its address, its fields and its schema, looked at before anything is asked."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+from muntin.definition.spelling import did_you_mean
+from muntin.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+VALUE = "kafka_value"
+"""The column of a value that has no fields."""
+_FIELDS = ("json", "avro", "protobuf")
+_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
+_BROKERS = re.compile(r"[^\s,:/@]+:\d+(,[^\s,:/@]+:\d+)*")
+
+
+def check_address(broker: object, topic: object) -> None:
+    """Refuse what is no address of a broker, or no name of a topic. An address with a password is not repeated.
+
+    Raises:
+        DefinitionError: as said.
+    """
+    if not isinstance(broker, str) or not _BROKERS.fullmatch(broker):
+        shown = repr(broker) if "@" not in str(broker) else "the address"
+        raise DefinitionError(
+            f'sources.kafka: {shown} is no address of a broker; write "broker:9092", and give credentials by connection="kafka_default"'
+        )
+    if not isinstance(topic, str) or not _TOPIC.fullmatch(topic) or topic in (".", ".."):
+        raise DefinitionError(f"sources.kafka: {topic!r} is no name of a topic: letters, digits, '.', '_' and '-'")
+
+
+def checked_fields(value: str, columns: Mapping[str, str] | None) -> dict[str, str]:
+    """The fields of values, with their types; none of values that have no fields.
+
+    Raises:
+        DefinitionError: as said.
+    """
+    if value not in _FIELDS:
+        if columns:
+            raise DefinitionError(f"columns: a value that is {value!r} has no fields; its column is {VALUE}")
+        return {}
+    if not columns:
+        raise DefinitionError(
+            f'columns: say which fields of a value are read, and their SQL types, as columns={{"amount": "DOUBLE", "at": "TIMESTAMPTZ"}}; '
+            f"to guess them from some messages of {value} would give other results with others"
+        )
+    small = [name.lower() for name in columns]
+    for name in columns:
+        if not isinstance(name, str) or not name or name.lower().startswith(("kafka_", "muntin_")) or small.count(name.lower()) > 1:
+            raise DefinitionError(
+                f"columns: {name!r} is not possible; names differ in more than capitals, and begin not with kafka_ or muntin_"
+            )
+    return dict(columns)
+
+
+def check_column(what: str, name: object, known: Sequence[str]) -> None:
+    """Refuse a column that messages do not have; `what` names it.
+
+    Raises:
+        DefinitionError: as said.
+    """
+    if name not in known:
+        near = did_you_mean(str(name), known)
+        raise DefinitionError(f"{what}: no column {name!r} in the messages; there are {', '.join(known)}{near}")
+
+
+def check_schema(value: str, registry: str | None, schema: object) -> None:
+    """Refuse a registry or a schema that values cannot have, or need and lack.
+
+    Raises:
+        DefinitionError: as said.
+    """
+    if registry is not None and not str(registry).startswith(("http://", "https://", "mock://")):
+        raise DefinitionError(f'registry: {registry!r} is no address of a schema registry; write "http://registry:8081"')
+    if registry is not None and "@" in registry:
+        raise DefinitionError(
+            'registry: the address holds a password; put "registry.basic.auth.user.info" into the extra of the connection'
+        )
+    if value == "avro":
+        if registry is None and schema is None:
+            raise DefinitionError(
+                'value="avro" needs registry="http://registry:8081", or the schema of all messages as schema=\'{"type": ...}\''
+            )
+        if schema is not None:
+            _check_json(schema)
+    elif value == "protobuf":
+        if not hasattr(schema, "FromString"):
+            raise DefinitionError('value="protobuf" needs schema=, the class of a message that protoc made')
+    elif schema is not None or (registry is not None and value != "json"):
+        raise DefinitionError(f"schema= and registry= are for avro and protobuf; the values here are {value}")
+
+
+def _check_json(schema: object) -> None:
+    try:
+        json.loads(schema)  # type: ignore[arg-type]
+    except (ValueError, TypeError):
+        raise DefinitionError(f"schema: {str(schema)[:60]!r} is no JSON; give the schema of Avro as a text") from None

@@ -1,0 +1,184 @@
+"""Clients of a broker: short waits, no retries for minutes, and errors in one sentence with the address and the mend."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from muntin.definition.extras import need
+from muntin.errors import BrokerError
+from muntin.sources.topics.connection import REGISTRY, settings, variable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from muntin.sources.kafka import KafkaSource
+
+ANSWER_S = 6
+"""Seconds until a question must be answered."""
+_LOOK_S = 0.02
+_AGAIN_S = 0.2
+_LED_ELSEWHERE = ("NOT_LEADER_FOR_PARTITION", "LEADER_NOT_AVAILABLE", "FENCED_LEADER_EPOCH", "UNKNOWN_LEADER_EPOCH", "KAFKA_STORAGE_ERROR")
+_FINAL = ("_AUTHENTICATION", "_SSL")
+_WAITS = {
+    "socket.timeout.ms": "5000",
+    "socket.connection.setup.timeout.ms": "4000",
+    "reconnect.backoff.ms": "100",
+    "reconnect.backoff.max.ms": "1000",
+    "log_level": "0",
+    "client.id": "muntin",
+}
+Found = TypeVar("Found")
+_THREAD = threading.local()
+_SILENT = logging.getLogger("muntin.kafka")
+_SILENT.addHandler(logging.NullHandler())
+_SILENT.propagate = False
+# What makes a reading exact, whatever a connection says: no group, no commit of offsets, no jump to another offset, whole transactions.
+_EXACT = {
+    "group.id": "muntin",
+    "enable.auto.commit": "false",
+    "enable.auto.offset.store": "false",
+    "auto.offset.reset": "error",
+    "isolation.level": "read_committed",
+    "enable.partition.eof": "true",
+    "fetch.wait.max.ms": "100",
+    "queued.max.messages.kbytes": "65536",
+    "allow.auto.create.topics": "false",
+}
+
+
+@dataclass
+class Told:
+    """What librdkafka tells beside the answers: why it cannot connect. The first telling of each code is kept."""
+
+    codes: dict[str, str] = field(default_factory=dict)
+
+    def __call__(self, error: Any) -> None:  # noqa: ANN401 - a KafkaError
+        self.codes.setdefault(error.name(), error.str())
+
+
+def to_ask(source: KafkaSource) -> tuple[Any, Told]:
+    """A client for questions about a topic, and what it tells. A thread keeps the last.
+
+    Raises:
+        BrokerError: the connection is not there, or has a setting that there is not.
+        MissingPackageError: where `muntin[kafka]` is not installed.
+    """
+    need("confluent_kafka")
+    from confluent_kafka.admin import AdminClient
+
+    which = told_apart(source)
+    if getattr(_THREAD, "which", None) != which:
+        told = Told()
+        _THREAD.asking, _THREAD.which = (_made(source, AdminClient, {"error_cb": told}), told), which
+    client, told = _THREAD.asking
+    told.codes.clear()
+    return client, told
+
+
+def told_apart(source: KafkaSource) -> tuple[object, ...]:
+    """What tells the clients of a thread apart: the process, the broker, and the credentials."""
+    return os.getpid(), source.broker, source.connection, source.connection and os.environ.get(variable(source.connection))
+
+
+def to_consume(source: KafkaSource) -> tuple[Any, Told]:
+    """A client that reads messages, and what it tells. Raises as `to_ask`."""
+    need("confluent_kafka")
+    from confluent_kafka import Consumer
+
+    told = Told()
+    return _made(source, Consumer, {**_EXACT, "error_cb": told}), told
+
+
+def _made(source: KafkaSource, client: Any, more: dict[str, Any]) -> Any:  # noqa: ANN401 - of a package that is not always installed
+    from confluent_kafka import KafkaException
+
+    theirs = {name: value for name, value in settings(source.connection).items() if not name.startswith((REGISTRY, "bootstrap.servers"))}
+    try:
+        return client({**_WAITS, **theirs, "bootstrap.servers": source.broker, **more}, logger=_SILENT)
+    except (KafkaException, ValueError, TypeError) as wrong:
+        said = wrong.args[0].str() if isinstance(wrong, KafkaException) else type(wrong).__name__
+        shown = said if not any(value and value in said for name, value in theirs.items() if "password" in name) else "a setting is wrong"
+        raise BrokerError(f"kafka {source.broker}: {shown}; mend the extra of the connection {source.connection!r}") from None
+
+
+def until_led(ask: Callable[[], Found]) -> Found:
+    """What a question is answered with, asked again while partitions change their leaders, as after a broker was restarted.
+
+    Raises:
+        KafkaException: as `ask`, or partitions have no leader for seconds.
+    """
+    from confluent_kafka import KafkaException
+
+    end_s = time.monotonic() + ANSWER_S / 2
+    while True:
+        try:
+            return ask()
+        except KafkaException as wrong:
+            if wrong.args[0].name() not in _LED_ELSEWHERE or time.monotonic() > end_s:
+                raise
+            time.sleep(_AGAIN_S)
+
+
+def answer(client: Any, told: Told, future: Any) -> Any:  # noqa: ANN401 - of a package that is not always installed
+    """What a question was answered with; an error as soon as the broker refuses, whereas librdkafka would ask again and again.
+
+    Raises:
+        KafkaException: the broker refuses, or does not answer.
+    """
+    from confluent_kafka import KafkaError, KafkaException
+
+    while not future.done():
+        client.poll(_LOOK_S)
+        if refused := next((code for code in _FINAL if code in told.codes), None):
+            raise KafkaException(KafkaError(getattr(KafkaError, refused)))
+    return future.result()
+
+
+@contextmanager
+def worded(source: KafkaSource, client: Any, told: Told) -> Iterator[None]:  # noqa: ANN401 - as above
+    """Errors of a client in a sentence.
+
+    Raises:
+        BrokerError: what is wrong, and the mend.
+    """
+    from confluent_kafka import KafkaException
+
+    try:
+        yield
+    except KafkaException as wrong:
+        client.poll(0)  # which calls `told`
+        _THREAD.__dict__.clear()  # nobody knows in which state it is
+        raise broker_error(source, wrong.args[0].name(), told, wrong.args[0].str()) from None
+
+
+def broker_error(source: KafkaSource, code: str, told: Told, said: str = "") -> BrokerError:
+    """The error for a code of librdkafka's, or for what it told before: a broker that is not reached times out."""
+    known = {code: said, **told.codes}
+    name = next((each for each in _PROBLEMS if each in known), "")
+    problem = _PROBLEMS.get(name, "it answers " + " ".join((said or code).split())[:200])
+    where = {"broker": source.broker, "topic": source.topic, "connection": source.connection}
+    return BrokerError(f"kafka {source.broker}: {problem.format(**where)}. Nothing was read")
+
+
+_REFUSED = "the credentials of connection={connection!r} are refused; mend its login and password"
+_SILENT_BROKER = "the broker does not answer; see to the address, the network, and whether it wants TLS (connection={connection!r})"
+_PROBLEMS = {
+    "UNKNOWN_TOPIC_OR_PART": "there is no topic {topic!r}; make it, or mend the name in sources.kafka(...)",
+    "UNKNOWN_TOPIC_ID": "the topic {topic!r} is gone; make it, or mend the name in sources.kafka(...)",
+    "INVALID_TOPIC_EXCEPTION": "{topic!r} cannot be the name of a topic; mend it in sources.kafka(...)",
+    "TOPIC_AUTHORIZATION_FAILED": "connection={connection!r} may not read the topic {topic!r}; let it READ and DESCRIBE the topic",
+    "SASL_AUTHENTICATION_FAILED": _REFUSED,
+    "_AUTHENTICATION": _REFUSED,
+    "_SSL": "TLS fails, as its certificate is not known or it has none; mend ssl.ca.location or security.protocol of {connection!r}",
+    "_RESOLVE": "there is no such host; mend the address in sources.kafka(...)",
+    "_TRANSPORT": _SILENT_BROKER,
+    "_ALL_BROKERS_DOWN": _SILENT_BROKER,
+    "_TIMED_OUT": "the broker does not answer in time; see to the address and the network",
+}
+"""Code -> what is wrong and the mend; those that say most come first."""

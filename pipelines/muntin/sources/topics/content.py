@@ -1,0 +1,161 @@
+"""Ranges of messages as Parquet files for DuckDB, which opens them by their addresses."""
+
+from __future__ import annotations
+
+import io
+from collections import OrderedDict
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from hashlib import blake2b
+from threading import Lock
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from muntin.errors import BrokerError, SourceError
+from muntin.sources.topics.messages import messages
+from muntin.sources.topics.ranges import SCHEME, named, parsed
+from muntin.sources.topics.values import decoded
+
+if TYPE_CHECKING:
+    import numpy as np
+    from fsspec import AbstractFileSystem
+
+    from muntin.sources.kafka import KafkaSource
+    from muntin.sources.topics.values import Odd
+
+KEPT_BYTES = 2**26
+"""Of ranges that a task reads several times: for their columns, for their rows, for their bad messages."""
+_AGAIN_S = 5  # until a broker that did not answer is asked again
+_READINGS: dict[str, KafkaSource] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a range holds.
+
+    Attributes:
+        file: a Parquet file of the messages that are rows.
+        number, offset: of each row; see `Decoded`.
+        odd: the messages that are no rows.
+    """
+
+    file: bytes
+    number: np.ndarray
+    offset: np.ndarray
+    odd: tuple[Odd, ...]
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        return len(self.file) + self.number.nbytes + self.offset.nbytes
+
+
+class _Kept:
+    """The contents that were read last. They never change."""
+
+    def __init__(self) -> None:
+        self.found: OrderedDict[tuple[str, str], Content] = OrderedDict()
+        self.refused: dict[tuple[str, str], tuple[float, BrokerError]] = {}
+        self.lock = Lock()
+
+    def of(self, source: KafkaSource, address: str) -> Content:
+        which = (reading(source), address)
+        with self.lock:
+            known, (at_s, wrong) = self.found.get(which), self.refused.get(which, (0.0, None))
+        if known is not None:
+            return known
+        if wrong is not None and monotonic() - at_s < _AGAIN_S:  # a task that looks for bad rows would wait once more
+            raise wrong
+        try:
+            content = _content(source, address)
+        except BrokerError as refused:
+            self.refused = {which: (monotonic(), refused)}
+            raise
+        with self.lock:
+            self.found[which] = content
+            while len(self.found) > 1 and sum(each.size for each in self.found.values()) > KEPT_BYTES:
+                self.found.popitem(last=False)
+        return content
+
+
+_KEPT = _Kept()
+
+
+def content(source: KafkaSource, address: str) -> Content:
+    """What a range holds.
+
+    Raises:
+        SourceError: messages of it are gone.
+        BrokerError: the broker or the schema registry does not answer, or refuses.
+    """
+    return _KEPT.of(source, address)
+
+
+def _content(source: KafkaSource, address: str) -> Content:
+    found = decoded(source, messages(source, parsed(address)[1]))
+    sink = pa.BufferOutputStream()
+    pq.write_table(found.rows, sink, compression="zstd", use_dictionary=False)
+    return Content(sink.getvalue().to_pybytes(), found.number, found.offset, found.odd)
+
+
+def reading(source: KafkaSource) -> str:
+    """The name of a way of reading messages, by which this process finds it when DuckDB opens an address."""
+    facts = [source.broker, source.topic, source.value, source.key, sorted(source.fields.items()), source.connection, source.registry]
+    name = blake2b(repr([*facts, source.schema]).encode(), digest_size=8).hexdigest()
+    _READINGS[name] = source
+    return name
+
+
+def opened_as(source: KafkaSource, path: str) -> str:
+    """An address with the name of the way of reading; the path of a copy on the disk as it is."""
+    return named(path, reading(source)) if path.startswith(f"{SCHEME}://") else path
+
+
+@cache
+def file_system() -> AbstractFileSystem:
+    """The file system of all topics. DuckDB takes no file system of another class."""
+    from fsspec import AbstractFileSystem
+
+    class Ranges(AbstractFileSystem):  # type: ignore[misc]  # as said
+        protocol = SCHEME
+        cachable = False
+
+        def open(self, path: str, *_: object, **__: object) -> io.BytesIO:
+            """A range without bad messages."""
+            name, wanted = parsed(_with_scheme(path))
+            found = content(_READINGS[name], wanted.address)
+            if found.odd:
+                first = found.odd[0]
+                raise SourceError(f"offset {first.offset:,} of {wanted.topic}/{wanted.partition}: {first.reason}")
+            return io.BytesIO(found.file)
+
+        def glob(self, path: str, **_: object) -> list[str]:
+            """A path stands for itself."""
+            return [path]
+
+        def info(self, path: str, **_: object) -> dict[str, Any]:
+            """What DuckDB asks for beside the content."""
+            name, wanted = parsed(_with_scheme(path))
+            return {"name": path, "size": len(content(_READINGS[name], wanted.address).file), "type": "file"}
+
+        def exists(self, path: str, **_: object) -> bool:  # noqa: ARG002 - reading tells
+            """Whether it can be asked for."""
+            return True
+
+        def modified(self, path: str) -> datetime:  # noqa: ARG002 - never
+            """When it was written: a range never changes."""
+            return datetime.fromtimestamp(0, UTC)
+
+        def unstrip_protocol(self, name: str) -> str:
+            """The address as it is."""
+            return _with_scheme(name)
+
+    return Ranges()
+
+
+def _with_scheme(path: str) -> str:
+    return path if path.startswith(f"{SCHEME}://") else f"{SCHEME}://{path}"

@@ -1,0 +1,110 @@
+"""The messages of a range of offsets, as they are in the topic."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from muntin.errors import BrokerError, SourceError
+from muntin.sources.topics.client import Told, broker_error, to_consume, told_apart
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from muntin.sources.kafka import KafkaSource
+    from muntin.sources.topics.ranges import Range
+
+MESSAGES = pa.schema(
+    [
+        ("value", pa.binary()),
+        ("kafka_key", pa.binary()),
+        ("kafka_partition", pa.int32()),
+        ("kafka_offset", pa.int64()),
+        ("kafka_timestamp", pa.timestamp("us", "UTC")),
+    ]
+)
+_AT_ONCE, _WAIT_S, _SILENCE_S = 20_000, 0.2, 8.0
+_THREAD = threading.local()
+
+
+def messages(source: KafkaSource, wanted: Range) -> pa.Table:
+    """The messages of a range, in order, with the columns `MESSAGES`.
+
+    Offsets without a message, as compaction and transactions leave them, are passed over: reading ends by position, not by count.
+
+    Raises:
+        SourceError: messages of the range are gone.
+        BrokerError: the broker does not answer, or refuses.
+    """
+    if wanted.low == wanted.high:
+        return MESSAGES.empty_table()
+    client, told = _consumer(source)
+    try:
+        return _read(source, client, told, wanted)
+    except (SourceError, BrokerError):
+        _forget()
+        raise
+
+
+def _read(source: KafkaSource, client: Any, told: Told, wanted: Range) -> pa.Table:  # noqa: ANN401 - a Consumer
+    from confluent_kafka import TopicPartition
+
+    client.assign([TopicPartition(wanted.topic, wanted.partition, wanted.low)])
+    at, heard, found = wanted.low, time.monotonic(), list[Any]()
+    while at < wanted.high:
+        some = client.consume(min(_AT_ONCE, wanted.high - at), _WAIT_S)
+        for one in some:
+            if one.error() is not None and one.error().name() != "_PARTITION_EOF":
+                raise _refused(source, wanted, at, told, one.error())
+            if one.error() is None and one.offset() < wanted.high:
+                found.append(one)
+            at = max(at, one.offset() + (one.error() is None))
+        heard = time.monotonic() if some else heard
+        if not some and time.monotonic() - heard > _SILENCE_S:
+            raise broker_error(source, "_TIMED_OUT", told)
+        if some and some[-1].error() is not None and at < wanted.high:
+            raise SourceError(
+                f"{wanted.address}: the topic ends at offset {at:,}, before the range does; was it made again? Nothing was read of it"
+            )
+    return _table(found)
+
+
+def _table(found: Sequence[Any]) -> pa.Table:
+    times = [stamp[1] * 1000 if stamp[0] else None for stamp in (one.timestamp() for one in found)]
+    columns = [
+        pa.array([one.value() for one in found], pa.binary()),
+        pa.array([one.key() for one in found], pa.binary()),
+        pa.array([one.partition() for one in found], pa.int32()),
+        pa.array([one.offset() for one in found], pa.int64()),
+        pa.array(times, pa.int64()).cast(pa.timestamp("us", "UTC")),
+    ]
+    return pa.Table.from_arrays(columns, schema=MESSAGES)
+
+
+def _refused(source: KafkaSource, wanted: Range, at: int, told: Told, error: Any) -> SourceError | BrokerError:  # noqa: ANN401 - as above
+    if error.name() in ("_AUTO_OFFSET_RESET", "OFFSET_OUT_OF_RANGE"):
+        return SourceError(
+            f"{wanted.address}: the messages from offset {at:,} on are not in the topic; its retention removed them, or it was made again"
+        )
+    return broker_error(source, error.name(), told, error.str())
+
+
+def _consumer(source: KafkaSource) -> tuple[Any, Told]:
+    """This thread's client, which is made anew for another source, another process and other credentials."""
+    which = told_apart(source)
+    if getattr(_THREAD, "which", None) != which:
+        _forget()
+        _THREAD.client, _THREAD.which = to_consume(source), which
+    return _THREAD.client  # type: ignore[no-any-return]
+
+
+def _forget() -> None:
+    """Close this thread's client: after an error nobody knows what it does."""
+    known = _THREAD.__dict__
+    client, which = known.pop("client", None), known.pop("which", (None,))
+    if client is not None and which[0] == os.getpid():
+        client[0].close()

@@ -1,0 +1,154 @@
+"""The values of messages as texts: as they are, or what Avro and Protobuf say, as JSON."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+from contextlib import suppress
+from datetime import date, datetime
+from datetime import time as clock
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from muntin.errors import BrokerError
+from muntin.sources.topics.connection import REGISTRY, settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from muntin.sources.kafka import KafkaSource
+
+Faults = dict[int, str]
+"""Number of a message -> why it cannot be read."""
+_FRAMED, _HEADER = 0, 5  # the first byte of a message that names its schema, and the bytes that do
+_REGISTRY_S = 5
+
+
+def texts(values: pa.ChunkedArray) -> tuple[pa.Array, Faults]:
+    """Bytes as texts; null where they are no UTF-8, with the reason."""
+    with suppress(pa.ArrowInvalid):
+        return pc.cast(values, pa.string()), {}
+    return _each(values, lambda value: value.decode())
+
+
+def told(source: KafkaSource, values: pa.ChunkedArray) -> tuple[pa.Array, Faults]:
+    """The values of a source as texts of JSON; null for a tombstone and for what cannot be read.
+
+    Raises:
+        BrokerError: the schema registry does not answer.
+    """
+    if source.value == "json":
+        return texts(values) if source.registry is None else _each(values, _unframed)
+    if source.value in ("avro", "protobuf"):
+        reads = _avro(source) if source.value == "avro" else _protobuf(source)
+        return _each(values, lambda value: json.dumps(reads(value), default=_plain, ensure_ascii=False))
+    return texts(values)
+
+
+def _each(values: pa.ChunkedArray, reads: Callable[[bytes], str]) -> tuple[pa.Array, Faults]:
+    out, faults = list[str | None](), Faults()
+    for number, value in enumerate(values.to_pylist()):
+        out.append(None)
+        try:
+            out[-1] = None if value is None else reads(value)
+        except BrokerError:
+            raise
+        except UnicodeDecodeError as wrong:
+            faults[number] = f"byte 0x{value[wrong.start]:02x} is no UTF-8"
+        except Exception as wrong:  # noqa: BLE001 - whatever a library says of bytes that it cannot read
+            faults[number] = " ".join(f"{type(wrong).__name__}: {wrong}".split())[:300]
+    return pa.array(out, pa.string()), faults
+
+
+def _unframed(value: bytes) -> str:
+    return (value[_HEADER:] if value[:1] == b"\0" else value).decode()
+
+
+def _avro(source: KafkaSource) -> Callable[[bytes], Any]:
+    if source.registry is None:
+        from fastavro import parse_schema, schemaless_reader
+
+        schema = parse_schema(json.loads(str(source.schema)))
+        return lambda value: _whole(value, lambda content: schemaless_reader(content, schema, None))
+    from confluent_kafka.schema_registry.avro import AvroDeserializer
+
+    return _asking(source, AvroDeserializer(_registry(source), source.schema))
+
+
+def _protobuf(source: KafkaSource) -> Callable[[bytes], Any]:
+    from google.protobuf.json_format import MessageToDict
+
+    def plain(value: bytes) -> Any:  # noqa: ANN401 - a message
+        return source.schema.FromString(value)  # type: ignore[attr-defined]
+
+    if source.registry is None:
+        return lambda value: MessageToDict(plain(value), preserving_proto_field_name=True, always_print_fields_with_no_presence=True)
+    from confluent_kafka.schema_registry.protobuf import ProtobufDeserializer
+
+    framed = _asking(source, ProtobufDeserializer(source.schema, {"use.deprecated.format": False}))  # the class says all
+    return lambda value: MessageToDict(framed(value), preserving_proto_field_name=True, always_print_fields_with_no_presence=True)
+
+
+def _asking(source: KafkaSource, deserializer: Any) -> Callable[[bytes], Any]:  # noqa: ANN401 - of a package that is not always installed
+    """Reads a message that names its schema. What the registry does not answer is no fault of the message."""
+    from confluent_kafka.schema_registry.error import SchemaRegistryError
+    from confluent_kafka.serialization import MessageField, SerializationContext, SerializationError
+
+    context, absent = SerializationContext(source.topic, MessageField.VALUE), 404
+
+    def reads(value: bytes) -> Any:  # noqa: ANN401 - a dict or a message
+        try:
+            return deserializer(value, context)
+        except SchemaRegistryError as wrong:
+            if wrong.http_status_code == absent:
+                raise ValueError(f"the registry has no schema {int.from_bytes(value[1:_HEADER])}") from None
+            raise _unreached(source, f"it answers {wrong.http_status_code}") from None
+        except (SerializationError, ValueError, TypeError, EOFError, LookupError):
+            raise
+        except OSError as wrong:
+            raise _unreached(source, type(wrong).__name__) from None
+        except Exception as wrong:
+            if type(wrong).__module__.startswith(("httpx", "httpcore", "requests")):
+                raise _unreached(source, type(wrong).__name__) from None
+            raise
+
+    return reads
+
+
+def _unreached(source: KafkaSource, said: str) -> BrokerError:
+    return BrokerError(
+        f"the schema registry {source.registry} does not answer ({said}); see to its address and the network, and to the credentials in "
+        f"the connection {source.connection!r} ({REGISTRY}basic.auth.user.info). Nothing was read"
+    )
+
+
+def _registry(source: KafkaSource) -> Any:  # noqa: ANN401 - as above
+    from confluent_kafka.schema_registry import SchemaRegistryClient
+
+    theirs = {name.removeprefix(REGISTRY): value for name, value in settings(source.connection).items() if name.startswith(REGISTRY)}
+    return SchemaRegistryClient({"url": source.registry, "timeout": _REGISTRY_S, "max.retries": 0, **theirs})
+
+
+def _whole(value: bytes, reads: Callable[[io.BytesIO], Any]) -> Any:  # noqa: ANN401 - what the bytes say
+    content = io.BytesIO(value)
+    found = reads(content)
+    if content.tell() != len(value):
+        raise ValueError(f"{len(value) - content.tell()} bytes too many for the schema")
+    return found
+
+
+def _plain(value: object) -> Any:  # noqa: ANN401 - what JSON has
+    """What JSON has no word for, as a text that SQL reads."""
+    match value:
+        case datetime() | date() | clock():
+            return value.isoformat()
+        case Decimal() | UUID():
+            return str(value)
+        case bytes():
+            return base64.b64encode(value).decode()
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON")

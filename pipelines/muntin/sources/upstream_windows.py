@@ -1,0 +1,125 @@
+"""A pipeline's published windows as the events of another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+
+from muntin.definition.kinds import Bounded
+from muntin.errors import DefinitionError
+from muntin.files.paths import stat_of
+from muntin.sources.dialect import USUAL
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from muntin.definition.pipeline import Pipeline
+    from muntin.definition.schedule import Schedule
+    from muntin.sources.source import OnBadFile, OnSchema
+
+At = Literal["start", "end"]
+
+
+@dataclass(frozen=True, slots=True)
+class WindowSource:
+    """The windows of `upstream` named `window`; a batch is what the upstream's batch of the same interval closed."""
+
+    upstream: Pipeline
+    window: str
+    at: At = "end"
+
+    unit = timezone = time_format = delimiter = arrival_time = member = None
+    separator = ","
+    dialect = USUAL
+    on_bad_file: ClassVar[OnBadFile] = "error"
+    on_schema: ClassVar[OnSchema] = "error"
+    format = "parquet"
+    types: Mapping[str, str] = field(default_factory=dict)
+    columns: Mapping[str, str] = field(default_factory=dict)
+    hive: Mapping[str, str] = field(default_factory=dict)
+    checksum = False
+    dedupe = ()
+    dedupe_within_us = None
+    in_one_piece = bundles = True
+    blank = None
+    call = "sources.windows(...)"
+    batch_column = "batch"
+
+    def below(self, home: str | Path) -> WindowSource:  # noqa: ARG002 - the upstream's state is found by the root
+        """The same: there is no path."""
+        return self
+
+    def facts(self, schedule: Schedule) -> dict[str, Any]:  # noqa: ARG002 - as for any source
+        """What determines states beside the columns: nothing."""
+        return {}
+
+    def misfit(self, schedule: Schedule) -> str | None:  # noqa: ARG002 - a batch is what the upstream's batch closed
+        """Nothing: every batch has windows of its own."""
+        return None
+
+    def settled(self, path: str) -> int:
+        """The size of a file, which is never written anew.
+
+        Raises:
+            FileNotFoundError: it is gone.
+        """
+        return stat_of(path).st_size
+
+    @property
+    def event_time(self) -> str:
+        return f"window_{self.at}"
+
+    @property
+    def arrival_order(self) -> str:
+        return "window_end"
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """What windows of a batch are ordered by, whatever files they lie in; those of one window are together."""
+        kind = self.upstream.windows[self.window]
+        return (*self.section, *dict.fromkeys(("window_end", "window_start", *self.upstream.keys, *kind.columns)))
+
+    @property
+    def section(self) -> tuple[str, ...]:
+        """The columns that tell one window of the upstream from another, all its keys or groups together."""
+        kind = self.upstream.windows[self.window]
+        return (*self.upstream.keys, "window_index") if kind.made_of.by_arrival else ("window_end", "window_start")
+
+    @property
+    def behind_us(self) -> int:
+        """How far behind the upstream's watermark the times of windows still to come may be."""
+        kind = self.upstream.windows[self.window]
+        reach = kind.follows.reach_us if self.at == "start" and isinstance(kind.follows, Bounded) else 0
+        return kind.grace_us + kind.inside_us + reach
+
+
+def windows(upstream: Pipeline, window: str, *, at: At = "end") -> WindowSource:
+    """Windows over windows: each published window of another pipeline is an event.
+
+    Its columns are those of `read`; its time is the window's end, or its start. A batch holds the windows that the upstream's
+    batch of the same interval closed, so both have one schedule; a batch that the upstream publishes anew is read again by
+    the next run. Time is known as far as the upstream can publish no more windows before it.
+
+    Args:
+        upstream: the other pipeline; its state is below the same root.
+        window: the name of one of its windows.
+        at: whether an event happens at the window's "end" or at its "start". An hour that ends at midnight counts by its
+            end in the next day; for hours by the day say "start".
+
+    Raises:
+        DefinitionError: no such window; or "start" of windows that may be of any length.
+    """
+    if not hasattr(upstream, "windows") or not hasattr(upstream, "intervals"):
+        raise DefinitionError(f"sources.windows: {upstream!r} is not a pipeline; give the Pipeline whose windows are the events")
+    if window not in upstream.windows:
+        raise DefinitionError(
+            f"sources.windows: no window {window!r} in pipeline {upstream.name!r}; there are {', '.join(upstream.windows)}"
+        )
+    if at not in get_args(At):
+        raise DefinitionError(f'at: {at!r} is not understood; say "start" or "end"')
+    if at == "start" and not isinstance(upstream.windows[window].follows, Bounded):
+        raise DefinitionError(
+            f'at: windows of {window!r} may be of any length, so the start of the next one is never known to be past; say "end"'
+        )
+    return WindowSource(upstream, window, at)

@@ -1,0 +1,41 @@
+"""What went wrong because Spark's workers run another Python than this process, in words that say which and what to set."""
+
+from __future__ import annotations
+
+import platform
+import re
+import sys
+from typing import TYPE_CHECKING
+
+from muntin.errors import StateError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_MISSING = re.compile(r"ModuleNotFoundError: No module named '?([\w.]+)")
+_OTHER = re.compile(r"Python in worker has different version: (\S+?) than that in driver: (\S+?)[,.]?\s")
+_NO_PROGRAM = re.compile(r'Cannot run program "([^"]+)"')
+
+
+def about_python(spark: SparkSession, wrong: Exception) -> StateError | None:
+    """The error to raise if workers run a Python that does not do; None if `wrong` is about something else."""
+    text, runs = str(wrong), _program(spark)
+    if found := _OTHER.search(text):
+        problem = f"Spark's workers run Python {found[1]}{runs}"
+    elif found := _NO_PROGRAM.search(text):
+        problem = f"Spark's workers cannot start {found[1]}"
+    elif found := _MISSING.search(text):
+        problem = f"Spark's workers run a Python{runs} that has no module {found[1]!r}"
+    else:
+        return None
+    return StateError(
+        f"{problem}; this process runs Python {platform.python_version()} at {sys.executable}. Let workers run a Python of the same "
+        "minor version with the same packages: set PYSPARK_PYTHON before the session starts (in Airflow spark.pyspark.python in the "
+        "connection does it too), with Spark Connect before the server starts. Nothing was changed; run again"
+    )
+
+
+def _program(spark: SparkSession) -> str:
+    """` at <path>` of the workers' Python, where the session tells."""
+    path = getattr(getattr(spark, "sparkContext", None), "pythonExec", None) if hasattr(spark, "sparkContext") else None
+    return f" at {path}" if isinstance(path, str) else ""

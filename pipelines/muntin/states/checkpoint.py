@@ -1,0 +1,126 @@
+"""The states of one batch as a checkpoint keeps them: with their bucket, sorted."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from muntin.states.columns import (
+    BATCH,
+    BUCKET,
+    FILE_NUMBER,
+    FIRST_EVENT,
+    FRAME,
+    INSTANT,
+    LAST_EVENT,
+    ORDINAL,
+    ROW_IN_BATCH,
+    ROW_IN_SPLIT,
+)
+from muntin.states.keys import contiguous, numbered_keys
+from muntin.states.order import by_number, sorted_order, taken
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from muntin.states.frames import Ints
+
+
+def with_files(table: pa.Table, rows_by_file: Sequence[int], first: int = 0) -> pa.Table:
+    """The rows with `FILE_NUMBER`, the number of their file in the batch.
+
+    Args:
+        table: states that are rows, with `ROW_IN_SPLIT` or `FILE_NUMBER`.
+        rows_by_file: how many rows each file of the split has.
+        first: the number of the split's first file in the batch.
+    """
+    if FILE_NUMBER in table.column_names:
+        return table
+    files = _files(table[ROW_IN_SPLIT].to_numpy(), np.cumsum(rows_by_file), np.arange(first, first + len(rows_by_file) + 1))
+    return table.drop_columns([ROW_IN_SPLIT]).append_column(FILE_NUMBER, pa.array(files))
+
+
+def _files(rows: Ints, ends: Ints, numbers: Ints) -> Ints:
+    """The number of each row's file. `rows`: from 1; `ends`: how many rows there are up to the end of each file."""
+    if bool(np.all(rows[1:] >= rows[:-1])):
+        borders = np.searchsorted(rows, ends, side="right")
+        return np.repeat(numbers, np.diff(borders, prepend=0, append=len(rows)))
+    return numbers[np.searchsorted(ends, rows)]
+
+
+def frame_range(table: pa.Table, width_us: int) -> tuple[int | None, int | None]:
+    """The starts of the first and the last frame with events, in microseconds. `width_us`: of the frames."""
+    frames = contiguous(table[FRAME]).view(pa.int64()).to_numpy()
+    return (int(frames.min()), int(last_frames(table, width_us).max())) if len(frames) else (None, None)
+
+
+def last_frames(table: pa.Table, width_us: int) -> Ints:
+    """The start of the last frame with events of each state, in microseconds: a run may reach beyond its own."""
+    if LAST_EVENT not in table.column_names:
+        return contiguous(table[FRAME]).view(pa.int64()).to_numpy()
+    return contiguous(table[LAST_EVENT]).view(pa.int64()).to_numpy() // width_us * width_us
+
+
+def arranged(table: pa.Table, keys: Sequence[str], batch_us: int | Ints, width_us: int, split: int = 0) -> pa.Table:
+    """The states with `batch` and `bucket`, sorted by (batch, bucket, key, frame), so that finalize can read row groups of its buckets.
+
+    States that are rows are sorted by (batch, bucket, key, `ORDINAL`); in place of this column they have `ROW_IN_BATCH`, their number in
+    the batch.
+
+    Args:
+        table: states.
+        keys: names of the key columns.
+        batch_us: the start of the batch's interval; of each row if they are of several batches.
+        width_us: of the frames.
+        split: the number of the split in the batch.
+    """
+    number, bucket = numbered_keys([contiguous(table[key]) for key in keys], len(table))
+    batch = np.broadcast_to(np.asarray(batch_us, np.int64), len(table))
+    one_batch, by_arrival = batch.strides == (0,), ORDINAL in table.column_names
+    if by_arrival and one_batch and _rises(table[ORDINAL]):  # rows in order of arrival are sorted by number alone, which is far cheaper
+        table, bucket = by_number(table, number), np.repeat(bucket, np.bincount(number))
+    elif (order := _order(batch, number, _within(table, width_us))) is None:
+        table, bucket = table.combine_chunks(), bucket[number]
+    else:
+        table, bucket, batch = taken(table, order), bucket[number[order]], batch if one_batch else batch[order]
+    table = _placed(table, split) if by_arrival else table
+    for name in (FRAME, FIRST_EVENT, LAST_EVENT):
+        if name in table.column_names:
+            table = table.set_column(table.column_names.index(name), name, contiguous(table[name]).view(INSTANT))
+    table = table.add_column(len(keys), BATCH, pa.array(batch).view(INSTANT))
+    return table.append_column(BUCKET, pa.array(bucket))
+
+
+def _within(table: pa.Table, width_us: int) -> Ints:
+    """What sorts the states of a key in a batch: the place of a row, or the number of a frame."""
+    return table[ORDINAL].to_numpy() if ORDINAL in table.column_names else table[FRAME].to_numpy() // width_us
+
+
+def _rises(numbers: pa.ChunkedArray) -> bool:
+    """Whether each number is greater than the one before."""
+    parts = [part.to_numpy() for part in numbers.chunks if len(part)]
+    return all(bool(np.all(part[1:] > part[:-1])) for part in parts) and all(one[-1] < other[0] for one, other in pairwise(parts))
+
+
+def _placed(table: pa.Table, split: int) -> pa.Table:
+    """Rows by arrival with `ROW_IN_BATCH` and without `ORDINAL`."""
+    places = pc.add(table[ORDINAL], pa.scalar((split << 40) - 1, pa.int64()))
+    return table.drop_columns([ORDINAL]).append_column(ROW_IN_BATCH, places)
+
+
+def _order(batch: Ints, number: Ints, within: Ints) -> Ints | None:
+    """What sorts rows by (batch, number, within); None if they are sorted."""
+    if batch.strides == (0,):  # one batch
+        if bool(np.all((number[1:] > number[:-1]) | ((number[1:] == number[:-1]) & (within[1:] > within[:-1])))):
+            return None
+        return sorted_order(number, within, unique=True)
+    later, same = batch[1:] > batch[:-1], batch[1:] == batch[:-1]
+    if bool(np.all(later | (same & (within[1:] > within[:-1])))):
+        return sorted_order(np.append(0, np.cumsum(later))[: len(batch)], number)
+    if bool(np.all(later | (same & ((number[1:] > number[:-1]) | ((number[1:] == number[:-1]) & (within[1:] > within[:-1])))))):
+        return None
+    return sorted_order(np.unique(batch, return_inverse=True)[1], number, within, unique=True)

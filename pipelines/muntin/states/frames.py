@@ -1,0 +1,112 @@
+"""Frames: the states as sorted arrays. Every window is a range of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from muntin.definition.instants import BEFORE_ALL
+from muntin.states.columns import ARRIVAL_TIME
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import pyarrow as pa
+
+    from muntin.definition.kinds import Cycle
+
+Ints = np.ndarray[tuple[int], np.dtype[np.int64]]
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """Rows in order of arrival, and their partitions as the batches before them left them.
+
+    Attributes:
+        columns: the columns of the states, which windows read.
+        starts, ends: of each batch's interval, microseconds.
+        origin: the pipeline's start, microseconds; stretches of arrival time are counted from it.
+        held: for each row, whether its partition held it before; such rows come first in their partition.
+        counters, bases: of each group, as left; `counters` has no columns at the beginning of history.
+        noted_after: positions of the batches after which a note is made.
+        evaluate: (windows, SQL expression over their results) -> its values as doubles, NaN for null; None: no window asks for it.
+    """
+
+    columns: Mapping[str, pa.Array]
+    starts: Ints
+    ends: Ints
+    origin: int
+    held: np.ndarray
+    counters: np.ndarray
+    bases: np.ndarray
+    noted_after: Ints
+    evaluate: Callable[[Any, str], np.ndarray] | None = None
+
+    @property
+    def clock(self) -> Ints | None:
+        """The time of arrival of each row, `BEFORE_ALL` where it is null; None if the source has no such column."""
+        if ARRIVAL_TIME not in self.columns:
+            return None
+        return self.columns[ARRIVAL_TIME].fill_null(BEFORE_ALL).to_numpy(zero_copy_only=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Frames:
+    """States, one per row, sorted by (group, start, batch, order of arrival).
+
+    Attributes:
+        group: the number of the key, ordered as keys are.
+        start: first instant of the frame, microseconds.
+        batch: position of the batch in the history.
+        first, last: times of the first and last event, microseconds; equal to `start` where no window asks for them.
+        width: the frames' width, microseconds.
+        arrival: more facts for windows by arrival; rows are then sorted by (group, order of arrival).
+    """
+
+    group: Ints
+    start: Ints
+    batch: Ints
+    first: Ints
+    last: Ints
+    width: int
+    arrival: Arrived | None = None
+
+    def __len__(self) -> int:
+        return len(self.group)
+
+
+def frame_numbers(instants: Ints, cycle: Cycle) -> Ints:
+    """The number of the frame that holds each instant, in microseconds; the next frame has the next number."""
+    first, *others = cycle.cuts_us
+    since = instants - first
+    turn = since // cycle.width_us
+    if not others:
+        return turn
+    number, rest = turn * len(cycle.cuts_us), since - turn * cycle.width_us
+    for cut in others:
+        number += rest >= cut - first
+    return number
+
+
+def frame_starts(numbers: Ints, cycle: Cycle) -> Ints:
+    """The first instant of each frame, by its number."""
+    turn, cut = np.divmod(numbers, len(cycle.cuts_us))
+    starts: Ints = turn * cycle.width_us + np.array(cycle.cuts_us, np.int64)[cut]
+    return starts
+
+
+def run_starts(*columns: Ints) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """True for each row in which a column differs from the row before, and for the first row."""
+    begins = np.zeros(len(columns[0]), np.bool_)
+    begins[:1] = True
+    for column in columns:
+        begins[1:] |= column[1:] != column[:-1]
+    return begins
+
+
+def run_numbers(*columns: Ints) -> Ints:
+    """For each row the number of its run of equal values, from 0."""
+    numbers: Ints = np.cumsum(run_starts(*columns)) - 1
+    return numbers

@@ -1,0 +1,106 @@
+"""The keys that were met so far, and a number for each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from muntin.states.frames import Ints
+
+_BITS = 20
+MOST_VALUES = 2**_BITS
+"""A key column may have fewer, so that three places fit one number."""
+MOST_LOOKED_UP = 2**17
+"""So many values that no table has are looked up: they are hashed anew for each batch of rows."""
+_WIDEST = 2**20  # of a table of places
+
+
+@dataclass(slots=True)
+class MetValues:
+    """The values of a column that were met, `known`, in the order of their first meeting.
+
+    `table`: the places among them of whole numbers that lie near each other, from `least` on; -1 where one was not met.
+    """
+
+    known: pa.Array
+    least: int = 0
+    table: Ints = field(default_factory=lambda: np.empty(0, np.int64))
+
+    def places(self, column: pa.Array) -> Ints:
+        """The place of each row's value among the known ones; new ones are put behind them, by first meeting."""
+        from muntin.states.slot_kernels import tabulated_places
+
+        if not self._has_room_for(column):
+            return self._looked_up(column)
+        value, place = column.to_numpy(), np.empty(len(column), np.int64)
+        new = np.empty_like(value)
+        if count := tabulated_places(value, self.least, self.table, len(self.known), place, new):
+            self.known = pa.concat_arrays([self.known, pa.array(new[:count])])
+        return place
+
+    def _has_room_for(self, column: pa.Array) -> bool:
+        """Whether the table has a place for each value of a column, or is widened to have it."""
+        if column.null_count or not pa.types.is_integer(column.type) or not len(column):
+            return False
+        ends = pc.min_max(column).as_py()
+        return (self.least <= ends["min"] and ends["max"] < self.least + len(self.table)) or self._tabulate(ends["min"], ends["max"])
+
+    @property
+    def are_too_many(self) -> bool:
+        """Whether they are more than can be numbered, or than are worth looking up."""
+        return len(self.known) >= (MOST_VALUES if len(self.table) else MOST_LOOKED_UP)
+
+    def _looked_up(self, column: pa.Array) -> Ints:
+        places = pc.index_in(column, value_set=self.known)
+        if places.null_count:
+            new = column.filter(pc.is_null(places)).unique()
+            self.known, self.table = pa.concat_arrays([self.known, new]), self.table[:0]
+            places = pc.index_in(column, value_set=self.known)
+        return places.to_numpy().astype(np.int64)
+
+    def _tabulate(self, least: int, most: int) -> bool:
+        """Lay the places of all known values into a table that reaches from `least` to `most`, too; whether they lie near enough."""
+        known = self.known.drop_null()
+        if len(known):
+            ends = pc.min_max(known).as_py()
+            least, most = min(least, ends["min"]), max(most, ends["max"])
+        if most - least >= _WIDEST:
+            return False
+        self.least, self.table = least, np.full(most - least + 1, -1)
+        self.table[known.to_numpy().astype(np.int64) - least] = np.flatnonzero(self.known.is_valid().to_numpy(zero_copy_only=False))
+        return True
+
+
+@dataclass(slots=True)
+class MetKeys:
+    """The keys that were met. `parts`: of each key column its values; `codes`: of each key the places of its values, as one number."""
+
+    parts: list[MetValues]
+    codes: MetValues = field(default_factory=lambda: MetValues(pa.array([], pa.int64())))
+
+    def numbers(self, columns: Sequence[pa.Array], rows: int) -> Ints | None:
+        """The number of each row's key, from 0, by first meeting; None where there are too many."""
+        code: Ints = np.zeros(rows, np.int64)
+        for part, column in zip(self.parts, columns, strict=True):
+            code = (code << _BITS) | part.places(column)
+        number = code if len(self.parts) == 1 else self.codes.places(pa.array(code))
+        return None if any(each.are_too_many for each in (*self.parts, self.codes)) else number
+
+    def __len__(self) -> int:
+        return len(self.parts[0].known) if len(self.parts) == 1 else len(self.codes.known)
+
+    @property
+    def columns(self) -> list[pa.Array]:
+        """The key columns, a row a key."""
+        if len(self.parts) == 1:
+            return [self.parts[0].known]
+        code = self.codes.known.to_numpy()
+        shifts = range(_BITS * (len(self.parts) - 1), -1, -_BITS)
+        return [part.known.take(pa.array((code >> shift) & (MOST_VALUES - 1))) for part, shift in zip(self.parts, shifts, strict=True)]

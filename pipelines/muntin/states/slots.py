@@ -1,0 +1,110 @@
+"""The slots of a column of states, a slot for each frame and key, and how rows are added to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from muntin.states.slot_numbers import Numbers
+
+if TYPE_CHECKING:
+    from muntin.definition.plain_lifts import What
+    from muntin.states.frames import Ints
+    from muntin.states.layout import Lifted, SlotColumn
+
+_NEVER = {"first": np.iinfo(np.int64).max, "last": np.iinfo(np.int64).min}
+
+
+@dataclass(slots=True)
+class Column:
+    """The slots of a column of states.
+
+    Attributes:
+        lifted: what fills it.
+        slots: int64 or float64.
+        some: whether a slot has a value; empty for counts and sums, which are 0 without any.
+        time_us: when the row was whose value a slot has; empty but for the first and the last.
+        bound: what no sum of integers is beyond, so far.
+    """
+
+    lifted: Lifted
+    slots: np.ndarray
+    some: np.ndarray
+    time_us: Ints
+    bound: float = 0.0
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether no sum is infinite or NaN."""
+        return self.lifted.what != "sum" or bool(np.isfinite(self.slots).all())
+
+    def widened(self, frames: int, keys: int) -> None:
+        """Make room for so many keys."""
+        self.slots, self.some = (_widened(each, frames, keys, 0) for each in (self.slots, self.some))
+        self.time_us = _widened(self.time_us, frames, keys, _never(self.lifted.what))
+
+    def take(self, slot: Ints, time_us: Ints, value: np.ndarray, valid: np.ndarray) -> bool:
+        """Add some rows in order of arrival; False if a sum of integers may not fit, or one of floats is not finite.
+
+        `valid`: empty if no value is null; of nulls `value` has zeros.
+
+        Raises:
+            ValueError: a "value" is not made of several rows, and "numbers" are no slot.
+        """
+        from muntin.states import slot_kernels as kernels
+
+        what = self.lifted.what
+        match what:
+            case "count":
+                kernels.add_counts(self.slots, slot, valid)
+            case "sum":
+                if value.dtype == np.int64:
+                    self.bound = kernels.sums_fit(value, valid, self.bound)
+                elif not np.isfinite(value).all():
+                    return False
+                kernels.add_sums(self.slots, slot, value, valid)
+            case "least":
+                kernels.keep_least(self.slots, self.some, slot, value, valid)
+            case "greatest":
+                kernels.keep_greatest(self.slots, self.some, slot, value, valid)
+            case "first" | "first_row":
+                kernels.keep_first(self.slots, self.some, self.time_us, slot, time_us, value, valid, what == "first_row")
+            case "last" | "last_row":
+                kernels.keep_last(self.slots, self.some, self.time_us, slot, time_us, value, valid, what == "last_row")
+            case "value" | "numbers":
+                raise ValueError("a slot holds what several rows make together: of a value only its text says that, and numbers are lists")
+        return self.bound < 2**62
+
+    def states(self, counts: Ints, slot: Ints, place: Ints) -> pa.Array:  # noqa: ARG002 - a slot says by itself what its state is
+        """What the slots say of each state. `slot`, `place`: of each state."""
+        from muntin.states.slot_kernels import moved
+
+        none = ~moved(self.some, slot, place) if len(self.some) else None
+        return pa.array(moved(self.slots, slot, place), mask=none)
+
+
+def empty_column(lifted: Lifted, of: pa.DataType, frames: int, keys: int, rows: int) -> SlotColumn:
+    """A column without a value, for so many rows of so many frames and keys. `of`: the type of the rows' values."""
+    if lifted.what == "numbers":
+        return Numbers.empty(lifted, keys, rows)
+    slots = frames * keys
+    kind = np.float64 if lifted.what != "count" and pa.types.is_floating(of) else np.int64
+    some = np.zeros(0 if lifted.what in ("count", "sum") else slots, np.bool_)
+    return Column(lifted, np.zeros(slots, kind), some, np.full(slots if _never(lifted.what) else 0, _never(lifted.what)))
+
+
+def _never(what: What) -> int:
+    """A time that every row's time replaces; 0 where times do not matter."""
+    return _NEVER.get(what.removesuffix("_row"), 0)
+
+
+def _widened(slots: np.ndarray, frames: int, keys: int, empty: int) -> np.ndarray:
+    if not len(slots):
+        return slots
+    before = slots.reshape(frames, -1)
+    wide = np.full((frames, keys), empty, slots.dtype)
+    wide[:, : before.shape[1]] = before
+    return wide.reshape(-1)

@@ -1,0 +1,105 @@
+"""States that are rows, sorted by key and arrival, after the rows that were held before them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from muntin.definition.instants import AFTER_ALL
+from muntin.states.columns import BASE, BATCH_POSITION, COUNTERS, FRAME
+from muntin.states.frames import Arrived, Frames, Ints, run_numbers, run_starts
+from muntin.states.held_once import whole
+from muntin.states.keys import contiguous, key_codes
+from muntin.states.order import sorted_order, taken
+from muntin.states.sorted import Arranged, instants
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    Evaluate = Callable[[pa.Table, Any, str], np.ndarray]
+
+BLANK = {1: np.zeros(1, np.int64), 3: np.array((0, AFTER_ALL, 0)), 8: np.zeros(8, np.int64)}
+"""The counters of a new partition, by their number: 1 where a row pushes others out, 3 of tumbling, 8 of sliding windows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batches:
+    """What arrival windows must know of the history.
+
+    Attributes:
+        starts, ends: of each batch's interval, microseconds.
+        origin: the pipeline's start.
+        noted_after: positions of the batches after which what is held is noted.
+    """
+
+    starts: Ints
+    ends: Ints
+    origin: int
+    noted_after: Ints
+
+
+def arrange_by_arrival(
+    states: pa.Table,
+    carried: pa.Table | None,
+    keys: Sequence[str],
+    batches: Batches,
+    evaluate: Evaluate | None = None,
+    of_notes: Sequence[str] = (),
+) -> Arranged:
+    """Sort rows by (key, order of arrival), after those that were held before.
+
+    Args:
+        states: as for `arrange`, a row a row of the source; or as files hold them, see `held_once`.
+        carried: what `note_after` made of an earlier batch: rows that were held, and a row for each partition with `COUNTERS`
+            (list of int64) and `BASE`. None at the beginning of history.
+        keys: names of the key columns.
+        batches: the history.
+        evaluate: states, windows over them, SQL expression over their results -> its values; where a window needs that.
+        of_notes: the columns that notes alone need.
+    """
+    partitions, before = None, 0
+    if carried is not None:
+        states = whole(states)
+        own = pc.is_valid(carried[COUNTERS])
+        partitions, held = carried.filter(own), carried.filter(pc.invert(own))
+        before = len(held)
+        states = pa.concat_tables([held.select(states.column_names), states, partitions.select(states.column_names)])
+    count = len(states) - (len(partitions) if partitions else 0)
+    codes = key_codes([contiguous(states[key]) for key in keys], len(states))
+    order = sorted_order(codes)
+    group = run_numbers(codes[order])
+    keyed = states.select(list(keys)).take(pa.array(order[run_starts(group)]))
+    counters, bases = _left(partitions, group, order - count if partitions else order, len(keyed) if keys else min(1, len(states)))
+    if partitions:
+        rows = order < count
+        order, group = order[rows], group[rows]
+    noted = states.select(list(of_notes)), order
+    states = whole(taken(states.drop_columns(list(of_notes)), order))
+    start, batch = instants(states[FRAME]), states[BATCH_POSITION].to_numpy()
+    columns = {name: contiguous(states[name]) for name in states.column_names}
+    told = partial(evaluate, states) if evaluate else None
+    times = (batches.starts, batches.ends, batches.origin)
+    arrived = Arrived(columns, *times, order < before, counters, bases, batches.noted_after, told)
+    return Arranged(states, Frames(group, start, batch, start, start, 1, arrived), keyed, noted)
+
+
+def _left(partitions: pa.Table | None, group: Ints, row: Ints, groups: int) -> tuple[np.ndarray, np.ndarray]:
+    """Counters and bases of every group, from the rows that say those of some; blank ones for groups that are new.
+
+    `group`, `row`: of all rows, numbers of groups and of rows of `partitions`; below 0 of others.
+    """
+    if not partitions:
+        return np.empty((groups, 0), np.int64), np.zeros(groups)
+    group, rows = group[row >= 0], row[row >= 0]
+    known = np.array(partitions[COUNTERS].to_pylist(), np.int64)
+    counters = np.tile(BLANK[known.shape[1]], (groups, 1))
+    counters[group] = known[rows]
+    base = contiguous(partitions[BASE]).to_numpy(zero_copy_only=False)
+    bases = np.zeros(groups, base.dtype)
+    bases[group] = base[rows]
+    return counters, bases

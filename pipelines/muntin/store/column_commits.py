@@ -1,0 +1,97 @@
+"""Commits that make a table or change its columns: deltalake writes them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from deltalake import CommitProperties, DeltaTable, Field, Schema, Transaction
+from deltalake.transaction import AddAction, RemoveAction, create_table_with_add_actions
+
+from muntin.errors import ConflictError
+from muntin.files.paths import options_of
+from muntin.store.log_append import stats
+from muntin.store.log_checkpoint import SETTINGS
+from muntin.store.seen_tables import table_at
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from muntin.store.store import Change, Snapshot
+
+_PLAIN = 2
+"""The version of Delta's protocol whose commits are nothing but files and names, if no setting of the table asks for more."""
+
+
+def only_files(opened: DeltaTable, change: Change) -> bool:
+    """Whether a commit is nothing but files and names: the table has its columns, and no feature that another engine gave it."""
+    schema = _schema(change)
+    return _is_plain(opened) and not _new_columns(opened, schema) and not (change.whole and schema != opened.schema())
+
+
+def commit_columns(path: str, base: Snapshot, change: Change, now_ms: int) -> None:
+    """A commit that may make the table, or change its columns, or need more than files and names.
+
+    Raises:
+        CommitFailedError, DeltaError, ConflictError: another commit came first.
+    """
+    schema = _schema(change)
+    adds, removes = _added(change, now_ms), _removed(change, now_ms)
+    transactions = [Transaction(name, base.version + 1) for name in change.names]
+    marks = CommitProperties(app_transactions=transactions)
+    if base.version < 0:
+        # a second try would come behind the other table's first commit, unchecked: deltalake 1.6 lets both of two first writers win
+        marks = CommitProperties(app_transactions=transactions, max_commit_retries=0)
+        named = {"name": change.texts.name or None, "description": change.texts.description or None}
+        how = {"configuration": SETTINGS, "commit_properties": marks, "storage_options": options_of(path)}
+        create_table_with_add_actions(path, schema, adds, mode="error", **how, **named)  # type: ignore[arg-type]
+        return
+    opened = table_at(path, base)
+    if change.whole and schema != opened.schema():
+        opened.create_write_transaction(adds, "overwrite", schema, commit_properties=marks)
+        return
+    if new := _new_columns(opened, schema):
+        _grow(opened, new, base.version)
+    opened.create_write_transaction([*removes, *adds], "append", opened.schema(), commit_properties=marks)
+
+
+def _schema(change: Change) -> Schema:
+    return Schema.from_arrow(commented(change.schema, change.texts.comments))
+
+
+def _is_plain(opened: DeltaTable) -> bool:
+    protocol, settings = opened.protocol(), opened.metadata().configuration
+    return protocol.min_writer_version <= _PLAIN and settings.get("delta.appendOnly", "false") == "false"
+
+
+def _added(change: Change, now_ms: int) -> list[AddAction]:
+    return [AddAction(file.path, file.size, {}, now_ms, data_change=True, stats=stats(file)) for file in change.adds]
+
+
+def _removed(change: Change, now_ms: int) -> list[Any]:
+    return [
+        RemoveAction(path=file.path, data_change=True, deletion_timestamp=now_ms, partition_values={}, size=file.size)
+        for file in change.removes
+    ]
+
+
+def _new_columns(opened: DeltaTable, schema: Schema) -> list[Field]:
+    """The columns that a table lacks: while all batches are empty, it lacks those of its fields."""
+    known = {field.name for field in opened.schema().fields}
+    return [field for field in schema.fields if field.name not in known]
+
+
+def _grow(opened: DeltaTable, new: list[Field], base_version: int) -> None:
+    opened.alter.add_columns(new)
+    opened.update_incremental()
+    if opened.version() != base_version + 1:
+        raise ConflictError(f"another run committed while columns were added to {opened.table_uri}")
+
+
+def commented(schema: pa.Schema, comments: Mapping[str, str]) -> pa.Schema:
+    """The schema of a table with comments, as Delta has them.
+
+    >>> commented(pa.schema([("n", pa.int64())]), {"n": "rows"}).field("n").metadata
+    {b'comment': b'rows'}
+    """
+    return pa.schema([each.with_metadata({"comment": comments[each.name]}) if each.name in comments else each for each in schema])

@@ -1,0 +1,47 @@
+"""What commits did to a table: the files that each added and removed, from its log alone."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from muntin.files.paths import path_of
+from muntin.store.log_check import commit_path
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit: the version that it made, and the paths of files below the table that it added and removed."""
+
+    version: int
+    adds: tuple[str, ...] = ()
+    removes: tuple[str, ...] = ()
+
+
+def commits_between(table: str, since: int, until: int) -> list[Commit]:
+    """The commits after a version, up to another, ascending. Old commits that the log does not hold any more are left out.
+
+    https://github.com/delta-io/delta/blob/master/PROTOCOL.md#delta-log-entries
+
+    Args:
+        table: its folder.
+        since, until: versions; the commit that made `since` does not count.
+    """
+    found = list[Commit]()
+    for version in range(until, since, -1):
+        try:
+            text = commit_path(path_of(table), version).read_text(encoding="utf-8")
+        except FileNotFoundError:
+            break
+        found.append(_commit(version, [json.loads(line) for line in text.splitlines() if line.strip()]))
+    return found[::-1]
+
+
+def _commit(version: int, actions: list[Mapping[str, Mapping[str, str]]]) -> Commit:
+    adds, removes = (tuple(unquote(each[kind]["path"]) for each in actions if kind in each) for kind in ("add", "remove"))
+    return Commit(version, adds, removes)

@@ -1,0 +1,135 @@
+"""The store on Delta tables. Tasks write the Parquet files; commits are appended to the log, and `deltalake` does all else with it."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from deltalake.exceptions import CommitFailedError, DeltaError
+
+from muntin.errors import ConflictError, StateError
+from muntin.files.object_stores import refusal
+from muntin.files.paths import below, path_of, remove_folder, side_by_side
+from muntin.store.column_commits import commit_columns, only_files
+from muntin.store.disk import refused
+from muntin.store.durable import sync
+from muntin.store.log_append import append
+from muntin.store.log_check import newest_commits
+from muntin.store.log_checkpoint import shorten
+from muntin.store.log_end import LogEnd
+from muntin.store.parquet import check_file
+from muntin.store.seen_tables import (
+    Known,
+    listed,
+    newest,
+    open_table,
+    opened_at,
+    remember,
+    remember_committed,
+    seen_at,
+    tables,
+)
+from muntin.store.store import Snapshot
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from muntin.files.paths import AnyPath
+    from muntin.store.store import Change, Texts
+
+_CONFLICTS = ("concurrent", "Concurrent", "already exists", "Failed to commit", "version")
+
+
+class DeltaStore:
+    """Tables below one folder. See `Store`."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+
+    def __reduce__(self) -> tuple[type, tuple[str]]:
+        """Without tables: a store goes to every task of Spark."""
+        return DeltaStore, (self.root,)
+
+    def snapshot(self, table: str) -> Snapshot:
+        path = self._path(table)
+        known = tables().get(path)
+        if known and known.end.is_still_the_end():
+            return known.snapshot
+        opened = newest(known) or opened_at(path)
+        if opened is None:
+            return Snapshot(-1, ())
+        found = listed(opened)
+        remember(path, Known(LogEnd.of(path_of(path), found.version), found, opened))
+        return found
+
+    def _top(self, table: str, base: Snapshot) -> AnyPath:
+        """The folder that is the highest with a new name in it: of a new table the one above the states of all pipelines."""
+        return path_of(self._path(table)) if base.version >= 0 else path_of(self.root).parent.parent
+
+    def _path(self, table: str) -> str:
+        """The path of a table, the same for all states of a pipeline."""
+        return below(self.root, table)
+
+    def commit(self, table: str, base: Snapshot, change: Change) -> None:
+        side_by_side(lambda file: check_file(path_of(self._path(table), file.path), file.size), change.adds, self.root)
+        sync(self._top(table, base), [path_of(self._path(table), file.path) for file in change.adds])
+        try:
+            self._commit(table, base, change)
+            sync(self._top(table, base), newest_commits(path_of(self._path(table)), base.version))
+        except (CommitFailedError, DeltaError) as wrong:
+            if unreached := refusal(self._path(table), str(wrong)):
+                raise unreached from None
+            if any(word in str(wrong) for word in _CONFLICTS):
+                raise ConflictError(f"{self._path(table)}: another run committed first ({wrong})") from wrong
+            raise StateError(f"{self._path(table)}: the commit failed ({wrong}); nothing was changed, run again") from wrong
+        except OSError as wrong:
+            if unreached := refusal(self._path(table), str(wrong)):
+                raise unreached from None
+            raise refused(f"the log of {self._path(table)}", wrong) from wrong
+
+    def _commit(self, table: str, base: Snapshot, change: Change) -> None:
+        path, now_ms = self._path(table), int(time.time() * 1000)
+        seen = seen_at(path, base)
+        if seen and only_files(seen.opened, change):
+            made = append(path_of(path), base.version, change, now_ms)
+            remember_committed(path, base, change, seen.opened)
+            shorten(seen.opened, made)
+        else:
+            commit_columns(path, base, change, now_ms)
+
+    def describe(self, table: str, base: Snapshot, texts: Texts) -> None:
+        fields = base.schema or pa.schema([])
+        new = {name: text for name, text in texts.comments.items() if name in fields.names and _comment(fields, name) != text}
+        if not new and (base.name, base.description) == (texts.name, texts.description):
+            return
+        try:
+            alter = open_table(self._path(table), base.version).alter
+            for name, text in new.items():
+                alter.set_column_metadata(name, {"comment": text})
+            if base.name != texts.name:
+                alter.set_table_name(texts.name)
+            if base.description != texts.description:
+                alter.set_table_description(texts.description)
+        except (CommitFailedError, DeltaError) as wrong:
+            raise ConflictError(f"{self._path(table)}: another run committed first ({wrong})") from wrong
+
+    def promote(self, staged: Mapping[str, str], table: str) -> None:
+        def move(source: str) -> None:
+            place = path_of(self._path(table), staged[source])
+            try:
+                place.parent.mkdir(parents=True, exist_ok=True)
+                with suppress(FileNotFoundError):  # an earlier attempt has moved it
+                    path_of(self.root, source).replace(place)  # type: ignore[arg-type]
+            except OSError as wrong:
+                raise refused(str(place), wrong) from wrong
+
+        side_by_side(move, [*staged], self.root)
+
+    def discard(self, folder: str) -> None:
+        remove_folder(path_of(self.root, folder))
+
+
+def _comment(schema: pa.Schema, name: str) -> str:
+    return ((schema.field(name).metadata or {}).get(b"comment") or b"").decode()

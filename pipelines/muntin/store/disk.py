@@ -1,0 +1,118 @@
+"""Files are written whole or not at all; and the errors of a disk, in words that say what to do."""
+
+from __future__ import annotations
+
+import errno
+import os
+from contextlib import contextmanager, suppress
+from functools import singledispatch
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from muntin.errors import StateError
+from muntin.files.object_path import ObjectPath
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from muntin.files.paths import AnyPath
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+@singledispatch
+def write_whole(target: AnyPath, content: bytes | memoryview) -> None:
+    """Write a file whole: on a disk to a file of another name, which is then renamed. `target` never holds half of the content.
+
+    Raises:
+        StateError: no space, or no permission.
+    """
+    with draft_of(target) as draft:
+        draft.write_bytes(content)
+        draft.replace(target)  # type: ignore[arg-type]
+
+
+@write_whole.register(ObjectPath)
+def _(target: ObjectPath, content: bytes | memoryview) -> None:
+    target.write_bytes(content)
+
+
+@contextmanager
+def draft_of(target: AnyPath) -> Iterator[AnyPath]:
+    """A path beside a file that is to be written on a disk; what is there is removed if the disk refuses.
+
+    Raises:
+        StateError: no space, or no permission.
+    """
+    draft = target.with_name(f".{target.name}.{uuid4().hex}.partial")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        yield draft
+    except OSError as wrong:
+        with suppress(OSError):
+            draft.unlink()
+        raise refused(str(target), wrong) from wrong
+
+
+@singledispatch
+def write_new(target: AnyPath, content: bytes) -> None:
+    """Write a file whole unless it is there: of two writers at once one comes first.
+
+    Raises:
+        FileExistsError: it is there.
+        OSError, StateError: the disk refuses.
+    """
+    draft = target.with_name(f"{target.stem}.{uuid4().hex}.draft")
+    try:
+        write_whole(draft, content)
+        os.link(str(draft), str(target))  # unlike a rename, it fails where a rival came first
+    finally:
+        with suppress(OSError):
+            draft.unlink()
+
+
+@write_new.register(ObjectPath)
+def _(target: ObjectPath, content: bytes) -> None:
+    target.write_new(content)
+
+
+def link(source: AnyPath, target: AnyPath) -> None:
+    """Give a file a second name; where names cannot share a content, copy it. What is there already stays.
+
+    The file is young then, however old it is: vacuum leaves it until a commit names it.
+
+    Raises:
+        StateError: no space, or no permission; or the file is gone.
+    """
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _link(target, source)
+    except OSError:
+        try:
+            write_whole(target, source.read_bytes())
+        except OSError as wrong:
+            raise refused(str(source), wrong) from wrong
+
+
+@singledispatch
+def _link(target: AnyPath, source: AnyPath) -> None:
+    if not target.is_file():
+        with suppress(FileExistsError):
+            target.hardlink_to(source)  # type: ignore[arg-type]
+    os.utime(str(target))
+
+
+@_link.register(ObjectPath)
+def _(target: ObjectPath, source: ObjectPath) -> None:
+    """A copy is young. What is there is written again, since no time of an object can be set."""
+    if target.is_file():
+        target.write_bytes(target.read_bytes())
+    else:
+        target.hardlink_to(source)
+
+
+def refused(target: str, wrong: OSError) -> StateError:
+    """The error for a disk that is full, or a folder that must not be written; it says what to do."""
+    if wrong.errno in _FULL or any(f"os error {number}" in str(wrong) for number in _FULL):
+        return StateError(f"no space left to write {target}; free some or give the state another root. Nothing was published; run again")
+    return StateError(f"cannot write {target}: {wrong.strerror or wrong}; give the state a root that can be written")

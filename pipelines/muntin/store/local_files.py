@@ -1,0 +1,110 @@
+"""Rows of states on a disk, row group by row group: a dataset of Arrow's would filter every row, and start threads for a file of ten."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+from pyarrow import fs
+
+from muntin.states.held_once import following, footer_of, together
+from muntin.states.keys import contiguous
+from muntin.store.kept import kept
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_FEW = 2**17
+"""So many rows are filtered at once: to begin to filter takes longer than to filter those of a small file."""
+_FOOTERS = 2**21  # bytes of footers, as files have them: once read, they take twelve times as much
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """The rows of a file whose value of a column of integers is from `low` on and below `high`."""
+
+    column: str
+    low: int
+    high: int
+
+    def groups(self, footer: pq.FileMetaData) -> list[int]:
+        """The row groups that may hold such rows, by the least and the greatest value that a footer tells."""
+        at = [footer.schema.column(at).path for at in range(footer.num_columns)].index(self.column)
+        statistics = [footer.row_group(group).column(at).statistics for group in range(footer.num_row_groups)]
+        return [group for group, each in enumerate(statistics) if self._may_hold(each)]
+
+    def _may_hold(self, values: pq.Statistics | None) -> bool:
+        return not (values and values.has_min_max) or (values.max >= self.low and values.min < self.high)
+
+    def of(self, table: pa.Table) -> pa.Table:
+        """These rows of a table; where they lie together, as in a file that is sorted by the column, nothing is copied."""
+        values = contiguous(table[self.column]).to_numpy()
+        inside = (values >= self.low) & (values < self.high)
+        found = np.flatnonzero(inside)
+        if len(found) and int(found[-1]) - int(found[0]) + 1 == len(found):
+            return table.slice(int(found[0]), len(found))
+        return table.filter(pa.array(inside))
+
+
+def local_rows(
+    places: Sequence[str], schema: pa.Schema, columns: Sequence[str], condition: ds.Expression | None = None, between: Between | None = None
+) -> pa.Table:
+    """Some columns of the states in files on a disk, in the order of the files: as the files hold them if all say the same, else all
+    of the columns; see `states.held_once`.
+
+    Args:
+        places: the files; at least one.
+        schema: of the table. A column that a file lacks is null, and a narrower type becomes that of the schema.
+        columns: to read.
+        condition: on columns that are not of fields; row groups that cannot meet it are skipped.
+        between: a condition beside it.
+
+    Raises:
+        OSError, pa.ArrowInvalid: a file is gone or damaged.
+    """
+    tables = [_rows(place, schema, columns, condition, between) for place in places]
+    if condition is None:
+        return together(tables)
+    if sum(map(len, tables)) <= _FEW:
+        return together(tables).filter(condition)
+    return together([table.filter(condition) for table in tables])
+
+
+@kept(_FOOTERS, lambda footer: footer.serialized_size)
+def _footer(place: str) -> pq.FileMetaData:
+    """The footer of a file whose path names its content. Each task of a worker reads a part of all files."""
+    return pq.read_metadata(place)
+
+
+def _rows(place: str, schema: pa.Schema, columns: Sequence[str], condition: ds.Expression | None, between: Between | None) -> pa.Table:
+    """The rows of one file that lie between, of the row groups that can meet the condition too."""
+    with pq.ParquetFile(place, metadata=_footer(place) if between else None, pre_buffer=False) as file:
+        there = file.schema_arrow  # made anew each time it is asked for
+        footer = footer_of(there)
+        gone = following(pa.schema([], footer))
+        names = [name for name in columns if name not in gone]
+        asked = dict.fromkeys((*names, *([between.column] if between else ())))
+        held = [name for name in asked if name in there.names]
+        groups = between.groups(file.metadata) if between and file.num_row_groups > 1 else range(file.num_row_groups)
+        if condition is not None and len(groups) > 1:
+            groups = _meeting(place, groups, schema, condition)
+        table = file.read_row_groups(list(groups), columns=held, use_threads=False) if held else file.read(columns=[])
+    table = between.of(table) if between else table
+    shaped = {name: _as(table, name, schema.field(name).type) for name in names}
+    return pa.table(shaped).replace_schema_metadata(footer)
+
+
+def _meeting(place: str, groups: Sequence[int], schema: pa.Schema, condition: ds.Expression) -> list[int]:
+    """Those of some row groups of a file that can meet a condition."""
+    fragment = ds.ParquetFileFormat().make_fragment(place, fs.LocalFileSystem(), row_groups=list(groups))
+    return [group.id for group in fragment.subset(condition, schema=schema).row_groups]
+
+
+def _as(table: pa.Table, name: str, kind: pa.DataType) -> pa.ChunkedArray:
+    if name not in table.column_names:
+        return pa.chunked_array([pa.nulls(len(table), kind)])
+    return table[name] if table[name].type == kind else table[name].cast(kind)

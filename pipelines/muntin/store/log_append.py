@@ -1,0 +1,94 @@
+"""A commit is one new file at the end of a Delta log: whoever makes the next file is the next.
+
+https://github.com/delta-io/delta/blob/master/PROTOCOL.md#delta-log-entries
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import count
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+from uuid import uuid4
+
+from muntin.errors import ConflictError
+from muntin.store.disk import write_new
+from muntin.store.log_check import commit_path, problem_of_commit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from muntin.files.paths import AnyPath
+    from muntin.store.store import Change, File
+
+    Action = Mapping[str, Mapping[str, Any]]
+
+_OPERATION = {"operation": "WRITE", "operationParameters": {"mode": "Append", "partitionBy": "[]"}, "engineInfo": "muntin"}
+_NOT_QUOTED = "/!$&'()*+,;=:@~"
+_OF_TABLE = ("protocol", "metaData")
+
+
+def append(table: AnyPath, base: int, change: Change, now_ms: int) -> int:
+    """Commit a change behind the version that it is derived from, or behind later commits that it agrees with.
+
+    Args:
+        table: its folder. Commit `base` must be there, so that the log has no hole.
+        base: the version of the snapshot that the change is derived from.
+        change: files and names. Its schema must be that of the table.
+        now_ms: milliseconds since 1970.
+
+    Returns:
+        the version that was made.
+
+    Raises:
+        ConflictError: a later commit has one of its names, or removed a file, or changed the table itself.
+        OSError, StorageError: the disk or the object store refuses.
+    """
+    content = b"\n".join(json.dumps(action, separators=(",", ":")).encode() for action in _actions(base, change, now_ms))
+    for version in count(base + 1):
+        path = commit_path(table, version)
+        try:
+            write_new(path, content)
+        except FileExistsError:
+            theirs = path.read_bytes()
+            if theirs == content:  # the object store had taken it, and its answer was lost
+                return version
+            if reason := problem_of_commit(path) or contradiction(map(json.loads, filter(None, theirs.splitlines())), change):
+                raise ConflictError(f"{table}: another run committed first (version {version} {reason})") from None
+            continue
+        return version
+    raise AssertionError
+
+
+def contradiction(theirs: Iterable[Action], change: Change) -> str | None:
+    """Why a change does not go behind a commit that it does not know of; None: it does.
+
+    The same rule as deltalake's: what is derived from a snapshot may have been derived from any of its files. "Delta Lake:
+    High-Performance ACID Table Storage over Cloud Object Stores" (Armbrust et al., VLDB 2020), 3.2;
+    https://github.com/delta-io/delta/blob/master/PROTOCOL.md#transaction-identifiers.
+    """
+    for action in theirs:
+        if any(kind in action for kind in _OF_TABLE):
+            return "changed the table itself"
+        if "txn" in action and action["txn"]["appId"] in change.names:
+            return f"has the name {action['txn']['appId']}"
+        if "remove" in action:
+            return f"removed {action['remove']['path']}"
+    return None
+
+
+def _actions(base: int, change: Change, now_ms: int) -> Iterable[Action]:
+    yield {"commitInfo": {"timestamp": now_ms, **_OPERATION, "txnId": str(uuid4())}}
+    yield from ({"txn": {"appId": name, "version": base + 1, "lastUpdated": now_ms}} for name in change.names)
+    yield from ({"remove": {**_file(file), "extendedFileMetadata": True, "deletionTimestamp": now_ms}} for file in change.removes)
+    yield from ({"add": {**_file(file), "modificationTime": now_ms, "stats": stats(file)}} for file in change.adds)
+
+
+def _file(file: File) -> dict[str, Any]:
+    # a compaction changes data, too: deltalake lets a commit remove what a commit without change of data has removed
+    return {"path": quote(file.path, _NOT_QUOTED), "dataChange": True, "partitionValues": {}, "size": file.size}
+
+
+def stats(file: File) -> str:
+    """The number of rows, and no ranges of columns: deltalake's dataset takes a column without a range for empty if others have one."""
+    return json.dumps({"numRecords": file.rows})

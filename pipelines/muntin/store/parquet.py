@@ -1,0 +1,166 @@
+"""Parquet files that are named by their content: write them, check them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from muntin.definition.relative_paths import is_object_store
+from muntin.errors import StateError
+from muntin.files.object_path import ObjectPath
+from muntin.files.paths import path_of
+from muntin.files.readable import readable, size_and_footer
+from muntin.states.stored_types import optional, required_where_whole
+from muntin.store.contents import digest_of_file, problem_of
+from muntin.store.disk import draft_of, write_whole
+from muntin.store.paths import DIGEST_BYTES, digest_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from muntin.files.paths import AnyPath
+
+ROW_GROUP = 2**16
+STATES_IN_A_GROUP = 2**14
+"""A task of finalize reads, of every file of states, the row groups that hold its keys. The more files a batch has, the fewer rows of each
+are a task's: large groups would hold mostly those of others."""
+COMPRESSION = "snappy"
+_LARGE, _BUFFER = 2**24, 2**20  # bytes of a table that is not encoded in memory; bytes that are written at once
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """How the columns of a file are encoded.
+
+    Attributes:
+        dictionary: columns with few distinct values: stored as numbers into a list of them.
+        group: so many rows are stored, and read, together.
+        required: whether columns without nulls have none by their type: it is not stored of each row that there is a value. Who reads
+            several such files makes all types alike; see `optional`.
+        chosen_by: the columns by whose values rows are chosen: the footer has the least and the greatest of each group; None: all.
+    """
+
+    dictionary: Sequence[str] = ()
+    group: int = ROW_GROUP
+    required: bool = False
+    chosen_by: Sequence[str] | None = None
+
+
+AS_USUAL = Encoding()
+
+
+def states_encoding(few: Sequence[str], chosen_by: Sequence[str]) -> Encoding:
+    """How the columns of states are encoded. `few`: columns with few distinct values; `chosen_by`: as in `Encoding`."""
+    return Encoding(few, STATES_IN_A_GROUP, required=True, chosen_by=chosen_by)
+
+
+def encoded(table: pa.Table, how: Encoding = AS_USUAL) -> pa.Buffer:
+    """A table as the bytes of a Parquet file. Whole numbers and instants are stored as differences, in less time and room."""
+    sink = pa.BufferOutputStream()
+    _encode(table, how, sink)
+    return sink.getvalue()
+
+
+def _encode(table: pa.Table, how: Encoding, sink: pa.NativeFile) -> None:
+    table = required_where_whole(table) if how.required else table
+    codes = {each.name: "DELTA_BINARY_PACKED" for each in table.schema if each.name not in how.dictionary and _is_whole(each.type)}
+    pq.write_table(
+        table,
+        sink,
+        compression=COMPRESSION,
+        row_group_size=how.group,
+        use_dictionary=list(how.dictionary) or False,
+        column_encoding=codes or None,
+        write_statistics=True if how.chosen_by is None else list(how.chosen_by),
+    )
+
+
+def _is_whole(kind: pa.DataType) -> bool:
+    """Whether Parquet stores the values as integers."""
+    return pa.types.is_integer(kind) or pa.types.is_temporal(kind)
+
+
+def write_named(table: pa.Table, folder: str, name: Callable[[str], str], how: Encoding = AS_USUAL) -> dict[str, Any]:
+    """Write a table, as `encoded`, to a path that names its content. A file that exists at this path is left as it is.
+
+    Returns:
+        path (below `folder`), size (bytes) and rows.
+
+    Raises:
+        StateError: no space, or no permission.
+    """
+    if table.nbytes >= _LARGE and not is_object_store(folder):
+        path, size = _write_large(table, folder, name, how)
+        return {"path": path, "size": size, "rows": len(table)}
+    content = encoded(table, how)
+    path = name(digest_of(memoryview(content)))
+    target = path_of(folder, path)
+    if not _exists(target, content.size):
+        write_whole(target, memoryview(content))
+    return {"path": path, "size": content.size, "rows": len(table)}
+
+
+def _write_large(table: pa.Table, folder: str, name: Callable[[str], str], how: Encoding) -> tuple[str, int]:
+    """The path and the size of a file that is encoded to the disk: in memory it would take twice its size while it grows."""
+    with draft_of(path_of(folder, name("0" * 2 * DIGEST_BYTES))) as draft:
+        with pa.BufferedOutputStream(pa.OSFile(str(draft), "wb"), _BUFFER) as sink:
+            _encode(table, how, sink)
+        with draft.open("rb") as content:
+            path = name(digest_of_file(content))
+        size, target = draft.stat().st_size, path_of(folder, path)
+        if _exists(target, size):
+            draft.unlink()
+        else:
+            draft.replace(target)  # type: ignore[arg-type]
+        return path, size
+
+
+@singledispatch
+def _exists(target: AnyPath, size: int) -> bool:
+    """Whether the file exists and is whole; if so, its time is set to now, so that vacuum does not remove it for its age."""
+    try:
+        same = target.stat().st_size == size and problem_of(target) is None
+        if same:
+            os.utime(str(target))
+    except OSError:
+        return False
+    return same
+
+
+@_exists.register(ObjectPath)
+def _(_target: ObjectPath, _size: int) -> bool:
+    """To write it again is one request, and makes it young."""
+    return False
+
+
+def read_parquet(place: str) -> pa.Table:
+    """All rows of a file; every type has nulls. `pq.read_table` takes four times as long for a small file: it makes a dataset, and threads.
+
+    Raises:
+        OSError, pa.ArrowInvalid: the file is gone or damaged.
+    """
+    with pq.ParquetFile(readable(place), pre_buffer=False) as file:
+        table = file.read(use_threads=file.metadata.num_row_groups > 1)
+    return pa.Table.from_arrays(table.columns, schema=optional(table.schema))
+
+
+def check_file(path: AnyPath, size: int) -> None:
+    """Check that a file is whole, by its size and its footer. deltalake would accept a truncated file.
+
+    Raises:
+        StateError: the file is gone, or not whole.
+    """
+    try:
+        found, footer = size_and_footer(path)
+        if found == size:
+            pq.read_metadata(footer)
+            return
+        problem = f"{found} bytes instead of {size}"
+    except (OSError, pa.ArrowInvalid) as wrong:
+        problem = str(wrong)
+    raise StateError(f"{path} is not whole ({problem}); nothing was committed, run the batch again")

@@ -1,0 +1,90 @@
+"""Reading the files of a snapshot."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+from pyarrow import fs
+
+from muntin.definition.relative_paths import is_object_store
+from muntin.files.readable import readable
+from muntin.states.held_once import following, footer_of, together
+from muntin.store.fetched_row_groups import fetched_fragment
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from muntin.store.store import Snapshot
+
+_AT_ONCE = 8  # files
+
+
+def read_files(folder: str, snapshot: Snapshot, columns: Sequence[str] | None = None, condition: ds.Expression | None = None) -> pa.Table:
+    """The rows of a table, read from the disk by Arrow itself. A file that lacks a column of the snapshot has nulls in it.
+
+    A file system written in Python would do for reading, too; but Arrow's threads may still hold its buffers when a program ends, and then
+    the program is aborted after its work is done (https://github.com/apache/arrow/issues/34314).
+
+    Args:
+        folder: the folder of the table.
+        columns: the columns to read; all of the snapshot's, if not given.
+        condition: a condition on rows; row groups that cannot meet it are skipped.
+
+    Raises:
+        OSError: a file is gone or damaged.
+    """
+    dataset = dataset_of([f"{folder}/{file.path}" for file in snapshot.files], snapshot.schema or pa.schema([]), condition)
+    return dataset.to_table(columns=None if columns is None else list(columns), filter=condition)
+
+
+def read_states(folder: str, snapshot: Snapshot) -> pa.Table:
+    """The rows of a table of states, as its files hold them, or with every column; see `states.held_once`.
+
+    Raises:
+        OSError: a file is gone or damaged.
+    """
+    dataset = dataset_of([f"{folder}/{file.path}" for file in snapshot.files], snapshot.schema or pa.schema([]))
+    return held_rows(dataset, dataset.schema.names)
+
+
+def held_rows(
+    dataset: ds.FileSystemDataset, columns: Sequence[str], condition: ds.Expression | None = None, *, use_threads: bool = True
+) -> pa.Table:
+    """Some columns of states, in the order of their files: as the files hold them if all say the same, else all of the columns.
+
+    Args:
+        dataset: of `dataset_of`.
+        columns: all columns of fields, and others.
+        condition: on columns that are not of fields.
+        use_threads: as Arrow has it.
+    """
+    tables = []
+    for footer, fragments in groupby(dataset.get_fragments(), lambda each: footer_of(each.physical_schema)):
+        some = ds.FileSystemDataset(list(fragments), dataset.schema, dataset.format, dataset.filesystem)
+        gone = following(pa.schema([], footer))
+        rows = some.to_table([name for name in columns if name not in gone], filter=condition, use_threads=use_threads)
+        tables.append(rows.replace_schema_metadata(footer))
+    return together(tables) if tables else dataset.to_table(list(columns), filter=condition)
+
+
+def dataset_of(places: Sequence[str], schema: pa.Schema, condition: ds.Expression | None = None) -> ds.FileSystemDataset:
+    """The rows of some Parquet files, in their order. With a condition, of an object store only the row groups that can meet it.
+
+    Raises:
+        OSError: a file of an object store is gone; of a local file, reading tells.
+    """
+    form, disk = ds.ParquetFileFormat(), fs.LocalFileSystem()
+
+    def fragment(place: str) -> ds.ParquetFileFragment:
+        if not is_object_store(place):
+            return form.make_fragment(place, disk)
+        return form.make_fragment(readable(place)) if condition is None else fetched_fragment(form, place, schema, condition)
+
+    if not any(map(is_object_store, places)):
+        return ds.FileSystemDataset(list(map(fragment, places)), schema, form, disk)
+    with ThreadPoolExecutor(_AT_ONCE) as threads:
+        return ds.FileSystemDataset(list(threads.map(fragment, places)), schema, form, disk)

@@ -1,0 +1,159 @@
+"""The tables that a process has seen, so that a process which makes many runs reads no log twice."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError, TableNotFoundError
+
+from muntin.errors import StateError
+from muntin.files.object_stores import refusal
+from muntin.files.paths import options_of, path_of
+from muntin.store.log_check import commit_path, problem_of_commit
+from muntin.store.log_end import LogEnd
+from muntin.store.store import File, Snapshot
+
+if TYPE_CHECKING:
+    from muntin.store.store import Change
+
+
+@dataclass(slots=True)
+class Known:
+    """A table as it was last seen: the end of its log, its snapshot, and the table as deltalake read it, which may be older."""
+
+    end: LogEnd
+    snapshot: Snapshot
+    opened: DeltaTable
+
+
+_KEPT = threading.local()  # a table of deltalake must not be changed by two threads at once
+_MOST = 200_000  # files
+_TABLE = 50  # a table takes as much memory as so many files
+
+
+def tables() -> OrderedDict[str, Known]:
+    """The tables that this thread has seen, by path: a process that makes many runs reads no log twice."""
+    if not hasattr(_KEPT, "tables"):
+        _KEPT.tables, _KEPT.weight = OrderedDict(), 0
+    return _KEPT.tables  # type: ignore[no-any-return]
+
+
+def remember(path: str, known: Known) -> None:
+    """Remember a table. Those that were remembered longest ago are forgotten, once all have too many files together."""
+    kept = tables()
+    _KEPT.weight += _weight(known) - _weight(kept.pop(path, None))
+    kept[path] = known
+    while _KEPT.weight > _MOST and len(kept) > 1:
+        _KEPT.weight -= _weight(kept.popitem(last=False)[1])
+
+
+def _weight(known: Known | None) -> int:
+    return len(known.snapshot.files) + _TABLE if known else 0
+
+
+def remember_committed(path: str, base: Snapshot, change: Change, opened: DeltaTable) -> None:
+    """Remember the table behind a commit, if it is the next one after `base` and the last: then what it holds is known without reading."""
+    end = LogEnd.of(path_of(path), base.version + 1)
+    if end.is_still_the_end():
+        gone = {file.path for file in change.removes}
+        files = sorted([*(file for file in base.files if file.path not in gone), *change.adds], key=lambda file: file.path)
+        remember(path, Known(end, replace(base, version=base.version + 1, files=tuple(files)), opened))
+
+
+def seen_at(path: str, base: Snapshot) -> Known | None:
+    """The table of a snapshot, if the last commit of the snapshot is there still: then commits follow it without a hole."""
+    known = tables().get(path)
+    return known if known and known.snapshot is base and known.end.is_there() else None
+
+
+def table_at(path: str, base: Snapshot) -> DeltaTable:
+    """The table at the version of a snapshot."""
+    known = seen_at(path, base)
+    if known and known.end.is_still_the_end():
+        if known.opened.version() != base.version:
+            known.opened.update_incremental()
+        if known.opened.version() == base.version:
+            return known.opened
+    return open_table(path, base.version)
+
+
+def open_table(path: str, version: int | None = None) -> DeltaTable:
+    """A table as deltalake has it. `version`: None: the newest.
+
+    Raises:
+        StorageError: the object store cannot be used.
+        DeltaError, OSError: the log cannot be read.
+    """
+    try:
+        return DeltaTable(path, version=version, storage_options=options_of(path))
+    except (DeltaError, OSError) as wrong:
+        if unreached := refusal(path, str(wrong)):
+            raise unreached from None
+        raise
+
+
+def newest(known: Known | None) -> DeltaTable | None:
+    """A known table brought up to date; None where another table took its place, or its log was cleaned up."""
+    if known is None or not known.end.is_there():
+        return None
+    try:
+        known.opened.update_incremental()
+    except DeltaError:
+        return None
+    return known.opened if known.opened.version() >= known.snapshot.version else None
+
+
+def opened_at(path: str) -> DeltaTable | None:
+    """The table at a path; None if there is none.
+
+    Raises:
+        StateError: its log is torn, empty or has a gap.
+    """
+    try:
+        opened = open_table(path)
+    except TableNotFoundError:
+        return None
+    except (DeltaError, OSError) as wrong:
+        raise _unreadable(path, str(wrong).partition("\n")[0]) from wrong
+    last = commit_path(path_of(path), opened.version())
+    if last.is_file() and (problem := problem_of_commit(last)):
+        raise _unreadable(path, f"{last.name} {problem}")
+    return opened
+
+
+def _unreadable(path: str, problem: str) -> StateError:
+    return StateError(
+        f"the log of {path} cannot be read ({problem}); nothing was changed. "
+        "muntin doctor FILE says what is damaged, muntin repair FILE mends it"
+    )
+
+
+def listed(opened: DeltaTable) -> Snapshot:
+    """What an opened table holds."""
+    actions = pa.table(opened.get_add_actions(flatten=True)).select(["path", "size_bytes", "num_records"])
+    rows = zip(*(column.to_pylist() for column in actions.columns), strict=True)
+    files = (File(path, size, count or 0) for path, size, count in rows)
+    ascending = tuple(sorted(files, key=lambda file: file.path))
+    facts, schema = opened.metadata(), pa.schema(opened.schema().to_arrow())
+    return Snapshot(opened.version(), ascending, schema, str(facts.id), facts.name or "", facts.description or "")
+
+
+def snapshot_at(path: str, version: int) -> Snapshot:
+    """A table at a version that it had.
+
+    Raises:
+        StateError: the log does not know the version any more, or files of it are removed.
+    """
+    try:
+        found = listed(open_table(path, version))
+    except (DeltaError, OSError) as wrong:
+        raise StateError(f"{path} has no version {version} any more ({wrong}); its log is kept for seven days") from wrong
+    gone = [file.path for file in found.files if not path_of(path, file.path).exists()]
+    if gone:
+        raise StateError(f"{path}: {len(gone)} files of version {version} are removed, {gone[0]} first; vacuum takes what is replaced")
+    return found

@@ -1,0 +1,124 @@
+"""The state folder of a pipeline, `<root>/<pipeline>/<fingerprint>/`, and the file that says which pipeline owns it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from muntin.errors import StateError
+from muntin.files.paths import folders_in, path_of
+from muntin.store.disk import refused, write_whole
+
+if TYPE_CHECKING:
+    from muntin.files.paths import AnyPath
+
+OWNER_FILE = "muntin.json"
+FORMAT = 7
+"""Of the state: 1 has files of one batch each and a ledger in one piece; 2 files that batches share, and a ledger in segments; 3 has the
+windows that readers know beside the states, under a path that no change of the definition moves; 4 may have batches
+without states, as `retain` says; 5 holds a value of a state that is a row once, and its file says which columns follow from it; 6 has
+files that are named by BLAKE3, where earlier ones are by BLAKE2b; 7 holds no instant of a row that is its event time."""
+TOPICS = "topics"
+"""The folder of the offsets that batches of topics hold, below that of the pipeline."""
+WINDOWS = "windows"
+"""The folder of the tables that readers know, below that of the pipeline."""
+UMASK = "MUNTIN_UMASK"
+_OWNER_ALONE = "077"
+
+
+def state_folder(pipeline: str, fingerprint: str, root: str | AnyPath) -> str:
+    """The absolute path of the state of a pipeline under one definition.
+
+    Raises:
+        StateError: the folder belongs to another pipeline, or a newer Muntin wrote it.
+    """
+    home = path_of(root).absolute() / pipeline
+    _check(home, pipeline)
+    return str(home / fingerprint)
+
+
+def states_of(home: AnyPath) -> list[AnyPath]:
+    """The states in the folder of a pipeline, one for each definition."""
+    return [folder for folder in folders_in(home) if folder.name not in (WINDOWS, TOPICS)]
+
+
+def claim(pipeline: str, state: str) -> None:
+    """Make the folder of a state, and mark the folder above it as the pipeline's, in the present format.
+
+    A state of an earlier format is carried over by marking it: its files are read as they are, and new ones are of the present format.
+
+    Folders are made for their owner alone, unless `MUNTIN_UMASK` says whom else they are for. A folder that exists stays as it is.
+
+    Raises:
+        StateError: the folder cannot be made, or `MUNTIN_UMASK` is not a number in octal digits.
+    """
+    mode = 0o777 & ~_umask()
+    folder = path_of(state)
+    owner_file = folder.parent / OWNER_FILE
+    try:
+        if _format(owner_file) < FORMAT:  # written whole, and before all else in the folder: two runs may begin at once
+            _make(folder.parent.parent, mode)
+            draft = folder.parent.with_name(f".{pipeline}.{uuid4().hex}")
+            write_whole(draft, (json.dumps({"format": FORMAT, "pipeline": pipeline}) + "\n").encode())
+            _make(owner_file.parent, mode)
+            draft.replace(owner_file)  # type: ignore[arg-type]
+        _make(folder, mode)
+    except OSError as wrong:
+        raise refused(str(folder), wrong) from wrong
+
+
+def give_to(home: AnyPath, pipeline: str, before: str) -> None:
+    """Mark the folder of a renamed pipeline as its own, if it is marked with the name before.
+
+    Raises:
+        StateError: the disk refuses.
+    """
+    owner_file = home / OWNER_FILE
+    facts = json.loads(owner_file.read_text(encoding="utf-8")) if owner_file.exists() else {}
+    if facts.get("pipeline") == before:
+        write_whole(owner_file, (json.dumps(facts | {"pipeline": pipeline}) + "\n").encode())
+
+
+def _format(owner_file: AnyPath) -> int:
+    """The format of a state, which `state_folder` has checked; 0 if there is none yet."""
+    return int(json.loads(owner_file.read_text(encoding="utf-8"))["format"]) if owner_file.exists() else 0
+
+
+def _umask() -> int:
+    """What is taken from the modes of new folders."""
+    text = os.environ.get(UMASK) or _OWNER_ALONE
+    if not re.fullmatch("[0-7]{1,4}", text):
+        raise StateError(f"{UMASK}: {text!r} is no mask of a file mode; write octal digits, as 027 for a group that may read")
+    return int(text, 8) & 0o077
+
+
+def _make(folder: AnyPath, mode: int) -> None:
+    """Make a folder and those above it. Nobody else enters it before it has its mode."""
+    try:
+        folder.mkdir(mode=0o700, parents=True)
+    except FileExistsError:
+        return
+    folder.chmod(mode)
+
+
+def _check(home: AnyPath, name: str) -> None:
+    owner_file = home / OWNER_FILE
+    if not owner_file.exists():
+        foreign = [path.name for path in home.iterdir() if not path.name.startswith(".")] if home.is_dir() else []
+        if foreign and not owner_file.exists():  # another first run may have written it meanwhile
+            raise StateError(f"{home} holds something that is not Muntin's (there is no {OWNER_FILE}); give another root")
+        return
+    try:
+        facts = json.loads(owner_file.read_text(encoding="utf-8"))
+        version, owner = int(facts["format"]), facts["pipeline"]
+    except (ValueError, KeyError, TypeError) as wrong:
+        raise StateError(f"{owner_file} cannot be read ({wrong}); give another root, or restore the file") from wrong
+    if version > FORMAT:
+        raise StateError(
+            f"{home} has state format {version}, this Muntin knows formats up to {FORMAT}; upgrade Muntin, or give another root"
+        )
+    if owner != name:
+        raise StateError(f"{home} is the state of pipeline {owner!r}, not of {name!r}; give another root or the pipeline its own name")

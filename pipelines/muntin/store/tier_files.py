@@ -1,0 +1,77 @@
+"""The files of a table of tiers: a file holds the rows of tiles of one level, and a file without rows tells of all tiles.
+
+`<level>/<start of the tile above>_<digest>.parquet`   the rows of those tiles that the tile above is made of, as far as they are made
+`index_<digest>.parquet`                                no rows; in its footer the level, number and name of every tile
+
+The table is a cache: a file that is gone or damaged is made again, and the states are read meanwhile.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from muntin.definition.instants import label, of_label
+from muntin.files.paths import path_of
+from muntin.store.contents import problem_of
+from muntin.store.footers import footer, table_of, text_of
+from muntin.store.parquet import Encoding, write_named
+from muntin.store.store import File
+from muntin.timeline.tiers import NO_TILES, Tiles
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+_ROWS = re.compile(r"(?P<level>\d\d)/(?P<start>[^/_]+)_[0-9a-f]{16}\.parquet")
+_KEY = "muntin.tiers"
+Place = tuple[int, int]  # the level of the tiles in a file, and the start of the tile above, microseconds
+
+
+def file_of_rows(table: pa.Table, folder: str, place: Place, keys: Sequence[str]) -> File:
+    """Write the rows of some tiles.
+
+    Args:
+        table: as states are, without the column `batch`; `frame` is the start of the tile.
+        folder: of the table of tiers.
+        place: of the tiles.
+        keys: the key columns.
+    """
+    level, start_us = place
+    written = write_named(table, folder, lambda digest: f"{level:02d}/{label(start_us)}_{digest}.parquet", Encoding(keys))
+    return File(written["path"], written["size"], written["rows"])
+
+
+def files_of_rows(files: Iterable[File]) -> Mapping[Place, File]:
+    """Place -> file, of the files of a table."""
+    found = ((_ROWS.fullmatch(file.path), file) for file in files)
+    return {(int(match["level"]), of_label(match["start"])): file for match, file in found if match}
+
+
+def index_file(tiles: Tiles, folder: str, schema: pa.Schema) -> File:
+    """Write the file that tells of all tiles. `schema`: of the table."""
+    facts = pa.table({name: getattr(tiles, name) for name in Tiles.__slots__})
+    no_rows = schema.with_metadata({_KEY: text_of(facts)}).empty_table()
+    written = write_named(no_rows, folder, lambda digest: f"index_{digest}.parquet")
+    return File(written["path"], written["size"], 0)
+
+
+def index_files(files: Iterable[File]) -> list[File]:
+    """The files that tell of all tiles: one, or none while the table is new."""
+    return [file for file in files if file.path.startswith("index_")]
+
+
+def tiles_of(folder: str, files: Iterable[File]) -> Tiles:
+    """The tiles of a table; none if the file that tells of them is gone or damaged."""
+    found = index_files(files)
+    return _tiles(f"{folder}/{found[0].path}") if len(found) == 1 else NO_TILES
+
+
+@lru_cache(maxsize=64)
+def _tiles(path: str) -> Tiles:
+    if problem_of(path_of(path)):
+        return NO_TILES
+    facts = table_of(footer(path)[_KEY])
+    return Tiles(*(facts[name].combine_chunks().to_numpy(zero_copy_only=False) for name in Tiles.__slots__))

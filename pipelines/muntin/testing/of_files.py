@@ -1,0 +1,55 @@
+"""A definition's file, and a run over the files of its source, without Airflow and without Spark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from muntin.definition.relative_paths import at_home
+from muntin.definition.spelling import did_you_mean
+from muntin.errors import DefinitionError
+from muntin.jobs.definition_files import run_file
+from muntin.jobs.home import dags_holder
+from muntin.jobs.run.run import run
+from muntin.testing.in_process import InProcess
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from muntin.definition.pipeline import Pipeline
+    from muntin.jobs.reports import RunReport
+
+_IN_PROCESS: Any = InProcess()
+
+
+def pipeline_of(file: str | Path, *, name: str | None = None, home: str | Path | None = None) -> Pipeline:
+    """The pipeline of a definition's file, its relative paths below a folder. Airflow is not needed for it.
+
+    Args:
+        file: a Python file, as Airflow's DAG files are.
+        name: which, if the file holds several.
+        home: where relative paths start; the folder that holds `dags/` if left out, else the present one.
+
+    Raises:
+        DefinitionError: no such file, an error in it, no pipeline, or several and no name.
+    """
+    path = Path(file)
+    if not path.is_file():
+        raise DefinitionError(f"there is no file {path}")
+    known = {each.name: each for each in run_file(path).pipelines}
+    if not known:
+        raise DefinitionError(f"{path} holds no Pipeline")
+    chosen = name or next(iter(known))
+    if chosen not in known or (name is None and len(known) > 1):
+        asked = f"there is no {name!r}{did_you_mean(name, known)}" if name else "say which by name="
+        raise DefinitionError(f"{path} holds {', '.join(sorted(known))}; {asked}")
+    return at_home(known[chosen], Path(home).absolute() if home else dags_holder(path) or Path.cwd())
+
+
+def run_here(pipeline: Pipeline, *, root: str | Path, start: datetime, end: datetime) -> RunReport:
+    """The batches from `start` to `end`, from the source's files to published windows, in this process. Suites are not tried.
+
+    Raises:
+        MuntinError: as `run`.
+    """
+    return run(pipeline, root=root, start=start, end=end, spark=_IN_PROCESS, validate=False)

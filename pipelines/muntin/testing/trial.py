@@ -1,0 +1,129 @@
+"""A run of a definition over given rows, in this process, in a folder that is gone afterwards."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from muntin.definition.instants import from_us
+from muntin.errors import DefinitionError
+from muntin.jobs.look.read import read
+from muntin.jobs.run.run import run
+from muntin.sources import FileSource, WindowSource
+from muntin.testing.given_rows import Batches, as_files, intervals_of, of_source, source_in, tables_of, write_rows
+from muntin.testing.in_process import InProcess
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import pyarrow as pa
+
+    from muntin.definition.pipeline import Pipeline
+    from muntin.definition.schedule import Interval
+    from muntin.jobs.reports import BatchReport
+
+_IN_PROCESS: Any = InProcess()
+
+
+def windows_of(
+    pipeline: Pipeline, batches: Batches, *, window: str | None = None, provisional: bool = False, dense: bool | None = None
+) -> pa.Table:
+    """The windows that a run of these batches publishes.
+
+    The whole definition counts but for its expectations: filter, keys, watermark, grace, late rows, quarantine, derived columns. The
+    jobs are those of a run. The source's files are not read: the rows stand for them.
+
+    Args:
+        pipeline: the definition. One over the windows of another gets the rows of that other one.
+        batches: the rows of each batch, in order of arrival, as dicts or as a pyarrow.Table; a list begins at the pipeline's start and
+            leaves out no interval; a mapping has starts of intervals as keys. Where the pipeline has several sources, a batch is a
+            mapping from their names to rows.
+        window: the name of a window; may be left out where the pipeline has one.
+        provisional: whether to add the windows that are not closed after the last batch.
+        dense: whether to add empty windows; see `read`.
+
+    Returns:
+        As `read`: key columns, window_start, window_end, columns of the kind, aggregates, derived columns, batch, and provisional if asked.
+
+    Raises:
+        DefinitionError: no such window, no such interval, or a definition that does not fit the rows.
+        SourceError: rows that no source could have.
+    """
+    pipeline, name = _of_rows(pipeline), window or _only_window(pipeline)
+    with _ran(pipeline, batches) as (root, _):
+        return read(pipeline, name, root=root, provisional=provisional, dense=dense)
+
+
+def report_of(pipeline: Pipeline, batches: Batches) -> tuple[BatchReport, ...]:
+    """What became of each batch: rows accepted, quarantined and late, windows closed, the watermark.
+
+    Args and errors as `windows_of`.
+    """
+    with _ran(_of_rows(pipeline), batches) as (_, reports):
+        return reports
+
+
+def _only_window(pipeline: Pipeline) -> str:
+    if len(pipeline.windows) != 1:
+        raise DefinitionError(f"window: say which, as window={next(iter(pipeline.windows))!r}; there are {', '.join(pipeline.windows)}")
+    return next(iter(pipeline.windows))
+
+
+def _of_rows(pipeline: Pipeline) -> Pipeline:
+    """The same pipeline over files, where it is over a table or what Spark reads: a state is that of its source."""
+    source = pipeline.source
+    if isinstance(source, WindowSource):
+        below = _of_rows(source.upstream)
+        return pipeline if below is source.upstream else replace(pipeline, source=replace(source, upstream=below))
+    given = pipeline.sources or {"": pipeline.origin}
+    found = {name: each if isinstance(each, FileSource) else as_files(each) for name, each in given.items()}  # type: ignore[arg-type]
+    return replace(pipeline, source=found if pipeline.sources else found[""])
+
+
+@contextmanager
+def _ran(pipeline: Pipeline, batches: Batches) -> Iterator[tuple[str, tuple[BatchReport, ...]]]:
+    """The root of a state in which these batches were run, and their reports."""
+    with TemporaryDirectory(prefix="muntin-") as folder:
+        intervals, root = intervals_of(pipeline, batches), str(Path(folder, "state"))
+        lowest, *above = _lowest_first(pipeline)
+        lowest = _with_rows(lowest, Path(folder), intervals, batches)
+        reports: tuple[BatchReport, ...] = ()
+        for each in (lowest, *above):
+            reports = tuple(report for stretch in _stretches(intervals) for report in _run(each, root, stretch))
+        yield root, reports
+
+
+def _with_rows(pipeline: Pipeline, folder: Path, intervals: Sequence[Interval], batches: Batches) -> Pipeline:
+    """The same pipeline over files that hold the rows."""
+    if not pipeline.sources:
+        source = source_in(folder, pipeline.source)  # type: ignore[arg-type]
+        write_rows(source, intervals, tables_of(batches))
+        return replace(pipeline, source=source)
+    found = {}
+    for name, each in pipeline.sources.items():
+        found[name] = source_in(folder / name, each)  # type: ignore[arg-type]
+        (folder / name).mkdir()
+        write_rows(found[name], intervals, tables_of(of_source(batches, name, pipeline.sources)))
+    return replace(pipeline, source=found)
+
+
+def _lowest_first(pipeline: Pipeline) -> list[Pipeline]:
+    """The pipeline behind those whose windows it reads."""
+    source = pipeline.source
+    return [*(_lowest_first(source.upstream) if isinstance(source, WindowSource) else ()), pipeline]
+
+
+def _run(pipeline: Pipeline, root: str, intervals: Sequence[Interval]) -> tuple[BatchReport, ...]:
+    start, end = from_us(intervals[0].start_us), from_us(intervals[-1].end_us)
+    return run(pipeline, root=root, start=start, end=end, spark=_IN_PROCESS, validate=False).batches
+
+
+def _stretches(intervals: Sequence[Interval]) -> list[Sequence[Interval]]:
+    """The intervals cut where they are no neighbours."""
+    cuts = [at + 1 for at, (one, next_) in enumerate(pairwise(intervals)) if one.end_us != next_.start_us]
+    bounds = [0, *cuts, len(intervals)] if intervals else []
+    return [intervals[low:high] for low, high in pairwise(bounds)]

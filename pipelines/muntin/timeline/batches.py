@@ -1,0 +1,139 @@
+"""Batches in columns: what the files of states tell of a batch, an array for each fact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from muntin.states.frames import Ints
+
+Versions = np.ndarray[tuple[int], np.dtype[np.uint64]]
+Flags = np.ndarray[tuple[int], np.dtype[np.bool_]]
+BySource = np.ndarray[tuple[int, int], np.dtype[np.int64]]
+NO_SOURCES: BySource = np.empty((0, 0), np.int64)
+UNDECIDED = 0  # of states whose rows were compared with those of no other batch
+GAP = 0  # the version of a missing interval that is taken for an empty batch
+_KINDS = {"version": np.uint64, "expired": np.bool_, "decided": np.uint64}
+_LAST = (False, UNDECIDED)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batches:
+    """Batches, ascending. Instants in microseconds.
+
+    Attributes:
+        start_us, end_us: of the data interval.
+        version: a name of the states' content: equal content, equal version (uint64).
+        newest_us: the largest event time of the rows, also of rows that `where` leaves out; `BEFORE_ALL` without rows.
+        low_us, high_us: starts of the first and of the last frame; `AFTER_ALL` and `BEFORE_ALL` without states.
+        rows: the number of states.
+        expired: whether its states are removed, as the definition's `retain` says. All other facts stay.
+        decided: a name of the ids of its events and of the rows that were left out of its states as they repeat rows of earlier batches;
+            `UNDECIDED` where batches are not compared (uint64).
+        newest_by_source: a row for each batch, a column for each of several sources: the largest event time of its rows; `BEFORE_ALL`
+            without rows. No columns where there is one source.
+    """
+
+    start_us: Ints
+    end_us: Ints
+    version: Versions
+    newest_us: Ints
+    low_us: Ints
+    high_us: Ints
+    rows: Ints
+    expired: Flags
+    decided: Versions
+    newest_by_source: BySource = field(default_factory=lambda: NO_SOURCES)
+
+    def __post_init__(self) -> None:
+        if len(self.newest_by_source) != len(self.start_us):
+            object.__setattr__(self, "newest_by_source", np.empty((len(self.start_us), 0), np.int64))
+
+    def __len__(self) -> int:
+        return len(self.start_us)
+
+    def take(self, rows: Ints | slice | np.ndarray) -> Batches:
+        """Some of the batches: by number, by mask, or a stretch."""
+        return Batches(*(getattr(self, name)[rows] for name in _COLUMNS))
+
+    def newest_of(self, source: int) -> Ints:
+        """The largest event time of one of several sources in each batch; `BEFORE_ALL` without rows. `source`: its number."""
+        if source < self.newest_by_source.shape[1]:
+            return self.newest_by_source[:, source]
+        return np.full(len(self), BEFORE_ALL)
+
+    def expiring(self, these: Flags) -> Batches:
+        """The same batches; of these the states are removed, too."""
+        return replace(self, expired=self.expired | these)
+
+    def position(self, starts: Ints) -> Ints:
+        """The number of the batch that starts then; -1 where no batch does."""
+        return positions_of(starts, self.start_us)
+
+    @staticmethod
+    def of(rows: Iterable[Sequence[int]]) -> Batches:
+        """From rows of values, in the order of the attributes but for the sources. A row without the last two is of states that are there,
+        `UNDECIDED`.
+        """
+        count = len(_PLAIN)
+        table = [(*row, *_LAST[len(row) - count :]) if len(row) < count else row for row in rows]
+        columns = zip(*table, strict=True) if table else ((),) * count
+        return Batches(*(np.array(column, kind) for column, kind in zip(columns, _TYPES, strict=True)))
+
+    @staticmethod
+    def joined(parts: Sequence[Batches]) -> Batches:
+        """The batches of several parts, ascending. No two parts have the same batch."""
+        parts = [part for part in parts if len(part)] or [*parts[:1]] or [Batches.of(())]
+        whole = parts[0] if len(parts) == 1 else _concatenated(parts)
+        ascending = bool(np.all(whole.start_us[1:] > whole.start_us[:-1]))
+        return whole if ascending else whole.take(np.argsort(whole.start_us))
+
+
+_COLUMNS = tuple(column.name for column in fields(Batches))
+_PLAIN = _COLUMNS[:-1]
+_TYPES: list[Any] = [_KINDS.get(name, np.int64) for name in _PLAIN]
+
+
+def _concatenated(parts: Sequence[Batches]) -> Batches:
+    columns: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _PLAIN}
+    return Batches(**columns, newest_by_source=_by_source(parts))
+
+
+def _by_source(parts: Sequence[Batches]) -> BySource:
+    """The columns of the sources of all parts; a part that lacks one has no rows of this source."""
+    width = max(part.newest_by_source.shape[1] for part in parts)
+    if not width:
+        return np.empty((sum(map(len, parts)), 0), np.int64)
+    missing = ((0, width - part.newest_by_source.shape[1]) for part in parts)
+    padded = [np.pad(part.newest_by_source, ((0, 0), lack), constant_values=BEFORE_ALL) for part, lack in zip(parts, missing, strict=True)]
+    return np.concatenate(padded)
+
+
+def empty_batches(start_us: Ints, end_us: Ints) -> Batches:
+    """Batches without events, for missing intervals."""
+    never, after = np.full(len(start_us), BEFORE_ALL), np.full(len(start_us), AFTER_ALL)
+    nothing = np.zeros(len(start_us), np.int64)
+    undecided, gone = np.full(len(start_us), UNDECIDED, np.uint64), nothing.astype(np.bool_)
+    return Batches(start_us, end_us, np.full(len(start_us), GAP, np.uint64), never, after, never, nothing, gone, undecided)
+
+
+def positions_of(values: Ints, ascending: Ints) -> Ints:
+    """Where each value stands in an ascending array; -1 where it does not."""
+    if not len(ascending):
+        return np.full(len(values), -1)
+    if np.array_equal(values, ascending[: len(values)]):  # as with two histories of the same batches, and faster than to search
+        return np.arange(len(values))
+    at = np.minimum(np.searchsorted(ascending, values), len(ascending) - 1)
+    return np.where(ascending[at] == values, at, -1)
+
+
+def spelled(version: int) -> str:
+    """A version as sixteen hexadecimal digits, as paths and reports have it."""
+    return f"{int(version):016x}"

@@ -1,0 +1,43 @@
+"""Windows that depend on events at most `reach_us` before their end: a change touches the windows over its frames."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from muntin.definition.instants import BEFORE_ALL
+from muntin.timeline.work import NOTHING, Work
+
+if TYPE_CHECKING:
+    from muntin.definition.kinds import Kind
+    from muntin.states.frames import Ints
+    from muntin.timeline.closing import Closing
+    from muntin.timeline.compared import Compared, Span
+
+
+def work(window: Kind, reach_us: int, width_us: int, when: Closing, compared: Compared) -> Work:
+    """The batches that close a touched window, and the stretch of time whose states these windows hold."""
+    positions = np.arange(len(compared.batches)) if compared.entries is None else _touched(window, reach_us, when, compared)
+    if not len(positions):
+        return NOTHING
+    first, last = int(positions[0]), int(positions[-1])
+    low = int(when.floor[first]) - reach_us - width_us if first else BEFORE_ALL
+    return Work(positions, low, int(when.floor[last + 1]) + window.inside_us, first)
+
+
+def _touched(window: Kind, reach_us: int, when: Closing, compared: Compared) -> Ints:
+    """The batches that changed or moved, and those that close a window over a changed frame; ascending."""
+    spans = dict(compared.changed_lateness(when)) | dict(compared.changed_spans())
+    floor, end = when.floor, len(when.marks)
+    closing_batches = [np.arange(*_closing(window, reach_us, when, span, at, int(floor[at]), end)) for at, span in spans.items()]
+    return np.unique(np.concatenate([compared.moved, compared.changed, *closing_batches]))
+
+
+def _closing(window: Kind, reach_us: int, when: Closing, span: Span, at: int, floor_us: int, end: int) -> tuple[int, int]:
+    """The stretch of batches that close a window over these frames, if it was open when batch `at` came."""
+    still_open = max(span[0], floor_us)
+    if still_open > span[1] + reach_us:
+        return 0, 0
+    first, last = when.batch_of(np.array(window.ends(still_open, span[1])))
+    return max(int(first), at), min(int(last) + 1, end)

@@ -1,0 +1,89 @@
+"""Windows that are handed from batch to batch: from the first changed batch on, they are derived anew.
+
+batches     0    1    2    3    4    5
+changed                         4            from batch 4 on windows are derived anew
+notes            1                           the last note before it: the work goes on behind batch 1, reading from 2 on
+
+Where a note behind the change says what it said before, so do all windows behind it: see `timeline.parts`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from muntin.definition.instants import AFTER_ALL
+from muntin.timeline.ledger import RECENT
+from muntin.timeline.work import NOTHING, Stops, Work
+
+if TYPE_CHECKING:
+    from muntin.states.frames import Ints
+    from muntin.timeline.batches import Batches
+    from muntin.timeline.ledger import Ledger
+
+NOTES = 8  # about so many notes are made by a run over some batches, more by one over thousands
+
+
+def work(batches: Batches, marks: Ints, ledger: Ledger | None, *, flushes: bool) -> Work:
+    """All batches from the first one on that differs from the ledger, and where the work may end.
+
+    Args:
+        batches: the history.
+        marks: the watermark after each batch.
+        ledger: what was derived before; None if nothing.
+        flushes: whether open windows gave results after the last batch. These are taken back when another batch follows.
+    """
+    count = len(ledger.entries) if ledger else 0
+    differs = _differs(batches, ledger)
+    if flushes and len(batches) > count > 0:
+        differs[count - 1] = True
+    first = int(np.argmax(differs)) if differs.any() else min(len(batches), count)
+    if first == len(batches) == count:
+        return NOTHING
+    found = from_note(len(batches), ledger, np.arange(first, len(batches)), first)
+    return replace(found, stops=_stops(differs, marks, ledger, first)) if ledger else found
+
+
+def _differs(batches: Batches, ledger: Ledger | None) -> np.ndarray:
+    """Whether each batch is other than the ledger says."""
+    found = np.ones(len(batches), np.bool_)
+    if ledger is not None:
+        shared, known = min(len(batches), len(ledger.entries)), ledger.entries
+        found[:shared] = (batches.start_us[:shared] != known.start_us[:shared]) | (batches.version[:shared] != known.version[:shared])
+    return found
+
+
+def _stops(differs: np.ndarray, marks: Ints, ledger: Ledger, first: int) -> Stops:
+    """Behind the first changed batch. A batch with another watermark counts as changed: entries are those of a clean run."""
+    entries = ledger.entries
+    shared = min(len(differs), len(entries))
+    moved = differs.copy()
+    moved[:shared] |= marks[:shared] != entries.mark_us[:shared]
+    noted = entries.noted()
+    noted = noted[(noted >= first) & (noted < len(differs))]
+    return Stops(np.flatnonzero(moved), noted, tuple(entries.note_of(at) or () for at in noted.tolist()))
+
+
+def from_note(count: int, ledger: Ledger | None, positions: Ints, before: int) -> Work:
+    """The work for some positions of `count` batches, from the last note that was made before batch `before`."""
+    noted = ledger.entries.noted() if ledger else np.empty(0, np.int64)
+    noted = noted[noted < before]
+    since = int(noted[-1]) + 1 if len(noted) else 0
+    note = ledger.entries.note_of(since - 1) or () if ledger and len(noted) else ()
+    return Work(positions, AFTER_ALL, AFTER_ALL, since, note, notes_after(positions[positions < count]))
+
+
+def notes_after(positions: Ints) -> tuple[int, ...]:
+    """The last of some neighbouring positions, and some evenly among them: on multiples of a power of two, as old notes that stay.
+
+    >>> notes_after(np.arange(3, 10))
+    (3, 4, 5, 6, 7, 8, 9)
+    >>> notes_after(np.arange(30, 100))
+    (32, 40, 48, 56, 64, 72, 80, 88, 96, 99)
+    """
+    if not len(positions):
+        return ()
+    stride = min(RECENT**2, 1 << max(0, (len(positions) // NOTES).bit_length() - 1))
+    return tuple(np.union1d(positions[positions % stride == 0], positions[-1:]).tolist())

@@ -1,0 +1,94 @@
+"""The history beside the ledger: which batches changed, which moved, and which states are late now and were not, or the reverse."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
+from muntin.states.ascending import stretch
+from muntin.timeline.closing import Closing
+
+if TYPE_CHECKING:
+    from muntin.states.frames import Ints
+    from muntin.timeline.batches import Batches
+    from muntin.timeline.ledger import Entries
+
+Span = tuple[int, int]  # the starts of a first and of a last frame
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """The history now, its watermarks, and the ledger's entries; None if nothing was derived under this definition."""
+
+    batches: Batches
+    marks: Ints
+    entries: Entries | None
+
+    @cached_property
+    def entry(self) -> Ints:
+        """The number of each batch's entry; -1 where the batch is new."""
+        return np.full(len(self.batches), -1) if self.entries is None else self.entries.position(self.batches.start_us)
+
+    @cached_property
+    def _known(self) -> tuple[Ints | slice, Ints | slice]:
+        """Positions of the batches that are not new, and the numbers of their entries: nearly always a stretch of all."""
+        at = np.flatnonzero(self.entry >= 0)
+        return stretch(at), stretch(self.entry[at])
+
+    @cached_property
+    def changed(self) -> Ints:
+        """Positions of the batches that are new or whose states changed, ascending."""
+        if self.entries is None:
+            return np.arange(len(self.batches))
+        same = self.entry >= 0
+        at, entry = self._known
+        same[at] = self.entries.version[entry] == self.batches.version[at]
+        return np.flatnonzero(~same)
+
+    @cached_property
+    def moved(self) -> Ints:
+        """Positions of the known batches that close another stretch of time than before: their watermark or the one before differs."""
+        if self.entries is None:
+            return np.empty(0, np.int64)
+        at, entry = self._known
+        then, now = (np.append(BEFORE_ALL, marks) for marks in (self.entries.mark_us, self.marks))
+        before, after = then[:-1][entry] != now[:-1][at], then[1:][entry] != now[1:][at]
+        return np.arange(len(self.batches))[at][before | after]
+
+    def changed_spans(self) -> list[tuple[int, Span]]:
+        """Position of each changed batch that has or had states, and their frames."""
+        return _held(self.changed, *self._span(self.changed))
+
+    def changed_lateness(self, when: Closing) -> list[tuple[int, Span]]:
+        """Batches with states that are late now and were not, or were late and are not, and the frames of these states.
+
+        The windows may hold the same states. But a late state is combined after the others, and floats depend on the order.
+        """
+        if self.entries is None:
+            return []
+        known, entry = self._known
+        before, now = Closing(self.entries.mark_us, when.slack).floor[:-1][entry], when.floor[:-1][known]
+        other = before != now  # seldom: the spans of the others are not looked at
+        at, later = np.arange(len(self.batches))[known][other], np.maximum(before[other], now[other])
+        low, high = self._span(at)
+        late = low < later
+        return _held(at[late], low[late], np.minimum(high, later)[late])
+
+    def _span(self, at: Ints) -> tuple[Ints, Ints]:
+        """First and last frame of some batches' old and new states; `AFTER_ALL` and `BEFORE_ALL` without states."""
+        low, high, entry = self.batches.low_us[at], self.batches.high_us[at], self.entry[at]
+        if self.entries is None or not len(self.entries):
+            return low, high
+        known = entry >= 0
+        was_low, was_high = np.where(known, self.entries.low_us[entry], AFTER_ALL), np.where(known, self.entries.high_us[entry], BEFORE_ALL)
+        return np.minimum(low, was_low), np.maximum(high, was_high)
+
+
+def _held(at: Ints, low: Ints, high: Ints) -> list[tuple[int, Span]]:
+    """Positions with their stretches, without those that hold nothing."""
+    there = low <= high
+    return [(place, (first, last)) for place, first, last in zip(*(column[there].tolist() for column in (at, low, high)), strict=True)]

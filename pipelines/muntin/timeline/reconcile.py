@@ -1,0 +1,45 @@
+"""Reconcile: compare the ledger of the published windows with the states, and find what to recompute."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from muntin.definition.instants import AFTER_ALL
+from muntin.definition.kinds import Bounded, Carried, Chained, Unending
+from muntin.timeline import bounded, carried, chained
+from muntin.timeline.closing import closing
+from muntin.timeline.compared import Compared
+from muntin.timeline.work import NOTHING, Work
+
+if TYPE_CHECKING:
+    from muntin.definition.kinds import Kind
+    from muntin.states.frames import Ints
+    from muntin.timeline.batches import Batches
+    from muntin.timeline.ledger import Ledger
+
+
+def reconcile(window: Kind, width_us: int, batches: Batches, marks: Ints, ledger: Ledger | None, definition: str) -> Work:
+    """The batches whose windows may differ from the published ones.
+
+    Args:
+        window: the kind.
+        width_us: of its frames.
+        batches: the history, in order.
+        marks: the watermark after each batch.
+        ledger: what was derived before; None if nothing.
+        definition: the name of the window's present definition. A ledger under another name does not count.
+    """
+    before = ledger if ledger and ledger.definition == definition else None
+    compared = Compared(batches, marks, before.entries if before else None)
+    match window.follows:
+        case Carried(flushes=flushes):
+            return carried.work(batches, marks, before, flushes=flushes)
+        case Bounded(reach_us=reach_us):
+            return bounded.work(window, reach_us, width_us, closing(window, marks), compared)
+        case Chained(margin_us=margin_us):
+            return chained.work(margin_us, width_us, closing(window, marks), compared)
+        case Unending():  # nothing is published: the new batches alone are read, for the ledger and the types of columns
+            positions = np.union1d(compared.changed, compared.moved)
+            return Work(positions, AFTER_ALL, AFTER_ALL, int(positions[0])) if len(positions) else NOTHING

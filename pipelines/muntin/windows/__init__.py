@@ -1,0 +1,45 @@
+"""Kinds of windows, one per file: parameters, checks, and the assigner that turns sorted frames into ranges."""
+
+from muntin.engine.assignment import Assignment
+from muntin.windows.all_time import AllTime, all_time
+from muntin.windows.arrival.policies import by_count, by_delta, by_punctuation, by_time, keep
+from muntin.windows.arrival.progressive_sort import ProgressiveSort, progressive_sort
+from muntin.windows.arrival.window import Arrival, arrival
+from muntin.windows.calendar import Calendar
+from muntin.windows.cumulating import Cumulating, cumulating
+from muntin.windows.kind import Window
+from muntin.windows.session import LimitedSession, Session, session
+from muntin.windows.sliding import Sliding, sliding
+from muntin.windows.trailing import Trailing, trailing
+from muntin.windows.tumbling import Tumbling, tumbling
+from muntin.windows.unique_sliding import Unique, unique_sliding
+
+__all__ = [
+    "AllTime",
+    "Arrival",
+    "Assignment",
+    "Calendar",
+    "Cumulating",
+    "LimitedSession",
+    "ProgressiveSort",
+    "Session",
+    "Sliding",
+    "Trailing",
+    "Tumbling",
+    "Unique",
+    "Window",
+    "all_time",
+    "arrival",
+    "by_count",
+    "by_delta",
+    "by_punctuation",
+    "by_time",
+    "cumulating",
+    "keep",
+    "progressive_sort",
+    "session",
+    "sliding",
+    "trailing",
+    "tumbling",
+    "unique_sliding",
+]

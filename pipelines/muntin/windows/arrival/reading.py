@@ -1,0 +1,79 @@
+"""What windows by arrival read of a row, and the rules that they hand to the engine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from muntin.definition.expressions import stem
+from muntin.definition.plain_lifts import Plain
+from muntin.engine.arrival.rules import Measure, Rules
+from muntin.windows.arrival.policies import BORDERS, Count, Delta, Keep, Policy, Punctuation, Time
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from muntin.windows.arrival.parameters import Parameters
+
+
+def lifts(window: Parameters) -> Mapping[str, str]:
+    """Column of a state -> the SQL aggregate that fills it from a row."""
+    found = {}
+    for policy in window.policies:
+        if isinstance(policy, Delta):
+            value = f"epoch_us(({policy.of})::TIMESTAMPTZ)" if policy.in_time else policy.of
+            found[_value(policy)] = Plain(f"any_value({value})", "value", value)
+        elif isinstance(policy, Punctuation) and policy.at not in BORDERS:
+            found[_marker(policy)] = Plain(f"coalesce(bool_or({policy.at}), false)", "value", f"coalesce({policy.at}, false)")
+    return found | {_group(name): Plain(f'any_value("{name}")', "value", f'"{name}"') for name in window.group_by}
+
+
+def rules(window: Parameters) -> Rules:
+    """The definition in numbers and names of columns."""
+    evict, kept = window.evict, window.partitions or Keep()
+    at = evict.at if isinstance(evict, Punctuation) else ""
+    return Rules(
+        evict=_measure(evict),
+        trigger=None if window.trigger is None else _measure(window.trigger),
+        following=evict.following if isinstance(evict, Delta) else "",
+        marker=_marker(evict) if isinstance(evict, Punctuation) and at not in BORDERS else "",
+        ends_with=_ends_with(at),
+        incomplete=window.incomplete,
+        flush=window.flush,
+        dense=window.dense,
+        age_us=kept.age_us,
+        emit=kept.emit,
+        most_partitions=kept.count,
+        most_rows=kept.rows,
+        groups=tuple((name, _group(name)) for name in window.group_by),
+    )
+
+
+def _measure(policy: Policy) -> Measure:
+    match policy:
+        case Count(rows, or_time_us):
+            return Measure(rows=rows, time_us=or_time_us)
+        case Time(size_us):
+            return Measure(time_us=size_us)
+        case Delta():
+            return Measure(difference=policy.size, column=_value(policy), absolute=policy.absolute)
+        case Punctuation():
+            return Measure()
+
+
+def _ends_with(at: str) -> Literal["", "file", "batch"]:
+    """The windows of an upstream pipeline come as a file each."""
+    if at == "batch":
+        return "batch"
+    return "file" if at in BORDERS else ""
+
+
+def _value(policy: Delta) -> str:
+    return stem("delta", f"{policy.of} in time" if policy.in_time else policy.of)
+
+
+def _marker(policy: Punctuation) -> str:
+    return stem("marker", policy.at)
+
+
+def _group(name: str) -> str:
+    return stem("group", name)

@@ -1,0 +1,163 @@
+"""Time zones as arrays: when a zone's offset changes, and where local windows begin and end in UTC.
+
+Before 1970 and after 2150 a zone keeps the offset it has then: local mean times of the 19th century would
+force frames of seconds on everyone.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from hashlib import sha256
+from itertools import pairwise
+from math import gcd
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
+
+from muntin.definition.instants import AFTER_ALL, BEFORE_ALL, from_us, instant_us
+from muntin.definition.kinds import Cycle
+from muntin.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from muntin.states.frames import Ints
+
+    Cut = Callable[[Ints], tuple[Ints, Ints]]
+
+_FIRST, _LAST = instant_us(datetime(1970, 1, 1, tzinfo=UTC), "zone"), instant_us(datetime(2150, 1, 1, tzinfo=UTC), "zone")
+_STRIDE = 5 * 86_400_000_000  # no zone changed its clocks twice within five days since 1970
+
+
+@dataclass(frozen=True, slots=True)
+class Zone:
+    """The offsets of a zone: `offsets[i]` holds from `changes[i]` on; all in microseconds.
+
+    `rules` names the offsets: it tells one zone from another, while `name` is for people.
+    """
+
+    name: str = field(repr=False, compare=False)
+    rules: str
+    changes: tuple[int, ...] = field(repr=False)
+    offsets: tuple[int, ...] = field(repr=False)
+
+    @property
+    def grain(self) -> int:
+        """The greatest common divisor of the zone's offsets and of the instants at which they change."""
+        return gcd(*self.offsets, *self.changes[1:])
+
+    def local(self, instant_us: int) -> int:
+        """The time that the local clock shows at an instant, in microseconds."""
+        return instant_us + self.offsets[bisect_right(self.changes, instant_us) - 1]
+
+    @property
+    def shift(self) -> int:
+        """The greatest common divisor of all changes of the clock; 0 if it never changes."""
+        return gcd(*(after - before for before, after in pairwise(self.offsets)))
+
+
+@lru_cache
+def borders_in_utc(where: Zone, size_us: int, align_us: int) -> Cycle:
+    """The times of UTC at which windows of the local clock may begin: `size_us` long, with a border at `align_us`.
+
+    A border is a time of the local clock less an offset of the zone, or the change of the clock that leaves this time out.
+    """
+    shown = {(align_us - offset) % size_us for offset in where.offsets}
+    jumps = zip(where.changes[1:], pairwise(where.offsets), strict=True)
+    left_out = {
+        change % size_us
+        for change, (before, after) in jumps
+        if (change + before - align_us) // size_us < (change + after - align_us) // size_us
+    }
+    return Cycle(size_us, tuple(sorted(shown | left_out)))
+
+
+@lru_cache
+def zone(name: str) -> Zone:
+    """The zone of this IANA name.
+
+    Raises:
+        DefinitionError: no such zone.
+    """
+    try:
+        info = ZoneInfo(name)
+    except (KeyError, ValueError, OSError, TypeError):
+        raise DefinitionError(f'timezone: {name!r} is not a time zone; give an IANA name, as "America/New_York"') from None
+    changes, offsets = [BEFORE_ALL], [_offset(info, _FIRST)]
+    for low, high in pairwise([*range(_FIRST, _LAST, _STRIDE), _LAST]):
+        if _offset(info, high) != offsets[-1]:
+            changes.append(_change(info, low, high))
+            offsets.append(_offset(info, high))
+    rules = sha256(repr((changes, offsets)).encode()).hexdigest()[:12]
+    return Zone(name, rules, tuple(changes), tuple(offsets))
+
+
+def _offset(info: ZoneInfo, us: int) -> int:
+    return (from_us(us).astimezone(info).utcoffset() or timedelta()) // timedelta(microseconds=1)
+
+
+def _change(info: ZoneInfo, low: int, high: int) -> int:
+    """The instant between two at which the offset changes, by bisection."""
+    before = _offset(info, low)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if _offset(info, middle) == before else (low, middle)
+    return high
+
+
+def local_clock(instants: Ints, where: Zone) -> Ints:
+    """What the local clock shows at each instant, in microseconds of its own."""
+    import numpy as np
+
+    changes, offsets = np.array(where.changes, np.int64), np.array(where.offsets, np.int64)
+    shown: Ints = instants + offsets[np.searchsorted(changes, instants, side="right") - 1]
+    return shown
+
+
+def first_shown(local: Ints, where: Zone) -> Ints:
+    """For each time of the local clock the first instant at which it shows that time or a later one."""
+    import numpy as np
+
+    return _first_shown(local, np.array(where.changes, np.int64), np.array(where.offsets, np.int64))
+
+
+def local_windows(instants: Ints, cut: Cut, where: Zone) -> tuple[Ints, Ints]:
+    """Start and end, in UTC, of the local window that holds each instant.
+
+    Args:
+        instants: microseconds.
+        cut: from times of the local clock to the borders before and after them.
+        where: the zone whose clock it is.
+
+    A border is the first instant at which the local clock shows it or a later time, so that a day on which clocks
+    change has 23 or 25 hours.
+    """
+    import numpy as np
+
+    changes, offsets = np.array(where.changes, np.int64), np.array(where.offsets, np.int64)
+    before, after = cut(instants + offsets[np.searchsorted(changes, instants, side="right") - 1])
+    start, end = _first_shown(before, changes, offsets), _first_shown(after, changes, offsets)
+    passed = instants >= end  # the clock was put back over a border that it had shown already
+    return np.where(passed, end, start), np.where(passed, _first_shown(cut(after)[1], changes, offsets), end)
+
+
+def shifted_windows(instants: Ints, cut: Cut, where: Zone) -> tuple[Ints, Ints]:
+    """As `local_windows`, for zones in which every change of the clock is a whole number of windows: all windows keep their length."""
+    import numpy as np
+
+    changes, offsets = np.array(where.changes, np.int64), np.array(where.offsets, np.int64)
+    offset = offsets[np.searchsorted(changes, instants, side="right") - 1]
+    before, after = cut(instants + offset)
+    return before - offset, after - offset
+
+
+def _first_shown(local: Ints, changes: Ints, offsets: Ints) -> Ints:
+    """The first instants at which the local clock shows these times or later ones."""
+    import numpy as np
+
+    until = np.append(changes[1:], AFTER_ALL) + offsets  # the local time at which each offset ends
+    valid = np.searchsorted(np.maximum.accumulate(until), local, side="right")
+    shown: Ints = np.maximum(changes[valid], local - offsets[valid])
+    return shown

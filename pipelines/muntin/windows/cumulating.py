@@ -1,0 +1,103 @@
+"""Cumulating windows (Flink's CUMULATE): windows that begin together, each one step longer than the one before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import gcd
+from typing import TYPE_CHECKING
+
+from muntin.definition.durations import DAY_US, Duration, spell
+from muntin.errors import DefinitionError
+from muntin.windows.calendar import Calendar
+from muntin.windows.clock.instants import at_any_instant
+from muntin.windows.kind import Plain
+from muntin.windows.sliding import steps_near
+from muntin.windows.tumbling import Tumbling, tumbling
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from muntin.definition.kinds import Bounded, Cycle
+    from muntin.engine.assignment import Assignment
+    from muntin.states.frames import Frames, Ints
+    from muntin.windows.clock.alignment import Alignment
+
+
+@dataclass(frozen=True, slots=True)
+class Cumulating(Plain):
+    """Windows that begin with a window of `whole` and end with a window of `step` inside it."""
+
+    whole: Tumbling | Calendar
+    step: Tumbling | Calendar
+
+    @property
+    def grace_us(self) -> int:
+        return self.whole.grace_us
+
+    @property
+    def follows(self) -> Bounded:
+        return self.whole.follows
+
+    @property
+    def grid(self) -> Callable[[int, int], tuple[Ints, Ints]]:
+        return self.every
+
+    def frame_us(self, grid_us: int) -> int:
+        return gcd(self.whole.frame_us(grid_us), self.step.frame_us(grid_us))
+
+    @property
+    def cycle(self) -> Cycle | None:
+        whole, step = self.whole.cycle, self.step.cycle
+        return step if whole and step and step.refines(whole) else None
+
+    def assign(self, frames: Frames, floor: Ints) -> Assignment:
+        from muntin.engine.event_time.prefixes import prefixes
+
+        return prefixes(frames, self.whole.bounds, self.step.bounds, self.step.every, floor[frames.batch])
+
+    @at_any_instant
+    def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
+        [(start, end)] = self.whole.windows_for(instant_us)
+        [(first, _)] = self.step.windows_for(instant_us)
+        return [(start, int(border)) for border in self.step.every(first, end)[1]]
+
+    def every(self, start_us: int, end_us: int) -> tuple[Ints, Ints]:
+        import numpy as np
+
+        step_start, step_end = self.step.every(start_us, end_us)
+        start, end = self.whole.bounds(step_start)[0], step_end
+        inside: Ints = np.flatnonzero((start >= start_us) & (end <= end_us))
+        return start[inside], end[inside]
+
+
+def cumulating(
+    max_size: Duration, *, step: Duration, align_to: Alignment = None, timezone: str | None = None, grace: Duration = 0
+) -> Cumulating:
+    """The day so far every hour, the month so far every day: windows that begin together and end a step apart.
+
+    Args:
+        max_size: how long the longest window is, as "1d" or "1mo".
+        step: how far apart windows end; divides `max_size`.
+        align_to, timezone, grace: as in `tumbling`.
+
+    Raises:
+        DefinitionError: a step that does not divide `max_size`, and all that `tumbling` refuses.
+    """
+    whole = tumbling(max_size, align_to=align_to, timezone=timezone, grace=grace)
+    part = tumbling(step, align_to=align_to, timezone=timezone)
+    if not _divides(part, whole):
+        raise DefinitionError(f"max_size must be a whole number of steps: {max_size} is not one of {step}; {_legal(whole, part)}")
+    return Cumulating(whole, part)
+
+
+def _divides(part: Tumbling | Calendar, whole: Tumbling | Calendar) -> bool:
+    if isinstance(part, Calendar):
+        return isinstance(whole, Calendar) and whole.months % part.months == 0
+    return (DAY_US if isinstance(whole, Calendar) else whole.size_us) % part.size_us == 0
+
+
+def _legal(whole: Tumbling | Calendar, part: Tumbling | Calendar) -> str:
+    """Steps that divide the whole, in words."""
+    if isinstance(whole, Calendar) or isinstance(part, Calendar):
+        return 'try a step of "1d" or a part of a day, or of months where max_size has months'
+    return f"try step {', '.join(spell(us) for us in steps_near(whole.size_us, part.size_us))}"

@@ -1,0 +1,113 @@
+"""The common part of all kinds of windows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+from muntin.definition.kinds import Cycle, Even, FrameStates, Kind, RowStates
+from muntin.engine.protocols import Assigner
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from muntin.engine.assignment import Assignment
+    from muntin.states.frames import Frames, Ints
+
+NO_COLUMNS: Mapping[str, str] = MappingProxyType({})
+FRAMES = FrameStates()
+
+
+class Window(Kind, Assigner, Protocol):
+    """A kind of windows, with its parameters."""
+
+
+class Plain:
+    """The plainest kind: windows `[start, end)` over frames without event times, one row each. A kind overrides what differs."""
+
+    __slots__ = ()
+
+    @property
+    def made_of(self) -> FrameStates | RowStates:
+        """Frames without event times."""
+        return FRAMES
+
+    @property
+    def inside_us(self) -> int:
+        """The end does not belong to a window."""
+        return 0
+
+    @property
+    def beyond_us(self) -> int:
+        """No window holds events beyond its end."""
+        return 0
+
+    @property
+    def columns(self) -> Mapping[str, str]:
+        """No columns beside start and end."""
+        return NO_COLUMNS
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """By start, then by end."""
+        return ("window_start", "window_end")
+
+    @property
+    def rows_out(self) -> bool:
+        """A result is one row."""
+        return False
+
+    @property
+    def identity(self) -> str:
+        """The parameters; `dense` is not among them, since it says only what `read` shows."""
+        return repr(replace(self, dense=False) if self.grid is not None and self.dense else self)  # type: ignore[type-var]
+
+    @property
+    def grid(self) -> Callable[[int, int], tuple[Ints, Ints]] | None:
+        """No grid: the events decide where windows lie."""
+        return None
+
+    @property
+    def even(self) -> Even | None:
+        """Not of one size."""
+        return None
+
+    @property
+    def cycle(self) -> Cycle | None:
+        """Frames are of one length."""
+        return None
+
+    @property
+    def run_us(self) -> int:
+        """A border may lie between any two events."""
+        return 0
+
+    @property
+    def dense(self) -> bool:
+        """`read` does not add empty windows."""
+        return False
+
+    def assign(self, frames: Frames, floor: Ints) -> Assignment:
+        """The windows over the frames."""
+        raise NotImplementedError
+
+    def assign_between(self, frames: Frames, floor: Ints, after_us: int, until_us: int) -> Assignment:  # noqa: ARG002 - all are few
+        """All windows: there are few."""
+        return self.assign(frames, floor)
+
+    def one_row_each(self) -> Self:
+        """This kind: its windows are one row each already."""
+        return self
+
+    def misfit(self, source: Any) -> str | None:  # noqa: ANN401, ARG002 - a source of any kind fits
+        """Every source fits."""
+        return None
+
+    def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
+        """The windows that an event at this instant belongs to by itself."""
+        raise NotImplementedError
+
+    def ends(self, low_us: int, high_us: int) -> tuple[int, int]:
+        """The end of the first window that holds `low_us`, and of the last window that holds `high_us`."""
+        return self.windows_for(low_us)[0][1], self.windows_for(high_us)[-1][1]

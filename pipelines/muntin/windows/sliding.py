@@ -1,0 +1,98 @@
+"""Sliding windows (Hazelcast Jet's; hopping in Kafka and Flink): one window of a size every step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import gcd
+from typing import TYPE_CHECKING
+
+from muntin.definition.durations import UNITS, Duration, not_negative, positive, spell
+from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
+from muntin.definition.kinds import Bounded, Even
+from muntin.errors import DefinitionError
+from muntin.windows.clock.alignment import Alignment, alignment_us
+from muntin.windows.clock.instants import at_any_instant
+from muntin.windows.kind import Plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from muntin.engine.assignment import Assignment
+    from muntin.states.frames import Frames, Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Sliding(Plain):
+    """Windows `[start, start + size)` for every start on the grid of steps, if the window holds an event."""
+
+    size_us: int
+    step_us: int
+    align_us: int = 0
+    grace_us: int = 0
+    dense: bool = False
+
+    @property
+    def follows(self) -> Bounded:
+        return Bounded(self.size_us)
+
+    @property
+    def grid(self) -> Callable[[int, int], tuple[Ints, Ints]]:
+        return self.every
+
+    @property
+    def even(self) -> Even:
+        return Even(self.size_us, self.step_us, self.align_us)
+
+    def frame_us(self, grid_us: int) -> int:  # noqa: ARG002 - the width of a grid is its own
+        return gcd(self.step_us, self.align_us)
+
+    def assign(self, frames: Frames, floor: Ints) -> Assignment:
+        return self.assign_between(frames, floor, BEFORE_ALL, AFTER_ALL)
+
+    def assign_between(self, frames: Frames, floor: Ints, after_us: int, until_us: int) -> Assignment:
+        from muntin.engine.event_time.grid import sliding_ranges
+
+        first_end = (frames.start - self.align_us) // self.step_us * self.step_us + self.align_us + self.step_us
+        return sliding_ranges(frames, first_end, self.size_us, self.step_us, floor[frames.batch], (after_us, until_us))
+
+    @at_any_instant
+    def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
+        first = (instant_us - self.align_us) // self.step_us * self.step_us + self.align_us + self.step_us
+        return [(end - self.size_us, end) for end in range(first, first + self.size_us, self.step_us)]
+
+    def every(self, start_us: int, end_us: int) -> tuple[Ints, Ints]:
+        import numpy as np
+
+        start = np.arange(start_us, end_us - self.size_us + 1, self.step_us, dtype=np.int64)
+        return start, start + self.size_us
+
+
+def sliding(size: Duration, *, step: Duration, align_to: Alignment = None, grace: Duration = 0, dense: bool = False) -> Sliding:
+    """A window of `size` every `step`; an event belongs to size / step of them.
+
+    Args:
+        size: how long a window is, a whole number of steps.
+        step: how far apart windows begin.
+        align_to: a border of the grid of steps (see `tumbling`).
+        grace: how long after its end a window waits for late events.
+        dense: whether `read` adds the empty windows between a key's first and last one, unless told otherwise.
+
+    Raises:
+        DefinitionError: a size that is not a whole number of steps, a step or size that is not positive, a negative grace.
+    """
+    size_us, step_us = positive(size, "size"), positive(step, "step")
+    if size_us % step_us:
+        *others, last = (spell(legal) for legal in steps_near(size_us, step_us))
+        legal = f"{', '.join(others)} or {last}" if others else last
+        raise DefinitionError(
+            f"size must be a whole number of steps: {spell(size_us)} / {spell(step_us)} = {size_us / step_us:.4g}; try step {legal}"
+        )
+    return Sliding(size_us, step_us, alignment_us(align_to) % step_us, not_negative(grace, "grace"), dense)
+
+
+def steps_near(size_us: int, step_us: int) -> list[int]:
+    """The four steps nearest to `step_us` that divide the size, as whole numbers of the largest unit that divides both."""
+    unit = next(u for u in sorted(UNITS.values(), reverse=True) if size_us % u == 0 and step_us % u == 0)
+    whole = size_us // unit
+    legal = [n for n in range(1, min(whole, 100_000) + 1) if whole % n == 0]
+    return [n * unit for n in sorted(sorted(legal, key=lambda n: abs(n * unit - step_us))[:4])]

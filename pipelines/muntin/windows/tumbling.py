@@ -1,0 +1,86 @@
+"""Tumbling windows: time cut into pieces of one size, on the clock of UTC or of a time zone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import gcd
+from typing import TYPE_CHECKING
+
+from muntin.definition.durations import DAY_US, Duration, not_negative, positive
+from muntin.definition.kinds import Bounded, Cycle, Even
+from muntin.errors import DefinitionError
+from muntin.windows.calendar import Calendar, calendar, months_of
+from muntin.windows.clock.alignment import Alignment, alignment_us
+from muntin.windows.clock.zones import Zone, borders_in_utc, local_windows, shifted_windows, zone
+from muntin.windows.gapless import Gapless
+
+if TYPE_CHECKING:
+    from muntin.states.frames import Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Tumbling(Gapless):
+    """Windows `[start, start + size)` of the local clock; a day may have 23 or 25 hours."""
+
+    size_us: int
+    align_us: int = 0
+    zone: Zone | None = None
+    grace_us: int = 0
+    dense: bool = False
+
+    @property
+    def least_us(self) -> int:
+        return self.frame_us(0) if self.zone and self.zone.shift % self.size_us else self.size_us
+
+    @property
+    def follows(self) -> Bounded:
+        return Bounded(self.size_us + (DAY_US if self.zone else 0))
+
+    @property
+    def even(self) -> Even | None:
+        return None if self.zone else Even(self.size_us, self.size_us, self.align_us)
+
+    def frame_us(self, grid_us: int) -> int:  # noqa: ARG002 - the width of a grid is its own
+        return gcd(self.size_us, self.align_us, self.zone.grain if self.zone else 0)
+
+    @property
+    def cycle(self) -> Cycle | None:
+        return borders_in_utc(self.zone, self.size_us, self.align_us) if self.zone else None
+
+    def bounds(self, instants: Ints) -> tuple[Ints, Ints]:
+        """Start and end of the window that holds each instant."""
+        if not self.zone:
+            return self._cut(instants)
+        windows = shifted_windows if self.zone.shift % self.size_us == 0 else local_windows
+        return windows(instants, self._cut, self.zone)
+
+    def _cut(self, clock: Ints) -> tuple[Ints, Ints]:
+        """From times of the local clock to the borders before and after them."""
+        start = (clock - self.align_us) // self.size_us * self.size_us + self.align_us
+        return start, start + self.size_us
+
+
+def tumbling(
+    size: Duration, *, align_to: Alignment = None, timezone: str | None = None, grace: Duration = 0, dense: bool = False
+) -> Tumbling | Calendar:
+    """Windows of one size, side by side.
+
+    Args:
+        size: how long a window is, as "15m" or "1d"; by the calendar "1mo", "1q" or "1y".
+        align_to: a border of the grid: a time of day ("23:59"), a weekday ("monday") or an aware datetime;
+            None is midnight of 1970-01-01, a Thursday.
+        timezone: the IANA name of the zone whose clock cuts the windows; None is UTC.
+        grace: how long after its end a window waits for late events.
+        dense: whether `read` adds the empty windows between a key's first and last one, unless told otherwise.
+
+    Raises:
+        DefinitionError: a size that is not positive, a negative grace, an unknown zone or alignment.
+    """
+    where, grace_us = zone(timezone) if timezone is not None else None, not_negative(grace, "grace")
+    if months := months_of(size):
+        return calendar(months, align_to, where, grace_us, dense=dense)
+    try:
+        size_us = positive(size, "size")
+    except DefinitionError as wrong:
+        raise DefinitionError(f'{wrong}; or by the calendar "1mo", "1q" or "1y"') from None
+    return Tumbling(size_us, alignment_us(align_to, where) % size_us, where, grace_us, dense)

@@ -1,7 +1,0 @@
-"""Where results go after they are published: PostgreSQL, Kafka, or what a function does with a DataFrame of Spark."""
-
-from pipelines.sinks.declaration import JdbcSink, KafkaSink, SparkSink, jdbc, kafka, spark
-
-Sink = JdbcSink | KafkaSink | SparkSink
-
-__all__ = ["JdbcSink", "KafkaSink", "Sink", "SparkSink", "jdbc", "kafka", "spark"]
