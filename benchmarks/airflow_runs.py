@@ -37,7 +37,7 @@ from examples.flights_log import FOLDER, write_flights_log
 from muntin import run
 from muntin.cli.definition import load_pipeline
 from muntin.definition.relative_paths import at_home
-from muntin.testing.in_process import InProcess
+from muntin.tasks import Local
 
 OURS, EMPTY, LAST_FILE = "flights", "empty", "2014-01-01.parquet"
 START, DAY = datetime(2013, 1, 1, tzinfo=UTC), timedelta(days=1)
@@ -147,7 +147,7 @@ def told(api: Api, dag_id: str, days: list[datetime], cpu_s: float) -> Turn:
 def check(home: Home, folder: Path, days: int) -> None:
     """Compare what was published with the same batches in bulk."""
     flights = at_home(load_pipeline(PROJECT / "dags/flights.py"), PROJECT)
-    bulk: Any = {"root": folder / "bulk", "start": START, "end": START + days * DAY, "spark": InProcess(), "validate": False}
+    bulk: Any = {"root": folder / "bulk", "start": START, "end": START + days * DAY, "spark": Local(1), "validate": False}
     run(flights, **bulk)
     compared = differences(flights, home.state, folder / "bulk")
     if not all(count and same for count, same in compared.values()):

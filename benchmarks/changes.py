@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 
 from muntin import Pipeline, run, sources, windows
 from muntin import aggregates as agg
-from muntin.testing.in_process import InProcess
+from muntin.tasks import Local
 
 START, DAY = datetime(2024, 1, 1, tzinfo=UTC), timedelta(days=1)
 DAYS, ROWS, KEYS = 20, 100_000, 200
@@ -120,7 +120,7 @@ def measured(folder: Path, name: str) -> dict[str, Any]:
     from muntin.jobs.upkeep.promote import promote
     from muntin.jobs.upkeep.rebuild import to_rebuild
 
-    root, spark, found = folder / "state", InProcess(), {"source_bytes": 0, "state_bytes": 0, "source_rows": 0}
+    root, spark, found = folder / "state", Local(1), {"source_bytes": 0, "state_bytes": 0, "source_rows": 0}
     began = time.process_time()
     with counted(found):
         if name == WIDER:
@@ -162,7 +162,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="muntin-changes-") as name:
         base = Path(name, "base")
         write(base / "data", range(DAYS), ROWS, pa.int32())
-        run(definition(base), root=base / "state", start=START, end=START + DAYS * DAY, spark=InProcess())
+        run(definition(base), root=base / "state", start=START, end=START + DAYS * DAY, spark=Local(1))
         source_bytes, found = sum(file.stat().st_size for file in (base / "data").iterdir()), {}
         for change in [asked.only] if asked.only else (*CHANGES, WIDER):
             shutil.rmtree(Path(name, "now"), ignore_errors=True)

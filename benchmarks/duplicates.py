@@ -23,12 +23,12 @@ from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.jobs.bound import bind
 from muntin.store.paths import IDS
-from muntin.testing.in_process import InProcess
+from muntin.tasks import Local
 
 MINUTE = timedelta(minutes=1)
 MINUTE_US = 60_000_000
 KEYS, SEED, REPEATED = 1_000, 20_130_101, 0.01
-HERE: Any = InProcess()
+HERE: Any = Local(1)
 WAYS: dict[str, dict[str, Any]] = {
     "without dedupe, no row repeated": {},
     'dedupe="id"': {"dedupe": "id"},

@@ -57,7 +57,7 @@ def ours(files: list[Path], *, root: str = "", **changes: Any) -> Job:  # noqa: 
 
     def job(out: Path) -> pa.Table:
         definition, state = replace(JOB.pipeline(files), **changes), f"{root or out}/{time.time_ns()}"
-        run(definition, root=state, start=EPOCH, end=EPOCH + JOB.schedule, spark=session(queries=True))
+        run(definition, root=state, start=EPOCH, end=EPOCH + JOB.schedule, spark=session())
         return read(definition, WINDOW, root=state)
 
     return job
@@ -186,7 +186,7 @@ def main() -> None:
         if asked.cluster:
             around.enter_context(on_a_cluster(_made(Path(folder) / "cluster")))
         found = around.enter_context(places(files, Path(folder), wanted))
-        session(queries=True)
+        session()
         for place in found:
             figures = sorted(timed(place, Path(folder), asked.runs, expected))
             seconds, used = figures[len(figures) // 2]

@@ -34,7 +34,7 @@ from benchmarks.long_logs import lengthen
 from benchmarks.long_windows import long_windows
 from muntin import Pipeline, run, sources, windows
 from muntin import aggregates as agg
-from muntin.testing.in_process import InProcess
+from muntin.tasks import Local
 
 START, MINUTE, DAY = datetime(2024, 1, 1, tzinfo=UTC), timedelta(minutes=1), timedelta(days=1)
 EVENTS, KEYS, MORE, REPLACED, CORRECTED, MISSING = 20, 5, 50, 9, 9, 9
@@ -161,7 +161,7 @@ def apart(call: Callable[..., T], *arguments: object) -> T:
 def once(pipeline: Pipeline, root: Path, first: int, end: int) -> tuple[float, float]:
     """Run some minutes; CPU and wall seconds."""
     cpu, wall = time.process_time(), time.perf_counter()
-    run(pipeline, root=root, start=START + first * MINUTE, end=START + end * MINUTE, spark=InProcess())  # type: ignore[arg-type]
+    run(pipeline, root=root, start=START + first * MINUTE, end=START + end * MINUTE, spark=Local(1))
     return time.process_time() - cpu, time.perf_counter() - wall
 
 

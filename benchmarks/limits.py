@@ -25,12 +25,12 @@ import pyarrow.parquet as pq
 from benchmarks.contestant import own_peak_mb
 from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
-from muntin.testing.in_process import InProcess
+from muntin.tasks import Local
 
 START, HOUR = datetime(2024, 1, 1, tzinfo=UTC), timedelta(hours=1)
 START_US, HOUR_US = int(START.timestamp()) * 1_000_000, 3_600_000_000
 MB = 2**20
-SESSION: Any = InProcess()
+SESSION: Any = Local(1)
 
 
 def evenly(rows: int, keys: np.ndarray, hours: int = 1) -> pa.Table:

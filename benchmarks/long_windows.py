@@ -28,7 +28,7 @@ from muntin.states.columns import BATCH, FRAME, INSTANT
 from muntin.states.frames import Ints
 from muntin.store.shared_files import write_shared
 from muntin.store.store import Change
-from muntin.testing.in_process import InProcess
+from muntin.tasks import Local
 from muntin.timeline.batches import Batches
 from muntin.timeline.ledger import NOTES, Entries, Ledger
 
@@ -74,7 +74,7 @@ def write_events(folder: Path, minute: int) -> None:
 def once(pipeline: Pipeline, root: Path, minute: int) -> tuple[float, float]:
     """Run a batch; CPU and wall seconds."""
     cpu, wall = time.process_time(), time.perf_counter()
-    run(pipeline, root=root, start=START + minute * MINUTE, end=START + (minute + 1) * MINUTE, spark=InProcess())  # type: ignore[arg-type]
+    run(pipeline, root=root, start=START + minute * MINUTE, end=START + (minute + 1) * MINUTE, spark=Local(1))
     return time.process_time() - cpu, time.perf_counter() - wall
 
 

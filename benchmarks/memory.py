@@ -27,7 +27,7 @@ from rich.table import Table
 from benchmarks.memory_of_a_worker import Together, a_worker, executors
 from muntin import Pipeline, run, sources, windows
 from muntin import aggregates as agg
-from muntin.spark.spark_session import LOCAL, prepare
+from muntin.spark.session import LOCAL, prepare
 from tests.cluster.standalone import Cluster
 
 START, HOUR = datetime(2024, 1, 1, tzinfo=UTC), timedelta(hours=1)

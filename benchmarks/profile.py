@@ -9,7 +9,7 @@ import importlib
 import shutil
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from rich.table import Table
 
 from benchmarks.contestants import CONTESTANTS, Contestant
 from benchmarks.events import event_files
-from muntin.testing.in_process import Context, InProcess
+from muntin.tasks import Runner
 
 STEPS: Mapping[str, tuple[str, ...]] = {
     "accumulate: count the rows": ("jobs.run.accumulate_split.count",),
@@ -93,7 +93,7 @@ def measuring() -> Iterator[Clock]:
 def profile(contestant: Contestant, data: Path, scale: float, runs: int) -> dict[str, float]:
     """Step -> its CPU seconds in the cheapest of so many runs; a first run warms up."""
     files, out, found = event_files(contestant.work(scale), data), data / "out", list[dict[str, float]]()
-    with mock.patch("benchmarks.ours.pipeline.session", _TwoAtOnce):
+    with mock.patch("benchmarks.ours.pipeline.session", _OneByOne):
         for _ in range(runs + 1):
             shutil.rmtree(out, ignore_errors=True)
             with measuring() as clock:
@@ -119,11 +119,10 @@ def show(work: str, data: Path, scale: float, runs: int, console: Console) -> No
             console.print(table)
 
 
-class _Context(Context):
-    defaultParallelism = 2  # noqa: N815 - Spark's name
+class _OneByOne(Runner):
+    """Tasks as for two cores, one after the other in this thread."""
 
+    parallelism, spark = 2, None
 
-class _TwoAtOnce(InProcess):
-    """Tasks as for two cores, one after the other in this process."""
-
-    sparkContext = _Context  # noqa: N815 - Spark's name
+    def run(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+        return [work(item) for item in items]

@@ -13,7 +13,6 @@ from pyspark.sql import SparkSession
 from benchmarks.workloads import EPOCH
 from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
-from muntin.spark.quick_java import environment, quick
 
 WINDOW = "windows"
 DAEMON = "muntin.jobs.python_daemon"
@@ -63,11 +62,8 @@ class Job:
         )
 
 
-def session(*, queries: bool = False) -> SparkSession:
-    """The process's session, started when there is none: with the Python and the Java that the command `muntin run` starts.
-
-    `queries`: whether Spark computes rows itself, so that the command would leave Java as Spark starts it.
-    """
+def session() -> SparkSession:
+    """The process's session, started when there is none, with the Python that `muntin run --spark` starts."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     settings: dict[str, bool | float | str | None] = {
         "spark.driver.host": "127.0.0.1",
@@ -77,8 +73,7 @@ def session(*, queries: bool = False) -> SparkSession:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
-    with environment({} if queries else quick(os.environ)):
-        return SparkSession.builder.master("local[*]").appName("benchmark").config(map=settings).getOrCreate()
+    return SparkSession.builder.master("local[*]").appName("benchmark").config(map=settings).getOrCreate()
 
 
 def start() -> None:

@@ -11,13 +11,13 @@ from tests.cli.conftest import RANGE, Muntin, Project
 
 @pytest.fixture
 def no_spark(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Starting Spark is a failure."""
+    """To ask for who runs tasks is a failure."""
 
-    def session(_given: object) -> None:
-        pytest.fail("Spark was started")
+    def started(*_: object, **__: object) -> None:
+        pytest.fail("tasks were to run")
 
-    monkeypatch.setattr("muntin.jobs.run.run.session_or_local", session)
-    monkeypatch.setattr("muntin.spark.spark_session.session_or_local", session)
+    monkeypatch.setattr("muntin.jobs.run.run.runner_for", started)
+    monkeypatch.setattr("muntin.tasks.runner_for", started)
 
 
 def suite(project: Project, **expectation: object) -> None:

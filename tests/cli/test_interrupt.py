@@ -16,7 +16,7 @@ from examples.demo.servers import spark, until_spark
 from muntin import read
 from muntin.cli.place import placed
 from muntin.jobs.run.run import run
-from muntin.testing.in_process import InProcess
+from muntin.tasks import Local
 
 pytestmark = pytest.mark.spark
 
@@ -100,6 +100,10 @@ def test_an_interrupted_run_is_no_failure(step: str, tmp_path: Path) -> None:
     interrupted(step, STEPS[step], tmp_path)
 
 
+def test_so_it_is_with_a_spark_of_its_own(tmp_path: Path) -> None:
+    interrupted("accumulate", signal.SIGINT, tmp_path, "--spark", "local[1]")
+
+
 # the server may not hear of Ctrl-C in the terminal: what it does is stopped by the client
 @pytest.mark.parametrize(("step", "number"), [("accumulate", signal.SIGTERM), ("finalize", signal.SIGINT)])
 def test_so_it_is_over_connect(step: str, number: signal.Signals, server: str, tmp_path: Path) -> None:
@@ -129,6 +133,6 @@ def interrupted(step: str, number: signal.Signals, tmp_path: Path, *more: str) -
         (tmp_path / step).touch()
     pipeline, folder = placed(file, None, root)
     start, end = datetime(2020, 1, 1, tzinfo=UTC), datetime(2020, 1, 2, tzinfo=UTC)
-    run(pipeline, root=folder, start=start, end=end, spark=InProcess(), validate=False)  # type: ignore[arg-type]
+    run(pipeline, root=folder, start=start, end=end, spark=Local(1), validate=False)
     assert list(root.rglob("windows*/**/_delta_log/*.json"))
     assert read(pipeline, "day", root=folder)["n"].to_pylist() == [2.0]

@@ -12,6 +12,7 @@ from muntin.cli.working import working
 
 def test_a_line_a_step_where_nobody_watches(capfd: pytest.CaptureFixture[str]):
     with working("first", "second") as tell:
+        tell("first")
         tell("second")
     printed = capfd.readouterr()
     assert [line.split()[-1] for line in printed.err.splitlines()] == ["first", "second"]
@@ -81,6 +82,7 @@ def watch(monkeypatch: pytest.MonkeyPatch, clock: type[Clock]) -> Terminal:
 def test_a_bar_where_a_person_watches(monkeypatch: pytest.MonkeyPatch):
     terminal = watch(monkeypatch, Clock)
     with working("first", "second") as tell:
+        tell("first")
         tell("second")
     assert "second" in terminal.getvalue()
     assert "\x1b" in terminal.getvalue()
@@ -96,6 +98,6 @@ def test_no_bar_for_what_is_over_soon(monkeypatch: pytest.MonkeyPatch):
 def test_a_dumb_terminal_gets_lines(monkeypatch: pytest.MonkeyPatch):
     terminal = watch(monkeypatch, Clock)
     monkeypatch.setenv("TERM", "dumb")
-    with working("first"):
-        pass
+    with working("first") as tell:
+        tell("first")
     assert terminal.getvalue().endswith("first\n")

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from muntin import Pipeline, RunReport, read, run, sources, windows
 from muntin import aggregates as agg
-from tests.storage.spark_in_process import Here
+from muntin.tasks import Local
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -60,7 +60,7 @@ class Hourly:
 
     def run(self, first: int = 0, last: int = 0, **more: Any) -> RunReport:
         """Hours first..last, last included."""
-        return run(self.pipeline, root=self.root, start=hour(first), end=hour(last + 1), spark=Here(), **more)
+        return run(self.pipeline, root=self.root, start=hour(first), end=hour(last + 1), spark=Local(2), **more)
 
     def rows(self, *names: str) -> list[tuple[Any, ...]]:
         """Columns of what is published."""

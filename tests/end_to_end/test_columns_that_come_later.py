@@ -13,7 +13,7 @@ import pytest
 from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.errors import MuntinError
-from tests.storage.spark_in_process import Here
+from muntin.tasks import Local
 
 START, DAY = datetime(2024, 1, 1, tzinfo=UTC), timedelta(days=1)
 COLUMNS = {"country": "VARCHAR", "tax": "DOUBLE"}
@@ -61,7 +61,7 @@ def test_declared_it_is_null_where_a_file_lacks_it(tmp_path: Path, suffix: str) 
     for name, whole in (("some", False), ("all", True)):
         both(tmp_path / name, suffix, whole=whole)
         pipeline = flow(tmp_path / name, suffix, columns=COLUMNS)
-        run(pipeline, root=tmp_path / f"root_{name}", start=START, end=START + 2 * DAY, spark=Here())
+        run(pipeline, root=tmp_path / f"root_{name}", start=START, end=START + 2 * DAY, spark=Local(2))
         tables.append(read(pipeline, "day", root=tmp_path / f"root_{name}"))
     assert tables[0].equals(tables[1])
     assert [(row["country"], row["n"], row["tax"], row["all"]) for row in tables[0].to_pylist()] == [
@@ -76,20 +76,26 @@ def test_undeclared_it_is_refused(tmp_path: Path, suffix: str) -> None:
     both(tmp_path / "some", suffix, whole=False)
     for day in (0, 1):
         with pytest.raises(MuntinError, match=r"country|tax"):
-            run(flow(tmp_path / "some", suffix), root=tmp_path / "root", start=START + day * DAY, end=START + (day + 1) * DAY, spark=Here())
+            run(
+                flow(tmp_path / "some", suffix),
+                root=tmp_path / "root",
+                start=START + day * DAY,
+                end=START + (day + 1) * DAY,
+                spark=Local(2),
+            )
 
 
 def test_a_type_that_is_none_is_refused(tmp_path: Path) -> None:
     both(tmp_path / "some", "csv", whole=False)
     pipeline = flow(tmp_path / "some", "csv", columns={**COLUMNS, "tax": "DOUBEL"})
     with pytest.raises(MuntinError, match="DOUBEL"):
-        run(pipeline, root=tmp_path / "root", start=START, end=START + DAY, spark=Here())
+        run(pipeline, root=tmp_path / "root", start=START, end=START + DAY, spark=Local(2))
 
 
 def test_the_column_is_used_after_it_came(tmp_path: Path) -> None:
     both(tmp_path / "some", "parquet", whole=False)
     pipeline = replace(flow(tmp_path / "some", "parquet", columns=COLUMNS), keys=[], where="coalesce(country, 'none') != 'de'")
-    run(pipeline, root=tmp_path / "root", start=START, end=START + 2 * DAY, spark=Here())
+    run(pipeline, root=tmp_path / "root", start=START, end=START + 2 * DAY, spark=Local(2))
     assert read(pipeline, "day", root=tmp_path / "root")["all"].to_pylist() == [4, 8]
 
 
@@ -99,9 +105,9 @@ def test_many_batches_at_once_are_what_they_are_one_by_one(tmp_path: Path, suffi
         more = {"tax": day / 8, "country": "at"} if day % 3 else {}
         write(tmp_path / "data" / f"{START + day * DAY:%Y-%m-%d}.{suffix}", [{"at": at(day, hour), "n": hour, **more} for hour in range(3)])
     pipeline = flow(tmp_path / "data", suffix, columns=COLUMNS)
-    run(pipeline, root=tmp_path / "bulk", start=START, end=START + 10 * DAY, spark=Here())
+    run(pipeline, root=tmp_path / "bulk", start=START, end=START + 10 * DAY, spark=Local(2))
     for day in range(10):
-        run(pipeline, root=tmp_path / "single", start=START + day * DAY, end=START + (day + 1) * DAY, spark=Here())
+        run(pipeline, root=tmp_path / "single", start=START + day * DAY, end=START + (day + 1) * DAY, spark=Local(2))
     bulk, single = (read(pipeline, "day", root=tmp_path / root) for root in ("bulk", "single"))
     assert bulk.equals(single)
     assert {(row["country"], row["tax"] is None) for row in bulk.to_pylist()} == {("at", False), (None, True)}

@@ -10,8 +10,8 @@ from muntin import aggregates as agg
 from muntin import run, sources
 from muntin.errors import DefinitionError, SourceError
 from muntin.jobs.fingerprint import fingerprint
+from muntin.tasks import Local
 from tests.end_to_end.hourly import Hourly, times
-from tests.storage.spark_in_process import Here
 
 ENDINGS = ("parquet", "csv", "jsonl")
 
@@ -106,7 +106,7 @@ def test_an_instant_is_itself_in_the_hour_that_comes_twice(tmp_path: Path) -> No
     daily = {"schedule": "@daily", "start": datetime(2024, 10, 27, tzinfo=UTC)}
     hourly = Hourly(tmp_path, "{start:%d}.parquet", {"timezone": "Europe/Vienna"}, daily)
     hourly.write("27.parquet", {"at": [first, second, second]})
-    run(hourly.pipeline, root=hourly.root, start=datetime(2024, 10, 27, tzinfo=UTC), end=datetime(2024, 10, 28, tzinfo=UTC), spark=Here())
+    run(hourly.pipeline, root=hourly.root, start=datetime(2024, 10, 27, tzinfo=UTC), end=datetime(2024, 10, 28, tzinfo=UTC), spark=Local(2))
     assert hourly.rows("n") == [(1,), (2,)]
 
 

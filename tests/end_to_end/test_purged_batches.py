@@ -120,14 +120,8 @@ hourly = Hourly(Path({folder!r}), source={{"missing": "empty"}}).pipeline
 
 
 @pytest.fixture
-def muntin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Muntin:
+def muntin(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Muntin:
     """The command over hours 0 to 3; its exit status, stdout, stderr."""
-    from contextlib import nullcontext
-
-    from tests.storage.spark_in_process import Here
-
-    monkeypatch.setattr("muntin.spark.spark_session.session_or_local", lambda _: nullcontext(Here()))
-    monkeypatch.setattr("muntin.jobs.run.run.session_or_local", lambda _: nullcontext(Here()))
     file = tmp_path / "definition.py"
     file.write_text(DEFINITION.format(folder=str(tmp_path)))
     over = ("--start", "2024-01-01", "--end", "2024-01-01T04:00")

@@ -19,7 +19,7 @@ CLIENT = """
 import json, sys
 from pyspark.sql import SparkSession
 from muntin.errors import SourceError
-from muntin.spark.tasks import run_tasks
+from muntin.tasks.spark import OnSpark
 
 def seen(_):
     import os, psutil, sys
@@ -31,9 +31,9 @@ def refused(_):
 
 for session in range(2):
     spark = SparkSession.builder.remote(sys.argv[1]).create()
-    found = run_tasks(spark, seen, [1])
+    found = OnSpark(spark).run(seen, [1])
     try:
-        run_tasks(spark, refused, [1])
+        OnSpark(spark).run(refused, [1])
     except SourceError as wrong:
         print(json.dumps([*found, str(wrong)]), flush=True)
     spark.stop()

@@ -11,8 +11,8 @@ from pyspark.errors import PythonException
 
 from muntin import Pipeline, aggregates, run, sources, windows
 from muntin.errors import SourceError, StateError
-from muntin.spark import spark_session as session
-from muntin.spark.tasks import run_tasks
+from muntin.spark import session
+from muntin.tasks.spark import OnSpark
 from tests.connect_process import printed_over_connect
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
@@ -50,20 +50,20 @@ def unpickled_for(item: Noticed) -> list[int]:
 
 
 def test_a_task_receives_its_own_item_only(spark) -> None:
-    assert run_tasks(spark, unpickled_for, [Noticed(number) for number in range(5)]) == [[n, n] for n in range(5)]
+    assert OnSpark(spark).run(unpickled_for, [Noticed(number) for number in range(5)]) == [[n, n] for n in range(5)]
 
 
 OVER_CONNECT = """
 import json, sys
 from pyspark.sql import SparkSession
 from muntin.errors import SourceError
-from muntin.spark.tasks import run_tasks
+from muntin.tasks.spark import OnSpark
 from tests.end_to_end.test_tasks import Noticed, refuse_three, unpickled_for
 
 spark = SparkSession.builder.remote("local[2]").getOrCreate()
-found = run_tasks(spark, unpickled_for, [Noticed(number) for number in range(5)])
+found = OnSpark(spark).run(unpickled_for, [Noticed(number) for number in range(5)])
 try:
-    run_tasks(spark, refuse_three, range(5))
+    OnSpark(spark).run(refuse_three, range(5))
 except SourceError as wrong:
     print(json.dumps([type(spark).__module__, found, str(wrong)]))
 spark.stop()
@@ -78,16 +78,16 @@ def test_over_connect_too_a_task_receives_its_own_item_only(tmp_path: Path) -> N
 
 
 def test_each_item_is_a_task_and_results_keep_their_order(spark) -> None:
-    assert run_tasks(spark, double, range(5)) == [[n, 2 * n] for n in range(5)]
+    assert OnSpark(spark).run(double, range(5)) == [[n, 2 * n] for n in range(5)]
 
 
 def test_nothing_to_do_starts_no_job(spark) -> None:
-    assert run_tasks(spark, double, []) == []
+    assert OnSpark(spark).run(double, []) == []
 
 
 def test_an_error_for_the_reader_comes_back_as_it_was_raised(spark) -> None:
     with pytest.raises(SourceError, match=r"^three is not possible; take another$"):
-        run_tasks(spark, refuse_three, range(5))
+        OnSpark(spark).run(refuse_three, range(5))
 
 
 def divide(number: int) -> float:
@@ -96,7 +96,7 @@ def divide(number: int) -> float:
 
 def test_any_other_error_tells_where_python_raised_it(spark) -> None:
     with pytest.raises(PythonException, match=r"(?s)in divide.*ZeroDivisionError: division by zero"):
-        run_tasks(spark, divide, [1, 0])
+        OnSpark(spark).run(divide, [1, 0])
 
 
 def pipeline(folder: Path, batches: int) -> Pipeline:

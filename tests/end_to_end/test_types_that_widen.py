@@ -22,12 +22,12 @@ from muntin.jobs.upkeep.outdated import outdated
 from muntin.store.delta import DeltaStore
 from muntin.store.reading import read_files
 from muntin.store.store import Change, Snapshot
+from muntin.tasks import Local
 from tests.catalogue.aggregates import NO_STATES, ROWS
 from tests.catalogue.columns import COLUMNS, fixed
 from tests.properties.equal_values import bitwise
-from tests.storage.spark_in_process import Here
 
-START, DAY, HERE = datetime(2024, 1, 1, tzinfo=UTC), timedelta(days=1), Here()
+START, DAY, HERE = datetime(2024, 1, 1, tzinfo=UTC), timedelta(days=1), Local(2)
 WIDENINGS = {
     "int": (pa.int32(), pa.int64(), int),
     "short": (pa.int16(), pa.int32(), int),

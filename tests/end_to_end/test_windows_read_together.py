@@ -20,7 +20,7 @@ from muntin.jobs.pending import accumulated
 from muntin.jobs.reports_table import last_accumulated, manifest
 from muntin.jobs.run import accumulate_task, shares_of_sources
 from muntin.jobs.window_tables import place, published
-from muntin.testing.in_process import InProcess
+from muntin.tasks import Local
 
 START, MINUTE = datetime(2024, 1, 1, tzinfo=UTC), timedelta(minutes=1)
 MINUTES, ALONE, REPLACED = 60, 6, 30
@@ -62,7 +62,7 @@ def both(folder: Path, window: str, over: str) -> tuple[Pipeline, Pipeline]:
 
 
 def go(pipeline: Pipeline, root: Path, first: int, end: int) -> None:
-    run(pipeline, root=root, start=START + first * MINUTE, end=START + end * MINUTE, spark=InProcess())  # type: ignore[arg-type]
+    run(pipeline, root=root, start=START + first * MINUTE, end=START + end * MINUTE, spark=Local(1))
 
 
 @pytest.fixture(scope="module")

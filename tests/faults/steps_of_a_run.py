@@ -12,10 +12,10 @@ from muntin.airflow.publishing import publish
 from muntin.definition.instants import instant_us
 from muntin.definition.schedule import Interval
 from muntin.jobs.bound import bind
+from muntin.tasks import Local
 from tests.end_to_end.hourly import Hourly, hour
-from tests.storage.spark_in_process import Here
 
-HERE: Any = Here()
+HERE: Any = Local(2)
 Events = Mapping[str, list[int]]
 
 

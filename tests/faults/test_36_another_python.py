@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from muntin.errors import StateError
-from muntin.spark.tasks import run_tasks
+from muntin.tasks.spark import OnSpark
 
 WORKER = "An exception was thrown from the Python worker. Please see the stack trace below.\nTraceback (most recent call last):\n"
 WRONG = {
@@ -34,7 +34,7 @@ def session(text: str) -> Any:
 @pytest.mark.parametrize("text", WRONG)
 def test_it_is_said_which_python_workers_run(text: str) -> None:
     with pytest.raises(StateError) as told:
-        run_tasks(session(text), len, ["x"])
+        OnSpark(session(text)).run(len, ["x"])
     assert WRONG[text] in str(told.value)
     assert sys.executable in str(told.value)
     assert "PYSPARK_PYTHON" in str(told.value)
@@ -43,4 +43,4 @@ def test_it_is_said_which_python_workers_run(text: str) -> None:
 
 def test_another_error_is_what_it_was() -> None:
     with pytest.raises(RuntimeError, match="no space left"):
-        run_tasks(session("no space left on device"), len, ["x"])
+        OnSpark(session("no space left on device")).run(len, ["x"])

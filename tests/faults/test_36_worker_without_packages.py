@@ -11,10 +11,10 @@ import sys
 sys.path.insert(0, {folder!r})
 from pyspark.sql import SparkSession
 from muntin.errors import StateError
-from muntin.spark.tasks import run_tasks
+from muntin.tasks.spark import OnSpark
 spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
 try:
-    run_tasks(spark, len, ["x"])
+    OnSpark(spark).run(len, ["x"])
 except StateError as wrong:
     print("told:", wrong)
 """

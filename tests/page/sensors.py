@@ -16,8 +16,8 @@ from muntin.definition.pipeline import Pipeline
 from muntin.jobs.bound import bind
 from muntin.jobs.quality_notes import note_verdict
 from muntin.jobs.run.run import run
+from muntin.tasks import Local
 from tests.end_to_end.hourly import hour
-from tests.storage.spark_in_process import Here
 
 SCRIPT = "<script>alert(1)</script>"
 DEFINITION = """
@@ -86,7 +86,7 @@ class Sensors:
 
     def run(self, first: int, last: int) -> None:
         """Hours first..last, last included."""
-        run(self.pipeline, root=self.root, start=hour(first), end=hour(last + 1), spark=Here(), validate=False)
+        run(self.pipeline, root=self.root, start=hour(first), end=hour(last + 1), spark=Local(2), validate=False)
 
 
 def sensors(folder: Path) -> Sensors:

@@ -18,7 +18,7 @@ from muntin.jobs.bound import Bound, bind
 from muntin.jobs.run.accumulate import accumulate
 from muntin.store.batch_facts import batches_of
 from muntin.store.paths import QUARANTINE
-from muntin.testing.in_process import InProcess
+from muntin.tasks import Local
 from tests.catalogue.aggregates import ROWS
 from tests.catalogue.columns import COLUMNS
 from tests.catalogue.random_times import MINUTE
@@ -29,7 +29,7 @@ START = datetime(2024, 1, 1, tzinfo=UTC)
 INSTANT = pa.timestamp("us", tz="UTC")
 HOUR_US, START_US = 3_600_000_000, 1_704_067_200_000_000
 SCHEMA = pa.schema([("t", INSTANT), ("k", pa.string()), *COLUMNS.items()])
-HERE: Any = InProcess()
+HERE: Any = Local(1)
 Found = dict[str, Any]
 
 KINDS: Sequence[Mapping[str, Any]] = (

@@ -25,8 +25,8 @@ from muntin.jobs.run.accumulate import accumulate
 from muntin.jobs.run.finalize import finalize
 from muntin.laws.states import combined, lifted
 from muntin.sources.new_session import connect
+from muntin.tasks import Local
 from tests.end_to_end.hourly import HOUR, START, Hourly, times
-from tests.storage.spark_in_process import Here
 
 
 def mode(path: Path) -> int:
@@ -172,12 +172,12 @@ def test_a_shard_reads_no_pickle_of_a_file_that_another_one_checks(tmp_path: Pat
     bound = bind(made.pipeline, made.root)
     (first,) = Path(bound.folder, bound.frame_sets[0].table).rglob("*.parquet")
     later = bound.pipeline.intervals.first_us + UNITS["h"]
-    accumulate(bound, Here(), bound.pipeline.intervals.intervals(later, later + UNITS["h"]))  # type: ignore[arg-type]
+    accumulate(bound, Local(2), bound.pipeline.intervals.intervals(later, later + UNITS["h"]))
     (second,) = {*Path(bound.folder, bound.frame_sets[0].table).rglob("*.parquet")} - {first}
     spelled(second, column, tmp_path / "made")
     monkeypatch.setattr(shard, "SHARD_ROWS", 1)
     with pytest.raises(StateError, match="not whole"):
-        finalize(bound, Here(), [])  # type: ignore[arg-type]
+        finalize(bound, Local(2), [])
     assert not (tmp_path / "made").exists()
 
 
@@ -206,7 +206,7 @@ def test_no_pickle_of_an_upstream_is_read_that_is_not_what_it_was(tmp_path: Path
     for file in (made.root / "hourly/windows/hour").glob("*/*.parquet"):
         spelled(file, f"state_{column}", tmp_path / "made")
     with pytest.raises(StateError, match="its content is not what its name says"):
-        run(over, root=made.root, start=START, end=START + 2 * HOUR, spark=Here())  # type: ignore[arg-type]
+        run(over, root=made.root, start=START, end=START + 2 * HOUR, spark=Local(2))
     assert not (tmp_path / "made").exists()
 
 

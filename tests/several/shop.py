@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from muntin import Pipeline, RunReport, read, run, sources, windows
 from muntin import aggregates as agg
-from tests.storage.spark_in_process import Here
+from muntin.tasks import Local
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -58,7 +58,9 @@ class Shop:
 
     def run(self, first: int = 0, last: int = 0, state: str = "state", **more: Any) -> RunReport:
         """Hours first..last, last included."""
-        return run(self.pipeline, root=self.folder / state, start=START + first * HOUR, end=START + (last + 1) * HOUR, spark=Here(), **more)
+        return run(
+            self.pipeline, root=self.folder / state, start=START + first * HOUR, end=START + (last + 1) * HOUR, spark=Local(2), **more
+        )
 
     def table(self, window: str = "hour", state: str = "state", **more: Any) -> pa.Table:
         return read(self.pipeline, window, root=self.folder / state, **more)

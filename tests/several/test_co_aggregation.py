@@ -21,9 +21,9 @@ from muntin.jobs.run import rows_of_others
 from muntin.jobs.run.check import check_definition
 from muntin.jobs.upkeep.outdated import outdated, versions
 from muntin.store.delta import DeltaStore
+from muntin.tasks import Local
 from muntin.testing import report_of, windows_of
 from tests.several.shop import HOUR, START, Shop, at, click, order
-from tests.storage.spark_in_process import Here
 from tests.tables.delta_tables import append
 
 
@@ -236,7 +236,7 @@ def test_a_file_that_both_read(tmp_path: Path) -> None:
         windows={"hour": windows.tumbling("1h")},
         aggregates={"as": agg.sum("x", source="a"), "bs": agg.sum("x", source="b")},
     )
-    run(pipeline, root=tmp_path / "state", start=START, end=at(60), spark=Here())
+    run(pipeline, root=tmp_path / "state", start=START, end=at(60), spark=Local(2))
     assert read(pipeline, "hour", root=tmp_path / "state").select(["as", "bs"]).to_pylist() == [{"as": 1, "bs": 5}]
     assert outdated(pipeline, root=tmp_path / "state", start=START, end=at(60)) == []
 
@@ -323,7 +323,7 @@ def test_a_changed_definition_is_compared_with_the_one_before(shop: Shop) -> Non
     shop.run(0, 1)
     root = shop.folder / "state"
     changed = replace(shop, other={"where": {"orders": "amount > 6"}})
-    run(changed.pipeline, root=root, start=START, end=at(120), spark=Here(), promoting=False)
+    run(changed.pipeline, root=root, start=START, end=at(120), spark=Local(2), promoting=False)
     (found,) = diff(changed.pipeline, root=root)
     assert (found.before, found.after) == (5, 3)
     assert differences(described(shop.pipeline), described(changed.pipeline)) == ["where: '' is now {'orders': 'amount > 6'}"]
@@ -339,7 +339,7 @@ def test_windows_over_windows_of_several_sources(shop: Shop) -> None:
         windows={"two": windows.tumbling("2h")},
         aggregates={"spent": agg.sum("spent")},
     )
-    run(above, root=shop.folder / "state", start=START, end=at(120), spark=Here())
+    run(above, root=shop.folder / "state", start=START, end=at(120), spark=Local(2))
     assert read(above, "two", root=shop.folder / "state", provisional=True)["spent"].to_pylist() == [17]
 
 

@@ -29,6 +29,7 @@ from muntin.jobs.upkeep.vacuum import vacuum
 from muntin.jobs.window_tables import current, place
 from muntin.store.contents import problem_of
 from muntin.store.delta import DeltaStore
+from muntin.tasks import Local
 from muntin.timeline import ledger
 from tests.properties.equal_values import bitwise
 from tests.simulation.actors import Actor, Fault, interleave, pause, raw_errors
@@ -37,9 +38,8 @@ from tests.simulation.disk import DAY_S, Clock
 from tests.simulation.rows import BAD, Row
 from tests.simulation.seams import FEW
 from tests.simulation.watched import Watched
-from tests.storage.spark_in_process import Here
 
-HERE: Any = Here()
+HERE: Any = Local(2)
 SCHEMA = pa.schema([("t", pa.timestamp("us", tz="UTC")), ("k", pa.string()), ("x", pa.float64())])
 WINDOWS = {
     "sliding": {"sliding": windows.sliding("3m", step="1m"), "visits": windows.session("90s")},

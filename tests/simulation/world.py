@@ -17,6 +17,7 @@ from muntin.jobs.run.run import finish
 from muntin.jobs.staging_folders import load_staged
 from muntin.jobs.upkeep.compact import compact
 from muntin.jobs.upkeep.vacuum import vacuum
+from muntin.tasks import Local
 from tests.simulation import laws, source, stand_ins
 from tests.simulation.actors import Actor, Fault, interleave, meet, pause, raw_errors
 from tests.simulation.definitions import HOME, ROOT, bound_before, start_us
@@ -25,9 +26,8 @@ from tests.simulation.rows import Row
 from tests.simulation.seams import FEW, forget, put_together
 from tests.simulation.tables import MemoryStore, Tables
 from tests.simulation.watched import Watched
-from tests.storage.spark_in_process import Here
 
-HERE: Any = Here()
+HERE: Any = Local(2)
 RETENTION_US = DAY_S * 1_000_000
 
 
@@ -133,21 +133,21 @@ class World:
         bound, intervals = self.bound(), _intervals(first, end)
 
         def work() -> None:
-            accumulate(bound, HERE, intervals, forget=forget)  # type: ignore[arg-type]
-            finish(bound, HERE, intervals, validate=True, tell=_silent)  # type: ignore[arg-type]
+            accumulate(bound, HERE, intervals, forget=forget)
+            finish(bound, HERE, intervals, validate=True, tell=_silent)
 
         return Actor(f"run {first} {end} {fault or ''}", work, fault)
 
     def accumulating(self, first: int, end: int, fault: Fault | None = None) -> Actor:
         """The first task of a DAG run: other tasks never come."""
-        return Actor(f"accumulate {first} {end}", lambda: accumulate(self.bound(), HERE, _intervals(first, end)), fault)  # type: ignore[arg-type]
+        return Actor(f"accumulate {first} {end}", lambda: accumulate(self.bound(), HERE, _intervals(first, end)), fault)
 
     def finalizing(self, first: int, end: int, keep: list[str], fault: Fault | None = None) -> Actor:
         """The task finalize of a DAG run: `keep` gets the folder of what is staged."""
         asked = [start_us(minute) for minute in range(first, end)]
 
         def work() -> None:
-            staged = finalize(self.bound(), HERE, asked)  # type: ignore[arg-type]
+            staged = finalize(self.bound(), HERE, asked)
             keep.extend([staged.folder] if staged.windows else [])
 
         return Actor(f"finalize {first} {end}", work, fault)
@@ -181,7 +181,7 @@ class World:
     def promoting(self) -> Actor:
         """`muntin promote`: the deployed definition is current again."""
         bound = self.bound()
-        return Actor("promote", lambda: finish(bound, HERE, [], validate=True, tell=_silent, again=True))  # type: ignore[arg-type]
+        return Actor("promote", lambda: finish(bound, HERE, [], validate=True, tell=_silent, again=True))
 
     def rewriting(self, minute: int, rows: list[Row]) -> Actor:
         """A file that is rewritten while others act."""

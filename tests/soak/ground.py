@@ -14,11 +14,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from muntin import Pipeline, read, run
+from muntin.tasks import Local
 from tests.properties.equal_values import bitwise
 from tests.soak.flow import START, flow
-from tests.storage.spark_in_process import Here
 
-HERE: Any = Here()
+HERE: Any = Local(2)
 HOUR = timedelta(hours=1)
 SCHEMA = pa.schema([("t", pa.timestamp("us", tz="UTC")), ("k", pa.string()), ("x", pa.float64())])
 BATCHES = 4

@@ -14,8 +14,8 @@ from muntin import aggregates as agg
 from muntin.jobs.bound import bind
 from muntin.jobs.upkeep.compact import compact
 from muntin.jobs.upkeep.maintain import maintain
+from muntin.tasks import Local
 from tests.properties.equal_values import bitwise
-from tests.storage.spark_in_process import Here
 
 START, MINUTE = datetime(2024, 1, 1, tzinfo=UTC), timedelta(minutes=1)
 SCHEMA = pa.schema([("t", pa.timestamp("us", tz="UTC")), ("k", pa.string()), ("x", pa.float64())])
@@ -65,7 +65,7 @@ class World:
 
     def run(self, root: str, first: int, end: int) -> None:
         """Run the minutes of `[first, end)`."""
-        run(self.pipeline, root=self.folder / root, start=START + first * MINUTE, end=START + end * MINUTE, spark=Here())
+        run(self.pipeline, root=self.folder / root, start=START + first * MINUTE, end=START + end * MINUTE, spark=Local(2))
 
     def live(self, batches: int) -> Iterator[str]:
         """Let so many batches come: mostly the next one, some in bulk, some left out until later, some replaced; files are put together."""

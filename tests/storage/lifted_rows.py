@@ -17,7 +17,7 @@ from muntin.jobs.run import slot_lift
 from muntin.states import linked
 from muntin.states.dense import fits
 from muntin.states.rows_in_slots import LiftedStates, rows_in_slots
-from muntin.testing.in_process import InProcess
+from muntin.tasks import Local
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 
@@ -69,7 +69,7 @@ OF_SEVERAL_ROWS = ("spread", "narrower", "skewed", "together")
 def written(tmp_path: Path, name: str, pipeline: Pipeline) -> list[str]:
     """The files of states, which are named by their content."""
     root = tmp_path / name
-    run(pipeline, root=root, start=START, end=START + timedelta(hours=1), spark=InProcess())
+    run(pipeline, root=root, start=START, end=START + timedelta(hours=1), spark=Local(1))
     return sorted(str(path.relative_to(root)) for path in root.rglob("frames/**/*.parquet"))
 
 

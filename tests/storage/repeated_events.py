@@ -14,13 +14,13 @@ from muntin import aggregates as agg
 from muntin.definition.schedule import Interval
 from muntin.jobs.bound import Bound, bind
 from muntin.jobs.run.accumulate import accumulate
+from muntin.tasks import Local
 from tests.end_to_end.hourly import START, hour
-from tests.storage.spark_in_process import Here
 
 WITHIN, AHEAD = 60, 24 * 60  # minutes
 Row = tuple[str | None, float | None, int]  # id, minute of the event after the start, x
 SCHEMA = pa.schema([("id", pa.string()), ("at", pa.timestamp("us", "UTC")), ("x", pa.int64()), ("k", pa.string())])
-HERE = Here()
+HERE = Local(2)
 
 
 def naively(batches: Mapping[int, Sequence[Row]]) -> dict[int, list[Row]]:

@@ -13,11 +13,11 @@ import pytest
 
 from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
-from muntin.testing.in_process import InProcess
+from muntin.tasks import Local
 from muntin.windows.tumbling import Tumbling
 
 START, DAY = datetime(2024, 3, 8, tzinfo=UTC), timedelta(days=1)  # New York's clocks change on the 10th
-HERE = InProcess()
+HERE = Local(1)
 
 
 def write(folder: Path, days: Sequence[int], seed: int = 0) -> None:
@@ -42,7 +42,7 @@ def pipeline(folder: Path, **more: windows.Window) -> Pipeline:
 
 
 def ran(what: Pipeline, root: Path, first: int, end: int) -> None:
-    run(what, root=root, start=START + first * DAY, end=START + end * DAY, spark=HERE)  # type: ignore[arg-type]
+    run(what, root=root, start=START + first * DAY, end=START + end * DAY, spark=HERE)
 
 
 def tables(root: Path) -> list[set[str]]:

@@ -24,7 +24,7 @@ from muntin.jobs.upkeep.maintain import maintain
 from muntin.sources import files, kafka, spark, table
 from muntin.store.paths import IDS
 from muntin.store.reading import read_files
-from muntin.testing.in_process import InProcess
+from muntin.tasks import Local
 from tests.end_to_end.hourly import Hourly, hour, times
 from tests.storage.crashing import Crashing
 from tests.storage.repeated_events import HERE, Repeating, Row, clean
@@ -72,7 +72,7 @@ def test_of_hours_together_those_with_duplicates_are_read_twice(case: Repeating,
 
 # tasks     0 1   2 3       hour 1 is compared with hour 0 by the task that reads both
 def test_a_task_compares_what_it_reads(case: Repeating) -> None:
-    run(case.pipeline, root=case.root, start=hour(0), end=hour(4), spark=InProcess())
+    run(case.pipeline, root=case.root, start=hour(0), end=hour(4), spark=Local(1))
     assert readings(case) == [1, 1, 2, 1]
 
 

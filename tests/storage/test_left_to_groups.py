@@ -17,7 +17,7 @@ from muntin.errors import SourceError
 from muntin.jobs.look.quarantine import quarantined
 from muntin.jobs.run import accumulate_task, slot_lift, split_rows
 from muntin.states import linked, met_keys
-from muntin.testing.in_process import InProcess
+from muntin.tasks import Local
 from tests.storage.lifted_rows import AGGREGATES, START, definition, slots_made, write_rows, written
 
 # rows of an odd seed come in no order of time
@@ -51,7 +51,7 @@ def test_a_row_behind_the_first_ones_that_cannot_be_computed_is_refused(tmp_path
     )
     pipeline = definition(tmp_path / "data", 1, {"short": windows.tumbling(width)}, {"n": agg.count(), "total": agg.sum("x::BIGINT")})
     with slots_made(layout), mock.patch.object(slot_lift, "_AT_ONCE", 2_048):
-        (batch,) = run(pipeline, root=tmp_path, start=START, end=START + timedelta(hours=1), spark=InProcess()).batches
+        (batch,) = run(pipeline, root=tmp_path, start=START, end=START + timedelta(hours=1), spark=Local(1)).batches
     assert (batch.rows_read, batch.rows_accepted, batch.rows_quarantined) == (8_000, 7_999, 1)
     (refused,) = quarantined(pipeline, root=tmp_path).to_pylist()
     assert refused["position"] == 7_500
@@ -68,7 +68,7 @@ def test_a_damaged_page_of_times_is_told_of_its_file(tmp_path: Path) -> None:
     pipeline = definition(tmp_path / "data", 1, {"wide": windows.tumbling("30m")}, {"n": agg.count()})
     asked = mock.patch.object(split_rows, "WORTH_A_LOOK", 1), mock.patch.object(accumulate_task, "may_bundle", return_value=False)
     with slots_made("dense"), asked[0], asked[1], pytest.raises(SourceError, match=r"rows\.parquet"):
-        run(pipeline, root=tmp_path, start=START, end=START + timedelta(hours=1), spark=InProcess())
+        run(pipeline, root=tmp_path, start=START, end=START + timedelta(hours=1), spark=Local(1))
 
 
 def test_an_interrupt_behind_the_first_rows_is_an_interrupt() -> None:

@@ -19,7 +19,7 @@ from muntin.store.local_files import Between, local_rows
 from muntin.store.parquet import STATES_IN_A_GROUP
 from muntin.store.reading import dataset_of, held_rows
 from muntin.store.shared_files import write_shared
-from muntin.testing.in_process import InProcess
+from muntin.tasks import Local
 from muntin.timeline.batches import Batches
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
@@ -160,7 +160,7 @@ def test_states_lie_in_small_row_groups(tmp_path: Path) -> None:
         windows={"hours": windows.tumbling("1h")},
         aggregates={"n": agg.count()},
     )
-    run(pipeline, root=tmp_path / "state", start=START, end=START + timedelta(hours=1), spark=InProcess())
+    run(pipeline, root=tmp_path / "state", start=START, end=START + timedelta(hours=1), spark=Local(1))
     [states] = (tmp_path / "state").rglob("frames/**/*.parquet")
     batch = Batches.of([(0, 3_600_000_000, 1, 0, 0, 0, count)])
     shared = tmp_path / write_shared(pq.read_table(states, partitioning=None), str(tmp_path), batch, ["k"]).path

@@ -17,9 +17,9 @@ from muntin.jobs.bound import bind
 from muntin.jobs.upkeep.maintain import maintain
 from muntin.jobs.upkeep.migrate import KEPT, NOTE, migrate, to_migrate, undo
 from muntin.store.state import FORMAT, OWNER_FILE
+from muntin.tasks import Local
 from tests.end_to_end.made_before.definitions import END, START, every_kind, write
 from tests.storage.crashing import Crash
-from tests.storage.spark_in_process import Here
 
 SAMPLES = Path(__file__).parents[1] / "end_to_end/made_before"
 NOTED = {"definition.json", "facts.json"}
@@ -91,7 +91,7 @@ def test_a_second_migration_is_taken_back_alone(project: Path) -> None:
     pipeline, root = every_kind(project / "data"), project / "state"
     migrate(pipeline, root=root)
     write(project / "data", 1, seed=1)
-    run(pipeline, root=root, start=START, end=END, spark=Here())
+    run(pipeline, root=root, start=START, end=END, spark=Local(2))
     owner, known = root / "every_kind" / OWNER_FILE, shown(pipeline, root)
     owner.write_text(json.dumps({"format": FORMAT - 1, "pipeline": "every_kind"}))
     migrate(pipeline, root=root)
@@ -107,7 +107,7 @@ def test_what_runs_published_behind_an_interrupted_migration_is_not_taken_back(p
         with pytest.raises(Crash):
             migrate(pipeline, root=root)
     write(project / "data", 1, seed=1)
-    run(pipeline, root=root, start=START, end=END, spark=Here())
+    run(pipeline, root=root, start=START, end=END, spark=Local(2))
     known = shown(pipeline, root)
     assert not to_migrate(pipeline, root=root).can_be_undone
     with pytest.raises(StateError, match="it was interrupted"):
@@ -131,12 +131,12 @@ def test_a_migration_of_another_definition_is_not_taken_back(project: Path) -> N
 def test_a_run_goes_on_and_nothing_is_derived_anew(project: Path) -> None:
     pipeline, root = every_kind(project / "data"), project / "state"
     migrate(pipeline, root=root)
-    report = run(pipeline, root=root, start=START, end=END, spark=Here())
+    report = run(pipeline, root=root, start=START, end=END, spark=Local(2))
     assert not report.changed
-    run(pipeline, root=project / "new", start=START, end=END, spark=Here())
+    run(pipeline, root=project / "new", start=START, end=END, spark=Local(2))
     assert shown(pipeline, root) == shown(pipeline, project / "new")
     write(project / "data", 1, seed=1)
-    run(pipeline, root=root, start=START, end=END, spark=Here())
+    run(pipeline, root=root, start=START, end=END, spark=Local(2))
     with pytest.raises(StateError, match=r"runs have changed .* since the migration"):
         undo(pipeline, root=root)
     maintain(pipeline, root=root, older_than_us=-(10**9))

@@ -56,10 +56,10 @@ import pyarrow.parquet as pq
 from muntin.files.paths import sizes_below
 from muntin.files.readable import readable
 from muntin.quality.staged_frame import staged_frame
-from muntin.spark.spark_session import session_or_local
+from muntin.spark.session import opened
 from tests.storage.three_batches import Small
 
-with session_or_local(None) as spark:
+with opened("local[*]") as spark:
     small = Small(Path(sys.argv[1]), spark, sys.argv[2])
     small.run("spark")
     # what Great Expectations is given: the files' rows, read by tasks

@@ -24,7 +24,7 @@ from muntin.states.dense import Dense
 from muntin.states.layout import Layout, Lifted
 from muntin.states.linked import Linked
 from muntin.states.rows_in_slots import Extent, rows_in_slots
-from muntin.testing.in_process import InProcess
+from muntin.tasks import Local
 
 ROWS = 6_000
 HOUR = timedelta(hours=1)
@@ -93,7 +93,7 @@ def write(folder: Path, times: Callable[[np.ndarray], pa.Array], **how: Any) -> 
 
 def result(pipeline: Pipeline, root: Path) -> tuple[list[str], list[Any], list[Any]]:
     """The names of all files of states, which tell their content and their newest time; counts of the batch; refused rows."""
-    (batch,) = run(pipeline, root=root, start=START, end=START + HOUR, spark=InProcess()).batches
+    (batch,) = run(pipeline, root=root, start=START, end=START + HOUR, spark=Local(1)).batches
     refused = quarantined(pipeline, root=root).select(["file", "position", "reason"]).to_pylist()
     names = sorted(str(path.relative_to(root)) for path in root.rglob("frames/**/*.parquet"))
     return names, [batch.rows_read, batch.rows_accepted, batch.rows_quarantined], sorted(tuple(row.values()) for row in refused)

@@ -15,11 +15,11 @@ from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.jobs.bound import bind
 from muntin.jobs.pending import accumulated
-from muntin.testing.in_process import InProcess
+from muntin.tasks import Local
 from muntin.windows.session import Session
 
 START, HOUR = datetime(2024, 1, 1, tzinfo=UTC), timedelta(hours=1)
-HERE = InProcess()
+HERE = Local(1)
 EVENTS = 400
 
 
@@ -52,7 +52,7 @@ def pipeline(folder: Path, **more: object) -> Pipeline:
 
 
 def ran(what: Pipeline, root: Path, first: int, end: int) -> None:
-    run(what, root=root, start=START + first * HOUR, end=START + end * HOUR, spark=HERE)  # type: ignore[arg-type]
+    run(what, root=root, start=START + first * HOUR, end=START + end * HOUR, spark=HERE)
 
 
 def of_frames(what: Pipeline, root: Path, first: int, end: int) -> None:

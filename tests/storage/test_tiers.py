@@ -21,11 +21,11 @@ from muntin.jobs.run import finalize_task
 from muntin.jobs.shards import shard
 from muntin.jobs.shards.tiers import Tiers, tiers_of
 from muntin.jobs.upkeep.tiers import make_tiers
+from muntin.tasks import Local
 from tests import case_counts
 from tests.properties.equal_values import bitwise
-from tests.storage.spark_in_process import Here
 
-HERE: Any = Here()
+HERE: Any = Local(2)
 START, MINUTE = datetime(2024, 1, 1, tzinfo=UTC), timedelta(minutes=1)
 SCHEMA = pa.schema([("at", pa.timestamp("us", tz="UTC")), ("k", pa.int64()), ("n", pa.int64()), ("x", pa.float64())])
 EXACT = {

@@ -14,9 +14,9 @@ from muntin import aggregates as agg
 from muntin.files.paths import AnyPath, path_of
 from muntin.jobs.bound import bind
 from muntin.store.delta import DeltaStore
-from tests.storage.spark_in_process import Here
+from muntin.tasks import Local
 
-HERE = Here()
+HERE = Local(2)
 START = datetime(2024, 1, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 SCHEMA = pa.schema([("t", pa.timestamp("us", tz="UTC")), ("k", pa.string()), ("x", pa.float64())])

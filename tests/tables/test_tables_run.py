@@ -1,7 +1,6 @@
 """Runs over a Delta table: what comes late, what plan and outdated tell, types, and what is said where the table cannot be read."""
 
 import time
-from contextlib import nullcontext
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,6 @@ from muntin.jobs.look.plan import plan
 from muntin.jobs.run.check import check_definition
 from muntin.jobs.upkeep.outdated import outdated
 from muntin.testing import run_here, windows_of
-from muntin.testing.in_process import InProcess
 from tests.tables.delta_tables import append, dated, without_log_before
 
 START = datetime(2024, 5, 1, tzinfo=UTC)
@@ -41,11 +39,11 @@ def hourly(table: object, **more: Any) -> Pipeline:
 
 
 def run(pipeline: Pipeline, root: object, begin: int, end: int) -> Any:
-    return run_here(pipeline, root=root, start=START + begin * HOUR, end=START + end * HOUR)  # type: ignore[arg-type]
+    return run_here(pipeline, root=root, start=START + begin * HOUR, end=START + end * HOUR)
 
 
 def totals(pipeline: Pipeline, root: object) -> list[float]:
-    return read(pipeline, "hour", root=root).sort_by("window_start")["total"].to_pylist()  # type: ignore[arg-type]
+    return read(pipeline, "hour", root=root).sort_by("window_start")["total"].to_pylist()
 
 
 @pytest.fixture
@@ -179,11 +177,6 @@ def test_a_definition_is_checked_by_the_first_files(table: Path) -> None:
     assert len(check_definition(late, root=table.parent / "state")) == 1
 
 
-@pytest.fixture
-def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("muntin.jobs.run.run.session_or_local", lambda _given: nullcontext(InProcess()))
-
-
 DEFINITION = """
 from datetime import UTC, datetime
 from muntin import Pipeline, aggregates as agg, sources, windows
@@ -199,7 +192,6 @@ hourly = Pipeline(
 """
 
 
-@pytest.mark.usefixtures("in_process")
 @pytest.mark.parametrize(
     ("how", "said", "mend"),
     [

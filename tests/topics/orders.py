@@ -9,7 +9,7 @@ from muntin import Pipeline, aggregates, sources, windows
 from muntin.jobs.look.read import read
 from muntin.jobs.reports import RunReport
 from muntin.jobs.run.run import run
-from muntin.testing.in_process import InProcess
+from muntin.tasks import Local
 from tests.kafka_broker import Broker, Row
 
 DAY = datetime(2024, 1, 1, tzinfo=UTC)
@@ -53,7 +53,7 @@ def pipeline(source: Any, **settings: Any) -> Pipeline:
 
 def ran(of: Pipeline, root: str, start: float, end: float, **settings: Any) -> RunReport:
     """A run over some hours, without Spark."""
-    return run(of, root=root, start=hour(start), end=hour(end), spark=InProcess(), **settings)
+    return run(of, root=root, start=hour(start), end=hour(end), spark=Local(1), **settings)
 
 
 def totals(of: Pipeline, root: str) -> Mapping[float, float]:

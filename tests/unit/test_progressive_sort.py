@@ -16,8 +16,8 @@ import pytest
 from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError
+from muntin.tasks import Local
 from muntin.testing import windows_of
-from muntin.testing.in_process import InProcess
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 DAY, SECOND = timedelta(days=1), timedelta(seconds=1)
@@ -159,11 +159,11 @@ def written(folder: Path, batch: int, values: list[int]) -> None:
 # a run behind each batch, and again behind a batch that is replaced, gives what a clean run gives
 @pytest.mark.parametrize("flush", [False, True])
 def test_any_replaced_batch_gives_a_clean_run(flush: bool, tmp_path: Path) -> None:
-    pipeline, spark = sorting(by_v(3, flush=flush), str(tmp_path / "{start:%Y-%m-%d}.parquet")), InProcess()
+    pipeline, spark = sorting(by_v(3, flush=flush), str(tmp_path / "{start:%Y-%m-%d}.parquet")), Local(1)
     given = [[5, 1, 4], [2, 3], [9, 0], [8]]
 
     def ran(root: str, first: int, last: int) -> pa.Table:
-        run(pipeline, root=tmp_path / root, start=START + first * DAY, end=START + (last + 1) * DAY, spark=spark, validate=False)  # type: ignore[arg-type]
+        run(pipeline, root=tmp_path / root, start=START + first * DAY, end=START + (last + 1) * DAY, spark=spark, validate=False)
         return read(pipeline, "w", root=tmp_path / root)
 
     for batch, values in enumerate(given):
@@ -182,7 +182,7 @@ def test_any_replaced_batch_gives_a_clean_run(flush: bool, tmp_path: Path) -> No
     [
         (lambda: windows.progressive_sort(0, by="v"), "0 is not a number of rows"),
         (lambda: windows.progressive_sort(True, by="v"), "True is not a number of rows"),
-        (lambda: windows.progressive_sort(1.5, by="v"), r"1\.5 is not a number of rows"),  # type: ignore[arg-type]
+        (lambda: windows.progressive_sort(1.5, by="v"), r"1\.5 is not a number of rows"),
         (lambda: windows.progressive_sort(3, by=" "), "not a SQL expression"),
         (lambda: windows.progressive_sort(3, by="random()"), "something else each time"),
         (lambda: windows.progressive_sort(3, by="a, b"), "not one expression"),

@@ -12,7 +12,7 @@ import pytest
 from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError
-from muntin.testing.in_process import InProcess
+from muntin.tasks import Local
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -35,7 +35,7 @@ def flow(tmp_path_factory: pytest.TempPathFactory) -> tuple[Pipeline, Path]:
         hours = [day * 24 + hour for hour in range(0, 24, 3)]
         rows = [{"t": START + hour * HOUR, "k": ["a", "b", None][hour % 5 % 3], "number": hour % 2, "v": hour} for hour in hours]
         pq.write_table(pa.Table.from_pylist(rows), folder / f"{day + 1:02d}.parquet")
-    session: Any = InProcess()
+    session: Any = Local(1)
     run(defined, root=folder / "state", start=START, end=START + 72 * HOUR, spark=session)
     return defined, folder / "state"
 

@@ -14,8 +14,8 @@ import pytest
 from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError
+from muntin.tasks import Local
 from muntin.testing import report_of, windows_of
-from muntin.testing.in_process import InProcess
 
 START = datetime(2024, 3, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -88,7 +88,7 @@ def test_every_kind_gives_what_runs_over_files_publish(kind: str, policy: str, t
     defined = flow(source=source, windows={"w": KINDS[kind]}, watermark=policy, derive={"double": "2 * n"}, where="v <> 3")
     for number, batch in enumerate(rows):
         pq.write_table(pa.Table.from_pylist(batch), tmp_path / f"{at(number, 0):%Y-%m-%d}.parquet")
-        run(defined, root=tmp_path / "state", start=at(number, 0), end=at(number + 1, 0), spark=InProcess())  # type: ignore[arg-type]
+        run(defined, root=tmp_path / "state", start=at(number, 0), end=at(number + 1, 0), spark=Local(1))
     for provisional in (False, True):
         wanted = read(defined, "w", root=tmp_path / "state", provisional=provisional)
         assert windows_of(defined, rows, provisional=provisional).equals(wanted)

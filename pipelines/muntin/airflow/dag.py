@@ -12,6 +12,8 @@ from muntin.airflow.silence import deadline_of
 from muntin.airflow.spark import CONNECTION
 from muntin.definition.extras import need
 from muntin.definition.relative_paths import known
+from muntin.errors import DefinitionError
+from muntin.jobs.spark_needed import spark_needed
 from muntin.sources import WindowSource
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ def airflow_dag(
     root: str | AnyPath | None = None,
     catchup: bool = True,
     max_active_runs: int = 16,
-    conn_id: str = CONNECTION,
+    spark: str | None = CONNECTION,
     **options: Any,  # noqa: ANN401 - whatever airflow.sdk.DAG takes
 ) -> DAG:
     """The DAG of a pipeline, under the pipeline's name. Assign it to a global name in a file of the DAG folder.
@@ -40,15 +42,18 @@ def airflow_dag(
         root: the folder of the state; None is `MUNTIN_ROOT`, else `state`. A relative path is below the project's folder.
         catchup: whether Airflow schedules past intervals by itself. Skipped intervals are missing in the history.
         max_active_runs: how many runs may be active at once, not counting backfills.
-        conn_id: the connection that says where Spark is; if it does not exist, Spark is local.
+        spark: the connection that says where Spark is; if it does not exist, Spark is local. None: tasks run in Airflow's own worker,
+            without Spark and without Java, for batches that a worker computes in seconds.
         **options: further arguments of `airflow.sdk.DAG`: default_args, tags, end_date, on_failure_callback...
 
     Raises:
         DefinitionError: a schedule whose intervals Airflow cannot have, a root that is an address of no object store, or alerts of a
-            silence to nobody with a name.
+            silence to nobody with a name; `spark=None` where the definition needs Spark.
     """
     need("airflow")
     known(str(root or ""), "root")
+    if spark is None and (what := spark_needed(pipeline)):
+        raise DefinitionError(f"airflow_dag({pipeline.name}, spark=None): {what} needs Spark; leave spark= out")
     from airflow.sdk import DAG
 
     from muntin.airflow.tasks import add_tasks
@@ -62,7 +67,7 @@ def airflow_dag(
         **{"params": _params(), "tags": ["muntin"], "doc_md": _described(pipeline), **_with_deadline(options, deadline_of(pipeline))},
     )
     dag.fileloc = sys._getframe(1).f_code.co_filename  # noqa: SLF001 - as airflow.sdk.dag does: the definition's file, not this one
-    add_tasks(dag, pipeline, root=root, conn_id=conn_id)
+    add_tasks(dag, pipeline, root=root, spark=spark)
     return dag
 
 

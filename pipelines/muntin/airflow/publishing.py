@@ -16,14 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
-    from pyspark.sql import SparkSession
-
     from muntin.airflow.place import Place
     from muntin.jobs.changes import Changes
     from muntin.jobs.metrics import Metric
     from muntin.jobs.reports import BatchReport
+    from muntin.tasks import Runner
 
-    Session = Callable[[], AbstractContextManager[SparkSession]]
+    Again = Callable[[], AbstractContextManager[Runner]]
     Published = Mapping[str, Sequence[int]]
     Holes = list[list[int]]
     Quality = Sequence[Mapping[str, Any]]
@@ -36,15 +35,15 @@ def publish(
     staged: Mapping[str, Any],
     accumulated: Mapping[str, Any],
     quality: Quality,
-    session: Session,
+    again: Again,
     record: Callable[[Callable[[], Sequence[Metric]]], None] = lambda _: None,
 ) -> dict[str, Any]:
-    """Publish the staged windows. If another run published since, finalize and validate again, in a session of its own.
+    """Publish the staged windows. If another run published since, finalize and validate again, with a session of its own.
 
     Args:
         place: of the run.
         staged, accumulated, quality: what the earlier tasks returned.
-        session: opens a session of Spark.
+        again: gives who runs tasks, for the case that there are any.
         record: called with what works out the metrics of the publication.
 
     Returns:
@@ -60,7 +59,7 @@ def publish(
 
     check_same(place, accumulated)
     begin(place.bound)
-    done, missing, quality = _publish(place, staged, quality, session)
+    done, missing, quality = _publish(place, staged, quality, again)
     batches = {place.interval.start_us, *(start for starts in done.values() for start in starts)}
     reports = _record(place, sorted(batches), changed=accumulated["source_changed"])
     record(lambda: of_publishing(place.bound, reports, [place.interval.start_us], done, instant_us(utc_now(), "now")))
@@ -76,11 +75,11 @@ def publish(
         "waiting_for": [[from_us(low).isoformat(), from_us(high).isoformat()] for low, high in missing],
         "quality": {of_window["window"]: of_window["verdict"] for of_window in quality},
         **({"reports": list(quality)} if place.bound.alerts else {}),
-        **({"sinks": sent_to_sinks(place.bound, session)} if place.bound.sinks else {}),
+        **({"sinks": sent_to_sinks(place.bound, again)} if place.bound.sinks else {}),
     }
 
 
-def _publish(place: Place, staged: Mapping[str, Any], quality: Quality, session: Session) -> tuple[Published, Holes, Quality]:
+def _publish(place: Place, staged: Mapping[str, Any], quality: Quality, again: Again) -> tuple[Published, Holes, Quality]:
     """The published batches by window, the missing intervals, and the reports of validation."""
     from muntin.jobs.promotion import promote_complete
     from muntin.jobs.run.publish import publish as commit
@@ -95,7 +94,7 @@ def _publish(place: Place, staged: Mapping[str, Any], quality: Quality, session:
         promoted = commit(place.bound, loaded, committed=done.__setitem__, changed=_log_changes)
     except ConflictError as wrong:
         log.info("%s", wrong)
-        return _again(place, staged["folder"], done, session)
+        return _again(place, staged["folder"], done, again)
     _log_promoted(promoted)
     return done, staged["missing"], quality
 
@@ -112,19 +111,21 @@ def _log_changes(window: str, changes: Changes) -> None:
         log.info(line)
 
 
-def _again(place: Place, folder: str, done: Published, session: Session) -> tuple[Published, Holes, Quality]:
+def _again(place: Place, folder: str, done: Published, again: Again) -> tuple[Published, Holes, Quality]:
     """Finalize, validate and publish again, until no other run publishes in between."""
     from muntin.jobs.run.run import finish
 
     place.bound.store.discard(folder)
-    with session() as spark:
-        again = finish(place.bound, spark, [place.interval], validate=True, tell=log.info)
-    _log_promoted(again.promoted)
-    for window, parts in again.changed.items():
+    with again() as runner:
+        finished = finish(place.bound, runner, [place.interval], validate=True, tell=log.info)
+    _log_promoted(finished.promoted)
+    for window, parts in finished.changed.items():
         for changes in parts:
             _log_changes(window, changes)
-    both = {window: tuple(sorted({*done.get(window, ()), *again.published.get(window, ())})) for window in {**done, **again.published}}
-    return both, [list(hole) for hole in again.missing], again.quality
+    both = {
+        window: tuple(sorted({*done.get(window, ()), *finished.published.get(window, ())})) for window in {**done, **finished.published}
+    }
+    return both, [list(hole) for hole in finished.missing], finished.quality
 
 
 def _record(place: Place, starts: Sequence[int], *, changed: bool) -> list[BatchReport]:

@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 import logging
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
     from pyspark.sql import SparkSession
 
     from muntin.jobs.bound import Bound
     from muntin.sinks.addresses import Connection
+    from muntin.tasks import Runner
 
 log = logging.getLogger("muntin")
 
 
-def sent_to_sinks(bound: Bound, session: Callable[[], AbstractContextManager[SparkSession]]) -> list[str]:
+def sent_to_sinks(bound: Bound, runners: Callable[[], AbstractContextManager[Runner]]) -> list[str]:
     """Send to each sink what it lacks; a line for each that got something or did not.
 
     Args:
         bound: the pipeline.
-        session: opens a session of Spark, for sinks that take a DataFrame.
+        runners: gives who runs tasks, whose session is for sinks that take a DataFrame.
     """
     from muntin.jobs.sending.send import send, told
     from muntin.sinks.delivery import Reach
+
+    @contextmanager
+    def session() -> Iterator[SparkSession | None]:
+        with runners() as runner:
+            yield runner.spark
 
     sent = send(bound, Reach(_asked_for(bound), session))
     for one in sent:

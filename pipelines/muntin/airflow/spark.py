@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+    from muntin.tasks import Runner
+
 CONNECTION = "spark_default"
 
 
@@ -49,7 +51,7 @@ def connection(conn_id: str) -> Any | None:  # noqa: ANN401 - Airflow's connecti
 
 def local_settings() -> dict[str, str]:
     """The settings of a local session. Spark's warnings are silenced: a task's log would be full of them."""
-    from muntin.spark.spark_session import LOCAL
+    from muntin.spark.session import LOCAL
 
     return {**LOCAL, "spark.log.level": "ERROR"}
 
@@ -60,7 +62,7 @@ def use_python(settings: Mapping[str, Any]) -> None:
     That which the settings of a session name, as `spark-submit` would have it: PySpark itself looks at `PYSPARK_PYTHON` alone. Without
     either it is this interpreter, not the first `python3` of the path. Tasks of one process may have different settings.
     """
-    from muntin.spark.spark_session import check_packages
+    from muntin.spark.session import check_packages
 
     check_packages()
     logging.getLogger("py4j").setLevel(logging.WARNING)
@@ -85,9 +87,20 @@ def ship_by_value(folder: Path) -> None:
             cloudpickle.register_pickle_by_value(module)
 
 
+def runner_of(session: SparkSession | None) -> Runner:
+    """Who runs the tasks of jobs in a task of Airflow: Spark, or the task itself."""
+    from muntin.tasks import Local
+    from muntin.tasks.spark import OnSpark
+
+    return OnSpark(session) if session else Local()
+
+
 @contextmanager
-def spark_session(conn_id: str, dag_file: str) -> Iterator[SparkSession]:
-    """The session that `@task.pyspark` would give, for a task that seldom needs a session. It is stopped at the end."""
+def runner_again(conn_id: str | None, dag_file: str) -> Iterator[Runner]:
+    """As `runner_of` the session that `@task.pyspark` would give, which is stopped at the end; for a task that seldom needs one."""
+    if conn_id is None:
+        yield runner_of(None)
+        return
     from pyspark.sql import SparkSession
 
     settings = _settings(connection(conn_id))
@@ -98,7 +111,7 @@ def spark_session(conn_id: str, dag_file: str) -> Iterator[SparkSession]:
         builder = builder.config(key, value)
     session = builder.getOrCreate()
     try:
-        yield session
+        yield runner_of(session)
     finally:
         session.stop()
 

@@ -12,10 +12,9 @@ from muntin.errors import ConflictError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pyspark.sql import SparkSession
-
     from muntin.airflow.place import Place
     from muntin.jobs.reports import Accumulated
+    from muntin.tasks import Runner
 
 log = logging.getLogger("muntin")
 
@@ -27,12 +26,12 @@ def check(place: Place) -> None:
     try_out(place.bound, [place.interval])
 
 
-def accumulate(place: Place, spark: SparkSession, told: Callable[[Sequence[Accumulated]], None] = lambda _: None) -> dict[str, Any]:
+def accumulate(place: Place, runner: Runner, told: Callable[[Sequence[Accumulated]], None] = lambda _: None) -> dict[str, Any]:
     """Read the interval's events into states; from an upstream every batch published since the last run.
 
     Args:
         place: of the run.
-        spark: the session.
+        runner: who runs the tasks.
         told: called with the batches that were read.
 
     Returns:
@@ -47,7 +46,7 @@ def accumulate(place: Place, spark: SparkSession, told: Callable[[Sequence[Accum
     adopt(place.bound)
     found = news(place.bound, unread=True)
     again = by_itself(place.bound.pipeline, place.bound.root)
-    batches = read(place.bound, spark, sorted({place.interval, *found.intervals, *again}))
+    batches = read(place.bound, runner, sorted({place.interval, *found.intervals, *again}))
     changed = record_accumulated(place.bound.store, batches, utc_now())
     found.remember(place.bound)
     told(batches)
@@ -65,7 +64,7 @@ def accumulate(place: Place, spark: SparkSession, told: Callable[[Sequence[Accum
     }
 
 
-def finalize(place: Place, spark: SparkSession, accumulated: Mapping[str, Any]) -> dict[str, Any]:
+def finalize(place: Place, runner: Runner, accumulated: Mapping[str, Any]) -> dict[str, Any]:
     """Stage the windows of all batches that changed.
 
     Returns:
@@ -77,13 +76,13 @@ def finalize(place: Place, spark: SparkSession, accumulated: Mapping[str, Any]) 
     from muntin.jobs.run.finalize import finalize as stage
 
     check_same(place, accumulated)
-    staged = stage(place.bound, spark, [place.interval.start_us])
+    staged = stage(place.bound, runner, [place.interval.start_us])
     for line in log_lines.staged(staged, place.interval):
         log.info(line)
     return {"folder": staged.folder if staged.windows else None, "missing": staged.missing, KEY: accumulated.get(KEY)}
 
 
-def validate(place: Place, spark: SparkSession, staged: Mapping[str, Any]) -> list[dict[str, Any]]:
+def validate(place: Place, runner: Runner, staged: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Hold the staged windows against their suites, and return the reports.
 
     Raises:
@@ -105,7 +104,7 @@ def validate(place: Place, spark: SparkSession, staged: Mapping[str, Any]) -> li
     if is_stale(place.bound.store, loaded):
         log.info("another run published since these windows were staged: the task publish will finalize and validate again")
         return []
-    reports = validate_staged(place.bound, spark, loaded)
+    reports = validate_staged(place.bound, runner, loaded)
     for line in log_lines.validated(reports, loaded):
         log.info(line)
     return reports

@@ -12,7 +12,7 @@ from muntin.airflow.events import extras
 from muntin.airflow.imported_ahead import check_libraries
 from muntin.airflow.killed import end_when_killed
 from muntin.airflow.place import place_of
-from muntin.airflow.spark import locate_spark, spark_session
+from muntin.airflow.spark import locate_spark, runner_again, runner_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,23 +25,24 @@ if TYPE_CHECKING:
     from muntin.jobs.reports import Accumulated
 
 
-def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | AnyPath | None, conn_id: str) -> None:
-    """Add accumulate, finalize, validate and publish, in this order, to a DAG."""
+def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | AnyPath | None, spark: str | None) -> None:
+    """Add accumulate, finalize, validate and publish, in this order, to a DAG. `spark`: the connection; None: there is no Spark."""
     from airflow.sdk import task
 
     place, told = partial(place_of, pipeline, root=root), partial(ending_told, pipeline, root)
     failing, ending = callbacks(pipeline, root, dag.default_args)
     options = {"dag": dag, "multiple_outputs": False, "show_return_value_in_logs": False, **failing}
-    locate_alone = locate_spark(conn_id)
+    locate_alone = locate_spark(spark) if spark else None
 
     def locate(context: Context) -> None:
         """Say where Spark is. The credentials first: workers of a local Spark have the environment that it starts in."""
         begin(context)
         with told(context):
             place(context)
-            locate_alone(context)
+            if locate_alone:
+                locate_alone(context)
 
-    on_spark = partial(task.pyspark, conn_id=conn_id, pre_execute=locate, **options)
+    computing = partial(task.pyspark, conn_id=spark, **options) if spark else partial(task, **options)
 
     def checked(context: Context) -> None:
         """Refuse a definition that does not fit before Spark starts."""
@@ -49,7 +50,7 @@ def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | AnyPath | None, conn_
             steps.check(place(context))
         locate(context)
 
-    def accumulate(spark: SparkSession, **context: Any) -> dict[str, Any]:  # noqa: ANN401 - Airflow's
+    def accumulate(spark: SparkSession | None = None, **context: Any) -> dict[str, Any]:  # noqa: ANN401 - Airflow's
         """Read the interval's events into states."""
         from muntin.jobs.metrics import of_reading
 
@@ -61,31 +62,31 @@ def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | AnyPath | None, conn_
             lineage.accumulated(at.bound, batches, context["task"])
 
         with told(context):
-            return steps.accumulate(at, spark, read)
+            return steps.accumulate(at, runner_of(spark), read)
 
-    def finalize(accumulated: dict[str, Any], spark: SparkSession, **context: Any) -> dict[str, Any]:  # noqa: ANN401 - Airflow's
+    def finalize(accumulated: dict[str, Any], spark: SparkSession | None = None, **context: Any) -> dict[str, Any]:  # noqa: ANN401 - Airflow's
         """Stage the windows of all batches that changed."""
         with told(context):
-            return steps.finalize(place(context), spark, accumulated)
+            return steps.finalize(place(context), runner_of(spark), accumulated)
 
-    def validate(staged: dict[str, Any], spark: SparkSession, **context: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - Airflow's
+    def validate(staged: dict[str, Any], spark: SparkSession | None = None, **context: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - Airflow's
         """Hold the staged windows against their suites."""
         with told(context):
-            return steps.validate(place(context), spark, staged)
+            return steps.validate(place(context), runner_of(spark), staged)
 
     def publish(accumulated: dict[str, Any], staged: dict[str, Any], quality: list[dict[str, Any]], **context: Any) -> dict[str, Any]:  # noqa: ANN401 - Airflow's
         """Commit the staged windows for readers, and emit an asset event per window."""
         at = place(context)
-        session = partial(spark_session, conn_id, context["dag"].fileloc)
+        again = partial(runner_again, spark, context["dag"].fileloc)
         with told(context, last=True):
-            result = publishing.publish(at, staged, accumulated, quality, session, metrics.record)
+            result = publishing.publish(at, staged, accumulated, quality, again, metrics.record)
             lineage.published(at.bound, result["published"], context["task"])
             emit(pipeline, context["outlet_events"], extras(at, result))
         return result
 
-    accumulated = on_spark(pre_execute=checked)(accumulate)()
-    staged = on_spark()(finalize)(accumulated)
-    quality = on_spark()(validate)(staged)
+    accumulated = computing(pre_execute=checked)(accumulate)()
+    staged = computing(pre_execute=locate)(finalize)(accumulated)
+    quality = computing(pre_execute=locate)(validate)(staged)
     published = task(outlets=[published_alias(pipeline)], pre_execute=begin, **options, **ending)(publish)(accumulated, staged, quality)
     accumulated >> staged >> quality >> published
 

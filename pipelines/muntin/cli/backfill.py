@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from muntin.cli import options as opt
-from muntin.cli.early import start_spark_early
+from muntin.cli.exported import exported
 from muntin.cli.output import columns, say, say_json, stretches
 from muntin.cli.place import placed
 from muntin.cli.quiet import say_what_was_done
 from muntin.cli.run import command_of, say_report
-from muntin.cli.sessions import spark_session
+from muntin.cli.tasks import say_where
 from muntin.cli.working import Tell, working
 from muntin.definition.amounts import many
 
@@ -99,28 +99,27 @@ def run_ranges(
     dry_run: bool,
     promoting: bool = True,
 ) -> "RunReport | None":
-    """Each range in bulk, in one session; one report and one alert over all. None if nothing shall be done but to check the definition.
+    """Each range in bulk, on one runner; one report and one alert over all. None if nothing shall be done but to check the definition.
 
     `link` is the command that goes on, for the alert.
     """
     from muntin.jobs.alerting.told_run import failure_told, told
     from muntin.jobs.run.check import check_range
     from muntin.jobs.run.run import run
-    from muntin.spark.spark_session import session_or_local
+    from muntin.jobs.spark_needed import spark_needed
+    from muntin.tasks import runner_for
 
-    if not dry_run:
-        start_spark_early(pipeline, url)
     for start, end in spans:
         check_range(pipeline, root=root, start=start, end=end, validate=validate, forget=forget)
     if dry_run:
         return None
     one_range = partial(run, pipeline, root=root, validate=validate, forget=forget, promoting=promoting)
-    tell("start Spark")
-    with spark_session(url) as given, session_or_local(given) as active:
+    say_where(pipeline, url)
+    with exported(), runner_for(url, needed=spark_needed(pipeline)) as runner:
         reports = []
         for a, b in spans:
             with failure_told(pipeline, root, a, b, link=link):
-                reports.append(one_range(start=a, end=b, spark=active, progress=_placed(tell, a, b)))
+                reports.append(one_range(start=a, end=b, spark=runner, progress=_placed(tell, a, b)))
     return told(pipeline, root, spans[0][0], spans[-1][1], _joined(reports), link=link)
 
 

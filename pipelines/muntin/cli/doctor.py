@@ -6,10 +6,10 @@ from typing import Annotated
 import typer
 
 from muntin.cli import options as opt
+from muntin.cli.exported import exported
 from muntin.cli.output import say, say_json, stretches
 from muntin.cli.place import placed
 from muntin.cli.quiet import say_what_was_done
-from muntin.cli.sessions import spark_session
 from muntin.cli.working import working
 from muntin.definition.amounts import many
 
@@ -42,10 +42,10 @@ def doctor(
         pipeline, folder = placed(file, name, root)
         found = diagnose(pipeline, root=folder, deep=deep)
         if workers:
-            from muntin.spark.spark_session import session_or_local
+            from muntin.tasks import runner_for
 
-            with spark_session(spark) as given, session_or_local(given) as active:
-                found += examine_versions(active)
+            with runner_for(spark, needed="--workers") as runner:
+                found += examine_versions(runner)
     serious = [one for one in found if not one.mend.startswith("none needed")]
     if as_json:
         say_json({"findings": [asdict(one) for one in found], "versions": versions()})
@@ -70,8 +70,8 @@ def repair(file: opt.File, root: opt.Root = None, name: opt.Name = None, spark: 
         from muntin.jobs.doctor.repair import repair as mend
 
         pipeline, folder = placed(file, name, root)
-        with spark_session(spark) as given:
-            done = mend(pipeline, root=folder, spark=given, progress=tell)
+        with exported():
+            done = mend(pipeline, root=folder, spark=spark, progress=tell)
     if as_json:
         document = {"logs": [str(path) for path in done.logs], "read": list(done.read), "notes": done.notes}
         return say_json(document | {"derived": {window: list(starts) for window, starts in done.derived.items()}})

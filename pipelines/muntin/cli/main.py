@@ -33,7 +33,6 @@ from muntin.cli import (
     vacuum,
     where,
 )
-from muntin.cli.early import alone
 from muntin.cli.failure import exit_status, tell
 from muntin.cli.interrupt import Interrupted, caught, end, listening
 from muntin.cli.output import say
@@ -108,14 +107,23 @@ app.callback(invoke_without_command=True, help=_help(muntin))(muntin)
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; its exit status. Without arguments, those of this process, which is the command's alone."""
-    if arguments is None:
-        alone()
     given = list(sys.argv[1:] if arguments is None else arguments)
     with listening():
         try:
             return _status(given)
         except Interrupted as interrupted:
-            return end(interrupted.number)
+            status = end(interrupted.number)
+            return status if arguments is not None else _leave(status)
+
+
+def _leave(status: int) -> int:
+    """End the process at once where a task still computes, which a thread cannot be told to stop; nothing of it is committed."""
+    local = sys.modules.get("muntin.tasks.local")
+    if local and local.is_at_work():
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+    return status
 
 
 def _status(given: Sequence[str]) -> int:

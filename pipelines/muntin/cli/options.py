@@ -69,7 +69,10 @@ Start = Annotated[
 End = Annotated[datetime, typer.Option("--end", parser=instant, metavar="INSTANT", help="End of the last batch.")]
 Validate = Annotated[bool, typer.Option("--validate/--no-validate", help="Whether expectations guard what is published.")]
 Forget = Annotated[bool, typer.Option("--forget", help="Take out of the windows what was read of batches that have no file any more.")]
-Spark = Annotated[str | None, typer.Option("--spark", metavar="URL", help="Spark Connect, sc://host:port; local if left out.")]
+Spark = Annotated[
+    str | None,
+    typer.Option("--spark", metavar="URL", help="Run tasks on Spark: local[*], spark://host:7077, yarn, k8s://..., sc://host:15002."),
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")]
 Limit = Annotated[int, typer.Option("--limit", min=0, metavar="ROWS", help="At most so many rows of a table; 0 is all.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout, nothing else.")]

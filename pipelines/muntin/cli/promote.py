@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from muntin.cli import options as opt
+from muntin.cli.exported import exported
 from muntin.cli.output import columns, say, say_json
 from muntin.cli.place import looked_at, placed
 from muntin.cli.quiet import say_what_was_done
-from muntin.cli.sessions import spark_session
 from muntin.cli.working import working
 from muntin.definition.amounts import many
 
@@ -106,8 +106,8 @@ def promote(
         from muntin.jobs.upkeep.promote import promote as do
 
         pipeline, folder = placed(file, name, root)
-        with spark_session(spark) as given:
-            done = do(pipeline, root=folder, spark=given, incomplete=incomplete, validate=validate, progress=tell)
+        with exported():
+            done = do(pipeline, root=folder, spark=spark, incomplete=incomplete, validate=validate, progress=tell)
     if as_json:
         return say_json({"promoted": done})
     return say_what_was_done(f"promoted: {', '.join(done)}" if done else f"{pipeline.name}: this definition is current already")

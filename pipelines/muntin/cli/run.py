@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muntin.cli import options as opt
-from muntin.cli.early import start_spark_early
+from muntin.cli.exported import exported
 from muntin.cli.output import columns, moment, say_json, stretches
 from muntin.cli.place import placed
 from muntin.cli.quiet import say_what_was_done
-from muntin.cli.sessions import spark_session
+from muntin.cli.tasks import say_where
 from muntin.cli.working import working
 from muntin.definition.amounts import many
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
     from muntin.jobs.reports import BatchReport, RunReport
 
-STEPS = ("start Spark", "accumulate", "finalize", "validate", "publish")
+STEPS = ("accumulate", "finalize", "validate", "publish")
 _SHOWN = 40
 
 
@@ -46,13 +46,13 @@ def run(
     """
     with working(*STEPS) as tell:
         pipeline, folder = placed(file, name, root)
-        start_spark_early(pipeline, spark)
+        say_where(pipeline, spark)
         from muntin.jobs.alerting.told_run import run_and_tell
 
         link = command_of("run", file, name, folder, start, end)
         options = {"validate": validate, "forget": forget, "progress": tell}
-        with spark_session(spark) as session:
-            report = run_and_tell(pipeline, root=folder, start=start, end=end, link=link, spark=session, **options)
+        with exported():
+            report = run_and_tell(pipeline, root=folder, start=start, end=end, link=link, spark=spark, **options)
     if as_json:
         return say_json(report.to_dict())
     say_report(report)

@@ -10,8 +10,9 @@ from muntin.cli.place import looked_at
 from muntin.cli.working import working
 
 if TYPE_CHECKING:
+    from muntin.jobs.bound import Bound
+    from muntin.jobs.sending.catch_up import Sent
     from muntin.jobs.sending.standing import SinkStanding
-    from muntin.sinks.delivery import Reach
 
 Send = Annotated[bool, typer.Option("--send", help="Send to each sink what it lacks.")]
 Anew = Annotated[bool, typer.Option("--anew", help="With --send: send all windows, and let them take the place of what is there.")]
@@ -37,14 +38,13 @@ def sinks(
     if anew and not send:
         raise typer.BadParameter("--anew: say --send, too")
     with working():
-        from muntin.jobs.sending.send import send as to_all
         from muntin.jobs.sending.send import told
         from muntin.jobs.sending.standing import standings
         from muntin.jobs.state_folders import bind_existing
 
         pipeline, folder = looked_at(file, name, root)
         bound = bind_existing(pipeline, folder)
-        sent = to_all(bound, _reach(), anew=anew) if send else ()
+        sent = _sent(bound, anew=anew) if send else ()
         found = standings(bound)
     if as_json:
         say_json([one.to_dict() for one in found])
@@ -55,12 +55,13 @@ def sinks(
     return _FAILED if any(one.failed for one in sent) else 0
 
 
-def _reach() -> "Reach":
-    from muntin.sinks.addresses import of_environment
-    from muntin.sinks.delivery import Reach
-    from muntin.spark.spark_session import session_or_local
+def _sent(bound: "Bound", *, anew: bool) -> "tuple[Sent, ...]":
+    from muntin.jobs.sending.send import reach_of, send
+    from muntin.jobs.spark_needed import spark_needed
+    from muntin.tasks import runner_for
 
-    return Reach(of_environment, lambda: session_or_local(None))
+    with runner_for(needed=spark_needed(bound.pipeline)) as runner:
+        return send(bound, reach_of(runner.spark), anew=anew)
 
 
 def _table(found: "list[SinkStanding]") -> str:

@@ -27,8 +27,6 @@ def working(*steps: str) -> Iterator[Tell]:
             reached(step)
             show(step)
 
-        if steps:
-            tell(steps[0])
         yield tell
 
 

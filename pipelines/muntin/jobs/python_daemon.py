@@ -63,15 +63,10 @@ def work() -> None:
 
 def main() -> None:
     """Be the daemon of a session, or have a Python be it that has imported already."""
-    from muntin.spark.early_python import EARLY, be_early, work_early
     from muntin.spark.ready_python import is_of_a_session, key, run
     from muntin.spark.unpacked import use_folders
 
     use_folders()
-    if sys.argv[1:2] == [EARLY]:
-        be_early(load, work)
-    if work_early():
-        return
     if is_of_a_session() and os.environ.get("MUNTIN_READY_PYTHON") != "off":
         with suppress(OSError):
             run(load, work, key(Path(__file__).parents[1], sys.path))

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 SECONDS = "MUNTIN_SQL_SECONDS"
+_at_work: set[duckdb.DuckDBPyConnection] = set()
 USUAL = 3600.0  # for a split, about 48 MB of files
 
 
@@ -36,6 +37,7 @@ def in_time(session: duckdb.DuckDBPyConnection, what: Sequence[str]) -> Iterator
     timer = Timer(limit, stop)
     timer.daemon = True
     timer.start()
+    _at_work.add(session)
     try:
         yield
     except duckdb.InterruptException as wrong:
@@ -45,7 +47,14 @@ def in_time(session: duckdb.DuckDBPyConnection, what: Sequence[str]) -> Iterator
             f"{', '.join(what)}: SQL of the definition ran longer than {limit:g} s; {SECONDS}=7200 lets it run longer"
         ) from wrong
     finally:
+        _at_work.discard(session)
         timer.cancel()
+
+
+def interrupt_all() -> None:
+    """Interrupt the SQL of all threads, when the whole process is to end."""
+    for session in [*_at_work]:
+        session.interrupt()
 
 
 def _limit() -> float:

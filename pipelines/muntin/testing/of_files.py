@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muntin.definition.relative_paths import at_home
 from muntin.definition.spelling import did_you_mean
@@ -11,15 +11,13 @@ from muntin.errors import DefinitionError
 from muntin.jobs.definition_files import run_file
 from muntin.jobs.home import dags_holder
 from muntin.jobs.run.run import run
-from muntin.testing.in_process import InProcess
+from muntin.tasks import Local
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from muntin.definition.pipeline import Pipeline
     from muntin.jobs.reports import RunReport
-
-_IN_PROCESS: Any = InProcess()
 
 
 def pipeline_of(file: str | Path, *, name: str | None = None, home: str | Path | None = None) -> Pipeline:
@@ -52,4 +50,4 @@ def run_here(pipeline: Pipeline, *, root: str | Path, start: datetime, end: date
     Raises:
         MuntinError: as `run`.
     """
-    return run(pipeline, root=root, start=start, end=end, spark=_IN_PROCESS, validate=False)
+    return run(pipeline, root=root, start=start, end=end, spark=Local(), validate=False)

@@ -7,15 +7,15 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muntin.definition.instants import from_us
 from muntin.errors import DefinitionError
 from muntin.jobs.look.read import read
 from muntin.jobs.run.run import run
 from muntin.sources import FileSource, WindowSource
+from muntin.tasks import Local
 from muntin.testing.given_rows import Batches, as_files, intervals_of, of_source, source_in, tables_of, write_rows
-from muntin.testing.in_process import InProcess
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline
     from muntin.definition.schedule import Interval
     from muntin.jobs.reports import BatchReport
-
-_IN_PROCESS: Any = InProcess()
 
 
 def windows_of(
@@ -119,7 +117,7 @@ def _lowest_first(pipeline: Pipeline) -> list[Pipeline]:
 
 def _run(pipeline: Pipeline, root: str, intervals: Sequence[Interval]) -> tuple[BatchReport, ...]:
     start, end = from_us(intervals[0].start_us), from_us(intervals[-1].end_us)
-    return run(pipeline, root=root, start=start, end=end, spark=_IN_PROCESS, validate=False).batches
+    return run(pipeline, root=root, start=start, end=end, spark=Local(), validate=False).batches
 
 
 def _stretches(intervals: Sequence[Interval]) -> list[Sequence[Interval]]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from muntin.cli.place import placed
 from muntin.jobs.run.run import run
-from muntin.testing.in_process import InProcess
+from muntin.tasks import Local
 
 DAYS = range(1, 8)
 MENDED = 3
@@ -72,4 +72,4 @@ def publish_week(folder: Path, root: Path) -> None:
     """All days at once, without Spark."""
     pipeline, root = placed(folder / "dags/shop.py", None, root)
     start, end = (datetime(2024, 1, day, tzinfo=UTC) for day in (DAYS[0], DAYS[-1] + 1))
-    run(pipeline, root=root, start=start, end=end, spark=InProcess())  # type: ignore[arg-type]
+    run(pipeline, root=root, start=start, end=end, spark=Local(1))

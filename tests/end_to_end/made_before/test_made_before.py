@@ -11,7 +11,7 @@ from muntin import Pipeline, read, run
 from muntin.store.delta import DeltaStore
 from muntin.store.paths import parse_states_path
 from muntin.store.state import states_of
-from muntin.testing.in_process import InProcess
+from muntin.tasks import Local
 from tests.end_to_end.made_before.definitions import END, START, every_kind, rows_alone, write
 
 HERE = Path(__file__).parent
@@ -41,12 +41,12 @@ def same(pipeline: Pipeline, one: Path, other: Path) -> None:
 
 def test_what_was_published_is_read_and_replaced_as_if_written_today(project: Path) -> None:
     old, new, pipeline = project / "state", project / "new", every_kind(project / "data")
-    run(pipeline, root=new, start=START, end=END, spark=InProcess())
+    run(pipeline, root=new, start=START, end=END, spark=Local(1))
     assert states_of(old / "every_kind")[0].name == states_of(new / "every_kind")[0].name
     same(pipeline, old, new)
     write(project / "data", 1, seed=1)
     for root in (old, new):
-        run(pipeline, root=root, start=START + timedelta(days=1), end=START + timedelta(days=2), spark=InProcess())
+        run(pipeline, root=root, start=START + timedelta(days=1), end=START + timedelta(days=2), spark=Local(1))
     same(pipeline, old, new)
     assert {each.name for each in (old / "every_kind/windows").iterdir()} == {*pipeline.windows}  # at the path that stays
     assert not [*old.glob("every_kind/*/windows/*")]
@@ -65,13 +65,13 @@ def test_rows_of_format_4_lie_beside_rows_that_hold_values_once(tmp_path: Path, 
     project = with_state(tmp_path, "state_of_format_4")
     old, new, pipeline = project / "state", project / "new", rows_alone(project / "data")
     assert all("sum_x" in names for names in columns(old / pipeline.name))
-    run(pipeline, root=new, start=START, end=END, spark=InProcess())
+    run(pipeline, root=new, start=START, end=END, spark=Local(1))
     assert states_of(old / pipeline.name)[0].name == states_of(new / pipeline.name)[0].name
     same(pipeline, old, new)
     all_columns = {1: [True, False, True], 2: [True, False, False], 0: [False, False, False]}
     for day, expected in all_columns.items():
         write(project / "data", day, seed=1)
         for root in (old, new):
-            run(pipeline, root=root, start=START + timedelta(days=day), end=START + timedelta(days=day + 1), spark=InProcess())
+            run(pipeline, root=root, start=START + timedelta(days=day), end=START + timedelta(days=day + 1), spark=Local(1))
         same(pipeline, old, new)
         assert ["sum_x" in names for names in columns(old / pipeline.name)] == expected

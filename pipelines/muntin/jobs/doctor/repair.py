@@ -18,10 +18,11 @@ from muntin.jobs.reports_table import record_accumulated, record_published, utc_
 from muntin.jobs.run.accumulate import accumulate
 from muntin.jobs.run.batch_reports import batch_reports
 from muntin.jobs.run.run import finish
+from muntin.jobs.spark_needed import spark_needed
 from muntin.jobs.state_folders import bind_existing
 from muntin.jobs.window_tables import place, published
-from muntin.spark.spark_session import session_or_local
 from muntin.store.store import Change
+from muntin.tasks import runner_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
     from muntin.jobs.bound import Bound
     from muntin.jobs.doctor.finding import Damage
+    from muntin.tasks import Runner
 
 _ASIDE = ".damaged"
 
@@ -58,7 +60,11 @@ class Repaired:
 
 
 def repair(
-    pipeline: Pipeline, *, root: str | AnyPath, spark: SparkSession | None = None, progress: Callable[[str], None] = lambda _: None
+    pipeline: Pipeline,
+    *,
+    root: str | AnyPath,
+    spark: SparkSession | str | Runner | None = None,
+    progress: Callable[[str], None] = lambda _: None,
 ) -> Repaired:
     """Mend a state. What is damaged stays beside under a name that ends with `.damaged`.
 
@@ -119,7 +125,9 @@ def _forget(bound: Bound, window: str, notes: Sequence[tuple[str, ...]]) -> int:
     return len(named)
 
 
-def _derived(bound: Bound, damage: Damage, spark: SparkSession | None, progress: Callable[[str], None]) -> dict[str, tuple[int, ...]]:
+def _derived(
+    bound: Bound, damage: Damage, spark: SparkSession | str | Runner | None, progress: Callable[[str], None]
+) -> dict[str, tuple[int, ...]]:
     """Read the lost batches again, and derive what is lost of windows."""
     after = bound.pipeline.intervals.after
     read = [Interval(start, after(start)) for start in damage.states]
@@ -127,12 +135,11 @@ def _derived(bound: Bound, damage: Damage, spark: SparkSession | None, progress:
     asked = sorted({*read, *(Interval(start, after(start)) for start in lost)})
     if not asked and not any(pending.work for pending in pending_windows(bound, [])):
         return {}
-    progress("start Spark")
-    with session_or_local(spark) as active:
+    with runner_for(spark, needed=spark_needed(bound.pipeline)) as runner:
         if read:
             progress(f"read {many(len(read), 'batch')} again")
-            record_accumulated(bound.store, accumulate(bound, active, read), utc_now())
-        finished = finish(bound, active, asked, validate=True, tell=progress)
+            record_accumulated(bound.store, accumulate(bound, runner, read), utc_now())
+        finished = finish(bound, runner, asked, validate=True, tell=progress)
     published_starts = sorted({start for starts in finished.published.values() for start in starts})
     intervals = [Interval(start, after(start)) for start in published_starts]
     record_published(bound.store, batch_reports(bound, intervals), utc_now())

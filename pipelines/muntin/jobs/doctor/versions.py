@@ -11,7 +11,7 @@ from muntin.jobs.doctor.finding import Finding
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pyspark.sql import SparkSession
+    from muntin.tasks import Runner
 
 PACKAGES = ("muntin", "deltalake", "duckdb", "numba", "numpy", "pyarrow", "pyspark")
 _NONE = "not installed"
@@ -29,11 +29,9 @@ def _of(name: str) -> str:
         return _NONE
 
 
-def examine_versions(spark: SparkSession) -> list[Finding]:
+def examine_versions(runner: Runner) -> list[Finding]:
     """What differs between this process and a worker of Spark."""
-    from muntin.spark.tasks import run_tasks
-
-    [there] = run_tasks(spark, versions, [None])
+    [there] = runner.run(versions, [None])
     return differing(versions(), there)
 
 

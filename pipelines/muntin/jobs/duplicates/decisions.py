@@ -13,7 +13,6 @@ from muntin.jobs.duplicates.earlier import Earlier
 from muntin.jobs.duplicates.event_ids import Ids
 from muntin.jobs.duplicates.kept_decisions import keep, kept
 from muntin.jobs.duplicates.known import compared_ids, facts_of_ids
-from muntin.spark.tasks import run_tasks
 from muntin.store.paths import IDS, parse_states_path
 from muntin.timeline.batches import UNDECIDED, Batches
 from muntin.timeline.duplicates import decided
@@ -21,11 +20,10 @@ from muntin.timeline.duplicates import decided
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyspark.sql import SparkSession
-
     from muntin.jobs.bound import Bound
     from muntin.states.frames import Ints
     from muntin.store.store import Snapshot
+    from muntin.tasks import Runner
     from muntin.timeline.batches import Flags, Versions
 
 _MOST_BATCHES, _MOST_IDS = 512, 2**21
@@ -47,12 +45,12 @@ class Deciding:
     batches: Batches
 
 
-def decisions(bound: Bound, spark: SparkSession, starts: Ints, wanted: Ints) -> Versions:
+def decisions(bound: Bound, runner: Runner, starts: Ints, wanted: Ints) -> Versions:
     """The name of the right decision for each of some batches; `UNDECIDED` of a batch without ids, and of those that nobody wants.
 
     Args:
         bound: the definition beside its state.
-        spark: the session.
+        runner: who runs the tasks.
         starts: of all batches that have states, ascending: others count for nobody.
         wanted: starts of the batches whose decision is asked for.
 
@@ -69,7 +67,7 @@ def decisions(bound: Bound, spark: SparkSession, starts: Ints, wanted: Ints) -> 
         _check_kept(bound, facts, new)
         alone = first == np.arange(len(facts))
         known[new & alone] = _of_nothing(facts.take(new & alone))
-        known[new & ~alone] = _by_tasks(bound, spark, snapshot, every, facts, first, np.flatnonzero(new & ~alone))
+        known[new & ~alone] = _by_tasks(bound, runner, snapshot, every, facts, first, np.flatnonzero(new & ~alone))
         keep(bound, facts.start_us, names, known)
     return np.append(known, np.uint64(UNDECIDED))[facts.position(starts)]
 
@@ -96,13 +94,13 @@ def _of_nothing(facts: Batches) -> Versions:
     return np.array([decided(version, nothing.high, nothing.low) for version in facts.version.tolist()], np.uint64)
 
 
-def _by_tasks(bound: Bound, spark: SparkSession, snapshot: Snapshot, every: Batches, facts: Batches, first: Ints, these: Ints) -> Versions:
+def _by_tasks(bound: Bound, runner: Runner, snapshot: Snapshot, every: Batches, facts: Batches, first: Ints, these: Ints) -> Versions:
     """The decisions of some batches, by their positions. `every`: the facts of all batches in the table."""
     left_out = tuple(np.setdiff1d(every.start_us, facts.start_us).tolist())
     files = [file for file in snapshot.files if file.rows]
     earlier = Earlier(bound.folder, files, bound.source.dedupe_within_us or 0, left_out=left_out)
     items = [_deciding(earlier, facts, first, near) for near in _stretches(facts, first, these)]
-    return np.array([name for names in run_tasks(spark, decide, items) for name in names], np.uint64)
+    return np.array([name for names in runner.run(decide, items) for name in names], np.uint64)
 
 
 def _stretches(facts: Batches, first: Ints, these: Ints) -> Iterator[Ints]:

@@ -26,20 +26,19 @@ from muntin.timeline.batches import GAP, Batches
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pyspark.sql import SparkSession
-
     from muntin.jobs.bound import Bound
     from muntin.jobs.pending import Pending
     from muntin.states.frames import Ints
+    from muntin.tasks import Runner
 
 _TRIES = 4
 
 
-def settled(bound: Bound, spark: SparkSession, asked: Iterable[int]) -> list[Pending]:
+def settled(bound: Bound, runner: Runner, asked: Iterable[int]) -> list[Pending]:
     """What must be derived anew of each window, from states whose decisions about duplicates are right.
 
     Args:
-        bound, spark: the pipeline, the session.
+        bound, runner: the pipeline, and who runs the tasks.
         asked: as for `pending_windows`.
 
     Raises:
@@ -49,18 +48,18 @@ def settled(bound: Bound, spark: SparkSession, asked: Iterable[int]) -> list[Pen
     asked = list(asked)
     for _ in range(_TRIES):
         windows = pending_windows(bound, asked)
-        wrong = wrongly_decided(bound, spark, windows) if bound.source.dedupe_within_us is not None else []
+        wrong = wrongly_decided(bound, runner, windows) if bound.source.dedupe_within_us is not None else []
         if not wrong:
             return windows
-        _read_again(bound, spark, wrong)
+        _read_again(bound, runner, wrong)
     raise ConflictError(f"{bound.pipeline.name}: other runs keep replacing batches; run again when they are done")
 
 
-def wrongly_decided(bound: Bound, spark: SparkSession, windows: Sequence[Pending]) -> list[Interval]:
+def wrongly_decided(bound: Bound, runner: Runner, windows: Sequence[Pending]) -> list[Interval]:
     """The batches of the history of a window whose states were made by a decision that is not right."""
     known = reduce(np.intersect1d, (np.union1d(each.history.batches.start_us, each.history.waiting.start_us) for each in windows))
     wanted = reduce(np.union1d, (batches.start_us[~batches.expired] for each in windows for batches in [each.history.batches]))
-    right = decisions(bound, spark, known, wanted)
+    right = decisions(bound, runner, known, wanted)
     found = (_wrong(each.history.batches, known, right) for each in windows)
     after = bound.pipeline.intervals.after
     return [Interval(start, after(start)) for start in sorted({start for starts in found for start in starts.tolist()})]
@@ -73,9 +72,9 @@ def _wrong(batches: Batches, known: Ints, right: np.ndarray) -> Ints:
     return batches.start_us[~same & (batches.version != GAP) & ~batches.expired]
 
 
-def _read_again(bound: Bound, spark: SparkSession, wrong: Sequence[Interval]) -> None:
+def _read_again(bound: Bound, runner: Runner, wrong: Sequence[Interval]) -> None:
     try:
-        done = accumulate(bound, spark, wrong)
+        done = accumulate(bound, runner, wrong)
     except SourceError as gone:
         raise SourceError(
             f"{many(len(wrong), 'batch')} must be read again, the first {wrong[0]}, since other rows of it are duplicates than when it was "

@@ -16,14 +16,13 @@ from muntin.sources import SparkSource
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pyspark.sql import SparkSession
-
     from muntin.definition.schedule import Interval
     from muntin.jobs.bound import Bound
+    from muntin.tasks import Runner
 
 
 @contextmanager
-def inputs_of_run(bound: Bound, spark: SparkSession, intervals: Sequence[Interval], *, forget: bool) -> Iterator[Inputs]:
+def inputs_of_run(bound: Bound, runner: Runner, intervals: Sequence[Interval], *, forget: bool) -> Iterator[Inputs]:
     """As `inputs` of batches that are about to be read, in a context in which the files are there.
 
     Raises:
@@ -34,14 +33,14 @@ def inputs_of_run(bound: Bound, spark: SparkSession, intervals: Sequence[Interva
             parts = dict[str, Inputs]()
             for name, each in bound.members.items():
                 with telling(name):
-                    parts[name] = landed.enter_context(inputs_of_run(each, spark, intervals, forget=forget))
+                    parts[name] = landed.enter_context(inputs_of_run(each, runner, intervals, forget=forget))
             yield together(parts)
         return
     if not isinstance(bound.source, SparkSource):
         yield inputs(bound, intervals, forget=forget, keep=True)
         return
     try:
-        found = land(bound, spark, intervals)
+        found = land(bound, runner.spark, intervals)
         if not forget:
             check_kept(bound, [interval for interval, files in found.items() if not files], "row")
         yield Inputs(found, {}, replace(bound.source, read=_was_read))  # tasks do without the function, and what it holds

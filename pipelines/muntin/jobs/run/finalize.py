@@ -21,7 +21,6 @@ from muntin.jobs.shards.shard import shards_together
 from muntin.jobs.staged_windows import Staged, note_of, staged_window
 from muntin.jobs.staging_folders import STAGED_FILE
 from muntin.jobs.window_tables import place
-from muntin.spark.tasks import parallelism, run_tasks
 from muntin.store.contents import problems_of_notes
 from muntin.store.disk import write_whole
 from muntin.timeline.parts import first_part, part_behind
@@ -29,20 +28,19 @@ from muntin.timeline.parts import first_part, part_behind
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pyspark.sql import SparkSession
-
     from muntin.jobs.bound import Bound
     from muntin.jobs.pending import Pending
     from muntin.jobs.shards.shard import Shard
     from muntin.jobs.staged_windows import Part
+    from muntin.tasks import Runner
     from muntin.timeline.work import Work
 
 
-def finalize(bound: Bound, spark: SparkSession, asked: Iterable[int], *, again: bool = False) -> Staged:
+def finalize(bound: Bound, runner: Runner, asked: Iterable[int], *, again: bool = False) -> Staged:
     """Stage the windows of all batches that changed since these windows were published.
 
     Args:
-        bound, spark: the pipeline, the session.
+        bound, runner: the pipeline, and who runs the tasks.
         asked: starts of the batches asked for; while nothing is published they say where history begins.
         again: whether a superseded definition is to be current again.
 
@@ -52,24 +50,24 @@ def finalize(bound: Bound, spark: SparkSession, asked: Iterable[int], *, again: 
     if not again:
         check_not_superseded(bound)
     folder = f"staging/{uuid4().hex}"
-    windows = settled(bound, spark, asked)
+    windows = settled(bound, runner, asked)
     for pending in windows:
         _check_states(bound, pending)
         check_work(bound, pending)
-    changed = [staged_window(bound, parts) for parts in _derived(bound, spark, windows, folder)]
+    changed = [staged_window(bound, parts) for parts in _derived(bound, runner, windows, folder)]
     staged = Staged(folder, changed, _missing(windows), [remark for pending in windows for remark in pending.remarks])
     if changed:
         write_whole(path_of(bound.folder, folder, STAGED_FILE), staged.dumps().encode())
     return staged
 
 
-def _derived(bound: Bound, spark: SparkSession, windows: Sequence[Pending], folder: str) -> Iterable[list[Part]]:
+def _derived(bound: Bound, runner: Runner, windows: Sequence[Pending], folder: str) -> Iterable[list[Part]]:
     """For each window that has work the parts of it, in order, with the results of their shards; parts of several windows at once."""
     whole = {pending.window: pending.work for pending in windows if pending.work}
     done: dict[str, list[Part]] = {window: [] for window in whole}
     parts = [replace(pending, work=first_part(pending.work)) for pending in windows if pending.work]
     while parts:
-        results = _results(spark, shards_together(bound, parts, folder, parallelism(spark)))
+        results = _results(runner, shards_together(bound, parts, folder, runner.parallelism))
         for part in parts:
             done[part.window].append((part, results[part.window]))
         rest = [(part, _behind(bound, whole[part.window], part, results[part.window])) for part in parts]
@@ -104,12 +102,12 @@ def _check_states(bound: Bound, pending: Pending) -> None:
         )
 
 
-def _results(spark: SparkSession, tasks: list[list[Shard]]) -> Mapping[str, list[dict[str, Any]]]:
+def _results(runner: Runner, tasks: list[list[Shard]]) -> Mapping[str, list[dict[str, Any]]]:
     """Window -> the results of its shards."""
     from muntin.jobs.run.finalize_task import finalize_shards  # and with it the kernels, which validate and publish do not need
 
     results: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for of_one_task in run_tasks(spark, finalize_shards, tasks):
+    for of_one_task in runner.run(finalize_shards, tasks):
         for result in of_one_task:
             results[result["window"]].append(result)
     return results

@@ -16,7 +16,6 @@ from muntin.jobs.run.new_fields import earlier_state, unchanged
 from muntin.jobs.run.read_batches import Read, read_batches
 from muntin.jobs.run.refused_rows_kept import refused_otherwise
 from muntin.sources.listing import SourceFile
-from muntin.spark.tasks import run_tasks
 from muntin.states.stored_types import has_types
 from muntin.store.disk import link
 from muntin.store.paths import QUARANTINE
@@ -26,16 +25,15 @@ from muntin.store.store import File
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pyspark.sql import SparkSession
-
     from muntin.jobs.bound import Bound
     from muntin.jobs.listings.listing import Inputs
     from muntin.jobs.run.new_fields import Earlier
     from muntin.states.frames import Ints
     from muntin.store.store import Snapshot
+    from muntin.tasks import Runner
 
 
-def read(bound: Bound, spark: SparkSession, given: Inputs, bases: Mapping[str, Snapshot]) -> Read:
+def read(bound: Bound, runner: Runner, given: Inputs, bases: Mapping[str, Snapshot]) -> Read:
     """Read batches: those that an earlier state has but for some fields for these fields alone, all others whole.
 
     Args, errors: as `read_batches`. `bases`: table of a frame set -> it as it is.
@@ -44,30 +42,28 @@ def read(bound: Bound, spark: SparkSession, given: Inputs, bases: Mapping[str, S
     earlier = earlier_state(bound)
     same = unchanged(bound, earlier, given.files, bases) if earlier else []
     if not earlier or not same:
-        return read_batches(bound, spark, given, schemas)
+        return read_batches(bound, runner, given, schemas)
     scratch = f"{bound.folder}/staging/{uuid4().hex}"
     try:
-        done = _joined(bound, spark, earlier, replace(given, files={each: given.files[each] for each in same}), schemas, scratch)
+        done = _joined(bound, runner, earlier, replace(given, files={each: given.files[each] for each in same}), schemas, scratch)
     finally:
         remove_folder(path_of(scratch))
     known = {table: schema or _schema(bound, table, done.states[table]) for table, schema in schemas.items()}
     _note_wider(bound, done, known)
     rest = {interval: files for interval, files in given.files.items() if interval.start_us not in done.splits}
-    return _both(done, read_batches(bound, spark, replace(given, files=rest), known))
+    return _both(done, read_batches(bound, runner, replace(given, files=rest), known))
 
 
-def _joined(
-    bound: Bound, spark: SparkSession, earlier: Earlier, given: Inputs, schemas: Mapping[str, pa.Schema | None], scratch: str
-) -> Read:
+def _joined(bound: Bound, runner: Runner, earlier: Earlier, given: Inputs, schemas: Mapping[str, pa.Schema | None], scratch: str) -> Read:
     """What comes of batches whose states are joined; others are not in it. `scratch`: a folder for the new fields, for a while."""
     some = replace(bound, pipeline=replace(bound.pipeline, derive={}), folder=scratch, lifted=earlier.missing)
-    done = read_batches(some, spark, given, schemas)
+    done = read_batches(some, runner, given, schemas)
     starts = np.array([each.start_us for each, files in given.files.items() if _as_listed(files, done.splits[each.start_us])], np.int64)
     odd = refused_otherwise(str(earlier.folder), earlier.store.snapshot(QUARANTINE), scratch, done.refused, starts)
     starts = np.setdiff1d(starts, np.union1d(odd, _added_otherwise(bound, earlier, done)))
     parts = {table: Part(f"{scratch}/{table}", new, schema_of(f"{scratch}/{table}", new)) for table, new in done.states.items() if new}
     items = [item for table, part in parts.items() for item in _items(bound, earlier, table, part, starts)]
-    results = run_tasks(spark, join, items)
+    results = runner.run(join, items)
     unlike = np.array(sorted({start for result in results for start in result["unlike"]}), np.int64)
     states: dict[str, list[File]] = {table: [] for table in done.states}
     for item, result in zip(items, results, strict=True):

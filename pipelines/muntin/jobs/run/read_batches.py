@@ -14,19 +14,18 @@ from muntin.jobs.run.same_versions import say_other_workers
 from muntin.jobs.run.shares import manifest_of_batch
 from muntin.jobs.run.shares_of_sources import accumulate_shares, dealt
 from muntin.jobs.run.waiting_batches import hold_back
-from muntin.spark.tasks import parallelism, run_tasks
 from muntin.store.store import File
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import pyarrow as pa
-    from pyspark.sql import SparkSession
 
     from muntin.definition.schedule import Interval
     from muntin.jobs.bound import Bound
     from muntin.jobs.listings.listing import Inputs
     from muntin.jobs.run.shares import Share
+    from muntin.tasks import Runner
     from muntin.timeline.batches import Batches
 
 
@@ -51,12 +50,12 @@ class Read:
     before: Batches | None = None
 
 
-def read_batches(bound: Bound, spark: SparkSession, given: Inputs, schemas: Mapping[str, pa.Schema | None]) -> Read:
+def read_batches(bound: Bound, runner: Runner, given: Inputs, schemas: Mapping[str, pa.Schema | None]) -> Read:
     """Read the files of some batches in one Spark job, and write their states and refused rows.
 
     Args:
         bound: the definition beside its state.
-        spark: the session.
+        runner: who runs the tasks.
         given: the files of each batch.
         schemas: table of a frame set -> the columns of its states so far; None: there are none.
 
@@ -69,8 +68,8 @@ def read_batches(bound: Bound, spark: SparkSession, given: Inputs, schemas: Mapp
         {interval.start_us: [] for interval in files}, {table: [] for table in schemas}, [], before=known.batches if known else None
     )
     if found := readings(bound, given, schemas):
-        items = dealt(found, 2 * parallelism(spark), earlier_ids(bound, known, list(files)) if known else None)
-        results, done = _results(spark, items, done)
+        items = dealt(found, 2 * runner.parallelism, earlier_ids(bound, known, list(files)) if known else None)
+        results, done = _results(runner, items, done)
         say_other_workers(result["versions"] for result in results)
         for result in results:
             _add(done, result)
@@ -82,19 +81,19 @@ def read_batches(bound: Bound, spark: SparkSession, given: Inputs, schemas: Mapp
     return done
 
 
-def _results(spark: SparkSession, items: list[tuple[Share, ...]], done: Read) -> tuple[list[dict[str, Any]], Read]:
+def _results(runner: Runner, items: list[tuple[Share, ...]], done: Read) -> tuple[list[dict[str, Any]], Read]:
     """What came of each share. Where the ids of earlier batches are gone or damaged, batches are compared with none: they may mend them.
 
     Raises:
         SourceError, StateError: as `read_batches`.
     """
     try:
-        return run_tasks(spark, accumulate_shares, items), done
+        return runner.run(accumulate_shares, items), done
     except StateError:
         if not any(share.earlier for item in items for share in item):
             raise
         alone = [tuple(replace(share, earlier=None) for share in item) for item in items]
-        return run_tasks(spark, accumulate_shares, alone), replace(done, before=None)
+        return runner.run(accumulate_shares, alone), replace(done, before=None)
 
 
 def _add_empty(bound: Bound, done: Read, empty: Sequence[Interval], marks: Mapping[int, int | None]) -> None:

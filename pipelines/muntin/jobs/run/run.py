@@ -22,9 +22,10 @@ from muntin.jobs.run.finalize import finalize
 from muntin.jobs.run.publish import publish
 from muntin.jobs.run.validate import validate_staged
 from muntin.jobs.sending.send import after_run
+from muntin.jobs.spark_needed import spark_needed
 from muntin.jobs.upkeep.rebuild import by_itself, left_behind
-from muntin.spark.spark_session import session_or_local
 from muntin.store.retries import after_conflicts
+from muntin.tasks import runner_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from muntin.jobs.changes import Changes
     from muntin.jobs.reports import BatchReport
     from muntin.store.store import Store
+    from muntin.tasks import Runner
 
 _TRIES = 8
 
@@ -68,7 +70,7 @@ def run(
     root: str | AnyPath,
     start: datetime,
     end: datetime,
-    spark: SparkSession | None = None,
+    spark: SparkSession | str | Runner | None = None,
     validate: bool = True,
     forget: bool = False,
     progress: Callable[[str], None] | None = None,
@@ -85,7 +87,9 @@ def run(
         root: folder that state of all pipelines lives below.
         start: a border of the schedule, an aware datetime.
         end: the border of the schedule where the run ends, an aware datetime.
-        spark: a session, classic or Connect; None: the active session of the process, or a local one that stays for the next run.
+        spark: a session, classic or Connect; an address such as "local[*]", "spark://...", "sc://..."; what `muntin.tasks` offers. None:
+            the active session of the process, else the Spark that SPARK_REMOTE names, else a local Spark if the definition needs one,
+            else this process.
         validate: whether expectations guard what is published.
         forget: whether a batch without files is empty, whatever was read of it before: its rows go out of published windows.
         progress: called with the name of each step as it begins.
@@ -106,16 +110,17 @@ def run(
     check(bound, intervals, validate=validate, forget=forget)
     bound = bind(pipeline, root, store=store, claim=True)
     adopt(bound)
-    with session_or_local(spark) as active:
+    with runner_for(spark, needed=spark_needed(pipeline)) as runner:
         tell("accumulate")
-        done = accumulate(bound, active, intervals, forget=forget)
+        done = accumulate(bound, runner, intervals, forget=forget)
         changed = record_accumulated(bound.store, done, utc_now())
         found.remember(bound)
         telemetry.record(lambda: metrics.of_reading(pipeline.name, done))
-        finished = finish(bound, active, intervals, validate=validate, tell=tell, promoting=promoting)
-    batches = batch_reports(bound, intervals, changed)
-    record_published(bound.store, batches, utc_now())
-    telemetry.record(lambda: _published_metrics(bound, batches, finished))
+        finished = finish(bound, runner, intervals, validate=validate, tell=tell, promoting=promoting)
+        batches = batch_reports(bound, intervals, changed)
+        record_published(bound.store, batches, utc_now())
+        telemetry.record(lambda: _published_metrics(bound, batches, finished))
+        sent = after_run(bound, runner.spark)
     return RunReport(
         tuple(batches),
         tuple((from_us(a), from_us(b)) for a, b in finished.missing),
@@ -127,7 +132,7 @@ def run(
         finished.promoted,
         tuple(lacking(bound)),
         schema_changes=tuple(line for one in done for line in one.schema_changes),
-        sinks=after_run(bound, lambda: session_or_local(spark)),
+        sinks=sent,
     )
 
 
@@ -142,7 +147,7 @@ def _published_metrics(bound: Bound, batches: Sequence[BatchReport], finished: F
 
 def finish(
     bound: Bound,
-    spark: SparkSession,
+    runner: Runner,
     intervals: Sequence[Interval],
     *,
     validate: bool,
@@ -167,11 +172,11 @@ def finish(
 
     def attempted() -> Finished:
         tell("finalize")
-        staged = finalize(bound, spark, [interval.start_us for interval in intervals], again=again)
+        staged = finalize(bound, runner, [interval.start_us for interval in intervals], again=again)
         quality: tuple[Mapping[str, Any], ...] = ()
         if validate and bound.pipeline.expectations and staged.windows:
             tell("validate")
-            quality = tuple(validate_staged(bound, spark, staged))
+            quality = tuple(validate_staged(bound, runner, staged))
         tell("publish")
         try:
             promoted = publish(bound, staged, committed=committed, validated=validate, changed=changed, promoting=promoting, again=again)

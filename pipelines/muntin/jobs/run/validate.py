@@ -14,15 +14,14 @@ from muntin.jobs.run.verdicts import record_verdicts
 from muntin.jobs.verdicts_table import record_checks
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from muntin.jobs.bound import Bound
     from muntin.jobs.staged_windows import Staged
+    from muntin.tasks import Runner
 
 log = logging.getLogger("muntin")
 
 
-def validate_staged(bound: Bound, spark: SparkSession, staged: Staged) -> list[dict[str, Any]]:
+def validate_staged(bound: Bound, runner: Runner, staged: Staged) -> list[dict[str, Any]]:
     """Check every staged window that has a suite, write the verdicts beside the files, and return the reports.
 
     Raises:
@@ -39,7 +38,7 @@ def validate_staged(bound: Bound, spark: SparkSession, staged: Staged) -> list[d
             files = [f"{folder}/{file['path']}" for file in window.files]
             rows = sum(file["rows"] for file in window.files)
             reports.append(
-                validate(spark, suites[window.window], files=files, window=window.window, keys=list(bound.pipeline.keys), rows=rows)
+                validate(runner.spark, suites[window.window], files=files, window=window.window, keys=list(bound.pipeline.keys), rows=rows)
             )
     record_verdicts(bound, staged, {report.window: report.status for report in reports})
     starts = {window.window: window.starts for window in staged.windows}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 import time
-from contextlib import suppress
+from contextlib import nullcontext, suppress
+from functools import partial
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muntin.errors import MuntinError
 from muntin.jobs.reports_table import utc_now
@@ -18,8 +19,9 @@ from muntin.sinks.delivery import Reach
 from muntin.sinks.errors import SinkError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from contextlib import AbstractContextManager
+    from collections.abc import Sequence
+
+    from pyspark.sql import SparkSession
 
     from muntin.jobs.bound import Bound
     from muntin.sinks import Sink
@@ -47,9 +49,14 @@ def send(bound: Bound, reach: Reach | None = None, *, anew: bool = False) -> tup
     return sent
 
 
-def after_run(bound: Bound, session: Callable[[], AbstractContextManager[Any]]) -> tuple[str, ...]:
+def after_run(bound: Bound, spark: SparkSession | None) -> tuple[str, ...]:
     """Send to each sink what it lacks, with addresses of the environment; a line for each that got something or did not."""
-    return told(send(bound, Reach(of_environment, session))) if bound.sinks else ()
+    return told(send(bound, reach_of(spark))) if bound.sinks else ()
+
+
+def reach_of(spark: SparkSession | None) -> Reach:
+    """Sinks by addresses of the environment; a session for sinks that take a DataFrame."""
+    return Reach(of_environment, partial(nullcontext, spark) if spark else None)
 
 
 def told(sent: Sequence[Sent]) -> tuple[str, ...]:

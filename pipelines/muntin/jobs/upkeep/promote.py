@@ -14,10 +14,11 @@ from muntin.jobs.ledger_segments import write_segment
 from muntin.jobs.pending import pending_windows
 from muntin.jobs.promotion import lacking, promote_complete, replacing, superseded
 from muntin.jobs.run.run import finish
+from muntin.jobs.spark_needed import spark_needed
 from muntin.jobs.state_folders import bind_existing
 from muntin.jobs.table_texts import describe
 from muntin.jobs.window_tables import as_of, current, place
-from muntin.spark.spark_session import session_or_local
+from muntin.tasks import runner_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,13 +28,14 @@ if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
     from muntin.jobs.bound import Bound
+    from muntin.tasks import Runner
 
 
 def promote(
     pipeline: Pipeline,
     *,
     root: str | AnyPath,
-    spark: SparkSession | None = None,
+    spark: SparkSession | str | Runner | None = None,
     incomplete: bool = False,
     validate: bool = True,
     progress: Callable[[str], None] | None = None,
@@ -45,7 +47,7 @@ def promote(
     Args:
         pipeline: the definition.
         root: the folder above the states.
-        spark: a session; None: a local one, if any window must be derived.
+        spark: who derives windows, as `run` takes it.
         incomplete: whether to promote windows that lack batches which the current definition has. Their windows are gone then.
         validate: whether expectations guard what is derived.
         progress: called with the name of each step as it begins.
@@ -60,8 +62,8 @@ def promote(
     adopt(bound)
     before = {*superseded(bound), *lacking(bound)}
     if any(pending.work for pending in pending_windows(bound, [])):
-        with session_or_local(spark) as active:
-            finish(bound, active, [], validate=validate, tell=tell, promoting=False, again=True)
+        with runner_for(spark, needed=spark_needed(pipeline)) as runner:
+            finish(bound, runner, [], validate=validate, tell=tell, promoting=False, again=True)
     if (lacks := max(lacking(bound).values(), default=0)) and not incomplete:
         raise StateError(
             f"{pipeline.name}: the windows of this definition lack {many(lacks, 'batch')} of those that readers know; "

@@ -1,4 +1,4 @@
-"""Run a function on Spark, one task per item, and get JSON-able results: with a Spark context, or over Spark Connect."""
+"""Tasks on Spark, one for each item: with a Spark context, or over Spark Connect."""
 
 from __future__ import annotations
 
@@ -33,29 +33,51 @@ def _unpacked(content: bytes) -> Packed:
     return Packed(pickle.loads(content))  # noqa: S301 - the driver packed it
 
 
-def run_tasks(spark: SparkSession, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
-    """`[work(item) for item in items]`, each in a Spark task of its own; results must be JSON-able.
+@dataclass(frozen=True, slots=True)
+class OnSpark:
+    """Runs tasks on Spark.
 
-    A task receives its own item only: items are pickled apart, and what two items share travels with both.
-
-    Raises:
-        MuntinError: the error of the first item that raised one, in its own type.
-        StateError: workers run another Python than this process.
+    Attributes:
+        spark: the session, classic or Connect.
+        address: where Spark is, for people.
     """
-    if not items:
-        return []
-    run = _with_context if hasattr(spark, "sparkContext") else _over_connect
-    try:
-        texts = run(spark, work, [Packed(item) for item in items])
-    except Exception as wrong:
-        if told := about_python(spark, wrong):
-            raise told from wrong
-        raise
-    outcomes = [json.loads(text) for text in texts]
-    for outcome in outcomes:
-        if "error" in outcome:
-            raise getattr(errors, outcome["error"], errors.StateError)(outcome["text"])
-    return [outcome["result"] for outcome in outcomes]
+
+    spark: SparkSession
+    address: str = "of this process"
+
+    @property
+    def parallelism(self) -> int:
+        """How many tasks can run at once; 8 where the session does not tell."""
+        try:
+            return int(self.spark.sparkContext.defaultParallelism)
+        except Exception:  # noqa: BLE001 - Connect has no context, and raises one of several errors
+            return int(self.spark.conf.get("spark.default.parallelism", "8") or 8)
+
+    def run(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+        """See `Runner`. A task receives its own item only: items are pickled apart, and what two items share travels with both.
+
+        Raises:
+            MuntinError: the error of the first item that raised one, in its own type.
+            StateError: workers run another Python than this process.
+        """
+        if not items:
+            return []
+        run = _with_context if hasattr(self.spark, "sparkContext") else _over_connect
+        try:
+            texts = run(self.spark, work, [Packed(item) for item in items])
+        except Exception as wrong:
+            if told := about_python(self.spark, wrong):
+                raise told from wrong
+            raise
+        outcomes = [json.loads(text) for text in texts]
+        for outcome in outcomes:
+            if "error" in outcome:
+                raise getattr(errors, outcome["error"], errors.StateError)(outcome["text"])
+        return [outcome["result"] for outcome in outcomes]
+
+    def __str__(self) -> str:
+        """Where tasks run, for people."""
+        return f"on Spark ({self.address})"
 
 
 def _with_context(spark: SparkSession, work: Callable[[Any], Any], packed: Sequence[Packed]) -> list[str]:
@@ -101,11 +123,3 @@ def _outcome(work: Callable[[Any], Any], packed: Packed) -> str:
         return json.dumps({"result": work(packed.item)})
     except errors.MuntinError as wrong:
         return json.dumps({"error": type(wrong).__name__, "text": str(wrong)})
-
-
-def parallelism(spark: SparkSession) -> int:
-    """How many tasks can run at once; 8 where the session does not tell."""
-    try:
-        return int(spark.sparkContext.defaultParallelism)
-    except Exception:  # noqa: BLE001 - Connect has no context, and raises one of several errors
-        return int(spark.conf.get("spark.default.parallelism", "8") or 8)

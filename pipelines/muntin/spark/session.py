@@ -1,0 +1,131 @@
+"""The Spark session of a run, and the check that the Spark packages fit together."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from muntin.definition.extras import need
+from muntin.errors import DefinitionError, StateError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import SparkSession
+
+# Workers are forks of this daemon, which has done the heavy imports: a session's first task does not wait for them.
+DAEMON = "muntin.jobs.python_daemon"
+
+_NAME = "muntin"
+_PORT = 15002
+_PATIENCE_S = 10
+
+EVERYWHERE = {"spark.log.level": "ERROR", "spark.ui.showConsoleProgress": "false", "spark.python.daemon.module": DAEMON}
+LOCAL = {
+    **EVERYWHERE,
+    "spark.ui.enabled": "false",
+    "spark.sql.shuffle.partitions": "4",
+    "spark.driver.memory": "1g",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "1000000",
+}
+
+
+def check_packages() -> None:
+    """Check that pyspark and pyspark-client are one version: they overwrite each other's files.
+
+    Raises:
+        StateError: two versions are installed.
+    """
+    try:
+        classic, client = version("pyspark"), version("pyspark-client")
+    except PackageNotFoundError:
+        return
+    if classic != client:
+        raise StateError(
+            f"pyspark is {classic} and pyspark-client is {client}: they share a folder and break each other; "
+            f"install one version of both: pip install pyspark=={classic} pyspark-client=={classic}"
+        )
+
+
+def prepare() -> None:
+    """Prepare the process for a session: check the packages, let workers run this interpreter, name the Java that set-up found.
+
+    Raises:
+        StateError: see `check_packages`.
+        MissingPackageError: there is no pyspark.
+    """
+    need("pyspark")
+    check_packages()
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    java = Path(sys.prefix, "java-home")
+    if java.is_file():
+        os.environ.setdefault("JAVA_HOME", java.read_text(encoding="utf-8").strip())
+
+
+@contextmanager
+def opened(address: str) -> Iterator[SparkSession]:
+    """A session at an address: `local[*]`, `spark://`, `yarn`, `k8s://`, `sc://`.
+
+    A session over Spark Connect is released behind the block. Any other stays until the process ends: runs in threads share it, and
+    the next run need not start one.
+
+    Raises:
+        StateError: nobody answers at the address, or this process has Spark at another address.
+        MissingPackageError: there is no pyspark.
+    """
+    prepare()
+    if not address.startswith("sc://"):
+        yield _classic(address)
+        return
+    _reach(address)
+    from pyspark.sql import SparkSession
+
+    session = SparkSession.builder.remote(address).getOrCreate()
+    try:
+        yield session
+    finally:
+        session.stop()
+
+
+def _classic(address: str) -> SparkSession:
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    running = SparkContext._active_spark_context  # noqa: SLF001 - how PySpark itself sees it
+    if running is not None and running.master != address:
+        raise StateError(
+            f"this process has a Spark at {running.master}; stop it before you ask for {address}, or give its session: spark=..."
+        )
+    builder = SparkSession.builder.appName(_NAME).master(address)
+    for key, value in (LOCAL if address.startswith("local") else EVERYWHERE).items():
+        builder = builder.config(key, value)
+    try:
+        started = builder.getOrCreate()
+    except Exception as wrong:
+        raise StateError(f"Spark did not start at {address}: {str(wrong).strip().splitlines()[0]}") from wrong
+    started.sparkContext.setLogLevel("ERROR")
+    return started
+
+
+def _reach(address: str) -> None:
+    """See that somebody answers: Spark Connect itself would try for ten minutes."""
+    try:
+        parts = urlsplit(address)
+        host, port = parts.hostname, parts.port or _PORT
+    except ValueError:
+        host, port = None, _PORT
+    if not host:
+        raise DefinitionError(f"spark: {address!r} names no host; write sc://localhost:{_PORT}")
+    try:
+        socket.create_connection((host, port), timeout=_PATIENCE_S).close()
+    except OSError as wrong:
+        raise StateError(f"{address}: nobody answers at {host}:{port} ({wrong}); is the Spark Connect server up?") from wrong

@@ -1,0 +1,95 @@
+"""Who runs the tasks: what the caller says, else the Spark that is there, else the Spark that is needed, else this process."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from muntin.errors import DefinitionError
+from muntin.tasks.local import Local
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import TypeAlias
+
+    from pyspark.sql import SparkSession
+
+    from muntin.tasks.runner import Runner
+
+    Given: TypeAlias = SparkSession | str | Runner | None
+
+REMOTE = "SPARK_REMOTE"
+NEEDED = "local[*]"
+_KNOWN = ("local", "spark://", "yarn", "k8s://", "sc://")
+
+
+@contextmanager
+def runner_for(given: Given = None, *, needed: str | None = None) -> Iterator[Runner]:
+    """Who runs the tasks of the block.
+
+    Args:
+        given: a session, classic or Connect; an address of Spark; a runner. None: the active session of this process, else the
+            Spark that `SPARK_REMOTE` names, else a local Spark if `needed`, else this process.
+        needed: what needs Spark, for people; None: nothing does.
+
+    Raises:
+        DefinitionError: an address of no Spark, or a runner without Spark where Spark is needed.
+        StateError: nobody answers at the address, or Spark cannot start.
+        MissingPackageError: Spark is needed, and there is no pyspark.
+    """
+    found = _chosen(given, needed)
+    if not isinstance(found, str):
+        yield found
+        return
+    from muntin.spark.session import opened
+    from muntin.tasks.spark import OnSpark
+
+    with opened(found) as session:
+        yield OnSpark(session, found)
+
+
+def place_of(given: Given = None, *, needed: str | None = None) -> str:
+    """Where `runner_for` would run tasks, and why, for people. Nothing is started.
+
+    >>> place_of("local[2]"), place_of(needed="sources.spark")
+    ('on Spark (local[2])', 'on Spark (local[*]), for sources.spark')
+
+    Raises:
+        DefinitionError: as `runner_for`.
+    """
+    found = _chosen(given, needed)
+    place = f"on Spark ({found})" if isinstance(found, str) else str(found)
+    return f"{place}, for {needed}" if needed and given is None else place
+
+
+def _chosen(given: Given, needed: str | None) -> Runner | str:
+    """A runner, or the address of the Spark that is to run tasks."""
+    found = given or _active() or os.environ.get(REMOTE) or (NEEDED if needed else Local())
+    if isinstance(found, str):
+        return _address(found)
+    if not hasattr(found, "parallelism"):
+        from muntin.tasks.spark import OnSpark
+
+        return OnSpark(found)
+    if needed and found.spark is None:
+        raise DefinitionError(f"{needed} needs Spark, and there is none here; give a session or an address, as spark={NEEDED!r}")
+    return found
+
+
+def _address(text: str) -> str:
+    if not text.startswith(_KNOWN):
+        raise DefinitionError(
+            f"spark: {text!r} is no address of Spark; write local[*], spark://host:7077, yarn, k8s://... or sc://host:15002"
+        )
+    return text
+
+
+def _active() -> Any | None:  # noqa: ANN401 - Spark's
+    """The active session of this process; Spark is not imported for it."""
+    if "pyspark.sql" not in sys.modules:
+        return None
+    from pyspark.sql import SparkSession
+
+    return SparkSession.getActiveSession()

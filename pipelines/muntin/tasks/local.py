@@ -1,0 +1,84 @@
+"""Tasks in this process: a thread for each core. DuckDB, Arrow and the kernels compute without holding Python's lock."""
+
+from __future__ import annotations
+
+import json
+import os
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from muntin.definition.amounts import many
+from muntin.sources.time_limit import interrupt_all
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+
+_abandoned: list[Future[Any]] = []
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """Runs tasks in this process, at most `parallelism` at once: memory is bounded as on a worker with so many cores."""
+
+    parallelism: int = field(default_factory=cores)
+    spark: None = None
+
+    def run(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+        """See `Runner`. Who interrupts this waits for no task; whatever else is raised, no task is at work behind it."""
+        tasks = list[Future[Any]]()
+        try:
+            for item in items:
+                tasks.append(_threads(self.parallelism).submit(_plain, work, item))
+            return [task.result() for task in tasks]
+        except Exception:
+            _end(tasks)
+            raise
+        except BaseException:
+            _abandon(tasks)
+            raise
+
+    def __str__(self) -> str:
+        """Where tasks run, for people."""
+        return f"in this process, on {many(self.parallelism, 'core')}"
+
+
+@cache
+def _threads(count: int) -> ThreadPoolExecutor:
+    """Threads that stay: each keeps its sessions of DuckDB for the next task."""
+    return ThreadPoolExecutor(count, thread_name_prefix="muntin task")
+
+
+def _plain(work: Callable[[Any], Any], item: Any) -> Any:  # noqa: ANN401 - whatever the work gives
+    """The result as it would come back from another process."""
+    return json.loads(json.dumps(work(item)))
+
+
+def _abandon(tasks: Sequence[Future[Any]]) -> None:
+    _cancel(tasks)
+    interrupt_all()
+    _abandoned.extend(tasks)
+
+
+def is_at_work() -> bool:
+    """Whether a task still computes that nobody waits for any more."""
+    return any(not task.done() for task in _abandoned)
+
+
+def _cancel(tasks: Iterable[Future[Any]]) -> None:
+    for task in tasks:
+        task.cancel()
+
+
+def _end(tasks: Sequence[Future[Any]]) -> None:
+    _cancel(tasks)
+    for task in tasks:
+        if not task.cancelled():
+            task.exception()
