@@ -7,12 +7,12 @@ import os
 import sys
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muntin.definition.extras import need
 from muntin.errors import StateError
 from muntin.spark import early_python, early_start
+from muntin.spark.java import check_java, java_fault, name_java
 from muntin.spark.quick_java import environment, quick
 from muntin.spark.quiet_start import quiet_start, quiet_stderr
 from muntin.spark.task_session import TaskSession
@@ -71,9 +71,7 @@ def prepare() -> None:
     check_packages()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
-    java = Path(sys.prefix, "java-home")
-    if java.is_file():
-        os.environ.setdefault("JAVA_HOME", java.read_text(encoding="utf-8").strip())
+    name_java()
 
 
 @contextmanager
@@ -96,8 +94,14 @@ def _active() -> SparkSession | None:
 
 
 def _local() -> SparkSession:
+    if not _elsewhere():
+        check_java()
     with quiet_start():
         return _started()
+
+
+def _elsewhere() -> bool:
+    return any(os.environ.get(name) for name in _ELSEWHERE)
 
 
 def _started() -> SparkSession:
@@ -121,7 +125,8 @@ def begin_local(*, briefly: bool, queries: bool) -> None:
         queries: whether more is asked of the session than to hand out tasks.
     """
     context = getattr(sys.modules.get("pyspark"), "SparkContext", None)
-    if getattr(context, "_active_spark_context", None) is None and not any(os.environ.get(name) for name in _ELSEWHERE):
+    name_java()
+    if getattr(context, "_active_spark_context", None) is None and not _elsewhere() and not java_fault(os.environ):
         early_start.begin(lambda: _begin(briefly=briefly, queries=queries))
 
 
