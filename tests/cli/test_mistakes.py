@@ -14,6 +14,7 @@ from tests.cli.conftest import Muntin, Outcome, without_spark
 FILE = "dags/sales.py"
 SOURCE = 'event_time="at", types={"shop": "VARCHAR", "amount": "DECIMAL(10, 2)"}'
 WINDOWS = '{"hour": windows.tumbling("1h", grace="1h"), "day": windows.tumbling("1d", grace="1h")}'
+HOPS = 'windows.arrival(windows.by_delta("amount +", 3))'
 DAYS = ("--start", "2024-05-01", "--end", "2024-05-04")
 
 
@@ -98,6 +99,7 @@ def published(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         # SQL
         ('agg.sum("amount"', 'agg.sum("amount +"', 2, "aggregates['revenue']: 'amount +' is not a SQL expression"),
         ("agg.count()", 'agg.count(where="amount > > 1")', 2, "aggregates['sold']: 'amount > > 1' is not a SQL expression"),
+        ('windows.tumbling("1h", grace="1h")', HOPS, 2, "windows['hour']: 'amount +' is not a SQL expression"),
         ("agg.count()", "agg.count_if('shop = \"north\"')", 2, "a text stands in single quotes, as 'north'"),
         ("agg.count()", 'agg.count_if("amount != None")', 2, "None is of Python; in SQL write x IS NOT NULL"),
         ('keys=["shop"]', 'keys=["shop"], derive={"half": "revenu / 2"}', 2, "did you mean 'revenue'?"),

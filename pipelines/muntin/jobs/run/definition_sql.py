@@ -50,7 +50,8 @@ def _expressions(bound: Bound) -> Iterator[tuple[str, str]]:
         yield "where", where
     for name, window in bound.windows.items():
         if isinstance(window.made_of, RowStates):
-            for sql in (*window.made_of.lifts.values(), *(sql for sql, _ in window.made_of.needs)):
+            own = [getattr(policy, part, "") for policy in getattr(window, "policies", ()) for part in ("of", "at")]  # as the user wrote it
+            for sql in (*filter(None, own), *(sql for sql, _ in window.made_of.needs), *window.made_of.lifts.values()):
                 yield f"windows[{name!r}]", sql
     for name, sql in bound.pipeline.derive.items():
         yield f"derive[{name!r}]", sql
