@@ -1,5 +1,6 @@
 """The entry point: help, usage, start-up."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -68,3 +69,10 @@ def test_an_interrupt_is_told(muntin: Muntin, project: Project, monkeypatch: pyt
     told = muntin(*project.arguments("plan", *RANGE))
     assert (told.status, told.out) == (130, "")
     assert told.err.splitlines()[-1] == "interrupted; run it again, nothing is half done"
+
+
+@pytest.mark.parametrize(("words", "found"), [("muntin sho", "show"), ("muntin show --timez", "--timezone")])
+def test_a_shell_completes_commands_and_options(words: str, found: str) -> None:
+    asked = {"_MUNTIN_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    done = subprocess.run([sys.executable, "-m", "muntin"], env=os.environ | asked, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [found]

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from muntin.cli import options as opt
+from muntin.cli.local_time import Timezone, in_zone
 from muntin.cli.output import columns, say, say_json
 from muntin.cli.place import looked_at
 from muntin.cli.quiet import say_what_was_done
@@ -33,6 +34,7 @@ def changes(
     low: opt.From = None,
     high: opt.To = None,
     limit: Limit = None,
+    timezone: Timezone = None,
     form: Form = None,
     as_json: opt.Json = False,
     as_csv: Csv = False,
@@ -54,18 +56,18 @@ def changes(
         table = selected(pipeline, window, folder, keys=key, low=low, high=high, changes_since=since)
         version = version_of(table)
     limit = limit if limit is not None else 0 if written or as_json else _LIMIT
-    shown = table.slice(0, limit) if limit else table
+    shown = in_zone(table.slice(0, limit) if limit else table, timezone)
     if out and written:
         write_table(shown, written, out)
         return say_what_was_done(f"{out.absolute()}: {many(len(shown), 'change')}; version {version}")
     if as_json:
         facts = {"pipeline": pipeline.name, "window": window, "since": since, "version": version, "total": len(table)}
         return say_json(facts | {"rows": shown.to_pylist()})
-    return print_table(shown, written) if written else _say_table(shown, len(table), version)
+    return print_table(shown, written) if written else _say_table(shown, len(table), version, timezone)
 
 
-def _say_table(shown: "pa.Table", total: int, version: int) -> None:
+def _say_table(shown: "pa.Table", total: int, version: int, timezone: str | None) -> None:
     if total:
         say(columns(shown.column_names, [[*row.values()] for row in shown.to_pylist()]) + "\n")
     more = f"; {total - len(shown):,} more, --limit 0 shows all" if total > len(shown) else ""
-    say(f"{many(total, 'change')}{more}; instants in UTC; go on with --since {version}")
+    say(f"{many(total, 'change')}{more}; instants in {timezone or 'UTC'}; go on with --since {version}")

@@ -7,6 +7,7 @@ from types import ModuleType
 from muntin.definition.pipeline import Pipeline
 from muntin.definition.spelling import did_you_mean
 from muntin.errors import DefinitionError
+from muntin.files.near import near
 from muntin.jobs.definition_files import run_file
 
 
@@ -49,7 +50,11 @@ def names_in(file: Path) -> list[str]:
 
 def _known(file: Path) -> dict[str, Pipeline]:
     if not file.is_file():
-        raise DefinitionError(f"there is no file {file}; give the Python file that defines the pipeline, as dags/flights.py")
+        there = near(str(file.absolute() / "*.py" if file.is_dir() else file.absolute()))
+        what = f"{file} is a folder" if file.is_dir() else f"there is no file {file}"
+        raise DefinitionError(f"{what}; give the Python file that defines the pipeline, as dags/flights.py; {there}")
+    if file.suffix != ".py":
+        raise DefinitionError(f"{file} is no Python file; give the file that defines the pipeline, as dags/flights.py")
     known = {pipeline.name: pipeline for pipeline in run_file(file).pipelines}
     if not known:
         raise DefinitionError(f"{file} holds no Pipeline; assign one to a name, as flights = Pipeline(name=...)")

@@ -1,6 +1,7 @@
 """`muntin explain`: what a window is made of."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -9,7 +10,7 @@ import typer
 from muntin.cli import options as opt
 from muntin.cli.output import columns, say, say_json
 from muntin.cli.place import looked_at
-from muntin.cli.selection import one_key
+from muntin.cli.selection import key_hint, one_key
 from muntin.cli.working import working
 from muntin.definition.amounts import many
 
@@ -43,7 +44,10 @@ def explain(
         pipeline, folder = looked_at(file, name, root)
         from muntin.jobs.look import explain as jobs
 
-        found = jobs.explain(pipeline, window, root=folder, key=one_key(pipeline, key or ()), at=at)
+        asked = one_key(pipeline, key or ())
+        found = jobs.explain(pipeline, window, root=folder, key=asked, at=at)
+        if found.why_none and found.why_none.startswith(jobs.NO_EVENT):
+            found = replace(found, why_none=found.why_none + key_hint(pipeline, window, folder, asked))
     if as_json:
         return say_json(_document(found))
     return _say(found, limit)

@@ -28,7 +28,7 @@ _KINDS = {
     StorageError: "object store",
     BrokerError: "kafka",
 }
-_JAVA = "Spark needs Java 17 or newer: install one and set JAVA_HOME to it, or run `make setup`"
+_JAVA = "Spark's Java ended before Spark was there; see what it said above. Spark needs Java 17 or newer, by JAVA_HOME or on the PATH"
 
 
 def exit_status(wrong: Exception) -> int:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from zoneinfo import ZoneInfo
 
 _KILO = 1000
 
@@ -49,8 +50,13 @@ def cell(value: object) -> str:
 
 
 def moment(value: datetime) -> str:
-    """An instant in UTC, as long as it needs to be."""
-    value = value.astimezone(UTC).replace(tzinfo=None)
+    """An instant in UTC, as long as it needs to be; with its offset where it is of a zone that the user named.
+
+    >>> moment(datetime(2013, 1, 1, 6, tzinfo=ZoneInfo("Europe/Berlin")))
+    '2013-01-01 06:00+01:00'
+    """
+    named = isinstance(value.tzinfo, ZoneInfo) and value.tzinfo.key != "UTC"
+    value = value if named else value.astimezone(UTC).replace(tzinfo=None)
     rest = "microseconds" if value.microsecond else "seconds" if value.second else "minutes"
     return value.isoformat(" ", timespec=rest)
 

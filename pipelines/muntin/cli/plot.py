@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from muntin.cli import options as opt
+from muntin.cli.key_names import NoSuchKeyError
 from muntin.cli.output import say_json
 from muntin.cli.place import looked_at
 from muntin.cli.quiet import say_what_was_done
@@ -54,7 +55,10 @@ def plot(
     with working():
         pipeline, folder = looked_at(file, name, root)
         _check(pipeline, aggregate)
-        table = selected(pipeline, window, folder, keys=key, low=low, high=high, provisional=provisional)
+        try:
+            table = selected(pipeline, window, folder, keys=key, low=low, high=high, provisional=provisional)
+        except NoSuchKeyError as wrong:
+            raise StateError(f"no window of {window!r} to draw: {wrong}") from None
         lines = _lines(table, pipeline, aggregate)
         if not lines:
             raise StateError(f"no window of {window!r} to draw; see which there are with: muntin show {file} {window} --root {folder}")

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from muntin.cli.key_names import NoSuchKeyError, absent, check_keys
 from muntin.definition.spelling import did_you_mean
 from muntin.errors import DefinitionError
 
@@ -36,17 +37,26 @@ def selected(
 
     Raises:
         DefinitionError: no such window or key column, or a value that is none of the column's.
+        NoSuchKeyError: no published window has one of the values, at any time.
         StateError: there is no state.
     """
     from muntin.jobs.look.read import read
+    from muntin.jobs.look.unknown import no_window
     from muntin.jobs.state_folders import bind_existing
 
+    if window not in pipeline.windows:
+        raise no_window(pipeline, window)
     asked = _by_column(pipeline, keys or ())
     bind_existing(pipeline, root)
     table = read(pipeline, window, root=root, provisional=provisional, start=low, end=high, changes_since=changes_since)
+    chosen = table
     for column, values in asked.items():
-        table = table.filter(_matches(table[column], column, values))
-    return table
+        chosen = chosen.filter(_matches(chosen[column], column, values))
+    if any(absent(table, column, values) for column, values in asked.items()):
+        narrow = low or high or changes_since is not None
+        all_keys = read(pipeline, window, root=root, provisional=provisional, columns=[*pipeline.keys]) if narrow else table
+        check_keys(all_keys, asked, window)
+    return chosen
 
 
 def one_key(pipeline: "Pipeline", keys: Sequence[str]) -> list[str | None]:
@@ -60,6 +70,18 @@ def one_key(pipeline: "Pipeline", keys: Sequence[str]) -> list[str | None]:
         if len(asked.get(column, ())) != 1:
             raise DefinitionError(f"--key: give one value for {column}, as --key {column}=VALUE")
     return [asked[column][0] or None for column in pipeline.keys]
+
+
+def key_hint(pipeline: "Pipeline", window: str, root: "AnyPath", key: Sequence[str | None]) -> str:
+    """What the published windows have where none of them has a value of a key; "" where some has each."""
+    from muntin.jobs.look.read import read
+
+    table = read(pipeline, window, root=root, columns=[*pipeline.keys])
+    try:
+        check_keys(table, {name: [value or ""] for name, value in zip(pipeline.keys, key, strict=True)}, window)
+    except NoSuchKeyError as wrong:
+        return f"; {wrong}"
+    return ""
 
 
 def _by_column(pipeline: "Pipeline", keys: Sequence[str]) -> dict[str, list[str]]:
@@ -79,6 +101,8 @@ def _matches(column: "pa.ChunkedArray", name: str, values: Sequence[str]) -> "pa
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if pa.types.is_null(column.type):  # of no window
+        return pa.chunked_array([pa.array([False] * len(column), pa.bool_())])
     named = [value for value in values if value or pa.types.is_string(column.type)]
     try:
         wanted = pa.array(named, pa.string()).cast(column.type)

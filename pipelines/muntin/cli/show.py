@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from muntin.cli import options as opt
+from muntin.cli.local_time import Timezone, in_zone
 from muntin.cli.output import columns, say, say_json
 from muntin.cli.place import looked_at
 from muntin.cli.quiet import say_what_was_done
@@ -32,6 +33,7 @@ def show(
     last: Last = None,
     limit: Limit = None,
     provisional: opt.Provisional = False,
+    timezone: Timezone = None,
     form: Form = None,
     as_json: opt.Json = False,
     as_csv: Csv = False,
@@ -51,13 +53,13 @@ def show(
         table = selected(pipeline, window, folder, keys=key, low=low, high=high, provisional=provisional)
     table = newest(table, last) if last else table
     limit = limit if limit is not None else 0 if written or as_json or last else _LIMIT
-    shown = table.slice(0, limit) if limit else table
+    shown = in_zone(table.slice(0, limit) if limit else table, timezone)
     if out and written:
         write_table(shown, written, out)
         return say_what_was_done(f"{out.absolute()}: {many(len(shown), 'window')}")
     if as_json:
         return say_json({"pipeline": pipeline.name, "window": window, "total": len(table), "rows": shown.to_pylist()})
-    return print_table(shown, written) if written else _say_table(shown, len(table))
+    return print_table(shown, written) if written else _say_table(shown, len(table), timezone)
 
 
 def newest(table: "pa.Table", count: int) -> "pa.Table":
@@ -71,7 +73,7 @@ def newest(table: "pa.Table", count: int) -> "pa.Table":
     return table.take(chosen.take(pc.sort_indices(chosen)))
 
 
-def _say_table(shown: "pa.Table", total: int) -> None:
+def _say_table(shown: "pa.Table", total: int, timezone: str | None) -> None:
     say(columns(shown.column_names, [[*row.values()] for row in shown.to_pylist()]))
     more = f"; {total - len(shown):,} more, --limit 0 shows all" if total > len(shown) else ""
-    say(f"\n{many(total, 'window')}{more}; instants in UTC")
+    say(f"\n{many(total, 'window')}{more}; instants in {timezone or 'UTC'}")

@@ -1,5 +1,6 @@
 """`muntin status`: what is there, how far it is, what it waits for."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muntin.cli import options as opt
@@ -7,6 +8,7 @@ from muntin.cli.output import columns, moment, say, say_json, size, stretches
 from muntin.cli.place import looked_at, root_of
 from muntin.cli.working import working
 from muntin.definition.amounts import many
+from muntin.errors import StateError
 from muntin.files.paths import AnyPath, path_of
 
 if TYPE_CHECKING:
@@ -49,6 +51,8 @@ def status(file: opt.SomeFile = None, root: opt.Root = None, name: opt.Name = No
         folder = root_of(root, file)
         pipeline = looked_at(file, name, root)[0] if file else None
         found = _found(pipeline, folder)
+        if not found:
+            _check_root(pipeline, folder)
     if as_json:
         return say_json([one.to_dict() for one in found])
     if not found:
@@ -66,6 +70,25 @@ def _found(pipeline: "Pipeline | None", root: AnyPath) -> "list[PipelineStatus]"
     from muntin.jobs.bound import bind
 
     return [status(pipeline, root=root)] if path_of(bind(pipeline, root).folder).is_dir() else []
+
+
+def _check_root(pipeline: "Pipeline | None", root: AnyPath) -> None:
+    """See that nothing was run, rather than written to another root: where no state is below this one, some may be near.
+
+    Raises:
+        StateError: some are, or the root is a file.
+    """
+    if isinstance(root, Path) and root.is_file():
+        raise StateError(f"{root} is a file; give the folder that states live below, as --root state")
+    from muntin.jobs.state_folders import roots_near
+
+    if pipeline and (root / pipeline.name).is_dir():
+        return
+    if near := roots_near(root, pipeline.name) if pipeline else roots_near(root):
+        raise StateError(
+            f"there is no state{f' of {pipeline.name!r}' if pipeline else ''} below {root}, but below {', '.join(map(str, near))}; "
+            f"give the root that runs wrote to, as --root {near[0]}"
+        )
 
 
 def _none(pipeline: "Pipeline | None", root: AnyPath) -> str:

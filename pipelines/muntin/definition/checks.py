@@ -167,7 +167,15 @@ def check_aggregates(aggregates: Any) -> None:  # noqa: ANN401 - whatever the us
 
 def _check_dict(what: str, parts: object) -> None:
     if not isinstance(parts, dict) or not parts:
-        raise DefinitionError(f"{what}: {parts!r} is not a dict of at least one name -> {what[:-1]}")
+        given = repr(parts) if not parts else f"a {type(parts).__name__}"
+        example = 'aggregates.sum("x")' if what == "aggregates" else 'windows.tumbling("1h")'
+        raise DefinitionError(f'{what}: {given} is not a dict of at least one name -> {what[:-1]}; write {{"name": {example}}}')
+
+
+def check_mapping(what: str, parts: object, example: str) -> None:
+    """A mapping, whatever it holds. `example`: of one, as Python."""
+    if not isinstance(parts, Mapping):
+        raise DefinitionError(f"{what}: {parts!r} is not a mapping; write {example}")
 
 
 def check_derive(derive: object) -> None:

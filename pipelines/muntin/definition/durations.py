@@ -18,6 +18,8 @@ DAY_US = UNITS["d"]
 Duration = str | timedelta | int
 
 _FORM = re.compile(r"\s*(-?\d+)\s*([a-z]+)\s*")
+_MEANT = re.compile(r"\s*(?:P(?P<time>T)?)?(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[A-Za-z]+?)s?\s*")
+_LONG = {"sec": "s", "second": "s", "min": "m", "minute": "m", "hr": "h", "hour": "h", "day": "d", "week": "w"}
 
 
 def microseconds(value: Duration, what: str) -> int:
@@ -35,9 +37,20 @@ def microseconds(value: Duration, what: str) -> int:
     if isinstance(value, str) and value.strip() == "0":
         return 0
     raise DefinitionError(
-        f"{what}: {value!r} is not a duration; write a number and a unit ({', '.join(UNITS)}), "
+        f"{what}: {value!r} is not a duration{_meant(value)}; write a number and a unit ({', '.join(UNITS)}), "
         f'as in "90s", "15m", "6h", "1d", or give a timedelta or whole microseconds'
     )
+
+
+def _meant(value: object) -> str:
+    """The spelling that was meant, as "1d" by "1 day", "1D" or "P1D"; "" where nobody can tell. "1M" may be a month."""
+    found = _MEANT.fullmatch(value) if isinstance(value, str) else None
+    if not found or (found["unit"] == "M" and not found["time"]):
+        return ""
+    unit = found["unit"].lower()
+    one_us = UNITS.get(_LONG.get(unit, unit), 0)
+    us = round(float(found["number"]) * one_us)
+    return f' (did you mean "{spell(us)}"?)' if us else ""
 
 
 def positive(value: Duration, what: str) -> int:

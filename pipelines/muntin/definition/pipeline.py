@@ -14,6 +14,7 @@ from muntin.definition.checks import (
     check_choice,
     check_columns,
     check_derive,
+    check_mapping,
     check_name,
     check_renamed,
     check_share,
@@ -129,6 +130,8 @@ class Pipeline:
         check_idle(self.idle_after, self.watermark, self.origin)
         check_derive(self.derive)
         check_columns(self.keys, self.windows, self.aggregates, self.derive)
+        check_mapping("expectations", self.expectations, '{"day": "expectations/day.json"}, with the name of a window')
+        check_mapping("renamed_windows", self.renamed_windows, '{"day": "daily"}')
         for window in self.expectations:
             check_choice("expectations", window, tuple(self.windows))
         check_where(self.where, self.sources)
@@ -139,7 +142,7 @@ class Pipeline:
         check_renamed(self.name, self.renamed_from, self.windows, self.renamed_windows)
         check_share("max_quarantined", self.max_quarantined)
         schedule_of(self.schedule, instant_us(self.start, "start"))
-        check_retention(self.retain, self.windows)
+        check_retention(self.retain, self.windows, self.intervals)
         object.__setattr__(self, "to", sinks_of(self.to, self.windows, (*self.keys, *self.aggregates, *self.derive)))
 
     @property

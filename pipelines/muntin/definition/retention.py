@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from muntin.definition.durations import Duration, positive
-from muntin.definition.kinds import Unending
+from muntin.definition.durations import Duration, positive, spell
+from muntin.definition.kinds import Bounded, Unending
 from muntin.errors import DefinitionError
 
 if TYPE_CHECKING:
     from muntin.definition.kinds import Kind
+    from muntin.definition.schedule import Schedule
 
 TABLES = ("states", "windows", "quarantine", "reports")
 Retain = Duration | Mapping[str, Duration] | None
@@ -49,15 +50,41 @@ def retention_of(asked: Retain) -> Retention:
     return Retention(**{f"{name}_us": positive(asked[name], f"retain[{name!r}]") for name in asked})
 
 
-def check_retention(asked: Retain, windows: Mapping[str, Kind]) -> None:
-    """Windows that never close are made of all states: these cannot go.
+def check_retention(asked: Retain, windows: Mapping[str, Kind], schedule: Schedule) -> None:
+    """What is kept is a batch at least, and of windows one at least; windows that never close are made of all states.
 
     Raises:
-        DefinitionError: they would; or `retain` is none.
+        DefinitionError: less would be kept; or `retain` is none.
     """
+    if asked is not None:
+        _check_long_enough(retention_of(asked), windows, schedule)
     unending = [name for name, window in windows.items() if isinstance(window.follows, Unending)]
     if retention_of(asked).states_us is not None and unending:
         raise DefinitionError(
             f"retain: {unending[0]} never closes, so it needs the states of all batches; "
             'leave "states" out, as in retain={"quarantine": "90d", "reports": "400d"}, or give all_time a pipeline of its own'
         )
+
+
+def _check_long_enough(kept: Retention, windows: Mapping[str, Kind], schedule: Schedule) -> None:
+    batch = schedule.around(schedule.first_border_us)
+    spans = {name: us for name in TABLES if (us := getattr(kept, f"{name}_us")) is not None}
+    least = dict.fromkeys(spans, (batch.end_us - batch.start_us, "a batch"))
+    if "windows" in least:
+        apart = [(us, f"a window of {name!r}") for name, window in windows.items() if (us := _apart_us(window, schedule.first_us))]
+        least["windows"] = max(least["windows"], *apart) if apart else least["windows"]
+    for name, us in spans.items():
+        least_us, what = least[name]
+        if us < least_us:
+            raise DefinitionError(
+                f"retain: {name} of {spell(us)} would be gone before the next come, since {what} takes {spell(least_us)}; "
+                f'give a longer time, as retain={{"{name}": "{spell(10 * least_us)}"}}, or leave {name} out: they then stay for ever'
+            )
+
+
+def _apart_us(window: Kind, at_us: int) -> int:
+    """How far the ends of two windows lie apart, where windows have one size and lie side by side or at even steps; else 0."""
+    if window.even:
+        return window.even.step_us
+    spans = window.windows_for(at_us) if isinstance(window.follows, Bounded) and window.grid else []
+    return spans[0][1] - spans[0][0] if len(spans) == 1 else 0

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from muntin.definition.durations import UNITS, positive, spell
 from muntin.definition.instants import from_us, instant_us, spell_instant
+from muntin.definition.spelling import did_you_mean
 from muntin.errors import DefinitionError
 
 PRESETS = {
@@ -57,6 +58,11 @@ class Schedule:
         self._check(start_us, end_us, borders)
         return [Interval(a, b) for a, b in pairwise(borders)]
 
+    @property
+    def first_border_us(self) -> int:
+        """The beginning of the first interval."""
+        return self.after(self.first_us - 1)
+
     def after(self, border_us: int) -> int:
         """The next border after this one."""
         return self._around(border_us)[1]
@@ -70,13 +76,16 @@ class Schedule:
         if end_us < start_us:
             raise DefinitionError(f"end {spell_instant(end_us)} lies before start {spell_instant(start_us)}")
         if start_us < self.first_us:
-            raise DefinitionError(
-                f"start {spell_instant(start_us)} lies before the pipeline's own start {spell_instant(self.first_us)}; begin there or later"
-            )
+            own = f"the pipeline's own start {spell_instant(self.first_us)}; {self._first()}"
+            raise DefinitionError(f"start {spell_instant(start_us)} lies before {own}; begin there or later")
         for what, us in (("start", start_us), ("end", end_us)):
             if us not in (borders[:1] + borders[-1:]):
-                nearest = " or ".join(spell_instant(b) for b in self._around(us))
+                around = self._around(us)
+                nearest = " or ".join(map(spell_instant, around)) + (f"; {self._first()}" if around[0] < self.first_us else "")
                 raise DefinitionError(f"{what} {spell_instant(us)} is not a border of the schedule {self}; take {nearest}")
+
+    def _first(self) -> str:
+        return f"the first batch begins at {spell_instant(self.first_border_us)}"
 
     def _borders(self, start_us: int, end_us: int) -> list[int]:
         if self.step_us:
@@ -120,7 +129,9 @@ def schedule_of(schedule: object, start_us: int) -> Schedule:
     try:
         return Schedule(None, positive(cron, "schedule"), start_us, start_us)  # type: ignore[arg-type]
     except DefinitionError as wrong:
-        raise DefinitionError(f'{wrong}; or a cron string, as "0 * * * *", or one of {", ".join(PRESETS)}') from None
+        near = did_you_mean(cron, PRESETS) if isinstance(cron, str) else ""
+        text = f'{wrong}; or a cron string of five fields, as "0 * * * *", or one of {", ".join(PRESETS)}{near}'
+        raise DefinitionError(text) from None
 
 
 def _check_cron(cron: str) -> None:

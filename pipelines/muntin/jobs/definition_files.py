@@ -7,7 +7,7 @@ import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from inspect import signature
+from inspect import getattr_static, signature
 from pathlib import Path
 from threading import RLock
 from traceback import extract_tb
@@ -19,11 +19,31 @@ from muntin.definition.spelling import did_you_mean
 from muntin.errors import DefinitionError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 _GLUE, _GLUE_IS_IN = "airflow_dag", ("muntin", "muntin.airflow")
 _IMPORTED = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
 _ARGUMENT = re.compile(r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'")
+_OLD_NAME = "pipelines"  # of the package, before its first release
+_OTHER_WORDS = {
+    "avg": "mean",
+    "average": "mean",
+    "std": "stddev",
+    "quantile": "percentile",
+    "nunique": "count_distinct",
+    "hopping": "sliding",
+    "hop": "sliding",
+    "tumble": "tumbling",
+    "every": "step",
+    "slide": "step",
+    "allowed_lateness": "grace",
+    "tz": "timezone",
+    "time_column": "event_time",
+    "csv": "files",
+    "parquet": "files",
+    "json": "files",
+    "delta": "table",
+}
 _ONE = RLock()  # a file is run with names of `muntin` replaced, which threads share
 
 
@@ -124,13 +144,44 @@ def _words(wrong: BaseException) -> str:
 
 
 def _near(wrong: BaseException) -> str:
-    """The name that was meant, where one of Muntin's was misspelt."""
+    """The name that was meant, where one of Muntin's was misspelt or is another library's."""
+    text = str(wrong)
     if isinstance(wrong, AttributeError):
-        return did_you_mean(str(wrong.name), dir(wrong.obj))
-    if isinstance(wrong, ImportError) and (found := _IMPORTED.search(str(wrong))):
-        return did_you_mean(found[1], dir(sys.modules.get(found[2])))
-    found = _ARGUMENT.search(str(wrong)) if isinstance(wrong, TypeError) and "Did you mean" not in str(wrong) else None
-    return did_you_mean(found[2], _arguments(found[1])) if found else ""
+        old = getattr(wrong.obj, "__name__", "") == _OLD_NAME and hasattr(sys.modules["muntin"], str(wrong.name))
+        return _of_muntin(str(wrong.name)) if old else _meant(str(wrong.name), _public(wrong.obj))
+    if isinstance(wrong, ImportError):
+        return _near_import(wrong, _IMPORTED.search(text))
+    if isinstance(wrong, NameError) and wrong.name in ("start", "end"):
+        return '; the path of a source is a plain text, without an f before its quotes: "data/{start:%Y-%m-%d}.csv"'
+    found = _ARGUMENT.search(text) if isinstance(wrong, TypeError) and "Did you mean" not in text else None
+    known = _arguments(found[1]) if found else []
+    return (_meant(found[2], known) or f"; it takes {', '.join(known)}") if found and known else ""
+
+
+def _near_import(wrong: ImportError, found: re.Match[str] | None) -> str:
+    """A package that is Muntin's, by its former name or misspelt; a name of it that is misspelt; another package that is there."""
+    package = str(wrong.name).partition(".")[0]
+    if package == _OLD_NAME:
+        return _of_muntin(found[1] if found and hasattr(sys.modules["muntin"], found[1]) else "Pipeline")
+    if found:
+        return _meant(found[1], _public(sys.modules.get(found[2])))
+    from importlib.metadata import packages_distributions
+
+    return did_you_mean(package, {"muntin", *sys.stdlib_module_names, *packages_distributions()})
+
+
+def _public(thing: object) -> list[str]:
+    """The names of a module or a class that are for users."""
+    return [name for name in dir(thing) if not name.startswith("_") and not isinstance(getattr_static(thing, name, None), ModuleType)]
+
+
+def _of_muntin(name: str) -> str:
+    return f"; the package's name is muntin: write from muntin import {name}"
+
+
+def _meant(name: str, known: Sequence[str]) -> str:
+    other = _OTHER_WORDS.get(name.lower())
+    return f"; it is called {other!r} here" if other in known else did_you_mean(name, known)
 
 
 def _arguments(function: str) -> list[str]:

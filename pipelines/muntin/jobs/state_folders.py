@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import glob
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muntin.definition.relative_paths import known
@@ -15,6 +19,9 @@ from muntin.store.state import OWNER_FILE, states_of
 if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
+
+
+_LOOKED_AT = 1_000  # folders
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,4 +76,19 @@ def bind_existing(pipeline: Pipeline, root: str | AnyPath) -> Bound:
         raise StateError(
             f"{text}; under other definitions there is {', '.join(sorted(others))}: muntin rebuild FILE --root {root} reads it again"
         )
-    raise StateError(f"{text}; run it first, or give the root that runs wrote to")
+    near = roots_near(bound.root, pipeline.name)
+    raise StateError(f"{text}; run it first, or give the root that runs wrote to{f'; {near[0]} has a state of it' if near else ''}")
+
+
+def roots_near(root: AnyPath, name: str = "*") -> list[Path]:
+    """The folders around one of this machine that have the state of a pipeline, or of any: beside it, above it and in it."""
+    if not isinstance(root, Path):
+        return []
+    around = {root.parent, root.parent.parent, *_folders(root.parent), *_folders(root)} - {root}
+    return sorted(folder for folder in around if next(folder.glob(f"{glob.escape(name) if name != '*' else name}/{OWNER_FILE}"), None))
+
+
+def _folders(folder: Path) -> list[Path]:
+    with suppress(OSError):
+        return [each for each in islice(folder.iterdir(), _LOOKED_AT) if each.is_dir()]
+    return []

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import duckdb
 
+from muntin.definition.spelling import did_you_mean
 from muntin.errors import SourceError
 from muntin.sources.new_session import MEMORY, connect
 from muntin.sources.object_files import let_read
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _THREAD = threading.local()
+_KIND_OF_ERROR = re.compile(r"^(?:Binder|Catalog|Parser) Error: ")
+_NO_COLUMN = re.compile(r'Referenced column "(.+?)" not found in FROM clause')
+_GUESS = re.compile(r'(\S+) does not exist! Did you mean "(.+?)"\??')
 KEEP_MEMORY = "MUNTIN_KEEP_MEMORY"
 
 
@@ -79,7 +84,13 @@ def said(wrong: duckdb.Error) -> str:
     """DuckDB's error without its view of our SQL."""
     if "Traceback (most recent call last)" in str(wrong):  # of the file layer below DuckDB
         return str(wrong).partition("\n\nLINE")[0].strip().rpartition("\n")[2].partition(": ")[2]
-    return " ".join(str(wrong).split("\n\nLINE")[0].split("Candidate")[0].split("Possible solutions")[0].split()).rstrip("!. ")
+    text = " ".join(str(wrong).split("\n\nLINE")[0].split("Candidate")[0].split("Possible solutions")[0].split()).rstrip("!. ")
+    text = (
+        _NO_COLUMN.sub(r'there is no column "\1"', _KIND_OF_ERROR.sub("", text))
+        .removesuffix(" You might need to add explicit type casts")
+        .rstrip(".")
+    )
+    return _GUESS.sub(lambda found: found[0] if did_you_mean(found[1], [found[2]]) else f"{found[1]} does not exist", text)
 
 
 def explained(wrong: duckdb.Error, paths: Sequence[str]) -> SourceError:

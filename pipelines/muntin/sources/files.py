@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, get_args
 
+from muntin.definition.checks import check_mapping
 from muntin.definition.relative_paths import known
 from muntin.errors import DefinitionError
 from muntin.sources.dialect import dialect
@@ -106,6 +107,8 @@ def files(
     ):
         if choice not in choices:
             raise DefinitionError(f"{what}: {choice!r} is not possible; choose from {', '.join(repr(c) for c in choices if c)}")
+    for what, given in (("types", types), ("columns", columns), ("hive", hive)):
+        check_mapping(what, given or {}, f'{what}={{"amount": "DOUBLE"}}, a column and its SQL type')
     form = format or format_of(str(path))
     _check_delimiter(delimiter, form)
     written = dialect(quote, null, encoding, decimal, header)

@@ -32,6 +32,8 @@ def check_template(path: object, *, all_files: bool) -> None:
         str(path).format(start=from_us(0), end=from_us(0))
     except (ValueError, KeyError, IndexError, AttributeError) as wrong:
         raise DefinitionError(_template_help(path, str(wrong))) from None
+    if str(path).startswith("~"):
+        raise DefinitionError(f"path: {str(path)!r} begins with ~, which is another folder for each user; write the folder's whole path")
     if names - {"start", "end"}:
         raise DefinitionError(_template_help(path, f"unknown {sorted(names - {'start', 'end'})}"))
     if not names and not all_files:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from muntin.errors import SourceError
 from muntin.sources.casts import YEAR_FIRST
+from muntin.sources.column_hints import check_named, no_column
 from muntin.sources.repeated_rows import identity
 from muntin.sources.scan import literal, quoted
 from muntin.states.columns import ARRIVAL_TIME, EVENT_TIME, FILE_NUMBER, IDENTITY, ORDER, ORDINAL, ROW_BATCH, ROW_IN_SPLIT
@@ -59,7 +60,7 @@ def instant(source: Source, name: str, what: str, columns: Mapping[str, str]) ->
     if taken := [each for each in columns if each.lower().startswith("muntin_")]:
         raise SourceError(f"column {taken[0]!r}: names that begin with muntin_ are Muntin's own; rename it in the source")
     if name not in columns:
-        raise SourceError(f"{what}: no column {name!r}; there are {', '.join(columns)}")
+        raise SourceError(no_column(what, name, columns, source))
     column, kind = quoted(name), columns[name]
     if kind.startswith("TIMESTAMP") or kind == "DATE":
         return _of_timestamp(column, kind, source.timezone)
@@ -127,6 +128,7 @@ def _by_arrival(source: Source) -> str:
 
 def _timed(source: Source, rows: str, columns: Mapping[str, str], place: str, apart: str = "") -> str:
     """The rows with their times; `place`: more columns. `apart`: by what sections are counted from 1 again."""
+    check_named(source, columns)
     if source.arrival_time:
         place += f", {instant(source, source.arrival_time, 'arrival_time', columns)} AS {ARRIVAL_TIME}"
     if source.dedupe:

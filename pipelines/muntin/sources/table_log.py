@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from muntin.errors import SourceError
+from muntin.files.near import near
 from muntin.files.paths import names_in, path_of, stats_of
 
 if TYPE_CHECKING:
@@ -107,7 +108,9 @@ def table_log(root: str) -> TableLog:
     folder = f"{root}/_delta_log"
     found = sorted(int(match[1]) for name in names_in(folder) if (match := _COMMIT.fullmatch(name)))
     if not found:
-        raise SourceError(f"{root}: there is no Delta table (no commit in {folder}); mend the path in sources.table(...)")
+        there = near(folder)
+        mend = f"mend the path in sources.table(...){f'; {there}' if there else ''}"
+        raise SourceError(f"{root}: there is no Delta table (no commit in {folder}); {mend}")
     lost = sorted({*range(found[0], found[-1])} - {*found})
     if lost:
         raise SourceError(f"{folder}: the commit of version {lost[0]} is lost, so nobody knows which rows it added; bring it back")

@@ -7,12 +7,12 @@ import socket
 import sys
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from muntin.definition.extras import need
 from muntin.errors import DefinitionError, StateError
+from muntin.spark.java import check_java, name_java
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,9 +66,7 @@ def prepare() -> None:
     check_packages()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
-    java = Path(sys.prefix, "java-home")
-    if java.is_file():
-        os.environ.setdefault("JAVA_HOME", java.read_text(encoding="utf-8").strip())
+    name_java()
 
 
 @contextmanager
@@ -101,6 +99,8 @@ def _classic(address: str) -> SparkSession:
     from pyspark.sql import SparkSession
 
     running = SparkContext._active_spark_context  # noqa: SLF001 - how PySpark itself sees it
+    if running is None and "PYSPARK_GATEWAY_PORT" not in os.environ:  # then Java runs already
+        check_java()
     if running is not None and running.master != address:
         raise StateError(
             f"this process has a Spark at {running.master}; stop it before you ask for {address}, or give its session: spark=..."

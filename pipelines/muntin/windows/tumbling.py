@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import gcd
 from typing import TYPE_CHECKING
 
@@ -20,13 +20,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Tumbling(Gapless):
-    """Windows `[start, start + size)` of the local clock; a day may have 23 or 25 hours."""
+    """Windows `[start, start + size)` of the local clock; a day may have 23 or 25 hours.
+
+    `said`: the size as the user wrote it, where it is a text; for people.
+    """
 
     size_us: int
     align_us: int = 0
     zone: Zone | None = None
     grace_us: int = 0
     dense: bool = False
+    said: str = field(default="", repr=False, compare=False)
 
     @property
     def least_us(self) -> int:
@@ -66,7 +70,8 @@ def tumbling(
     """Windows of one size, side by side.
 
     Args:
-        size: how long a window is, as "15m" or "1d"; by the calendar "1mo", "1q" or "1y".
+        size: how long a window is, as "15m" or "1d"; by the calendar "1mo", "1q" or "1y". In a zone it is counted on the local clock:
+            "24h" is "1d" there, and lasts 23 or 25 hours where the clock changes.
         align_to: a border of the grid: a time of day ("23:59"), a weekday ("monday") or an aware datetime;
             None is midnight of 1970-01-01, a Thursday.
         timezone: the IANA name of the zone whose clock cuts the windows; None is UTC.
@@ -83,4 +88,4 @@ def tumbling(
         size_us = positive(size, "size")
     except DefinitionError as wrong:
         raise DefinitionError(f'{wrong}; or by the calendar "1mo", "1q" or "1y"') from None
-    return Tumbling(size_us, alignment_us(align_to, where) % size_us, where, grace_us, dense)
+    return Tumbling(size_us, alignment_us(align_to, where) % size_us, where, grace_us, dense, size if isinstance(size, str) else "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from itertools import pairwise, starmap
 from typing import TYPE_CHECKING
 
 from muntin.definition.schedule import Interval
@@ -19,12 +20,18 @@ _LOOKED = 400  # intervals, until one has files
 
 def first_interval(bound: Bound, inputs: Callable[[Interval], Inputs]) -> Inputs:
     """The files of the first interval that has any. `inputs`: gives those of an interval, or raises SourceError."""
-    at = bound.pipeline.intervals.after(bound.pipeline.intervals.first_us - 1)
-    for _ in range(_LOOKED):
-        interval = Interval(at, bound.pipeline.intervals.after(at))
+    for interval in first_intervals(bound):
         with suppress(SourceError):
             given = inputs(interval)
             if given.files.get(interval):
                 return given
-        at = interval.end_us
     return Inputs({}, {})
+
+
+def first_intervals(bound: Bound) -> list[Interval]:
+    """The first intervals of the schedule: as many as are looked at for files."""
+    schedule = bound.pipeline.intervals
+    borders = [schedule.first_border_us]
+    for _ in range(_LOOKED):
+        borders.append(schedule.after(borders[-1]))
+    return list(starmap(Interval, pairwise(borders)))

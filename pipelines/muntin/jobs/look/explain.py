@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from muntin.windows import Window
 
 
+NO_EVENT = "there is no event of this key in any window"
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """A state: start of its frame, start of its batch, its rows, and whether it was late for other windows."""
@@ -138,7 +141,7 @@ def _why(pipeline: Pipeline, todo: Pending, found: Sequence[tuple[Combined, np.n
         return "no batch was accumulated yet; run the pipeline first"
     last = int(batches.end_us[-1])
     if not found:
-        return "there is no event of this key in any window: check the key, the filter, and `muntin quarantine` for rows that were refused"
+        return f"{NO_EVENT}: check the key, the filter, and `muntin quarantine` for rows that were refused"
     bounds = [(int(one.assignment.start[row]), int(one.assignment.end[row])) for one, rows in found for row in rows]
     if at_us >= last:
         return f"the history ends at {from_us(last):%Y-%m-%dT%H:%M}; later batches were not run, or wait for missing ones"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -9,18 +11,23 @@ from typing import TYPE_CHECKING
 
 from muntin.definition.extras import need
 from muntin.definition.instants import instant_us
+from muntin.definition.remarks import remarks
 from muntin.definition.spelling import did_you_mean
 from muntin.errors import MuntinError, SourceError
+from muntin.files.near import near
+from muntin.files.paths import path_of
 from muntin.jobs.bound import Bound, bind
 from muntin.jobs.inputs import first_inputs, inputs
+from muntin.jobs.listings.first_interval import first_intervals
 from muntin.jobs.promotion import check_not_superseded
 from muntin.jobs.run.readings import bounds_of, common_types, parts_of, types_of
+from muntin.jobs.run.remarked import LARGE, lacking, remarked, unreadable
 from muntin.jobs.run.same_versions import say_other_versions
 from muntin.jobs.run.validate import find_suite
 from muntin.jobs.source_note import noted
 from muntin.quality.errors import SuiteError
 from muntin.quality.suite import load_suite
-from muntin.sources import SparkSource
+from muntin.sources import FileSource, SparkSource
 from muntin.sources.listing import splits
 
 if TYPE_CHECKING:
@@ -37,8 +44,8 @@ if TYPE_CHECKING:
     from muntin.quality.suite import Expectation, Suite
     from muntin.sources.listing import SourceFile
 
+_log = logging.getLogger("muntin")
 _TRIED = 20  # files, until one has rows
-_LARGE = 64 * 2**20  # bytes of text that would take seconds to look through
 
 
 def check(bound: Bound, intervals: Sequence[Interval], *, validate: bool = True, forget: bool = False) -> None:
@@ -60,7 +67,11 @@ def check(bound: Bound, intervals: Sequence[Interval], *, validate: bool = True,
     say_other_versions(bound.folder)
     if validate:
         check_suites(bound)
-    check_columns(bound, all_inputs(bound, intervals, forget=forget))
+    given = all_inputs(bound, intervals, forget=forget)
+    check_columns(bound, given)
+    if not path_of(bound.folder).is_dir():  # the first run
+        for each in (*remarked(bound, given), *lacking(bound, given, intervals)):
+            _log.warning("%s: %s", bound.pipeline.name, each)
 
 
 def check_range(
@@ -77,13 +88,38 @@ def check_definition(pipeline: Pipeline, *, root: str | AnyPath) -> tuple[str, .
     Raises:
         DefinitionError, SourceError: as `check`.
     """
+    return examined(pipeline, root=root).files
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """A definition that fits what is there.
+
+    Attributes:
+        files: paths of the files that it was held against; () where the first intervals have none.
+        remarks: on what is allowed, and seldom meant.
+        lacking: of each source of files without any where files were looked for.
+    """
+
+    files: tuple[str, ...]
+    remarks: tuple[str, ...]
+    lacking: tuple[str, ...]
+
+
+def examined(pipeline: Pipeline, *, root: str | AnyPath) -> Examined:
+    """As `check_definition`, with what is to be said beside.
+
+    Raises:
+        DefinitionError, SourceError: as `check`.
+    """
     bound = bind(pipeline, root)
-    check_suites(bound)
     given = first_inputs(bound)
     files = [file for found in given.files.values() for file in found]
-    if files:
-        check_columns(bound, given)
-    return tuple(file.path for file in files)
+    lacks = lacking(bound, given, first_intervals(bound))
+    read = lacks or not files or check_columns(bound, given)
+    check_suites(bound)
+    found = remarked(bound, given) if read else [*remarks(pipeline), unreadable(bound.source, files[0].path)]
+    return Examined(tuple(file.path for file in files), tuple(found), tuple(lacks))
 
 
 def all_inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool = False) -> Inputs:
@@ -92,9 +128,9 @@ def all_inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool = Fa
         return inputs(bound, intervals, forget=forget, there=True)
     except SourceError as first:
         missing = [interval for interval in intervals if _lacks(bound, interval)]
-        if len(missing) <= 1:
-            raise
-        raise SourceError(f"{first}\n{len(missing)} intervals are without: {', '.join(map(str, missing))}") from first
+        others = f"\n{len(missing)} intervals are without: {', '.join(map(str, missing))}" if len(missing) > 1 else ""
+        none = isinstance(bound.source, FileSource) and len(missing) == len(intervals) and near(bound.source.patterns(intervals[0]))
+        raise type(first)(f"{first}{others}" + (f"\n{none}" if none else "")) from first
 
 
 def _lacks(bound: Bound, interval: Interval) -> bool:
@@ -105,8 +141,10 @@ def _lacks(bound: Bound, interval: Interval) -> bool:
     return False
 
 
-def check_columns(bound: Bound, given: Inputs) -> None:
+def check_columns(bound: Bound, given: Inputs) -> bool:
     """Bind SQL, keys and columns to one small file with rows; if it does not fit, to what a run would bind to.
+
+    Returns whether these files have a row that can be read, as far as they were looked at.
 
     Raises:
         DefinitionError, SourceError: as `bound_types`.
@@ -114,10 +152,11 @@ def check_columns(bound: Bound, given: Inputs) -> None:
     parts = parts_of(bound, given)
     files = {name: _smallest(*part) for name, part in parts.items()}
     if not any(files.values()) or any(_takes_long(parts[name][0], found) for name, found in files.items()):
-        return
+        return True
     bounds = bounds_of(parts, {name: [[file.path] for file in found] for name, found in files.items()})
     known: dict[str, pa.Schema | None] = {frames.table: bound.store.snapshot(frames.table).schema for frames in bound.frame_sets}
-    common_types({name: _types(bounds[name], parts[name][1], found, known) for name, found in files.items() if found})
+    types = common_types({name: _types(bounds[name], parts[name][1], found, known) for name, found in files.items() if found})
+    return any(types.values())
 
 
 def _types(bound: Bound, given: Inputs, files: Sequence[SourceFile], known: Mapping[str, pa.Schema | None]) -> Types:
@@ -139,7 +178,7 @@ def _takes_long(bound: Bound, files: Sequence[SourceFile]) -> bool:
     """Whether the columns of a source are in large texts alone, or only Spark can tell them."""
     if isinstance(bound.source, SparkSource):
         return not noted(bound.folder, bound.source.member)
-    return bool(files) and bound.source.format != "parquet" and files[0].size > _LARGE
+    return bool(files) and bound.source.format != "parquet" and files[0].size > LARGE
 
 
 def _smallest_first(bound: Bound) -> Callable[[SourceFile], int]:

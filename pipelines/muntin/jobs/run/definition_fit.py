@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -11,6 +10,7 @@ from muntin.aggregates.aggregate import sealed
 from muntin.aggregates.grouping import asked_of
 from muntin.definition.kinds import RowStates
 from muntin.definition.spelling import did_you_mean
+from muntin.definition.sql_hints import hint
 from muntin.errors import DefinitionError, SourceError
 from muntin.sources.duckdb_session import described, said
 from muntin.sources.lift import states
@@ -60,7 +60,7 @@ def _check_keys(bound: Bound, columns: Mapping[str, str]) -> None:
 
 def _check_where(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]) -> None:
     if bound.pipeline.where:
-        _try(session, f"SELECT 1 FROM {rows} WHERE {bound.pipeline.where}", f"where: {bound.pipeline.where!r}", columns)
+        _try(session, bound, f"SELECT 1 FROM {rows} WHERE {bound.pipeline.where}", f"where: {bound.pipeline.where!r}", columns)
 
 
 def check_aggregates(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]) -> None:
@@ -69,25 +69,28 @@ def check_aggregates(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str
         what = f"aggregates[{name!r}]: {aggregate}"
         for field in aggregate.fields:
             for lift in lifts_sql(field).values():
-                _try(session, f"SELECT {lift} AS {quoted(name)} FROM {rows} AS {SOURCE_ROWS}", what, columns)
+                _try(session, bound, f"SELECT {lift} AS {quoted(name)} FROM {rows} AS {SOURCE_ROWS}", what, columns)
             for expression, need in asked_of(field):
-                _check_need(session, expression_sql(expression), need, rows, what, columns)
+                _check_need(session, bound, expression_sql(expression), need, rows, what, columns)
 
 
 def _check_windows(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]) -> None:
     for name, window in bound.windows.items():
         if isinstance(window.made_of, RowStates):
             for lift in window.made_of.lifts.values():
-                _try(session, f"SELECT {lift} AS {quoted(name)} FROM {rows}", f"windows[{name!r}]", columns)
+                _try(session, bound, f"SELECT {lift} AS {quoted(name)} FROM {rows}", f"windows[{name!r}]", columns)
             for sql, need in window.made_of.needs:
-                _check_need(session, sql, need, rows, f"windows[{name!r}]", columns)
+                _check_need(session, bound, sql, need, rows, f"windows[{name!r}]", columns)
 
 
-def _check_need(session: duckdb.DuckDBPyConnection, sql: str, need: str, rows: str, what: str, columns: Mapping[str, str]) -> None:
+def _check_need(
+    session: duckdb.DuckDBPyConnection, bound: Bound, sql: str, need: str, rows: str, what: str, columns: Mapping[str, str]
+) -> None:
     """Refuse an expression whose type is not what it must be."""
-    kind = _try(session, f"SELECT ({sql}) AS it FROM {rows} AS {SOURCE_ROWS}", what, columns)["it"]
+    kind = _try(session, bound, f"SELECT ({sql}) AS it FROM {rows} AS {SOURCE_ROWS}", what, columns)["it"]
     if not meets(kind, need):
-        raise DefinitionError(f"{what} needs {NEEDS[need]}, and {sql!r} is {kind}. The source has: {_listed(columns)}")
+        near = hint(sql, kind, columns, bound.source.call) if need in ("number", "difference") else ""
+        raise DefinitionError(f"{what} needs {NEEDS[need]}, and {sql!r} is {kind}. The source has: {_listed(columns)}{near}")
 
 
 def _check_derived(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]) -> None:
@@ -105,12 +108,11 @@ def _listed(columns: Mapping[str, str]) -> str:
     return ", ".join(f"{name} {kind}" for name, kind in columns.items())
 
 
-def _try(session: duckdb.DuckDBPyConnection, query: str, what: str, columns: Mapping[str, str]) -> dict[str, str]:
+def _try(session: duckdb.DuckDBPyConnection, bound: Bound, query: str, what: str, columns: Mapping[str, str]) -> dict[str, str]:
     try:
         return described(session, query)
     except (duckdb.BinderException, duckdb.ParserException, duckdb.CatalogException) as wrong:
-        unknown = re.search(r'column "(.+?)" not found', str(wrong))
-        near = did_you_mean(unknown[1], columns) if unknown else ""
+        near = hint(what, str(wrong), columns, bound.source.call)
         raise DefinitionError(f"{what} does not fit the source: {said(wrong)}. The source has: {_listed(columns)}{near}") from wrong
     except duckdb.Error as wrong:
         raise SourceError(f"{what}: {wrong}") from wrong

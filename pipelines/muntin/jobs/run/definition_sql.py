@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 from muntin.aggregates.grouping import asked_of
 from muntin.definition.kinds import RowStates
+from muntin.errors import DefinitionError
 from muntin.sources.lift_sql import expression_sql, lifts_sql
-from muntin.sources.single_expressions import check_expression, check_type
+from muntin.sources.single_expressions import check_expression, check_type, is_broken
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from muntin.aggregates.aggregate import Aggregate
     from muntin.jobs.bound import Bound
 
 
@@ -23,21 +25,33 @@ def check_sql(bound: Bound) -> None:
     """
     for column, kind in bound.source.types.items():
         check_type(kind, f"types[{column!r}]")
+    for name, aggregate in bound.aggregates.items():
+        _check_aggregate(aggregate, f"aggregates[{name!r}]")
     for what, sql in _expressions(bound):
         check_expression(sql, what)
+
+
+def _check_aggregate(aggregate: Aggregate, what: str) -> None:
+    """Refuse an aggregate by what its user wrote, not by the SQL that is made of it."""
+    try:
+        for field in aggregate.fields:
+            for sql in (*lifts_sql(field).values(), *(expression_sql(each) for each, _ in asked_of(field))):
+                check_expression(sql, what, str(aggregate))
+    except DefinitionError:
+        for sql in (aggregate.of, *(field.where for field in aggregate.fields)):
+            if sql and is_broken(sql):
+                check_expression(sql, what)
+        raise
 
 
 def _expressions(bound: Bound) -> Iterator[tuple[str, str]]:
     """What names it, and the SQL."""
     if where := bound.pipeline.filter:
         yield "where", where
-    for name, aggregate in bound.aggregates.items():
-        for field in aggregate.fields:
-            for sql in (*lifts_sql(field).values(), *(expression_sql(each) for each, _ in asked_of(field))):
-                yield f"aggregates[{name!r}]", sql
     for name, window in bound.windows.items():
         if isinstance(window.made_of, RowStates):
-            for sql in (*window.made_of.lifts.values(), *(sql for sql, _ in window.made_of.needs)):
+            own = [getattr(policy, part, "") for policy in getattr(window, "policies", ()) for part in ("of", "at")]  # as the user wrote it
+            for sql in (*filter(None, own), *(sql for sql, _ in window.made_of.needs), *window.made_of.lifts.values()):
                 yield f"windows[{name!r}]", sql
     for name, sql in bound.pipeline.derive.items():
         yield f"derive[{name!r}]", sql

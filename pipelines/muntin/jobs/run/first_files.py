@@ -33,9 +33,13 @@ def first_columns(bound: Bound, pieces: Sequence[Sequence[str]]) -> dict[str, st
     session = kept_session(bound.source.timezone)
     let_read(session, chain(*pieces))
     with suppress(duckdb.Error, SourceError, OSError), asked_once(pieces[0]):  # reading says what is wrong
-        paths = first_with_rows(session, bound, pieces)
-        return described(session, f"FROM {scan(bound.source, paths, read_as(session, bound.source, paths))}")
+        return columns_of(session, bound, first_with_rows(session, bound, pieces))
     return {}
+
+
+def columns_of(session: duckdb.DuckDBPyConnection, bound: Bound, paths: Sequence[str]) -> dict[str, str]:
+    """Name -> SQL type of the columns of some files together."""
+    return described(session, f"FROM {scan(bound.source, paths, read_as(session, bound.source, paths))}")
 
 
 def first_with_rows(session: duckdb.DuckDBPyConnection, bound: Bound, pieces: Sequence[Sequence[str]]) -> Sequence[str]:

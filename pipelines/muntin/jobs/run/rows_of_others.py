@@ -22,15 +22,13 @@ from muntin.jobs.listings.by_kind import listing
 from muntin.jobs.listings.of_several import telling
 from muntin.jobs.run.definition_fit import check_aggregates
 from muntin.jobs.run.definition_sql import check_sql
-from muntin.jobs.run.first_files import first_with_rows
+from muntin.jobs.run.first_files import columns_of, first_with_rows
 from muntin.jobs.run.fitting_files import fitting
 from muntin.jobs.run.source_columns import bound_types
 from muntin.jobs.source_note import noted
-from muntin.sources.duckdb_session import described, kept_session
-from muntin.sources.json_columns import read_as
+from muntin.sources.duckdb_session import kept_session
 from muntin.sources.object_files import let_read
 from muntin.sources.row_times import without_rows
-from muntin.sources.scan import scan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -96,7 +94,7 @@ def _columns(session: duckdb.DuckDBPyConnection, bound: Bound, pieces: Pieces) -
     for piece in pieces:
         with suppress(duckdb.Error, MuntinError, OSError), fitting(session, bound, piece) as (of_copies, files):
             if not files.has_no_row_left:
-                yield {**_described(session, of_copies, files.paths), **known}
+                yield {**columns_of(session, of_copies, files.paths), **known}
     if not pieces and not bound.source.blank:
         first = listing(bound.source).first_inputs(bound)
         yield {**_of_files(session, first.of(bound), [[each.path for each in files] for files in first.files.values() if files]), **known}
@@ -107,9 +105,5 @@ def _of_files(session: duckdb.DuckDBPyConnection, bound: Bound, pieces: Pieces) 
     if not pieces and not bound.source.blank:
         return {}
     with suppress(duckdb.Error, MuntinError, OSError):
-        return _described(session, bound, first_with_rows(session, bound, pieces))
+        return columns_of(session, bound, first_with_rows(session, bound, pieces))
     return {}
-
-
-def _described(session: duckdb.DuckDBPyConnection, bound: Bound, paths: Sequence[str]) -> dict[str, str]:
-    return described(session, f"FROM {scan(bound.source, paths, read_as(session, bound.source, paths))}")

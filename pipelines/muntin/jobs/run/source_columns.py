@@ -19,6 +19,7 @@ from muntin.jobs.run.names_of_columns import check_names
 from muntin.jobs.run.odd_cells import with_odd_cells
 from muntin.jobs.run.times_of_files import check_times
 from muntin.jobs.source_note import noted
+from muntin.sources.column_hints import lacks_types
 from muntin.sources.duckdb_session import described, explained, kept_session
 from muntin.sources.fetched_files import asked_once
 from muntin.sources.json_columns import read_as
@@ -67,6 +68,7 @@ def bound_types(bound: Bound, known: Mapping[str, pa.Schema | None], pieces: Seq
         found = contradictions(session, bound, before, first)
         if found and waits(bound):
             return _of_others(session, bound, known, pieces, before)
+        told = (lacks_types(session, bound.source, first) if isinstance(wrong, duckdb.BinderException) else None) or told
         raise contradicted(with_odd_cells(session, bound, first, told), found) from wrong
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from muntin.errors import DefinitionError
+from muntin.files.near import near
 from muntin.jobs.quality_notes import note_verdict
 from muntin.jobs.reports_table import utc_now
 from muntin.jobs.run.verdicts import record_verdicts
@@ -60,9 +61,10 @@ def find_suite(path: str | Path) -> Path:
     Raises:
         DefinitionError: no such file.
     """
-    tried = [Path(path), Path(os.environ.get("MUNTIN_HOME", ".")) / path]
+    tried = list(dict.fromkeys(each.absolute() for each in (Path(path), Path(os.environ.get("MUNTIN_HOME", ".")) / path)))
     for candidate in tried:
         if candidate.exists():
             return candidate
-    looked = ", ".join(str(candidate.absolute()) for candidate in tried)
-    raise DefinitionError(f"expectations: no file {path} (looked in {looked}); run in the project's folder, or set MUNTIN_HOME to it")
+    looked = " or ".join(map(str, tried))
+    mend = "" if Path(path).is_absolute() else "; run in the project's folder, or set MUNTIN_HOME to it"
+    raise DefinitionError(f"expectations: no file {looked}{mend}; {near(str(tried[-1]))}")

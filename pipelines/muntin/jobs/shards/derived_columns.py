@@ -8,6 +8,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
+from muntin.definition.sql_hints import hint
 from muntin.engine.assignment import Assignment
 from muntin.engine.rows_out import exploded
 from muntin.engine.windows import results
@@ -71,7 +72,8 @@ def check_derived(bound: Bound, window: str, states: pa.Table) -> None:
         try:
             described(session, f"SELECT 1 FROM ({_query(seen)}) WHERE (({sql}) IS NULL)")
         except duckdb.Error as wrong:
-            kinds = ", ".join(f"{column} {kind}" for column, kind in described(session, _query(seen)).items())
+            columns = described(session, _query(seen))
+            kinds = ", ".join(f"{column} {kind}" for column, kind in columns.items()) + hint(sql, str(wrong), columns, "")
             raise DefinitionError(
                 f"derive[{name!r}]: {sql!r} does not fit the windows of {window!r}: {said(wrong)}. A window has: {kinds}"
             ) from wrong

@@ -14,10 +14,11 @@ from hashlib import sha256
 from itertools import pairwise
 from math import gcd
 from typing import TYPE_CHECKING
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, available_timezones
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL, from_us, instant_us
 from muntin.definition.kinds import Cycle
+from muntin.definition.spelling import did_you_mean
 from muntin.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -84,7 +85,8 @@ def zone(name: str) -> Zone:
     try:
         info = ZoneInfo(name)
     except (KeyError, ValueError, OSError, TypeError):
-        raise DefinitionError(f'timezone: {name!r} is not a time zone; give an IANA name, as "America/New_York"') from None
+        near = did_you_mean(str(name), available_timezones())
+        raise DefinitionError(f'timezone: {name!r} is not a time zone; give an IANA name, as "America/New_York"{near}') from None
     changes, offsets = [BEFORE_ALL], [_offset(info, _FIRST)]
     for low, high in pairwise([*range(_FIRST, _LAST, _STRIDE), _LAST]):
         if _offset(info, high) != offsets[-1]:

@@ -1,0 +1,70 @@
+"""Keys that a command was asked for and that no window has: told, with the keys that look like them."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from muntin.cli.output import plain
+from muntin.definition.spelling import did_you_mean
+from muntin.errors import StateError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_log = logging.getLogger("muntin")
+_COMPARED, _SHOWN = 2_000, 5  # keys
+
+
+class NoSuchKeyError(StateError):
+    """No window has the key that was asked for."""
+
+
+def check_keys(table: "pa.Table", asked: Mapping[str, Sequence[str]], window: str) -> None:
+    """See that some window has one of the values of each column; warn of the others.
+
+    Args:
+        table: the windows, or only their keys.
+        asked: key column -> values as texts; "" is null.
+        window: its name.
+
+    Raises:
+        NoSuchKeyError: names the first, and what looks like it.
+    """
+    for column, values in asked.items():
+        lacking = absent(table, column, values)
+        told = [f"--key {column}: no window of {window!r} has {value!r}{_instead(table, column, value)}" for value in lacking]
+        if told and len(lacking) == len(values):
+            raise NoSuchKeyError(told[0])
+        for each in told:
+            _log.warning("%s", each)
+
+
+def absent(table: "pa.Table", column: str, values: Sequence[str]) -> list[str]:
+    """The values that no row of a table has in a column."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    named = [value for value in values if value]
+    if pa.types.is_null(table[column].type):
+        return named
+    wanted = pa.array(named, pa.string()).cast(table[column].type)
+    there = pc.is_in(wanted, value_set=table[column].combine_chunks()).to_pylist()
+    return [value for value, known in zip(named, there, strict=True) if not known]
+
+
+def _instead(table: "pa.Table", column: str, value: str) -> str:
+    """What keys there are, and which look like a value; of very many texts only those with its first letter are compared."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    known = pc.unique(table[column]).drop_null()
+    if not len(known):
+        return ", nor any other key: none is published yet"
+    few = len(known) <= _COMPARED or not pa.types.is_string(known.type)
+    like = known if few else known.filter(pc.starts_with(known, value[:1], ignore_case=True))
+    names = [str(plain(each)) for each in like.slice(0, _COMPARED).to_pylist()]
+    parts = value.split(",")
+    if len(parts) > 1 and {*parts} <= {*names}:
+        return f"; of several keys say each, as {' '.join(f'--key {part}' for part in parts)}"
+    shown = [str(plain(each)) for each in known.slice(0, _SHOWN).to_pylist()]
+    return f"; there are {', '.join(shown)}{', ...' if len(known) > _SHOWN else ''}{did_you_mean(value, names)}"

@@ -1,0 +1,69 @@
+"""Remarks: what a definition may say, and what its author seldom means."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from muntin.definition.durations import DAY_US, UNITS, spell
+from muntin.definition.instants import spell_instant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from muntin.definition.kinds import Kind
+    from muntin.definition.pipeline import Pipeline
+
+_ZONELESS = ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "DATE")
+_CALENDAR_UNITS = ("d", "w")
+
+
+def remarks(pipeline: Pipeline) -> list[str]:
+    """What the definition alone tells: a start between two batches, a day in hours on a clock that is changed, a number without a unit."""
+    return [*_of_start(pipeline), *_of_sizes(pipeline.windows)]
+
+
+def of_naive_times(source: Any, columns: Mapping[str, str], windows: Mapping[str, Kind]) -> str | None:  # noqa: ANN401 - a source of any kind
+    """A remark on event times without a zone, which are read as UTC, beside windows of another clock; None: there is nothing to say.
+
+    Args:
+        source: of the rows.
+        columns: name -> SQL type of its columns.
+        windows: of the pipeline.
+    """
+    zones = {zone.name: name for name, window in windows.items() for part in _parts(window) if (zone := getattr(part, "zone", None))}
+    text = source.time_format if columns.get(source.event_time) == "VARCHAR" else None
+    naive = columns.get(source.event_time) in _ZONELESS or (text is not None and "%z" not in text)
+    others = [name for name in zones if name != "UTC"]
+    if source.timezone or source.unit or not naive or not others:
+        return None
+    return (
+        f"event_time: {source.event_time!r} has no time zone and is read as UTC, and windows[{zones[others[0]]!r}] follows the clock of "
+        f'{others[0]}; say timezone="{others[0]}" in {source.call} if that is the clock of these times, else timezone="UTC"'
+    )
+
+
+def _of_start(pipeline: Pipeline) -> Iterator[str]:
+    batches = pipeline.intervals
+    if batches.first_border_us != batches.first_us:
+        begin, end = spell_instant(batches.first_border_us), spell_instant(batches.after(batches.first_border_us))
+        yield f"start: {spell_instant(batches.first_us)} is no border of the schedule {batches}; the first batch is [{begin}, {end})"
+
+
+def _of_sizes(windows: Mapping[str, Kind]) -> Iterator[str]:
+    for name, window in windows.items():
+        if 0 < window.grace_us < UNITS["s"] and window.even and window.even.size_us >= UNITS["m"]:
+            yield f'windows[{name!r}]: a grace of {spell(window.grace_us)}; write a unit, as grace="1h", since numbers are microseconds'
+        for part in _parts(window):
+            said, zone = getattr(part, "said", None), getattr(part, "zone", None)
+            if said == "" and part.size_us < UNITS["s"]:
+                yield f'windows[{name!r}]: {part.size_us} are microseconds; write a unit, as "{part.size_us}s", if others are meant'
+            if zone and zone.shift and said and part.size_us % DAY_US == 0 and not said.rstrip().endswith(_CALENDAR_UNITS):
+                yield (
+                    f'windows[{name!r}]: "{said}" is counted on the clock of {zone.name}, so it is the same as "{spell(part.size_us)}": '
+                    f"an hour shorter or longer where the clock changes. Leave timezone out for windows that always last {said}"
+                )
+
+
+def _parts(window: Any) -> list[Any]:  # noqa: ANN401 - a kind of any class
+    """A window and the windows that it is made of: those of a cumulating or a trailing window have the zone."""
+    return [window, *(getattr(window, name) for name in ("whole", "step", "month") if hasattr(getattr(window, name, None), "zone"))]

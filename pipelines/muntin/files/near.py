@@ -1,0 +1,64 @@
+"""What is there where a path leads to nothing: for people who misspelt it."""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import suppress
+from difflib import get_close_matches
+from glob import has_magic
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from muntin.definition.relative_paths import is_object_store
+from muntin.definition.spelling import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_SHOWN = 5
+_ESCAPED = re.compile(r"\[([*?[])\]")  # as `glob.escape` writes it
+
+
+def plain(pattern: str) -> str:
+    """A pattern as its author wrote it.
+
+    >>> plain("/a[[]1]/*.csv")
+    '/a[1]/*.csv'
+    """
+    return _ESCAPED.sub(r"\1", pattern)
+
+
+def near(pattern: str) -> str:
+    """How far an absolute path or glob leads, what is there, and what looks like the rest; "" for an object store."""
+    if is_object_store(pattern):
+        return ""
+    parts = Path(pattern).parts
+    known = next(count for count in range(len(parts), 0, -1) if _is_folder(parts[:count]))
+    folder, wanted = _folder(parts[:known]), plain(parts[known]) if known < len(parts) else ""
+    if known + 1 < len(parts):
+        folders = _names(folder, folders=True)
+        holds = _some(wanted, folders) or f"no folder, but {_some(wanted, _names(folder)) or 'nothing else'}"
+        return f"there is no folder {wanted!r} in {folder}, which holds {holds}{did_you_mean(wanted, folders)}"
+    return f"{folder} holds {_some(wanted, _names(folder)) or 'nothing'}"
+
+
+def _some(wanted: str, names: Sequence[str]) -> str:
+    """Some names, those that look like the wanted name first."""
+    close = get_close_matches(wanted, names, _SHOWN, 0.6)
+    shown = [*close, *(name for name in names if name not in close)][:_SHOWN]
+    return ", ".join(sorted(shown)) + (", ..." if len(names) > _SHOWN else "")
+
+
+def _folder(parts: tuple[str, ...]) -> Path:
+    return Path(*map(plain, parts))
+
+
+def _is_folder(parts: tuple[str, ...]) -> bool:
+    return len(parts) == 1 or (not has_magic(_ESCAPED.sub("", os.path.join(*parts))) and _folder(parts).is_dir())  # noqa: PTH118 - a pattern
+
+
+def _names(folder: Path, *, folders: bool = False) -> list[str]:
+    with suppress(OSError):
+        return sorted(path.name for path in folder.iterdir() if not path.name.startswith(".") and (path.is_dir() or not folders))
+    return []
