@@ -69,7 +69,7 @@ COMMANDS = (
     vacuum.vacuum,
 )
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
 
 
 def _help(command: Callable[..., int | None]) -> str:

@@ -15,7 +15,9 @@ from muntin.definition.spelling import did_you_mean
 from muntin.errors import DefinitionError
 
 Folder = Annotated[Path | None, typer.Argument(metavar="FOLDER", help="A folder that is new or empty.", show_default=False)]
-Which = Annotated[str, typer.Option("--template", metavar="NAME", help="What to begin with; see --list.")]
+Which = Annotated[
+    str, typer.Option("--template", metavar="NAME", help="What to begin with; see --list.", autocompletion=lambda: [*TEMPLATES])
+]
 List = Annotated[bool, typer.Option("--list", help="Show the templates.")]
 
 
