@@ -29,3 +29,11 @@ def test_extras_of_the_package_exist() -> None:
 def test_targets_exist() -> None:
     targets = set(re.findall(r"^([\w-]+):.*##", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     assert words("make") <= targets
+
+
+def test_the_page_on_installing_names_every_extra_and_what_the_core_brings() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    page = PAGES["docs/install.md"].read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `muntin\[(\w+)\]`", page, re.MULTILINE)) == project["optional-dependencies"].keys() - {"dev", "gx"}
+    why = page.split("## What the core brings")[1].split("\n## ")[0]
+    assert [line for line in project["dependencies"] if re.match(r"[\w-]+", line)[0] not in why] == []
