@@ -17,8 +17,8 @@ setup: ## a virtual environment in .venv with the pinned packages, and Java for 
 demo: setup ## a week of real flights through Airflow and Spark to published windows, then the year in bulk
 	@$(python) -m examples.demo $(ARGS)
 
-check: setup lint ## style, types, arrows, and the tests that start neither Spark nor Airflow nor Great Expectations: while you work
-	@$(python) -m pytest -n 2 --dist worksteal -m "not spark and not airflow and not gx" $(ARGS)
+check: setup lint ## style, types, arrows, and the tests that install nothing and start neither Spark nor Airflow nor Great Expectations: while you work
+	@$(python) -m pytest -n 2 --dist worksteal -m "not spark and not airflow and not gx and not install" $(ARGS)
 
 test: setup lint ## lint, then every test, four files at a time, since Airflow waits a lot; ARGS="-k sliding" narrows the tests
 	@bash setup/for_tests.sh
@@ -34,11 +34,12 @@ cluster-test: setup ## brokers, databases, object stores and a Spark cluster of 
 	@MUNTIN_OBJECT_STORE=azure JAVA_HOME="$$(cat .venv/java-home)" .venv/bin/python -m pytest $(AZURE) $(ARGS)
 	@export MUNTIN_CLUSTER=all; $(python) -m pytest tests/cluster tests/compose $(ARGS)
 
-lint: setup ## style, types and the direction of imports
+lint: setup ## style, types, the direction of imports, and whether each imported package is declared
 	.venv/bin/ruff check
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
 	.venv/bin/lint-imports
+	.venv/bin/deptry pipelines
 
 up: setup ## Airflow with its web page on 127.0.0.1, to look around; the password is printed
 	@$(python) -m examples.up $(ARGS)

@@ -4,7 +4,8 @@
 | --- | --- |
 | `spark` | asks for the fixture `spark`, also through another fixture, or runs a program that builds a session |
 | `gx` | lies in `tests/quality`, or in a file that speaks of expectations |
-| `airflow` | lies in `tests/airflow`; it may use all three |
+| `airflow` | lies in `tests/airflow`; it may use all of them |
+| `install` | imports `tests.installs`, to install the package with `uv` |
 """
 
 import re
@@ -20,12 +21,13 @@ from typing import Any
 
 import pytest
 
-PROGRAMS = {"spark": "spark-submit", "airflow": "airflow"}
+PROGRAMS = {"spark": "spark-submit", "airflow": "airflow", "install": "uv"}
 PACKAGES = {"gx": "great_expectations", "airflow": "airflow"}
 DESCRIPTIONS = {
     "spark": "starts Spark; set by the fixture `spark`",
     "gx": "runs Great Expectations; set by folder and fixture",
     "airflow": "runs Airflow; set by folder",
+    "install": "installs the package; set by what its file imports",
 }
 COMPILES = "test_arrivals.py"
 """The file that needs most of numba's kernels. Begun first, it compiles them alone; files that are begun later find them."""
@@ -33,7 +35,8 @@ SECONDS = {
     "airflow/test_inside_runs.py": 340, "airflow/test_backfill.py": 260, "airflow/test_inside_local.py": 110,
     "airflow/test_inside_object_store.py": 110, "airflow/test_inside_dag.py": 30, "simulation/test_worlds.py": 200,
     "airflow/test_killed_tasks.py": 195, "judge/test_every_aggregate.py": 180, "airflow/test_follows.py": 155,
-    "storage/test_crash_points.py": 140, "cli/test_new.py": 130, "cluster/test_standalone.py": 110,
+    "storage/test_crash_points.py": 140, "installs/test_every_install.py": 100, "installs/test_printed.py": 60,
+    "cluster/test_standalone.py": 110,
     "end_to_end/test_types_that_widen.py": 100, "landing/test_duplicates_on_spark.py": 95, "landing/test_on_spark.py": 80,
     "cli/test_alerts.py": 80, "docs/test_site.py": 75, "judge/test_random_batches.py": 70, "storage/test_compaction.py": 70,
     "airflow/test_components.py": 70, "properties/test_arrival.py": 65, "page/test_in_airflow.py": 60, "quality/test_connect.py": 60,
@@ -49,6 +52,7 @@ WORDS = {
     "spark": "starts Spark: ask for the fixture `spark`",
     "gx": "imports Great Expectations: put it into tests/quality, or say `expectations` in a test that asks for the fixture `spark`",
     "airflow": "uses Airflow: put it into tests/airflow",
+    "install": "installs packages: use tests.installs",
 }
 
 
@@ -66,6 +70,8 @@ def said_by_file(path: Path) -> set[str]:
     found = {"spark"} if "SparkSession.builder" in text else set()
     if "quality" in folders or re.search(r"expectations|muntin\.quality", text):
         found.add("gx")
+    if "tests.installs" in text:
+        found.add("install")
     return set(DESCRIPTIONS) if "airflow" in folders and "tests" in folders else found
 
 

@@ -3,9 +3,12 @@
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from muntin.definition.extras import EXTRAS
 from tests.cli.conftest import RANGE, Project
@@ -29,8 +32,8 @@ def muntin(project: Project, *arguments: str, blocked: tuple[str, ...] = EVERYTH
     return subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("command", [("check",), ("plan", *RANGE), ("status",), ("backfill", *RANGE, "--dry-run")])
-def test_looks_need_no_extra(project: Project, command: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("command", [("check",), ("plan", *RANGE), ("status",), ("backfill", *RANGE, "--dry-run"), ("run", *RANGE)])
+def test_runs_and_looks_need_no_extra(project: Project, command: tuple[str, ...]) -> None:
     done = muntin(project, *command)
     assert done.returncode == 0, done.stderr
 
@@ -38,7 +41,6 @@ def test_looks_need_no_extra(project: Project, command: tuple[str, ...]) -> None
 @pytest.mark.parametrize(
     ("command", "blocked", "extra"),
     [
-        (("run", *RANGE), "pyspark", "spark"),
         (("run", *RANGE, "--spark", "sc://127.0.0.1:1"), "pyspark", "spark"),
         (("plot", "quarter", "total"), "matplotlib", "plot"),
     ],
@@ -62,9 +64,23 @@ def test_a_dag_needs_airflow() -> None:
     assert done.stderr.splitlines()[-1].endswith("airflow is not installed: pip install 'muntin[airflow]'")
 
 
-def test_every_extra_is_declared() -> None:
+def test_a_new_project_names_its_suite_where_something_can_judge_it(tmp_path: Path) -> None:
+    line = '    expectations={"day": "expectations/day.json"},'
+    for blocked, named in (("nothing",), True), (("great_expectations",), False):
+        folder = tmp_path / "-".join(blocked)
+        words = BLOCKED.format(blocked=blocked, arguments=["new", str(folder)])
+        done = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True)
+        lines = (folder / "dags/sales.py").read_text(encoding="utf-8").splitlines()
+        assert (line in lines) == named
+        assert (f"    # {line.strip()}  # pip install 'muntin[quality]', then take the first # away" in lines) == (not named)
+        assert ("dags/sales.py names its suite in a comment" in done.stdout) == (not named)
+
+
+def test_every_extra_is_declared_with_what_it_is_asked_for() -> None:
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
-    assert {*EXTRAS.values(), "all"} <= set(declared)
+    distributions = packages_distributions()
+    for package, extra in EXTRAS.items():
+        assert {*map(canonicalize_name, distributions[package])} & {Requirement(line).name for line in declared[extra]}, package
 
 
 def test_the_entry_point_runs_the_command() -> None:

@@ -1,13 +1,7 @@
-"""`muntin new`: projects that run at once, from a wheel, in an environment that knows no checkout."""
+"""`muntin new`: what it writes, and where. tests/installs runs the projects, from a wheel."""
 
 import json
-import os
 import re
-import shutil
-import subprocess
-import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
@@ -30,93 +24,11 @@ EVERYWHERE = {
 }
 
 
-@dataclass(frozen=True)
-class Environment:
-    """A virtual environment with the wheel alone, beside the packages that it depends on."""
-
-    folder: Path
-
-    def call(self, *words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-        gone = ("PYTHONPATH", "MUNTIN_HOME", "MUNTIN_ROOT", "VIRTUAL_ENV")
-        kept = {name: value for name, value in os.environ.items() if name not in gone}
-        paths = {"PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}", "PYSPARK_PYTHON": str(self.folder / "bin/python")}
-        quick = {"NUMBA_DISABLE_JIT": "1", "COLUMNS": "200"}  # kernels of a new environment are not compiled yet
-        return subprocess.run(
-            [self.folder / "bin" / words[0], *words[1:]], cwd=cwd, env=kept | paths | quick, capture_output=True, text=True, check=False
-        )
-
-
-@pytest.fixture(scope="module")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    place = tmp_path_factory.mktemp("wheel")
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, place)
-    shutil.copytree(ROOT / "pipelines", place / "pipelines", ignore=shutil.ignore_patterns("__pycache__"))
-    uv = str(Path(sys.executable).with_name("uv"))
-    made = Environment(place / "env")
-    for words in (
-        [uv, "build", "--wheel", "--quiet", "--out-dir", "wheels", "."],
-        [uv, "venv", "--quiet", "--python", sys.executable, made.folder],
-        [
-            uv,
-            "pip",
-            "install",
-            "--quiet",
-            "--no-deps",
-            "--python",
-            made.folder / "bin/python",
-            "--find-links",
-            "wheels",
-            "--no-index",
-            "muntin",
-        ],
-    ):
-        subprocess.run(words, cwd=place, check=True)
-    shutil.rmtree(place / "pipelines")
-    (site,) = made.folder.glob("lib/*/site-packages")
-    packages = next(path for path in sys.path if path.endswith("site-packages"))
-    (site / "others.pth").write_text(
-        packages, encoding="utf-8"
-    )  # a line of a .pth file is no place for other .pth files: no checkout comes with it
-    return made
-
-
-def test_the_environment_knows_no_checkout(environment: Environment, tmp_path: Path) -> None:
-    done = environment.call("python", "-c", "import muntin; print(muntin.__file__)", cwd=tmp_path)
-    assert done.stdout.startswith(str(environment.folder)), done.stderr
-
-
-@pytest.fixture
-def project(environment: Environment, tmp_path: Path) -> Callable[[str], Path]:
-    def make(template: str) -> Path:
-        done = environment.call("muntin", "new", "it", "--template", template, cwd=tmp_path)
-        assert done.returncode == 0, done.stderr
-        return tmp_path / "it"
-
-    return make
-
-
-@pytest.mark.parametrize("template", TEMPLATES)
-def test_a_project_of_the_wheel_is_checked_and_tested(environment: Environment, project: Callable[[str], Path], template: str) -> None:
-    folder = project(template)
-    assert {path.name for path in folder.iterdir()} >= EVERYWHERE
-    checked = environment.call("muntin", "check", TEMPLATES[template].file, cwd=folder)
-    assert " fit " in checked.stdout, checked.stderr
-    tested = environment.call("python", "-m", "pytest", cwd=folder)
-    assert tested.returncode == 0, tested.stdout
-    assert "2 passed" in tested.stdout
-
-
-@pytest.mark.spark
-@pytest.mark.gx
-def test_a_project_of_the_wheel_runs(environment: Environment, project: Callable[[str], Path]) -> None:
-    folder, files = project("files"), TEMPLATES["files"]
-    ran = environment.call("muntin", "run", files.file, "--start", files.start, "--end", files.end, cwd=folder)
-    assert ran.returncode == 0, ran.stderr
-    assert "3 batches: 55 rows read, 0 quarantined, 0 late" in ran.stdout
-    assert "expectations: window 'day' passed" in ran.stdout
-    shown = environment.call("muntin", "show", files.file, files.window, "--format", "csv", cwd=folder).stdout
-    assert "north,2024-05-01T00:00:00+00:00,2024-05-02T00:00:00+00:00,10,144.50,19.50," in shown
+def test_every_template_makes_a_whole_project(muntin: Muntin, tmp_path: Path) -> None:
+    for template in TEMPLATES:
+        assert muntin("new", str(tmp_path / template), "--template", template).status == 0
+        assert {path.name for path in (tmp_path / template).iterdir()} >= EVERYWHERE
+        assert f'expectations={{"{TEMPLATES[template].window}": ' in (tmp_path / template / TEMPLATES[template].file).read_text()
 
 
 class TestTheFolder:

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,11 +13,11 @@ import pytest
 from muntin import read, run
 from tests.cluster.events import END, START, pipeline, write
 from tests.cluster.standalone import CHECKOUT, Cluster, standalone
+from tests.installs.install import UV, Place
 from tests.properties.equal_values import bitwise
 from tests.storage.three_batches import HERE
 
 ROWS = 2000  # a file
-UV = str(Path(sys.executable).with_name("uv"))
 pytestmark = [
     pytest.mark.spark,
     pytest.mark.timeout(600),
@@ -29,22 +28,10 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A virtual environment with the wheel and its extra `worker`, in the versions of requirements.txt."""
-    place = tmp_path_factory.mktemp("worker")
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(CHECKOUT / name, place)
-    shutil.copytree(CHECKOUT / "pipelines", place / "pipelines", ignore=shutil.ignore_patterns("__pycache__"))
-    pinned = re.findall(r"^[\w.-]+==[^ \\]+", (CHECKOUT / "requirements.txt").read_text(encoding="utf-8"), re.MULTILINE)
-    (place / "pinned").write_text("\n".join(pinned), encoding="utf-8")
-    python = place / "env/bin/python"
-    settings = 'source setup/python.sh; use_pip_settings_for_uv; cd "$1"; shift; exec "$@"'
-    for words in (
-        (UV, "build", "--wheel", "--quiet", "--out-dir", "wheels", "."),
-        (UV, "venv", "--quiet", "--python", sys.executable, "env"),
-        (UV, "pip", "install", "--quiet", "--python", str(python), "--constraint", "pinned", "--find-links", "wheels", "muntin[worker]"),
-    ):
-        subprocess.run(["bash", "-ec", settings, "bash", str(place), *words], cwd=CHECKOUT, check=True)
-    shutil.rmtree(place / "pipelines")
-    return place / "env"
+    place = Place(tmp_path_factory.mktemp("worker"))
+    place.build()
+    place.install("muntin[worker]")
+    return place.environment
 
 
 @pytest.fixture(scope="module")

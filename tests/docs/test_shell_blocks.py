@@ -16,16 +16,24 @@ def words(first: str) -> set[str]:
 
 def test_a_line_is_of_a_kind_that_is_looked_at() -> None:
     starts = {line.split()[0] for _, block in BLOCKS for line in block.splitlines() if line.strip()}
-    assert starts == {"#", "airflow", "export", "make", "muntin", "pip"}
+    assert starts == {"#", "airflow", "cd", "export", "make", "muntin", "pip"}
 
 
 def test_extras_of_the_package_exist() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     named = re.findall(r"muntin\[(\w+)\]", "".join(path.read_text(encoding="utf-8") for path in PAGES.values()))
     assert set(named) <= extras.keys()
-    assert words("pip") <= {f"install 'muntin[{extra}]'" for extra in extras}
+    assert words("pip") <= {"install muntin", *(f"install 'muntin[{extra}]'" for extra in extras)}
 
 
 def test_targets_exist() -> None:
     targets = set(re.findall(r"^([\w-]+):.*##", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     assert words("make") <= targets
+
+
+def test_the_page_on_installing_names_every_extra_and_what_the_core_brings() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    page = PAGES["docs/install.md"].read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `muntin\[(\w+)\]`", page, re.MULTILINE)) == project["optional-dependencies"].keys() - {"dev", "gx"}
+    why = page.split("## What the core brings")[1].split("\n## ")[0]
+    assert [line for line in project["dependencies"] if re.match(r"[\w-]+", line)[0] not in why] == []

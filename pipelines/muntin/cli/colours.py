@@ -4,12 +4,12 @@ import os
 import sys
 from typing import TextIO
 
-import click
+import typer
 
 
 def coloured(text: str, colour: str, *, stream: TextIO | None = None) -> str:
     """The text in a colour of the terminal ("red", "yellow", ...) that the stream, else stdout, is; as it stands anywhere else."""
-    return click.style(text, fg=colour) if wanted(stream or sys.stdout) else text
+    return typer.style(text, fg=colour) if wanted(stream or sys.stdout) else text
 
 
 def wanted(stream: TextIO) -> bool:

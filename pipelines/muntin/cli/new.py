@@ -1,5 +1,6 @@
 """`muntin new`: a project in an empty folder."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -8,14 +9,17 @@ import typer
 from muntin.cli import options as opt
 from muntin.cli.output import columns, say, say_json
 from muntin.cli.quiet import say_what_was_done
-from muntin.cli.templates import TEMPLATES, Template, write_project
+from muntin.cli.templates import JUDGE, TEMPLATES, Template, write_project
 from muntin.cli.working import working
 from muntin.definition.amounts import many
+from muntin.definition.extras import is_installed
 from muntin.definition.spelling import did_you_mean
 from muntin.errors import DefinitionError
 
 Folder = Annotated[Path | None, typer.Argument(metavar="FOLDER", help="A folder that is new or empty.", show_default=False)]
-Which = Annotated[str, typer.Option("--template", metavar="NAME", help="What to begin with; see --list.")]
+Which = Annotated[
+    str, typer.Option("--template", metavar="NAME", help="What to begin with; see --list.", autocompletion=lambda: [*TEMPLATES])
+]
 List = Annotated[bool, typer.Option("--list", help="Show the templates.")]
 
 
@@ -72,14 +76,17 @@ def _say_list(*, as_json: bool) -> None:
 
 
 def _told(chosen: Template, folder: Path, count: int) -> str:
-    """What was made, and what to type next."""
+    """What was made, what to type next, and what another extra would add."""
     steps = (
-        f"cd {folder}",
+        f"cd {shlex.quote(str(folder))}",
         f"muntin check {chosen.file}",
         f"muntin run {chosen.file} --start {chosen.start} --end {chosen.end}",
         f"muntin show {chosen.file} {chosen.window}",
-        "pytest",
+        "pytest" if is_installed("pytest") else "pip install pytest && pytest",
     )
-    return "\n".join(
-        [f"{folder.absolute()}: {many(count, 'file')} from the template {chosen.name!r}; next:", *(f"  {step}" for step in steps)]
-    )
+    made = f"{folder.absolute()}: {many(count, 'file')} from the template {chosen.name!r}; next:"
+    return "\n".join([made, *(f"  {step}" for step in steps), *([] if is_installed(JUDGE) else [_NO_SUITES.format(chosen.file)])])
+
+
+_NO_SUITES = """expectations: great_expectations is not installed, so {} names its suite in a comment.
+  pip install 'muntin[quality]', then take the # away: the suite guards what is published."""

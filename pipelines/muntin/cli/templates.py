@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 from dataclasses import dataclass
 from importlib.resources import as_file, files
 from typing import TYPE_CHECKING
 
+from muntin.definition.extras import is_installed
+
 if TYPE_CHECKING:
     from pathlib import Path
 
+JUDGE = "great_expectations"
+_SUITES = re.compile("(expectations={.*},)")
+_COMMENT = r"# \1  # pip install 'muntin[quality]', then take the first # away"
 _HIDDEN = "dot"  # dot.env.example in the package is .env.example in a project
 
 
@@ -60,6 +66,8 @@ TEMPLATES = {
 def write_project(template: Template, folder: Path) -> list[str]:
     """Write a template's files, and its sample data, into a folder.
 
+    Without Great Expectations, the definition names its suite in a comment.
+
     Returns:
         the paths of the files, relative to the folder, ascending.
     """
@@ -68,6 +76,9 @@ def write_project(template: Template, folder: Path) -> list[str]:
             for path in sorted((home / part).rglob("*")):
                 if path.is_file() and "__pycache__" not in path.parts:
                     _copy(path, folder / path.relative_to(home / part))
+    if not is_installed(JUDGE):
+        definition = folder / template.file
+        definition.write_text(_SUITES.sub(_COMMENT, definition.read_text(encoding="utf-8")), encoding="utf-8")
     runpy.run_path(str(folder / "sample_data.py"), run_name="__main__")
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file() and ".git" not in path.parts)
 

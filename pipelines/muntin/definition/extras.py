@@ -28,12 +28,13 @@ def need(package: str) -> None:
     Raises:
         MissingPackageError: it is not; says which extra brings it.
     """
-    if package not in sys.modules and not _is_found(package):
+    if not is_installed(package):
         raise MissingPackageError(f"{package} is not installed: pip install 'muntin[{EXTRAS[package]}]'")
 
 
-def _is_found(package: str) -> bool:
+def is_installed(package: str) -> bool:
+    """Whether a package can be imported; it is not imported for it."""
     try:
-        return find_spec(package) is not None
+        return package in sys.modules or find_spec(package) is not None
     except ImportError:
         return False
