@@ -79,7 +79,7 @@ def test_no_task_is_at_work_behind_an_error() -> None:
         Local(2).run(work, range(5000))
     then = len(ended)
     Local(2).run(lambda _: None, range(100))  # the threads would have come to whatever was left
-    assert len(ended) == then < 4999
+    assert len(ended) == then
 
 
 def test_results_are_what_another_process_would_send() -> None:

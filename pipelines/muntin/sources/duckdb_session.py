@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -14,12 +13,12 @@ from muntin.definition.spelling import did_you_mean
 from muntin.errors import SourceError
 from muntin.sources.new_session import MEMORY, connect
 from muntin.sources.object_files import let_read
+from muntin.sources.per_thread import of_this_thread
 from muntin.sources.time_limit import in_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_THREAD = threading.local()
 _KIND_OF_ERROR = re.compile(r"^(?:Binder|Catalog|Parser) Error: ")
 _NO_COLUMN = re.compile(r'Referenced column "(.+?)" not found in FROM clause')
 _GUESS = re.compile(r'(\S+) does not exist! Did you mean "(.+?)"\??')
@@ -72,7 +71,7 @@ def _kept(timezone: str | None, *, files: bool) -> duckdb.DuckDBPyConnection:
 
 
 def _sessions() -> dict[tuple[str | None, bool], duckdb.DuckDBPyConnection]:
-    return _THREAD.__dict__.setdefault("sessions", {})
+    return of_this_thread("sessions")
 
 
 def described(session: duckdb.DuckDBPyConnection, query: str) -> dict[str, str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import threading
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from muntin.definition.extras import need
 from muntin.errors import BrokerError
+from muntin.sources.per_thread import of_this_thread
 from muntin.sources.topics.connection import REGISTRY, settings, variable
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ _WAITS = {
     "client.id": "muntin",
 }
 Found = TypeVar("Found")
-_THREAD = threading.local()
 _SILENT = logging.getLogger("muntin.kafka")
 _SILENT.addHandler(logging.NullHandler())
 _SILENT.propagate = False
@@ -73,10 +72,11 @@ def to_ask(source: KafkaSource) -> tuple[Any, Told]:
     from confluent_kafka.admin import AdminClient
 
     which = told_apart(source)
-    if getattr(_THREAD, "which", None) != which:
+    known = of_this_thread("admin client")
+    if known.get("which") != which:
         told = Told()
-        _THREAD.asking, _THREAD.which = (_made(source, AdminClient, {"error_cb": told}), told), which
-    client, told = _THREAD.asking
+        known.update(asking=(_made(source, AdminClient, {"error_cb": told}), told), which=which)
+    client, told = known["asking"]
     told.codes.clear()
     return client, told
 
@@ -153,7 +153,7 @@ def worded(source: KafkaSource, client: Any, told: Told) -> Iterator[None]:  # n
         yield
     except KafkaException as wrong:
         client.poll(0)  # which calls `told`
-        _THREAD.__dict__.clear()  # nobody knows in which state it is
+        of_this_thread("admin client").clear()  # nobody knows in which state it is
         raise broker_error(source, wrong.args[0].name(), told, wrong.args[0].str()) from None
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from muntin.errors import BrokerError, SourceError
+from muntin.sources.per_thread import of_this_thread
 from muntin.sources.topics.client import Told, broker_error, to_consume, told_apart
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ MESSAGES = pa.schema(
     ]
 )
 _AT_ONCE, _WAIT_S, _SILENCE_S = 20_000, 0.2, 8.0
-_THREAD = threading.local()
 
 
 def messages(source: KafkaSource, wanted: Range) -> pa.Table:
@@ -96,15 +95,16 @@ def _refused(source: KafkaSource, wanted: Range, at: int, told: Told, error: Any
 def _consumer(source: KafkaSource) -> tuple[Any, Told]:
     """This thread's client, which is made anew for another source, another process and other credentials."""
     which = told_apart(source)
-    if getattr(_THREAD, "which", None) != which:
+    known = of_this_thread("consumer")
+    if known.get("which") != which:
         _forget()
-        _THREAD.client, _THREAD.which = to_consume(source), which
-    return _THREAD.client  # type: ignore[no-any-return]
+        known.update(client=to_consume(source), which=which)
+    return known["client"]  # type: ignore[no-any-return]
 
 
 def _forget() -> None:
     """Close this thread's client: after an error nobody knows what it does."""
-    known = _THREAD.__dict__
+    known = of_this_thread("consumer")
     client, which = known.pop("client", None), known.pop("which", (None,))
     if client is not None and which[0] == os.getpid():
         client[0].close()
