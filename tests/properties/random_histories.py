@@ -78,7 +78,7 @@ class Desk:
         told = tallies(combined, len(todo.marks), positions, opened=isinstance(self.given.ours.follows, Chained | Carried))
         results = told | {"notes": self.note(todo, combined)}
         stored = Entries.of_table(new_entries(todo, [results], []).to_table())
-        self.ledger = Ledger(DEFINITION, self.ledger.entries.newest(stored) if self.ledger else stored)
+        self.ledger = Ledger(DEFINITION, self.ledger.entries.newest(stored) if self.ledger else stored, "")
         for at in positions.tolist():
             self.published[int(todo.history.batches.start_us[at])] = combined.windows.filter(pa.array(combined.closed == at))
         return note_of([results], int(positions[-1]))
