@@ -34,12 +34,13 @@ cluster-test: setup ## brokers, databases, object stores and a Spark cluster of 
 	@MUNTIN_OBJECT_STORE=azure JAVA_HOME="$$(cat .venv/java-home)" .venv/bin/python -m pytest $(AZURE) $(ARGS)
 	@export MUNTIN_CLUSTER=all; $(python) -m pytest tests/cluster tests/compose $(ARGS)
 
-lint: setup ## style, types, the direction of imports, and whether each imported package is declared
+lint: setup ## style, types, the direction of imports, whether each imported package is declared, and what nothing uses
 	.venv/bin/ruff check
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
 	.venv/bin/lint-imports
 	.venv/bin/deptry pipelines
+	.venv/bin/vulture
 
 up: setup ## Airflow with its web page on 127.0.0.1, to look around; the password is printed
 	@$(python) -m examples.up $(ARGS)

@@ -28,7 +28,7 @@ class ForgottenError(SourceError):
 
 
 class StateError(MuntinError):
-    """The state directory cannot be used: another pipeline's, of a newer format, damaged, or full."""
+    """The state directory cannot be used: another pipeline's, of another format, damaged, or full."""
 
 
 class StorageError(MuntinError):

@@ -116,20 +116,6 @@ def test_the_manifest_says_what_was_read(written_ns: int, tmp_path: Path) -> Non
     assert why(case) == ["written since it was read: 00.parquet"]
 
 
-def test_a_manifest_of_version_0_1_is_compared_by_size_and_by_the_time_of_its_report(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    case, write = hourly(tmp_path)
-    path = write(1)
-    monkeypatch.setattr("muntin.jobs.reports_table._entry", lambda file: (file.path, file.bytes, file.rows))
-    case.run()
-    assert [len(entry) for entry in manifest(case)] == [3]
-    assert why(case) == []
-    os.utime(path, ns=(4 * 10**18, 4 * 10**18))
-    assert why(case) == ["written since it was read: 00.parquet"]
-    assert not case.run().batches[0].source_changed
-
-
 def test_a_checksum_tells_what_size_and_time_do_not(tmp_path: Path) -> None:
     case, write = hourly(tmp_path, checksum=True)
     path = write(1)

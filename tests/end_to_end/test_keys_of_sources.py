@@ -36,8 +36,3 @@ def test_types_belong_to_the_state(tmp_path: Path) -> None:
     assert named(tmp_path, x="DOUBLE") != named(tmp_path, x="BIGINT")
     assert named(tmp_path, x="DOUBLE") != named(tmp_path)
     assert named(tmp_path, x="DOUBLE", y="DATE") == named(tmp_path, y="DATE", x="DOUBLE")
-
-
-# as version 0.1 named it, when types did not count
-def test_a_state_without_types_keeps_its_name(tmp_path: Path) -> None:
-    assert named(tmp_path) == "86f03b2e2816"

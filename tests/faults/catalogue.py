@@ -422,8 +422,8 @@ FAULTS = {
         ),
         Fault(
             42,
-            "a newer Muntin wrote the state",
-            "an older one refuses it and says to upgrade; it never guesses",
+            "a Muntin with another format of states wrote the state",
+            "it is refused, with both formats in the message; nothing is guessed",
             ("storage/test_folder.py::test_another_ones_folder_is_left_alone",),
         ),
     ),

@@ -62,11 +62,3 @@ def test_what_does_not_count_may_change(run: Steps) -> None:
     first, then = run.place(0), run.place(0, replace(run.hourly.pipeline, description="Readings", max_quarantined=0.5))
     accumulated = steps.accumulate(first, HERE)
     assert steps.finalize(then, HERE, accumulated)["folder"]
-
-
-def test_a_run_that_an_older_muntin_began_goes_on(run: Steps) -> None:
-    place = run.place(0)
-    accumulated = {name: value for name, value in steps.accumulate(place, HERE).items() if name != "definition"}
-    staged = steps.finalize(place, HERE, accumulated)
-    publishing.publish(place, staged, accumulated, steps.validate(place, HERE, staged), session)
-    assert run.hourly.rows("n") == [(1,)]

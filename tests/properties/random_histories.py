@@ -13,7 +13,7 @@ from muntin.definition.kinds import Carried, Chained
 from muntin.definition.schedule import Schedule
 from muntin.definition.watermark import Marking
 from muntin.engine.tallies import tallies
-from muntin.engine.windows import Combined, combine, still_open
+from muntin.engine.windows import Combined, still_open
 from muntin.jobs.pending import Pending
 from muntin.jobs.staged_windows import new_entries, note_of
 from muntin.jobs.window_tables import Published
@@ -27,6 +27,7 @@ from muntin.timeline.ledger import Entries, Ledger
 from muntin.timeline.parts import first_part, part_behind
 from muntin.timeline.reconcile import reconcile
 from muntin.timeline.work import Work
+from tests.properties.combining import combine
 from tests.properties.equal_values import bitwise
 from tests.properties.naive_lift import AGGREGATES, FIELDS, Rows, positioned, states
 from tests.properties.random_cases import Case
@@ -78,7 +79,7 @@ class Desk:
         told = tallies(combined, len(todo.marks), positions, opened=isinstance(self.given.ours.follows, Chained | Carried))
         results = told | {"notes": self.note(todo, combined)}
         stored = Entries.of_table(new_entries(todo, [results], []).to_table())
-        self.ledger = Ledger(DEFINITION, self.ledger.entries.newest(stored) if self.ledger else stored)
+        self.ledger = Ledger(DEFINITION, self.ledger.entries.newest(stored) if self.ledger else stored, "")
         for at in positions.tolist():
             self.published[int(todo.history.batches.start_us[at])] = combined.windows.filter(pa.array(combined.closed == at))
         return note_of([results], int(positions[-1]))

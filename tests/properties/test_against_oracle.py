@@ -12,11 +12,12 @@ import pytest
 
 from muntin.definition.instants import BEFORE_ALL
 from muntin.engine.tallies import tallies
-from muntin.engine.windows import Combined, combine
+from muntin.engine.windows import Combined
 from muntin.timeline.closing import closing
 from tests.case_counts import cases
 from tests.catalogue.kinds import DRAWS
 from tests.oracle import DAY, Judgement, Session, judge
+from tests.properties.combining import combine
 from tests.properties.equal_values import alike
 from tests.properties.naive_lift import AGGREGATES, ORACLE, positioned, states
 from tests.properties.random_cases import Case, case, case_of

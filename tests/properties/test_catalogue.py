@@ -14,13 +14,14 @@ import pytest
 from muntin.aggregates import Aggregate
 from muntin.aggregates.aggregate import sealed
 from muntin.definition.instants import BEFORE_ALL
-from muntin.engine.windows import Combined, combine
+from muntin.engine.windows import Combined
 from muntin.sources.lift_sql import lifts_sql
 from muntin.states.columns import EVENT_TIME, INSTANT, ORDER, ORDINAL
 from muntin.timeline.closing import closing
 from tests.catalogue.aggregates import ROWS
 from tests.catalogue.columns import COLUMNS
 from tests.oracle import judge
+from tests.properties.combining import combine
 from tests.properties.laws.states import lifted
 from tests.properties.naive_lift import positioned
 from tests.properties.random_cases import Case, case

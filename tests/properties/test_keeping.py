@@ -19,7 +19,6 @@ from muntin.aggregates.aggregate import sealed
 from muntin.aggregates.shared_fields import shared_fields
 from muntin.definition.frame_sets import FrameSet
 from muntin.definition.instants import BEFORE_ALL
-from muntin.engine.windows import combine
 from muntin.sources.duckdb_session import described
 from muntin.sources.lift import states
 from muntin.sources.new_session import connect
@@ -29,6 +28,7 @@ from muntin.states.columns import INSTANT
 from muntin.timeline.closing import closing
 from tests.case_counts import cases
 from tests.oracle import Agg, judge, keeping
+from tests.properties.combining import combine
 from tests.properties.equal_values import alike
 from tests.properties.random_cases import Case, case
 

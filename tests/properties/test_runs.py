@@ -15,12 +15,13 @@ from muntin.aggregates.shared_fields import shared_fields
 from muntin.definition.instants import BEFORE_ALL
 from muntin.engine.runs import runs
 from muntin.engine.tallies import tallies
-from muntin.engine.windows import Combined, combine
+from muntin.engine.windows import Combined
 from muntin.states.checkpoint import frame_range
 from muntin.timeline.closing import closing
 from tests.case_counts import cases
 from tests.oracle import DAY, judge
 from tests.properties import random_histories, test_any_history
+from tests.properties.combining import combine
 from tests.properties.equal_values import alike
 from tests.properties.naive_lift import AGGREGATES, FIELDS, INSTANT, ORACLE, Rows, positioned, states
 from tests.properties.random_cases import Case, case_of

@@ -18,7 +18,7 @@ from muntin.jobs.look.explain import explain
 from muntin.jobs.look.status import status
 from muntin.jobs.reports_table import last_accumulated, manifest
 from muntin.jobs.run import rows_of_others
-from muntin.jobs.run.check import check_definition
+from muntin.jobs.run.check import examined
 from muntin.jobs.upkeep.outdated import outdated, versions
 from muntin.store.delta import DeltaStore
 from muntin.tasks import Local
@@ -153,7 +153,7 @@ def test_types_that_nobody_knows(shop: Shop) -> None:
 def test_what_is_refused_when_it_is_bound(shop: Shop, other: dict[str, Any], told: str) -> None:
     wrong = replace(shop, other=other)
     with pytest.raises(DefinitionError, match=told):
-        check_definition(wrong.pipeline, root=shop.folder / "state")
+        examined(wrong.pipeline, root=shop.folder / "state")
     with pytest.raises(DefinitionError, match=told):
         wrong.run(0)
 
@@ -165,7 +165,7 @@ def test_sql_is_looked_at_before_it_is_bound(shop: Shop, monkeypatch: pytest.Mon
         shop, other={"aggregates": {"n": agg.count(), "x": agg.max("(SELECT content FROM read_text('/etc/hosts'))", source="orders")}}
     )
     with pytest.raises(DefinitionError, match=r"aggregates\['x'\]"):
-        check_definition(reading.pipeline, root=shop.folder / "state")
+        examined(reading.pipeline, root=shop.folder / "state")
 
 
 def test_integers_of_several_widths(shop: Shop) -> None:
@@ -349,7 +349,7 @@ def test_what_looks_at_a_state(shop: Shop) -> None:
     found = explain(shop.pipeline, "hour", root=root, key=["ann"], at=at(1))
     assert sum(part.rows for part in found.windows[0].parts) == 3
     assert status(shop.pipeline, root=root).batches == 2
-    assert [Path(path).parent.name for path in check_definition(shop.pipeline, root=root)] == ["clicks", "orders"]
+    assert [Path(path).parent.name for path in examined(shop.pipeline, root=root).files] == ["clicks", "orders"]
     assert read(shop.pipeline, "hour", root=root, provisional=True)["provisional"].to_pylist() == [False] * 5
 
 

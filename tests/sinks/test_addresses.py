@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
-from muntin.sinks.addresses import Connection, of_environment
+from muntin.files.connections import Connection
+from muntin.sinks.addresses import of_environment
 from muntin.sinks.delivery import Reach
 from muntin.sinks.errors import SinkError
 from muntin.sinks.kafka_topic import settings_of

@@ -1,4 +1,4 @@
-"""Windows by arrival over files of which some hold every column of their states, as formats before 5 did, and some each value once."""
+"""Windows by arrival over files of which some hold every column of their states, as groups of rows do, and some each value once."""
 
 import random
 from collections.abc import Iterator
@@ -51,7 +51,7 @@ OFFERED = {
 
 @contextmanager
 def every_column() -> Iterator[None]:
-    """States are written as formats before 5 had them."""
+    """States are written with every column, as groups of rows are."""
     with (
         mock.patch.object(accumulate_split, "rows_as_states", return_value=None),
         mock.patch.object(accumulate_bundle, "rows_as_states", return_value=None),
@@ -81,7 +81,7 @@ def definition(folder: Path, chance: random.Random) -> Pipeline:
 
 
 def some_batches(pipeline: Pipeline, root: Path, chance: random.Random, batches: range) -> None:
-    """Batches in either format, one by one or together."""
+    """Batches written in either way, one by one or together."""
     for each in (batches,) if chance.random() < 0.5 else [range(at, at + 1) for at in batches]:
         start, end = START + each.start * HOUR, START + each.stop * HOUR
         if chance.random() < 0.5:
@@ -107,7 +107,7 @@ def same_as_clean(pipeline: Pipeline, folder: Path, seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(cases(40)))
-def test_files_of_both_formats_give_the_windows_of_one(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_of_both_ways_give_the_windows_of_one(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compaction, "MANY", 2)
     chance = random.Random(seed)
     types = chance.choice([*((kind,) for kind in TYPES), *WIDER])

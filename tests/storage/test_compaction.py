@@ -18,7 +18,7 @@ from muntin.jobs import ledger_segments
 from muntin.jobs.bound import bind
 from muntin.jobs.run.accumulate import accumulate
 from muntin.jobs.upkeep import compact as compaction
-from muntin.jobs.upkeep.compact import Unit, compact, crowd, tables, units
+from muntin.jobs.upkeep.compact import Unit, _units_by_table, compact, crowd, units
 from muntin.jobs.window_tables import place, published
 from muntin.store.delta import DeltaStore
 from muntin.store.store import File
@@ -141,7 +141,7 @@ def rows(table: DeltaTable) -> pa.Table:
 
 def versions(small: Small, root: str) -> Iterator[tuple[str, DeltaTable]]:
     bound = bind(small.pipeline, small.folder / root)
-    for name in tables(bound):
+    for name, _ in _units_by_table(bound):
         if (Path(bound.folder) / name).exists():
             yield name, DeltaTable(f"{bound.folder}/{name}")
 
@@ -212,7 +212,7 @@ def test_a_table_keeps_few_files(tmp_path: Path) -> None:
         many.run("state", at, at)
     bound = bind(many.pipeline, tmp_path / "state")
     whole(many, "state")
-    assert all(len(units(bound, name)) <= 1 + np.log2(12) for name in tables(bound))
+    assert all(len(units(bound, name)) <= 1 + np.log2(12) for name, _ in _units_by_table(bound))
     assert all(len(published(bound.store, name).segments) <= 2 * np.log2(12) for name in bound.windows)
 
 

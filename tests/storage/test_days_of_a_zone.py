@@ -1,4 +1,4 @@
-"""Days of a time zone are made of frames of days. A state of an earlier version, which cut them into hours, goes on with hours."""
+"""Days of a time zone are made of frames of days. A state of hours goes on with hours."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -52,7 +52,7 @@ def tables(root: Path) -> list[set[str]]:
 
 
 def of_hours(what: Pipeline, root: Path, first: int, end: int) -> None:
-    """Run it as version 0.1 did."""
+    """Run it with frames of hours."""
     with mock.patch.object(Tumbling, "cycle", None):
         ran(what, root, first, end)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from muntin import errors, read
-from muntin.store.state import OWNER_FILE
+from muntin.store.state import FORMAT, OWNER_FILE
 from tests.storage.test_crash_points import same
 from tests.storage.three_batches import Small
 
@@ -19,8 +19,12 @@ def another(home: Path) -> None:
     (home / OWNER_FILE).write_text(json.dumps({"format": 1, "pipeline": "large"}))
 
 
-def newer(home: Path) -> None:
-    (home / OWNER_FILE).write_text(json.dumps({"format": 1000, "pipeline": "small"}))
+def later(home: Path) -> None:
+    (home / OWNER_FILE).write_text(json.dumps({"format": FORMAT + 1, "pipeline": "small"}))
+
+
+def earlier(home: Path) -> None:
+    (home / OWNER_FILE).write_text(json.dumps({"format": FORMAT - 1, "pipeline": "small"}))
 
 
 def foreign(home: Path) -> None:
@@ -31,9 +35,28 @@ def garbled(home: Path) -> None:
     (home / OWNER_FILE).write_text('{"format"')
 
 
+def other_format(number: int) -> str:
+    """What the refusal says."""
+    return (
+        f"has state format {number}, and this Muntin knows format {FORMAT}; use a Muntin that knows format {number}, or give another root"
+    )
+
+
 @pytest.mark.parametrize(
     ("prepare", "said"),
-    [(another, "'large'"), (newer, "format 1000.*upgrade"), (foreign, "not Muntin's"), (garbled, "cannot be read")],
+    [
+        (another, "'large'"),
+        (
+            later,
+            other_format(FORMAT + 1),
+        ),
+        (
+            earlier,
+            other_format(FORMAT - 1),
+        ),
+        (foreign, "not Muntin's"),
+        (garbled, "cannot be read"),
+    ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
 def test_another_ones_folder_is_left_alone(tmp_path: Path, prepare: Prepare, said: str) -> None:

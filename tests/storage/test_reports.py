@@ -65,13 +65,6 @@ def test_the_newest_report_of_a_batch_counts_wherever_it_lies(store: DeltaStore)
     assert {said["version"] for start, said in last_accumulated(store).items() if start != interval(MANY).start_us} == {"w"}
 
 
-def test_files_whose_names_say_nothing_are_read_always() -> None:
-    from muntin.store.store import File
-
-    old = File("0123456789abcdef.parquet", 1, 1)
-    assert telling_of([old], 0, 1) == (old,)
-
-
 class Busy(DeltaStore):
     """A table to which others commit first, so many times."""
 

@@ -56,7 +56,7 @@ def ran(what: Pipeline, root: Path, first: int, end: int) -> None:
 
 
 def of_frames(what: Pipeline, root: Path, first: int, end: int) -> None:
-    """Run it as version 0.1 did."""
+    """Run it with a state for each frame."""
     with mock.patch.object(Session, "run_us", 0):
         ran(what, root, first, end)
 

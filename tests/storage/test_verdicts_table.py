@@ -17,7 +17,6 @@ from muntin.jobs.upkeep.old_reports import without_verdicts
 from muntin.jobs.verdicts_table import record_checks
 from muntin.quality.report import Check, QualityReport
 from muntin.store.delta import DeltaStore
-from muntin.store.store import Change, File
 from tests.storage.three_batches import START, Small
 
 PAGE = Path(__file__).parents[2] / "docs/operating/tables.md"
@@ -108,21 +107,6 @@ def test_a_run_removes_verdicts_once_an_eighth_has_gathered(tmp_path: Path) -> N
     due = [list(without_verdicts(store, to_us(NOW + timedelta(days=day)), 16 * DAY_US, 1)) for day in range(4)]
     assert [len(each) for each in due] == [0, 0, 1, 1]
     assert [len(change.removes) for ((_, _, change),) in due[2:]] == [2, 3]
-
-
-def test_verdicts_of_version_0_1_go_where_all_that_is_old_goes(tmp_path: Path) -> None:
-    store, folder = DeltaStore(str(tmp_path)), tmp_path / "verdicts"
-    record(store)
-    (file,) = store.snapshot("verdicts").files
-    named = "1970-01-01T00_0123456789abcdef.parquet"  # by the moment of validation alone
-    (folder / named).write_bytes((folder / file.path).read_bytes())
-    base = store.snapshot("verdicts")
-    assert base.schema
-    store.commit("verdicts", base, Change(base.schema, [File(named, file.size, file.rows)], [file], []))
-    assert not list(without_verdicts(store, DAY_US, DAY_US, 1))
-    ((_, _, change),) = without_verdicts(store, DAY_US, DAY_US, 0)
-    assert [each.path for each in change.removes] == [named]
-    assert not change.adds
 
 
 @pytest.mark.parametrize(("retain", "left"), [({"reports": "1h"}, 1), ({"windows": "1h"}, 2)])

@@ -17,7 +17,7 @@ from muntin.errors import SourceError
 from muntin.jobs.bound import bind
 from muntin.jobs.fingerprint import fingerprint
 from muntin.jobs.look.plan import plan
-from muntin.jobs.run.check import check_definition
+from muntin.jobs.run.check import examined
 from muntin.jobs.upkeep.outdated import outdated
 from muntin.testing import run_here, windows_of
 from tests.tables.delta_tables import append, dated, without_log_before
@@ -172,9 +172,9 @@ def test_a_definition_is_tested_by_rows(table: Path) -> None:
 
 
 def test_a_definition_is_checked_by_the_first_files(table: Path) -> None:
-    assert len(check_definition(hourly(table), root=table.parent / "state")) == 1
+    assert len(examined(hourly(table), root=table.parent / "state").files) == 1
     late = Pipeline(**{**vars_of(hourly(table)), "start": START - 9 * HOUR, "schedule": "1h"})
-    assert len(check_definition(late, root=table.parent / "state")) == 1
+    assert len(examined(late, root=table.parent / "state").files) == 1
 
 
 DEFINITION = """

@@ -12,8 +12,7 @@ from muntin import Pipeline, sources, windows
 from muntin import aggregates as agg
 from muntin.aggregates import Aggregate, Field
 from muntin.aggregates.algebra import SUM
-from muntin.definition.changing_functions import BARE, CATALOGUED, OTHERS
-from muntin.definition.expressions import expression
+from muntin.definition.expressions import BARE, CATALOGUED, OTHERS, expression
 from muntin.errors import DefinitionError
 
 CHANGING = "two clean runs would differ"

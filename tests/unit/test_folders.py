@@ -9,8 +9,7 @@ import pytest
 
 from muntin import sources
 from muntin.definition.schedule import Interval
-from muntin.sources.folders import Folders
-from muntin.sources.listing import source_files
+from muntin.sources.listing import Folders, source_files
 
 NAMES = ("a.csv", "a1.csv", "a12.csv", "ab.csv", "b.csv", "a.json", "ä.csv", "a[1].csv", ".a.csv", ".hidden", "A.csv", "a\U0001f600.csv")
 PATTERNS = ("*", "a*", "a*.csv", "a?.csv", "a[0-9].csv", "a[!0-9]*", "[ab].csv", ".*", ".a*", "*.csv", "z*", "a[[]1].csv", "**", "a**")

@@ -47,7 +47,7 @@ def _sources(bound: Bound, batches: Sequence[Accumulated]) -> list[str]:
     match bound.source:
         case WindowSource() as source:
             return [upstream(bound, source).table]
-        case TableSource(path):
+        case TableSource(path=path):
             return [path]
         case KafkaSource() as source:
             return [source.address]

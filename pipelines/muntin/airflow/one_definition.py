@@ -25,13 +25,13 @@ def check_same(place: Place, accumulated: Mapping[str, Any]) -> None:
 
     Args:
         place: of the run, with the definition as it is now.
-        accumulated: what the task accumulate returned. Of an older Muntin it does not name a definition, and nothing is compared.
+        accumulated: what the task accumulate returned.
 
     Raises:
         DefinitionError: the definition makes other states or other windows than that of the task accumulate.
     """
-    begun, now = accumulated.get(KEY), definition_of(place.bound)
-    if begun is None or begun == now:
+    begun, now = accumulated[KEY], definition_of(place.bound)
+    if begun == now:
         return
     raise DefinitionError(
         f"{place.bound.pipeline.name}: the definition changed while the run of {place.interval} was going: {_difference(begun, now)}. "

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+    from muntin.files.connections import Connection
     from muntin.jobs.bound import Bound
-    from muntin.sinks.addresses import Connection
     from muntin.tasks import Runner
 
 log = logging.getLogger("muntin")
@@ -67,7 +67,7 @@ def connection_of(name: str) -> Connection:
         SinkError: there is none of this name.
     """
     from muntin.airflow.spark import connection
-    from muntin.sinks.addresses import Connection
+    from muntin.files.connections import Connection
     from muntin.sinks.errors import SinkError
 
     if (found := connection(name)) is None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from muntin.airflow.spark import connection
 from muntin.definition.relative_paths import is_object_store
+from muntin.files.connections import variable_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -30,8 +31,8 @@ def let_connect(name: str | None) -> None:
 
     Workers of a local Spark inherit the environment; a Spark server has its own.
     """
-    if name is not None and f"AIRFLOW_CONN_{name.upper()}" not in os.environ and (found := connection(name)):
-        os.environ[f"AIRFLOW_CONN_{name.upper()}"] = json.dumps(
+    if name is not None and variable_of(name) not in os.environ and (found := connection(name)):
+        os.environ[variable_of(name)] = json.dumps(
             {"conn_type": found.conn_type, "login": found.login, "password": found.password, "extra": found.extra_dejson}
         )
 

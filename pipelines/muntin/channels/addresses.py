@@ -9,10 +9,10 @@ import json
 import os
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 from muntin.alerts.declaration import VARIABLE
 from muntin.channels.errors import ChannelError
+from muntin.files.connections import connection_of_environment
 
 Address = tuple[str, Any]
 """An address of Apprise, and its tags or None."""
@@ -29,11 +29,8 @@ def of_environment(channel: str) -> list[Address]:
         if not (address := os.environ.get(name, "").strip()):
             raise ChannelError(f"the environment has no {name}; set it to an address of Apprise")
         return [(address, None)]
-    variable = f"AIRFLOW_CONN_{channel.upper()}"
-    if not (text := os.environ.get(variable, "").strip()):
-        raise ChannelError(f"the environment has no {variable}; set it to a connection of type apprise")
-    kind, extra = _of_json(text, variable) if text.startswith("{") else _of_uri(text, variable)
-    return of_connection(channel, kind, extra)
+    found = connection_of_environment(channel, ChannelError, "set it to a connection of type apprise")
+    return of_connection(channel, found.kind, found.extra)
 
 
 def of_connection(name: str, kind: str | None, extra: Mapping[str, Any]) -> list[Address]:
@@ -51,22 +48,3 @@ def of_connection(name: str, kind: str | None, extra: Mapping[str, Any]) -> list
         return [(str(entry["path"]), entry.get("tag")) for entry in entries]
     except (KeyError, TypeError, ValueError, AttributeError):
         raise ChannelError(f'the connection {name!r} has no addresses; its extra is {{"config": [{{"path": "mailto://..."}}]}}') from None
-
-
-def _of_json(text: str, variable: str) -> tuple[str | None, Mapping[str, Any]]:
-    try:
-        facts = json.loads(text)
-        extra = facts.get("extra") or {}
-        return facts.get("conn_type"), json.loads(extra) if isinstance(extra, str) else extra
-    except ValueError:
-        raise ChannelError(f"{variable} is not JSON") from None
-
-
-def _of_uri(text: str, variable: str) -> tuple[str | None, Mapping[str, Any]]:
-    """A connection as a URI; its extra is the query, or JSON in `__extra__`."""
-    try:
-        parts = urlsplit(text)
-        query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
-        return parts.scheme, json.loads(query["__extra__"]) if "__extra__" in query else query
-    except ValueError:
-        raise ChannelError(f"{variable} is not the URI of a connection") from None

@@ -17,7 +17,6 @@ from muntin.cli import (
     explain,
     late,
     maintain,
-    migrate,
     new,
     plan,
     plot,
@@ -64,7 +63,6 @@ COMMANDS = (
     doctor.doctor,
     doctor.repair,
     maintain.maintain,
-    migrate.migrate,
     vacuum.vacuum,
 )
 

@@ -70,7 +70,7 @@ class FrameSet:
 def frame_sets(pipeline: Pipeline, *, even: bool = False) -> list[FrameSet]:
     """The frame sets of a pipeline, finest first. A set serves windows whose natural width it divides, unless they are far wider.
 
-    `even`: whether each state is of one frame, and all frames of a set have one width, as before there were cycles and runs.
+    `even`: whether each state is of one frame, and all frames of a set have one width.
     """
     grid = [w.frame_us(0) for w in pipeline.windows.values() if isinstance(w.follows, Bounded)]
     widths = {name: w.frame_us(min(grid, default=0)) for name, w in pipeline.windows.items() if not w.made_of.by_arrival}
@@ -102,8 +102,3 @@ def _rows(pipeline: Pipeline) -> list[FrameSet]:
     made_of = {name: window.made_of for name, window in pipeline.windows.items() if isinstance(window.made_of, RowStates)}
     lifts = {column: lift for rows in made_of.values() for column, lift in rows.lifts.items()}
     return [FrameSet(1, tuple(made_of), event_times=False, by_arrival=True, lifts=lifts)] if made_of else []
-
-
-def frame_set_of(pipeline: Pipeline, window: str) -> FrameSet:
-    """The frame set of a window."""
-    return next(frames for frames in frame_sets(pipeline) if window in frames.windows)

@@ -14,13 +14,13 @@ from muntin.states.ascending import is_among
 from muntin.states.columns import FIRST_EVENT, INSTANT, LAST_EVENT, STATE_PREFIX
 from muntin.states.frames import run_starts
 from muntin.states.keys import contiguous
-from muntin.states.sorted import Arranged, arrange
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
     from muntin.engine.protocols import Aggregate, Assigner, Closing, Field
     from muntin.states.frames import Frames, Ints
+    from muntin.states.sorted import Arranged
 
     _Done = dict[Hashable, tuple[Mapping[str, pa.Array], list[pa.Array]]]
     """Monoid and memory of parts -> the parts, which stay where they are while this lives, and what they were reduced to."""
@@ -45,20 +45,6 @@ class Combined:
     assignment: Assignment
     found: Assignment
     found_closed: Ints
-
-
-def combine(
-    states: pa.Table,
-    *,
-    window: Assigner,
-    when: Closing,
-    keys: Sequence[str],
-    aggregates: Mapping[str, Aggregate],
-    width_us: int,
-    wanted: Ints | None = None,
-) -> Combined:
-    """`combine_arranged` of states that are not sorted yet; see `arrange`."""
-    return combine_arranged(arrange(states, keys, width_us), window=window, when=when, keys=keys, aggregates=aggregates, wanted=wanted)
 
 
 def combine_arranged(

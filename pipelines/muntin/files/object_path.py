@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from muntin.files.object_file import ObjectFile
 from muntin.files.object_stat import ObjectStat, stat_in
 from muntin.files.object_stores import to_ask, to_move, told
-from muntin.files.patterns import fits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -118,3 +117,17 @@ class ObjectPath(ObjectFile):
             for found in obstore.list(to_ask(self.bucket), self.key or None, chunk_size=chunk):
                 for meta in found:
                     yield ObjectPath(f"{self.bucket}/{meta['path']}"), stat_in(meta)
+
+
+def fits(path: str, pattern: str) -> bool:
+    """Whether a path fits a pattern whose `**` stands for any number of folders."""
+    parts, wanted = path.split("/"), pattern.split("/")
+    return _fit(parts, wanted)
+
+
+def _fit(parts: list[str], wanted: list[str]) -> bool:
+    if not wanted:
+        return not parts
+    if wanted[0] == "**":
+        return any(_fit(parts[at:], wanted[1:]) for at in range(len(parts) + 1))
+    return bool(parts) and fnmatchcase(parts[0], wanted[0]) and _fit(parts[1:], wanted[1:])

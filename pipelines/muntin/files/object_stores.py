@@ -21,7 +21,6 @@ _CODE = re.compile(r"<Code>(\w+)</Code>")
 _SETTINGS = ("AWS_", "AZURE_", "GOOGLE_")
 _REQUEST = "Error performing"
 _DENIED = ("AccessDenied", "Forbidden", "SignatureDoesNotMatch", "XAdminUserNotFound", "ExpiredToken", "InvalidToken")
-_ANSWERS = {"401": "the credentials are not known", "403": "the credentials are refused", "404": "there is no such bucket"}
 
 
 def to_ask(bucket: str) -> ObjectStore:

@@ -141,7 +141,7 @@ def bind(pipeline: Pipeline, root: str | AnyPath, *, store: Store | None = None,
 
     Raises:
         DefinitionError: the root is an address of something else than an object store, as `hdfs://...`.
-        StateError: the folder belongs to another pipeline, a newer Muntin wrote it, or it cannot be made.
+        StateError: the folder belongs to another pipeline, its state has another format, or it cannot be made.
     """
     if store is not None:
         return Bound(pipeline, store.root, store)

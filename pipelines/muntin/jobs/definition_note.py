@@ -80,7 +80,7 @@ def note_facts(state: str, facts: str) -> None:
 
 
 def noted_facts(state: AnyPath) -> Mapping[str, Any] | None:
-    """What determines a state; None where nobody noted it, as before format 3."""
+    """What determines a state; None where nobody noted it."""
     try:
         return json.loads((state / FACTS).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -88,7 +88,7 @@ def noted_facts(state: AnyPath) -> Mapping[str, Any] | None:
 
 
 def read(state: str | AnyPath) -> Mapping[str, Any] | None:
-    """The definition of a state's last run; None where nobody noted it, as before version 0.2."""
+    """The definition of a state's last run; None where nobody noted it."""
     try:
         return json.loads(path_of(state, NAME).read_text(encoding="utf-8"))
     except (OSError, ValueError):

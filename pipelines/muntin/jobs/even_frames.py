@@ -1,4 +1,4 @@
-"""Even frames: those of a state that was made before frames followed the days of a time zone. The state goes on with them."""
+"""Even frames: a definition that lost its other windows, and could have longer frames, goes on with those of the state that it has."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def keeps_even_frames(pipeline: Pipeline, home: AnyPath) -> bool:
     """Whether the frames of a pipeline go on with one width: a state of it has such frames, and no state has the longer ones.
 
-    Else a new version of Muntin would read the whole source again, which may be gone.
+    Else the whole source would be read again, which may be gone.
 
     Args:
         pipeline: the definition.
@@ -34,5 +34,5 @@ def keeps_even_frames(pipeline: Pipeline, home: AnyPath) -> bool:
 
 
 def _tables(state: AnyPath) -> set[str]:
-    """The tables of frames of a state; none where nobody noted them, as before format 3."""
+    """The tables of frames of a state; none where nobody noted them."""
     return {table for table, *_ in (noted_facts(state) or {}).get("frames", ())}

@@ -54,7 +54,7 @@ def _facts_of_source(source: parts.Source, schedule: Schedule) -> dict[str, Any]
         facts["dedupe"] = list(source.dedupe)
     if source.dedupe_within_us is not None:
         facts["dedupe_within"] = source.dedupe_within_us
-    if source.types:  # left out where none are given, so that states from before they counted keep their name
+    if source.types:
         facts["types"] = sorted(source.types.items())
     if source.hive:
         facts["hive"] = sorted(source.hive)

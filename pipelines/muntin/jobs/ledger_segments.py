@@ -14,42 +14,24 @@ from functools import lru_cache, reduce
 from math import log
 from typing import TYPE_CHECKING
 
-import numpy as np
-import pyarrow as pa
-
-from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.store.footers import footer, table_of, text_of
 from muntin.store.kept import kept
 from muntin.store.parquet import write_named
 from muntin.store.store import File
-from muntin.timeline.ledger import NOTES, Derivation, Entries, Ledger, Superseded, no_entries
+from muntin.timeline.ledger import Derivation, Entries, Ledger, Superseded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
+    import pyarrow as pa
 
 MANY = 8
 _MOST = 2_000_000  # entries in memory, of some 100 bytes
 _VERSIONS = 3  # of a table's ledger: the whole, what was published since a run looked, and the segments that become one
 _SEGMENT = "ledger"  # how the names of segments begin
-_LEDGER, _ENTRIES, _DEFINITION = "muntin.ledger", "muntin.entries", "muntin.definition"
+_ENTRIES, _DEFINITION = "muntin.entries", "muntin.definition"
 _STATE, _SUPERSEDED = "muntin.state", "muntin.superseded"
 _NAME = re.compile(r"ledger_(?P<number>\d{10})_(?P<entries>\d{7,})_[0-9a-f]{16}\.parquet")
-
-_VALUES: Mapping[str, int | None] = {
-    "start_us": 0,
-    "version": None,
-    "mark_us": 0,
-    "low_us": AFTER_ALL,
-    "high_us": BEFORE_ALL,
-    "windows": 0,
-    "late": 0,
-    "missed": 0,
-    "open_us": AFTER_ALL,
-    "late_any": 0,
-    "note": None,
-}
-"""The values of an entry of version 0.1 in their order; for numbers what stands for a value that there was not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +44,7 @@ class Segment:
 
 
 def segments_of(files: Iterable[File]) -> tuple[Segment, ...]:
-    """The segments among the files of a table, oldest first. The only ledger of a state of version 0.1 is segment 0."""
+    """The segments among the files of a table, oldest first."""
     ledgers = [file for file in files if file.path.startswith(_SEGMENT)]  # of hundreds of files, many times a run: no call for each
     return tuple(sorted(map(_segment, ledgers), key=lambda segment: segment.number))
 
@@ -103,10 +85,8 @@ def read_ledger(folder: str, paths: tuple[str, ...]) -> Ledger | None:
 @kept(_MOST, _weight)
 def _read(path: str) -> Ledger:
     texts = footer(path)
-    if _ENTRIES not in texts:
-        return _of_json(texts[_LEDGER])
-    superseded = tuple(Superseded(Derivation(state, name), version) for state, name, version in json.loads(texts.get(_SUPERSEDED, "[]")))
-    return Ledger(texts[_DEFINITION], Entries.of_table(table_of(texts[_ENTRIES])), texts.get(_STATE, ""), superseded)
+    superseded = tuple(Superseded(Derivation(state, name), version) for state, name, version in json.loads(texts[_SUPERSEDED]))
+    return Ledger(texts[_DEFINITION], Entries.of_table(table_of(texts[_ENTRIES])), texts[_STATE], superseded)
 
 
 def write_segment(folder: str, schema: pa.Schema, number: int, ledger: Ledger) -> File:
@@ -131,20 +111,3 @@ def to_merge(segments: Sequence[Segment], entries: int) -> int:
 
 def _level(entries: int) -> int:
     return int(log(max(entries, 1), MANY) + 1e-9)
-
-
-def _of_json(text: str) -> Ledger:
-    """The ledger of a state of version 0.1: a list of values for each entry, in this order; None for what there was not."""
-    facts = json.loads(text)
-    rows = [dict(zip(_VALUES, entry, strict=False)) for entry in facts["entries"]]
-    if not rows:
-        return Ledger(facts["definition"], no_entries())
-    numbers = {name: absent for name, absent in _VALUES.items() if absent is not None}
-    columns = {name: np.array([_or(row.get(name), absent) for row in rows], np.int64) for name, absent in numbers.items()}
-    version = np.array([0 if row["version"] == "gap" else int(row["version"], 16) for row in rows], np.uint64)
-    note = pa.array([row.get("note") for row in rows], NOTES)
-    return Ledger(facts["definition"], Entries(**columns, version=version, made=np.zeros(len(rows), np.uint64), note=note))
-
-
-def _or(value: int | None, absent: int) -> int:
-    return absent if value is None else value

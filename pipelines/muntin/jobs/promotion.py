@@ -79,22 +79,6 @@ def promote_complete(bound: Bound, *, incomplete: bool = False) -> list[str]:
     return after_conflicts(_TRIES, given_up)(lambda: _promote_all(bound, incomplete=incomplete))
 
 
-def place_first(bound: Bound, windows: Sequence[str]) -> None:
-    """Put windows that lie beside, as formats before 3 had them, where readers know nothing yet. Their tables beside stay.
-
-    Raises:
-        ConflictError: other runs keep publishing.
-    """
-
-    def placed() -> None:
-        for window in windows:
-            readers, own = current(bound.store, window), beside(bound.store, window)
-            if readers.ledger is None:
-                _promote(bound, window, readers, own)
-
-    after_conflicts(_TRIES, f"{bound.pipeline.name}: other runs keep publishing; migrate again")(placed)
-
-
 def _promote_all(bound: Bound, *, incomplete: bool) -> list[str]:
     waiting = _beside(bound)
     if not incomplete and any(_lacks(readers, own) for _, readers, own in waiting):

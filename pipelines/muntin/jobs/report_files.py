@@ -34,8 +34,8 @@ def write_reports(table: pa.Table, folder: str) -> File:
 
 
 def telling_of(files: Iterable[File], low_us: int, high_us: int) -> tuple[File, ...]:
-    """The files that may tell of a batch that starts in `[low_us, high_us]`. Names that version 0.1 gave do not say."""
-    return tuple(file for file in files if not (found := _NAME.fullmatch(file.path)) or _meet(found, low_us, high_us))
+    """The files that may tell of a batch that starts in `[low_us, high_us]`."""
+    return tuple(file for file in files if (found := _NAME.fullmatch(file.path)) and _meet(found, low_us, high_us))
 
 
 def bounds_of(file: File) -> tuple[int, int] | None:

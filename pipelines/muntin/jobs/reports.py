@@ -21,7 +21,7 @@ class ReadFile:
         path: absolute.
         bytes: its size.
         rows: in the file.
-        written_ns: when it was last written, in nanoseconds since 1970; None in manifests of version 0.1.
+        written_ns: when it was last written, in nanoseconds since 1970.
         checksum: of its content, where the source asked for it.
         source: the name of its source, where the pipeline has several.
     """
@@ -29,7 +29,7 @@ class ReadFile:
     path: str
     bytes: int
     rows: int
-    written_ns: int | None = None
+    written_ns: int = 0
     checksum: str | None = None
     source: str | None = None
 

@@ -76,11 +76,6 @@ def beside(store: Store, window: str) -> Published:
     return _published(store, f"{_BESIDE}/{window}")
 
 
-def is_beside(table: str) -> bool:
-    """Whether a table is not the one that readers know."""
-    return table.startswith(f"{_BESIDE}/")
-
-
 def is_of_windows(table: str) -> bool:
     """Whether a table below a state holds windows."""
     return table.startswith((f"{_CURRENT}/", f"{_BESIDE}/"))

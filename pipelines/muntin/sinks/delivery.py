@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from muntin.sinks.addresses import Connection
+    from muntin.files.connections import Connection
 
 
 @dataclass(frozen=True, slots=True)

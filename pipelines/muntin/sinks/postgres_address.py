@@ -11,7 +11,7 @@ from muntin.sinks.addresses import CONNECTION, VARIABLE, variable
 from muntin.sinks.errors import SinkError
 
 if TYPE_CHECKING:
-    from muntin.sinks.addresses import Connection
+    from muntin.files.connections import Connection
     from muntin.sinks.delivery import Reach
 
 _KINDS = ("postgres", "postgresql", "jdbc")

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import re
 
+SIGNED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
+"""DuckDB's signed integers of up to 64 bits, each fits into the next."""
+INTEGERS = (*SIGNED, "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT")
+"""All of DuckDB's integers."""
 # As DuckDB spells whole numbers of up to 64 bits. https://duckdb.org/docs/stable/sql/data_types/numeric
 _WHOLE = re.compile(r"(U?(TINY|SMALL|BIG)?INT(EGER)?|U?INT(8|16|32|64)|INT[124]|LONG|SHORT|SIGNED|INTEGRAL)", re.IGNORECASE)
 _TIME = re.compile(r"DATE|DATETIME|TIMESTAMP.*", re.IGNORECASE)

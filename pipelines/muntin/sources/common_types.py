@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import re
 
+from muntin.sources.casts import SIGNED
 from muntin.sources.nested_types import members, struct
 
-_INTEGERS = {"TINYINT": 3, "SMALLINT": 5, "INTEGER": 10, "BIGINT": 19}  # type -> digits of its largest value
+_DIGITS = dict(zip(SIGNED, (3, 5, 10, 19), strict=True))
+"""Integer type -> digits of its largest value."""
 _FLOATS = ("FLOAT", "DOUBLE")
 _DECIMAL = re.compile(r"DECIMAL\((\d+), ?(\d+)\)")
 _NULL = '"NULL"'
@@ -66,9 +68,9 @@ def _of_structs(one: list[tuple[str, str]], other: list[tuple[str, str]]) -> str
 
 
 def _of_numbers(one: str, other: str) -> str | None:
-    if one in _INTEGERS and other in _INTEGERS:
-        return max(one, other, key=_INTEGERS.__getitem__)
-    if {one, other} <= {*_INTEGERS, *_FLOATS}:
+    if one in _DIGITS and other in _DIGITS:
+        return max(one, other, key=_DIGITS.__getitem__)
+    if {one, other} <= {*_DIGITS, *_FLOATS}:
         return "DOUBLE"
     sizes = [_digits(kind) for kind in (one, other)]
     if None in sizes:
@@ -79,7 +81,7 @@ def _of_numbers(one: str, other: str) -> str | None:
 
 def _digits(kind: str) -> tuple[int, int] | None:
     """How many digits a type has before and behind the point; None if that is not exact."""
-    if kind in _INTEGERS:
-        return _INTEGERS[kind], 0
+    if kind in _DIGITS:
+        return _DIGITS[kind], 0
     found = _DECIMAL.fullmatch(kind)
     return (int(found[1]) - int(found[2]), int(found[2])) if found else None

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from muntin.errors import SourceError
+from muntin.sources.casts import INTEGERS
 from muntin.sources.scan import quoted
 from muntin.states.columns import EVENT_TIME, ID_HIGH, ID_LOW, IDENTITY, ORDINAL
 
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
     from muntin.sources.taken_times import Taken
 
 _HASH = "muntin_hash"
-_INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT")
-_AS_TEXT = (*_INTEGERS, "VARCHAR", "UUID", "BOOLEAN", "DATE")
+_AS_TEXT = (*INTEGERS, "VARCHAR", "UUID", "BOOLEAN", "DATE")
 _INSTANTS = ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP WITH TIME ZONE")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import glob
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,54 +13,33 @@ from muntin.definition.relative_paths import is_object_store
 from muntin.definition.schedule import Interval
 from muntin.sources.dialect import USUAL, Dialect
 from muntin.sources.path_templates import Format, stem
+from muntin.sources.row_source import RowSource
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from muntin.definition.schedule import Schedule
-    from muntin.definition.several_sources import Member
     from muntin.sources.source import OnBadFile, OnSchema
-    from muntin.sources.time_arguments import Unit
 
 Missing = Literal["error", "empty"]
 _NEIGHBOURS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class FileSource:
+class FileSource(RowSource):
     """Files by path template. See `files`."""
 
     path: str
-    event_time: str
-    unit: Unit | None = None
-    timezone: str | None = None
     missing: Missing = "error"
     format: Format = "parquet"
-    types: Mapping[str, str] = field(default_factory=dict)
-    arrival_order: str | None = None
-    arrival_time: str | None = None
     all_files: bool = False
     checksum: bool = False
-    time_format: str | None = None
     delimiter: str | None = None
     dialect: Dialect = USUAL
     on_bad_file: OnBadFile = "error"
     ready: str | None = None
-    columns: Mapping[str, str] = field(default_factory=dict)
-    hive: Mapping[str, str] = field(default_factory=dict)
-    dedupe: tuple[str, ...] = ()
-    dedupe_within_us: int | None = None
     on_schema: OnSchema = "error"
-    member: Member | None = None
 
-    upstream = batch_column = blank = None
+    blank = None
     call = "sources.files(...)"
-    section = order = ()
-
-    @property
-    def in_one_piece(self) -> bool:
-        """Whether a batch is read by one task, since rows of all its files are compared."""
-        return self.arrival_order is not None or bool(self.dedupe)
 
     @property
     def bundles(self) -> bool:

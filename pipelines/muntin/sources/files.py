@@ -11,14 +11,14 @@ from muntin.sources.dialect import dialect
 from muntin.sources.file_source import FileSource, Missing
 from muntin.sources.hive import check_names
 from muntin.sources.path_templates import Format, check_template, format_of
-from muntin.sources.repeated_rows import checked_dedupe, checked_within
+from muntin.sources.row_source import checked_terms
 from muntin.sources.source import OnBadFile, OnSchema
-from muntin.sources.time_arguments import Unit, check_time_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from muntin.definition.durations import Duration
+    from muntin.sources.time_arguments import Unit
 
 
 def files(
@@ -98,7 +98,6 @@ def files(
         DefinitionError: a template without `{start}` and `{end}` or with other fields, an address of no object store, an unknown
             format, unit, zone or word for `missing`. When a pipeline is built: neighbouring batches have the same files.
     """
-    check_time_arguments(event_time, unit, timezone, time_format)
     for what, choice, choices in (
         ("missing", missing, get_args(Missing)),
         ("on_bad_file", on_bad_file, get_args(OnBadFile)),
@@ -118,32 +117,24 @@ def files(
         raise DefinitionError(f'ready: {ready!r} is not possible; give the name of a file in the folder of the others, as "_SUCCESS"')
     check_template(known(path, "path"), all_files=all_files)
     check_names(hive or {}, (*(columns or {}), *(types or {})))
-    told = checked_dedupe(dedupe)
-    within_us = checked_within(dedupe_within, told)
-    if within_us is not None:
-        _check_types_of_ids(told, form, {**(columns or {}), **(types or {}), **(hive or {})})
+    told = {**(columns or {}), **(types or {}), **(hive or {})}
+    terms = checked_terms(event_time, unit, timezone, told, arrival_order, arrival_time, time_format, dedupe, dedupe_within)
+    if terms["dedupe_within_us"] is not None:
+        _check_types_of_ids(terms["dedupe"], form, terms["types"])
     return FileSource(
         str(path),
-        event_time,
-        unit,
-        timezone,
         missing,
         form,
-        {**(columns or {}), **(types or {}), **(hive or {})},
-        arrival_order or arrival_time,
-        arrival_time,
         all_files,
         checksum,
-        time_format,
         delimiter,
         written,
         on_bad_file,
         ready,
-        dict(columns or {}),
-        dict(hive or {}),
-        told,
-        within_us,
         on_schema,
+        columns=dict(columns or {}),
+        hive=dict(hive or {}),
+        **terms,
     )
 
 

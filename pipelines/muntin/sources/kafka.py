@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from muntin.definition.checks import check_choice
 from muntin.sources.dialect import USUAL
-from muntin.sources.repeated_rows import checked_dedupe, checked_within
-from muntin.sources.time_arguments import Unit, check_time_arguments
+from muntin.sources.row_source import RowSource, checked_terms
 from muntin.sources.topics.checks import VALUE, check_address, check_column, check_schema, checked_fields
 from muntin.sources.topics.ranges import Range, parsed
 
@@ -18,8 +17,8 @@ if TYPE_CHECKING:
 
     from muntin.definition.durations import Duration
     from muntin.definition.schedule import Schedule
-    from muntin.definition.several_sources import Member
     from muntin.sources.source import OnBadFile, OnSchema
+    from muntin.sources.time_arguments import Unit
 
 Value = Literal["json", "avro", "protobuf", "text", "raw"]
 Key = Literal["text", "raw"]
@@ -28,44 +27,26 @@ OWN = ("kafka_key", "kafka_partition", "kafka_offset", "kafka_timestamp")
 
 
 @dataclass(frozen=True, slots=True)
-class KafkaSource:
+class KafkaSource(RowSource):
     """A topic of Kafka. See `kafka`."""
 
     broker: str
     topic: str
     value: Value
-    event_time: str
-    unit: Unit | None = None
-    timezone: str | None = None
-    time_format: str | None = None
     key: Key = "text"
     fields: Mapping[str, str] = field(default_factory=dict)
-    types: Mapping[str, str] = field(default_factory=dict)
-    arrival_order: str | None = None
-    arrival_time: str | None = None
-    dedupe: tuple[str, ...] = ()
-    dedupe_within_us: int | None = None
     connection: str | None = None
     registry: str | None = None
     schema: object = None
-    member: Member | None = None
 
-    upstream = batch_column = delimiter = None
-    section = order = ()
+    delimiter = None
     format = "kafka"
     separator = ","
     dialect = USUAL
-    columns: ClassVar[Mapping[str, str]] = {}
-    hive: ClassVar[Mapping[str, str]] = {}
     on_bad_file: ClassVar[OnBadFile] = "error"
     on_schema: ClassVar[OnSchema] = "error"
     checksum = bundles = False
     call = "sources.kafka(...)"
-
-    @property
-    def in_one_piece(self) -> bool:
-        """Whether a batch is read by one task, since messages of all its partitions are compared."""
-        return self.arrival_order is not None or bool(self.dedupe)
 
     @property
     def blank(self) -> str:
@@ -152,26 +133,6 @@ def kafka(
     for what, name in (("event_time", event_time), ("arrival_order", arrival_order), ("arrival_time", arrival_time)):
         if name is not None or what == "event_time":
             check_column(what, name, (*(fields or (VALUE,)), *OWN))
-    check_time_arguments(event_time, unit, timezone, time_format)
+    terms = checked_terms(event_time, unit, timezone, fields, arrival_order, arrival_time, time_format, dedupe, dedupe_within)
     check_schema(value, registry, schema)
-    order = arrival_order or arrival_time
-    told = checked_dedupe(dedupe)
-    return KafkaSource(
-        broker,
-        topic,
-        value,
-        event_time,
-        unit,
-        timezone,
-        time_format,
-        key,
-        fields,
-        dict(fields),
-        order,
-        arrival_time,
-        told,
-        checked_within(dedupe_within, told),
-        connection,
-        registry,
-        schema,
-    )
+    return KafkaSource(broker, topic, value, key, fields, connection, registry, schema, **terms)

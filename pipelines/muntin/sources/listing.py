@@ -1,16 +1,22 @@
-"""Which files a batch consists of, and how they are split among tasks. Depends on the files, never on the cluster."""
+"""Which files a batch consists of, and how they are split among tasks. Depends on the files, never on the cluster.
+
+Files by pattern, for many patterns at once: a folder with the files of ten thousand batches is listed once, not once for each.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from bisect import bisect_left
+from dataclasses import dataclass, field
+from fnmatch import filter as names_like
 from functools import partial
+from glob import has_magic
 from hashlib import blake2b, file_digest
 from stat import S_ISDIR, S_ISREG
 from typing import TYPE_CHECKING
 
 from muntin.errors import SourceError
-from muntin.files.paths import etag, matching, path_of, stat_of, stats_of
-from muntin.sources.folders import Folders
+from muntin.files.paths import etag, matching, names_in, path_of, stat_of, stats_of
 from muntin.sources.hive import check_folders
 from muntin.sources.path_templates import tells_format
 
@@ -22,6 +28,8 @@ if TYPE_CHECKING:
     from muntin.sources import Source
     from muntin.sources.file_source import FileSource
 
+_MAGIC = re.compile(r"[*?[]")
+_LAST = "\U0010ffff"
 SPLIT_BYTES = 48 * 2**20
 WORTH_A_TASK = 4 * 2**20
 """Fewer bytes are read before another task has begun."""
@@ -153,3 +161,40 @@ def shares(sizes: Iterable[int], tasks: int) -> list[list[int]]:
         out[-1].append(at)
         filled += weight
     return out
+
+
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """Folders as they were when a pattern first asked for them.
+
+    Attributes:
+        names: path of a folder -> the names in it, ascending.
+        facts: path of a file -> its facts, where listing its folder told them.
+    """
+
+    names: dict[str, list[str]] = field(default_factory=dict)
+    facts: dict[str, Stat] = field(default_factory=dict)
+
+    def matches(self, pattern: str) -> list[str]:
+        """A path as it is; of a pattern what `glob.glob(pattern, recursive=True)` finds, ascending."""
+        folder, _, name = pattern.rpartition("/")
+        if not has_magic(pattern):
+            return [pattern]
+        if not folder or folder.endswith("/") or has_magic(folder) or "**" in name:
+            return matching(pattern)
+        begin = _MAGIC.split(name, maxsplit=1)[0]
+        ends = names_like(self._ends(folder, begin), name[len(begin) :])
+        return [f"{folder}/{begin}{end}" for end in ends]
+
+    def _ends(self, folder: str, begin: str) -> list[str]:
+        """What follows the beginning of names in a folder. A hidden name counts only if its dot is asked for."""
+        names = self.names.get(folder)
+        if names is None:
+            names = self.names[folder] = self._listed(folder)
+        near = names[bisect_left(names, begin) : bisect_left(names, begin + _LAST)]
+        return [name[len(begin) :] for name in near if begin.startswith(".") or not name.startswith(".")]
+
+    def _listed(self, folder: str) -> list[str]:
+        found = names_in(folder)
+        self.facts.update((f"{folder}/{name}", stat) for name, stat in found.items() if stat)
+        return [*found]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from muntin.errors import SourceError
-from muntin.sources.casts import YEAR_FIRST
+from muntin.sources.casts import INTEGERS, YEAR_FIRST
 from muntin.sources.column_hints import check_named, no_column
 from muntin.sources.repeated_rows import identity
 from muntin.sources.scan import literal, quoted
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 _PER_UNIT = {"s": 1_000_000, "ms": 1_000, "us": 1}
 _WHOLE = r"\s*[-+]?\d+(\.0*)?\s*"
-_INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
 
 
 def event_time(source: Source, columns: Mapping[str, str]) -> str:
@@ -64,15 +63,15 @@ def instant(source: Source, name: str, what: str, columns: Mapping[str, str]) ->
     column, kind = quoted(name), columns[name]
     if kind.startswith("TIMESTAMP") or kind == "DATE":
         return _of_timestamp(column, kind, source.timezone)
-    if kind in _INTEGERS and source.unit:
-        return _counted(f"{column}::HUGEINT", source.unit)
+    if kind in INTEGERS and source.unit:
+        return _counted(f"try_cast({column} AS HUGEINT)", source.unit)
     if kind == "VARCHAR" and source.unit:
         return _counted(f"try_cast(CASE WHEN regexp_full_match({column}, '{_WHOLE}') THEN {column} END AS HUGEINT)", source.unit)
     if kind == "VARCHAR" and source.time_format:
         return _finite_us(f"try_strptime({column}, {literal(source.time_format)})::TIMESTAMPTZ")
     if kind == "VARCHAR":
         return _finite_us(f"try_cast(CASE WHEN regexp_matches({column}, '{YEAR_FIRST}') THEN {column} END AS TIMESTAMPTZ)")
-    mend = f'say unit="s", "ms", "us" or "ns" in {source.call}' if kind in _INTEGERS else "name a timestamp, an integer or a text column"
+    mend = f'say unit="s", "ms", "us" or "ns" in {source.call}' if kind in INTEGERS else "name a timestamp, an integer or a text column"
     raise SourceError(f"{what}: column {name!r} is {kind}; {mend}")
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from muntin.aggregates.lifts import Narrowed
 from muntin.definition.plain_lifts import EVERY_ROW, Plain
+from muntin.sources.casts import SIGNED
 from muntin.sources.lift import accepted_rows
 from muntin.sources.scan import quoted
 from muntin.states.columns import EVENT_TIME, FIRST_EVENT, LAST_EVENT
@@ -21,10 +22,9 @@ if TYPE_CHECKING:
     from muntin.definition.plain_lifts import What
     from muntin.sources.taken_times import Taken
 
-_INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 _FLOATS = ("FLOAT", "DOUBLE")
-_COUNTED = ("BOOLEAN", "UTINYINT", "USMALLINT", "UINTEGER", *_INTEGERS)  # whose sum DuckDB makes of integers
-_KEYS = (*_INTEGERS, "VARCHAR", "BOOLEAN", "DATE", "TIMESTAMP WITH TIME ZONE")
+_COUNTED = ("BOOLEAN", "UTINYINT", "USMALLINT", "UINTEGER", *SIGNED)  # whose sum DuckDB makes of integers
+_KEYS = (*SIGNED, "VARCHAR", "BOOLEAN", "DATE", "TIMESTAMP WITH TIME ZONE")
 _OF_TIME = ("first", "last", "first_row", "last_row")
 _MOST_KEYS = 3
 
@@ -100,7 +100,7 @@ def _one_of(what: What, sql: str, of: str) -> RowValue | None:
     """The value of a row, of those that a state keeps as they are."""
     if of == "FLOAT" and what in _OF_TIME:
         return RowValue(what, f"({sql}) + 0::FLOAT", "DOUBLE")  # DuckDB's arg_min and arg_max make 0.0 of a -0.0 that is a FLOAT
-    return RowValue(what, sql, "DOUBLE") if of in _FLOATS else RowValue(what, sql) if of in _INTEGERS else None
+    return RowValue(what, sql, "DOUBLE") if of in _FLOATS else RowValue(what, sql) if of in SIGNED else None
 
 
 def values_of_columns(values: Mapping[str, RowValue]) -> dict[str, str]:

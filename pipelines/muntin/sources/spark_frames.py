@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from muntin.definition.function_marks import mark
 from muntin.errors import DefinitionError
-from muntin.files.paths import stat_of
-from muntin.sources.dialect import USUAL
-from muntin.sources.repeated_rows import checked_dedupe, checked_within
-from muntin.sources.time_arguments import Unit, check_time_arguments
+from muntin.sources.row_source import LastingFiles, checked_terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -23,58 +20,19 @@ if TYPE_CHECKING:
 
     from muntin.definition.durations import Duration
     from muntin.definition.schedule import Schedule
-    from muntin.definition.several_sources import Member
-    from muntin.sources.source import OnBadFile, OnSchema
+    from muntin.sources.time_arguments import Unit
 
     Read: TypeAlias = Callable[[SparkSession, datetime, datetime], DataFrame]
 
 
 @dataclass(frozen=True, slots=True)
-class SparkSource:
+class SparkSource(LastingFiles):
     """Rows that a function reads by Spark. See `spark`."""
 
     read: Read
-    event_time: str
     chosen: tuple[str, ...] = ()
-    unit: Unit | None = None
-    timezone: str | None = None
-    types: Mapping[str, str] = field(default_factory=dict)
-    arrival_order: str | None = None
-    arrival_time: str | None = None
-    time_format: str | None = None
-    dedupe: tuple[str, ...] = ()
-    dedupe_within_us: int | None = None
-    member: Member | None = None
 
-    upstream = batch_column = blank = delimiter = None
-    section = order = ()
-    separator = ","
-    dialect = USUAL
-    on_bad_file: ClassVar[OnBadFile] = "error"
-    on_schema: ClassVar[OnSchema] = "error"
-    format = "parquet"
-    checksum = False
     call = "sources.spark(...)"
-    columns: ClassVar[Mapping[str, str]] = {}
-    hive: ClassVar[Mapping[str, str]] = {}
-
-    @property
-    def in_one_piece(self) -> bool:
-        """Whether a batch is read by one task, since all of its rows are compared."""
-        return self.arrival_order is not None or bool(self.dedupe)
-
-    @property
-    def bundles(self) -> bool:
-        """Whether several batches may be read together: duplicates are those of a batch."""
-        return not self.dedupe
-
-    def settled(self, path: str) -> int:
-        """The size of a file, which is never written anew.
-
-        Raises:
-            FileNotFoundError: it is gone.
-        """
-        return stat_of(path).st_size
 
     def facts(self, schedule: Schedule) -> dict[str, Any]:  # noqa: ARG002 - the function is given the interval
         """What determines states beside the columns: the function, which is made anew with its code."""
@@ -95,10 +53,6 @@ class SparkSource:
     def below(self, home: str | Path) -> SparkSource:  # noqa: ARG002 - the function knows where rows are
         """The same: there is no path."""
         return self
-
-    def misfit(self, schedule: Schedule) -> str | None:  # noqa: ARG002 - the function is given the interval
-        """Nothing: the function is asked for each batch."""
-        return None
 
 
 def spark(
@@ -142,20 +96,7 @@ def spark(
     """
     if not callable(read):
         raise DefinitionError(f"read: {read!r} is no function; give one of (spark, start, end) that returns a DataFrame")
-    check_time_arguments(event_time, unit, timezone, time_format)
+    terms = checked_terms(event_time, unit, timezone, types, arrival_order, arrival_time, time_format, dedupe, dedupe_within)
     if isinstance(columns, str) or not all(isinstance(name, str) and name for name in columns):
         raise DefinitionError(f'columns: {columns!r} is not a list of column names; write ["at", "amount"]')
-    told = checked_dedupe(dedupe)
-    return SparkSource(
-        read,
-        event_time,
-        tuple(columns),
-        unit,
-        timezone,
-        dict(types or {}),
-        arrival_order or arrival_time,
-        arrival_time,
-        time_format,
-        told,
-        checked_within(dedupe_within, told),
-    )
+    return SparkSource(read, tuple(columns), **terms)

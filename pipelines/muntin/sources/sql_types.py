@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from muntin.errors import SourceError
-from muntin.sources.casts import widened
+from muntin.sources.casts import SIGNED, widened
 from muntin.sources.common_types import alike, common_type
 from muntin.sources.duckdb_session import described
 from muntin.sources.nested_types import is_nested, members, struct
@@ -38,7 +38,6 @@ _STORED = {
     "JSON": "VARCHAR",
     '"NULL"': "INTEGER",
 }
-_INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 
 
 def stored_type(kind: str) -> str:
@@ -115,11 +114,11 @@ def _fits(kind: str, target: str) -> bool:
     if kind.startswith("STRUCT(") and target.startswith("STRUCT("):
         here, there = members(kind), dict(members(target))
         return [name for name, _ in here] == list(there) and all(_fits(member, there[name]) for name, member in here)
-    if kind in _INTEGERS and target in _INTEGERS:
-        return _INTEGERS.index(kind) <= _INTEGERS.index(target)
+    if kind in SIGNED and target in SIGNED:
+        return SIGNED.index(kind) <= SIGNED.index(target)
     if kind == "FLOAT":
         return target == "DOUBLE"
-    return kind in ("HUGEINT", *_INTEGERS) and (target in ("BIGINT", "DOUBLE") or target.startswith("DECIMAL"))
+    return kind in ("HUGEINT", *SIGNED) and (target in ("BIGINT", "DOUBLE") or target.startswith("DECIMAL"))
 
 
 def stored(

@@ -2,78 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from muntin.definition.checks import check_choice
 from muntin.definition.relative_paths import is_object_store, known
 from muntin.errors import DefinitionError
-from muntin.files.paths import stat_of
-from muntin.sources.dialect import USUAL
-from muntin.sources.repeated_rows import checked_dedupe, checked_within
-from muntin.sources.time_arguments import Unit, check_time_arguments
+from muntin.sources.row_source import LastingFiles, checked_terms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from muntin.definition.durations import Duration
     from muntin.definition.schedule import Schedule
-    from muntin.definition.several_sources import Member
-    from muntin.sources.source import OnBadFile, OnSchema
+    from muntin.sources.time_arguments import Unit
 
 OnChange = Literal["error", "skip"]
 
 
 @dataclass(frozen=True, slots=True)
-class TableSource:
-    """A Delta table. See `table`.
-
-    `columns` and `hive` are those of `FileSource`; they are empty until the table's own schema is known.
-    """
+class TableSource(LastingFiles):
+    """A Delta table. See `table`. `columns` and `hive` are empty until the table's own schema is known."""
 
     path: str
-    event_time: str
-    unit: Unit | None = None
-    timezone: str | None = None
-    types: Mapping[str, str] = field(default_factory=dict)
-    arrival_order: str | None = None
-    arrival_time: str | None = None
-    time_format: str | None = None
-    dedupe: tuple[str, ...] = ()
-    dedupe_within_us: int | None = None
     on_change: OnChange = "error"
-    columns: Mapping[str, str] = field(default_factory=dict)
-    hive: Mapping[str, str] = field(default_factory=dict)
-    member: Member | None = None
 
-    upstream = batch_column = blank = delimiter = None
-    section = order = ()
-    separator = ","
-    dialect = USUAL
-    on_bad_file: ClassVar[OnBadFile] = "error"
-    on_schema: ClassVar[OnSchema] = "error"
-    format = "parquet"
-    checksum = False
     call = "sources.table(...)"
-
-    @property
-    def in_one_piece(self) -> bool:
-        """Whether a batch is read by one task, since rows of all its files are compared."""
-        return self.arrival_order is not None or bool(self.dedupe)
-
-    @property
-    def bundles(self) -> bool:
-        """Whether several batches may be read together: duplicates are those of a batch."""
-        return not self.dedupe
-
-    def settled(self, path: str) -> int:
-        """The size of a file, which is never written anew.
-
-        Raises:
-            FileNotFoundError: it is gone.
-        """
-        return stat_of(path).st_size
 
     def facts(self, schedule: Schedule) -> dict[str, Any]:
         """What determines states beside the columns: the first batch holds all that was in the table before."""
@@ -82,10 +37,6 @@ class TableSource:
     def below(self, home: str | Path) -> TableSource:
         """The same table, a relative path below a folder."""
         return self if is_object_store(self.path) else replace(self, path=str(Path(home, self.path).absolute()))
-
-    def misfit(self, schedule: Schedule) -> str | None:  # noqa: ARG002 - a commit belongs to the interval in which it was made
-        """Nothing: every batch has commits of its own."""
-        return None
 
 
 def table(
@@ -128,19 +79,6 @@ def table(
     """
     if not isinstance(path, str | Path) or not str(path):
         raise DefinitionError(f'path: {path!r} is no path of a Delta table; write "data/orders" or "s3://bucket/orders"')
-    check_time_arguments(event_time, unit, timezone, time_format)
-    told = checked_dedupe(dedupe)
+    terms = checked_terms(event_time, unit, timezone, types, arrival_order, arrival_time, time_format, dedupe, dedupe_within)
     check_choice("on_change", on_change, get_args(OnChange))
-    return TableSource(
-        str(known(path, "path")).rstrip("/"),
-        event_time,
-        unit,
-        timezone,
-        dict(types or {}),
-        arrival_order or arrival_time,
-        arrival_time,
-        time_format,
-        told,
-        checked_within(dedupe_within, told),
-        on_change,
-    )
+    return TableSource(str(known(path, "path")).rstrip("/"), on_change, **terms)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 from muntin.aggregates.lifts import Narrowed
 from muntin.definition.plain_lifts import EVERY_ROW, Plain
+from muntin.sources.casts import SIGNED
 from muntin.states.columns import FRAME
 
 if TYPE_CHECKING:
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from muntin.states.held_once import How
 
     Follows = dict[str, tuple[How, str] | None]
-
-_WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +50,7 @@ class _OfRow:
     @property
     def is_number(self) -> bool:
         """Whether the value in this type is null where the value is null, and nowhere else: JSON has a null of its own."""
-        return self.kind in (*_WHOLE, "FLOAT", "DOUBLE") or self.kind.startswith("DECIMAL")
+        return self.kind in (*SIGNED, "FLOAT", "DOUBLE") or self.kind.startswith("DECIMAL")
 
 
 def values_once(
@@ -93,7 +92,7 @@ def _holders(rows: Mapping[str, _OfRow]) -> dict[str, str]:
 
 def _narrower(total: _OfRow, holders: Mapping[str, str]) -> str | None:
     """The column with the same whole number in a narrower type: sums of whole numbers have 64 bits, and it becomes these exactly."""
-    kinds = _WHOLE if total.kind == "BIGINT" else ()
+    kinds = SIGNED if total.kind == "BIGINT" else ()
     return next((holders[cast] for kind in kinds if (cast := f"({total.value})::{kind}") in holders), None)
 
 

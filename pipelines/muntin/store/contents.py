@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hashlib import blake2b, file_digest
+from hashlib import file_digest
 from io import BytesIO
 from typing import TYPE_CHECKING, cast
 
@@ -41,11 +41,8 @@ def digest_of_file(content: BufferedIOBase) -> str:
 
 
 def _is_named(path: AnyPath, content: BufferedIOBase) -> bool:
-    """Whether a name ends with the digest of a content: of BLAKE3, or of BLAKE2b, as up to state format 5."""
-    if path.stem.endswith(digest_of_file(content)):
-        return True
-    content.seek(0)
-    return path.stem.endswith(file_digest(content, lambda: blake2b(digest_size=DIGEST_BYTES)).hexdigest())
+    """Whether a name ends with the digest of a content."""
+    return path.stem.endswith(digest_of_file(content))
 
 
 def check_whole(folder: str, files: Iterable[File]) -> None:

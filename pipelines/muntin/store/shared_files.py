@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from muntin.states.frames import Ints
     from muntin.timeline.batches import Batches
 
-_REPEATED = (BATCH, BUCKET, FRAME)  # columns with few distinct values
+REPEATED = (BATCH, BUCKET, FRAME)
+"""Columns of states with few distinct values, beside the keys; of states that are rows, frames have many."""
 
 
 def write_shared(table: pa.Table, folder: str, batches: Batches, keys: Sequence[str] = ()) -> File:
@@ -45,7 +46,7 @@ def write_shared(table: pa.Table, folder: str, batches: Batches, keys: Sequence[
     low, high = int(batches.low_us[live].min(initial=AFTER_ALL)), int(batches.high_us[live].max(initial=BEFORE_ALL))
     first, last = int(batches.start_us[0]), int(batches.start_us[-1])
     name = SharedPath(first, last, len(batches), None if low == AFTER_ALL else low, None if high == BEFORE_ALL else high).named
-    few = [column for column in (*keys, *_REPEATED) if column in table.column_names]
+    few = [column for column in (*keys, *REPEATED) if column in table.column_names]
     footer = {**{key.encode(): text.encode() for key, text in facts_footer(batches).items()}, **footer_of(table.schema)}
     written = write_named(table.replace_schema_metadata(footer), folder, name, states_encoding(few, few))
     return File(written["path"], written["size"], written["rows"])

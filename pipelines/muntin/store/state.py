@@ -16,11 +16,8 @@ if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
 
 OWNER_FILE = "muntin.json"
-FORMAT = 7
-"""Of the state: 1 has files of one batch each and a ledger in one piece; 2 files that batches share, and a ledger in segments; 3 has the
-windows that readers know beside the states, under a path that no change of the definition moves; 4 may have batches
-without states, as `retain` says; 5 holds a value of a state that is a row once, and its file says which columns follow from it; 6 has
-files that are named by BLAKE3, where earlier ones are by BLAKE2b; 7 holds no instant of a row that is its event time."""
+FORMAT = 1
+"""Of the states that this Muntin reads and writes. A change of what lies on the disk counts it up."""
 TOPICS = "topics"
 """The folder of the offsets that batches of topics hold, below that of the pipeline."""
 WINDOWS = "windows"
@@ -33,7 +30,7 @@ def state_folder(pipeline: str, fingerprint: str, root: str | AnyPath) -> str:
     """The absolute path of the state of a pipeline under one definition.
 
     Raises:
-        StateError: the folder belongs to another pipeline, or a newer Muntin wrote it.
+        StateError: the folder belongs to another pipeline, or its state has another format.
     """
     home = path_of(root).absolute() / pipeline
     _check(home, pipeline)
@@ -46,9 +43,7 @@ def states_of(home: AnyPath) -> list[AnyPath]:
 
 
 def claim(pipeline: str, state: str) -> None:
-    """Make the folder of a state, and mark the folder above it as the pipeline's, in the present format.
-
-    A state of an earlier format is carried over by marking it: its files are read as they are, and new ones are of the present format.
+    """Make the folder of a state, and mark the folder above it as the pipeline's.
 
     Folders are made for their owner alone, unless `MUNTIN_UMASK` says whom else they are for. A folder that exists stays as it is.
 
@@ -59,7 +54,7 @@ def claim(pipeline: str, state: str) -> None:
     folder = path_of(state)
     owner_file = folder.parent / OWNER_FILE
     try:
-        if _format(owner_file) < FORMAT:  # written whole, and before all else in the folder: two runs may begin at once
+        if not owner_file.exists():  # written whole, and before all else in the folder: two runs may begin at once
             _make(folder.parent.parent, mode)
             draft = folder.parent.with_name(f".{pipeline}.{uuid4().hex}")
             write_whole(draft, (json.dumps({"format": FORMAT, "pipeline": pipeline}) + "\n").encode())
@@ -80,11 +75,6 @@ def give_to(home: AnyPath, pipeline: str, before: str) -> None:
     facts = json.loads(owner_file.read_text(encoding="utf-8")) if owner_file.exists() else {}
     if facts.get("pipeline") == before:
         write_whole(owner_file, (json.dumps(facts | {"pipeline": pipeline}) + "\n").encode())
-
-
-def _format(owner_file: AnyPath) -> int:
-    """The format of a state, which `state_folder` has checked; 0 if there is none yet."""
-    return int(json.loads(owner_file.read_text(encoding="utf-8"))["format"]) if owner_file.exists() else 0
 
 
 def _umask() -> int:
@@ -116,9 +106,10 @@ def _check(home: AnyPath, name: str) -> None:
         version, owner = int(facts["format"]), facts["pipeline"]
     except (ValueError, KeyError, TypeError) as wrong:
         raise StateError(f"{owner_file} cannot be read ({wrong}); give another root, or restore the file") from wrong
-    if version > FORMAT:
+    if version != FORMAT:
         raise StateError(
-            f"{home} has state format {version}, this Muntin knows formats up to {FORMAT}; upgrade Muntin, or give another root"
+            f"{home} has state format {version}, and this Muntin knows format {FORMAT}; "
+            f"use a Muntin that knows format {version}, or give another root and read the source again"
         )
     if owner != name:
         raise StateError(f"{home} is the state of pipeline {owner!r}, not of {name!r}; give another root or the pipeline its own name")

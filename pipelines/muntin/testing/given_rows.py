@@ -89,7 +89,7 @@ def _column(name: str, values: Sequence[Any]) -> pa.Array:
 def as_files(source: Source) -> FileSource:
     """Files with the rows of another kind of source; a field that a row of a topic lacks is null, as in a message without it."""
     lacked = dict(source.types) if isinstance(source, KafkaSource) else {}
-    return FileSource(_FILE, source.event_time, columns=lacked, **{name: getattr(source, name) for name in _ALIKE})
+    return FileSource(_FILE, event_time=source.event_time, columns=lacked, **{name: getattr(source, name) for name in _ALIKE})
 
 
 def source_in(folder: Path, source: FileSource) -> FileSource:

@@ -42,8 +42,7 @@ class Entries:
         open_us: the earliest start of a window that is open after it; `AFTER_ALL` if no window is, or the kind does not ask.
         late_any: how many of its rows came too late for a window of any definition that was derived together with it, over the same frames;
             of windows that may stay open for long, for a window of this definition.
-        made: a name of the windows that it closed, of their files as they were published; 0 where it closed none, or in ledgers of version
-            0.1.
+        made: a name of the windows that it closed, of their files as they were published; 0 where it closed none.
         note: the files of the note made after it (list of string); null if no note was made.
     """
 
@@ -159,10 +158,7 @@ def no_entries() -> Entries:
 
 @dataclass(frozen=True, slots=True)
 class Derivation:
-    """What windows are derived from and by which rules: the names of a state and of a definition.
-
-    `state` is empty in ledgers of format 2 and before, which did not say it.
-    """
+    """What windows are derived from and by which rules: the names of a state and of a definition."""
 
     state: str
     definition: str
@@ -186,13 +182,13 @@ class Ledger:
     Attributes:
         definition: the name of the definition that windows were derived under.
         entries: of the batches.
-        state: the name of the state that windows were derived from; empty in ledgers of format 2 and before.
+        state: the name of the state that windows were derived from.
         superseded: the derivations that came before in the table, oldest first.
     """
 
     definition: str
     entries: Entries
-    state: str = ""
+    state: str
     superseded: tuple[Superseded, ...] = ()
 
     @property

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from muntin.definition.instants import instant_us
 from muntin.errors import SourceError
 from muntin.jobs.listings.first_interval import first_interval
 from muntin.jobs.listings.listing import Inputs
@@ -53,19 +52,16 @@ def difference(bound: Bound, report: Mapping[str, Any], files: Sequence[SourceFi
             return f"{what}: {Path(min(paths)).name}"
     if any(before[path].bytes != file.size for path, file in now.items()):
         return "a file has another size"
-    recorded_ns = instant_us(report["recorded_at"], "recorded_at") * 1000
-    anew = [Path(path).name for path, file in now.items() if _written(bound, before[path], file, recorded_ns)]
+    anew = [Path(path).name for path, file in now.items() if _written(bound, before[path], file)]
     return f"written since it was read: {anew[0]}" if anew else None
 
 
-def _written(bound: Bound, before: ReadFile, now: SourceFile, recorded_ns: int) -> bool:
+def _written(bound: Bound, before: ReadFile, now: SourceFile) -> bool:
     """Whether a file of the same size has another content, as far as its checksum, else its time, tells."""
     if before.checksum and bound.source.checksum:
         return before.checksum != source_file(bound.source, now.path).checksum
     if before.checksum and now.checksum:  # ETags
         return before.checksum != now.checksum
-    if before.written_ns is None:  # of version 0.1
-        return now.written_ns > recorded_ns
     return before.written_ns != now.written_ns
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,16 +17,16 @@ from muntin.jobs.kept_states import check_kept
 from muntin.jobs.landing.landed_inputs import inputs_of_run
 from muntin.jobs.run.joined_reading import read
 from muntin.jobs.run.locks import every_lock, locks
-from muntin.jobs.run.noticed_columns import noticed_columns
 from muntin.jobs.run.quarantined_share import check_share
 from muntin.jobs.run.refused_rows_kept import commit_refused, refused_by_others
 from muntin.jobs.run.same_versions import note_versions
 from muntin.jobs.run.summaries import summaries
 from muntin.jobs.run.wider_states import common_schema, in_types
+from muntin.jobs.source_note import lacks, note, noted, taken_in
 from muntin.states.held_once import whole_schema
 from muntin.states.stored_types import has_types
 from muntin.store.batch_facts import batches_of
-from muntin.store.paths import IDS, QUARANTINE
+from muntin.store.paths import IDS, QUARANTINE, source_of
 from muntin.store.retries import after_conflicts
 from muntin.store.shared_files import others, replacement, within
 from muntin.store.store import Change, File, Snapshot
@@ -157,3 +158,31 @@ def _schema(folder: str, new: Sequence[File], base: Snapshot) -> pa.Schema:
 
 def _columns(folder: str, path: str) -> pa.Schema:
     return whole_schema(pq.read_schema(readable_footer(f"{folder}/{path}")))
+
+
+def noticed_columns(bound: Bound, done: Read) -> dict[int, tuple[str, ...]]:
+    """Start of a batch -> what is other in its files than in those before, in words; the columns are noted."""
+    if not bound.members:
+        return _of_source(bound, done)
+    each = [_of_source(member, _own(done, number)) for number, member in enumerate(bound.members.values())]
+    return {start: tuple(line for found in each for line in found[start]) for start in done.splits}
+
+
+def _own(done: Read, number: int) -> Read:
+    """What was read of one of several sources."""
+    splits = {start: [split for split in of_batch if source_of(split["split"]) == number] for start, of_batch in done.splits.items()}
+    return replace(done, splits=splits)
+
+
+def _of_source(bound: Bound, done: Read) -> dict[int, tuple[str, ...]]:
+    known, found = noted(bound.folder, bound.source.member), dict[int, tuple[str, ...]]()
+    for start, splits in sorted(done.splits.items()):
+        told = lacks(split["lacks"] for split in splits if split.get("lacks"))
+        for split in sorted(splits, key=lambda one: one["split"]):
+            if split.get("columns"):
+                path, columns = split["columns"]
+                known, new = taken_in(known, dict(columns), path, ordered=bound.source.format != "json")
+                told += new
+        found[start] = tuple(told)
+    note(bound.folder, known, bound.source.member)
+    return found

@@ -6,16 +6,21 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from muntin.files.readable import readable_footer
 from muntin.jobs.run.accumulate_bundle import accumulate_bundle
-from muntin.jobs.run.bundles import Bundle, bundles
-from muntin.jobs.run.footers import may_bundle, seen
+from muntin.jobs.run.bundles import MOST_ROWS, SMALL, Bundle, Seen, bundles
 from muntin.jobs.run.gathered_files import gathered
 from muntin.jobs.run.read_split import read_split
 from muntin.jobs.run.same_versions import check_worker, versions_here
 from muntin.jobs.run.shares import Written, manifest
 from muntin.jobs.run.steady_reading import as_they_are, steady
+from muntin.jobs.run.windows_together import seen_windows
 from muntin.sources.duckdb_session import kept_session, sessions_of_a_task
 from muntin.sources.fetched_files import fetched_once
+from muntin.sources.listing import source_file
 from muntin.sources.object_files import let_read
 from muntin.sources.time_limit import in_time
 from muntin.store.paths import IDS, QUARANTINE
@@ -26,7 +31,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from muntin.jobs.run.bundles import Seen
+    from muntin.jobs.bound import Bound
     from muntin.jobs.run.shares import Share, Split
 
 
@@ -101,3 +106,37 @@ def _alone(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> Wr
     entries = {**counts, **told, "files": manifest(files, done["rows"], split.made), "refused": done["refused_rows"]}
     states, lost = {table: [file] for table, file in done["states"].items()}, [done["refused"]] if done["refused"] else []
     return Written([entries], states, lost, [done["ids"]] if done["ids"] else [])
+
+
+def may_bundle(bound: Bound) -> bool:
+    """Whether splits of a pipeline may be read together: of Parquet files with events, or of windows of an upstream."""
+    return bound.source.bundles
+
+
+def seen(bound: Bound, splits: Sequence[Split]) -> list[Seen | None]:
+    """Each split with its files as they are; None for a split to be read alone.
+
+    A file that is gone or damaged is to be read alone, which says what is wrong.
+    """
+    if bound.source.batch_column:
+        return seen_windows(bound, splits)
+    last: pq.ParquetSchema | None = None
+    number, out = 0, list[Seen | None]()
+    for split in splits:
+        try:
+            files = [source_file(bound.source, path) for path in split.paths]
+            footers = (
+                [pq.read_metadata(readable_footer(path)) for path in split.paths] if _is_small(split, [file.size for file in files]) else []
+            )
+        except (OSError, pa.ArrowException):
+            footers = []
+        if footers and (last is None or not footers[0].schema.equals(last)):
+            last, number = footers[0].schema, number + 1
+        same = bool(footers) and all(footer.schema.equals(last) for footer in footers)
+        rows = [footer.num_rows for footer in footers]
+        out.append(Seen(split, files, rows, number) if same and sum(rows) <= MOST_ROWS else None)
+    return out
+
+
+def _is_small(split: Split, sizes: Sequence[int]) -> bool:
+    return split.only and split.mark_us is None and sum(sizes) <= SMALL

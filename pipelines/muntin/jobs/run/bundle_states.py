@@ -9,10 +9,11 @@ import pyarrow as pa
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.states.checkpoint import arranged, last_frames
-from muntin.states.columns import BATCH, BUCKET, FILE_NUMBER, FRAME, ROW_BATCH, ROW_IN_SPLIT
+from muntin.states.columns import BATCH, FILE_NUMBER, FRAME, ROW_BATCH, ROW_IN_SPLIT
 from muntin.states.keys import contiguous
 from muntin.store.parquet import encoded, states_encoding
 from muntin.store.paths import StatesPath, digest_of, version_of
+from muntin.store.shared_files import REPEATED
 from muntin.timeline.batches import UNDECIDED, Batches
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 def encoding(frames: FrameSet, keys: Sequence[str]) -> Encoding:
     """How the columns of a frame set's states are encoded."""
-    chosen_by = [*keys, BATCH, BUCKET, FRAME]
+    chosen_by = [*keys, *REPEATED]
     return states_encoding(chosen_by[:-1] if frames.by_arrival else chosen_by, chosen_by)
 
 

@@ -82,15 +82,6 @@ def check_range(
     check(bind(pipeline, root), intervals, validate=validate, forget=forget)
 
 
-def check_definition(pipeline: Pipeline, *, root: str | AnyPath) -> tuple[str, ...]:
-    """`check` on the files of the first interval that has any; these files, or () where none of the first intervals has.
-
-    Raises:
-        DefinitionError, SourceError: as `check`.
-    """
-    return examined(pipeline, root=root).files
-
-
 @dataclass(frozen=True, slots=True)
 class Examined:
     """A definition that fits what is there.
@@ -107,7 +98,7 @@ class Examined:
 
 
 def examined(pipeline: Pipeline, *, root: str | AnyPath) -> Examined:
-    """As `check_definition`, with what is to be said beside.
+    """`check` on the files of the first interval that has any, with what is to be said beside.
 
     Raises:
         DefinitionError, SourceError: as `check`.

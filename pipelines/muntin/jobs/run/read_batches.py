@@ -1,4 +1,7 @@
-"""Batches are cut into splits, tasks read these, and what they wrote is put together."""
+"""Batches are cut into splits, tasks read these, and what they wrote is put together.
+
+A batch of several splits waits as a whole: where one split has a contradiction, the rows of the others do not count either.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +9,23 @@ from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from muntin.errors import StateError
 from muntin.jobs.duplicates.known import decided_of_nothing, earlier_ids, empty_ids, known_ids
-from muntin.jobs.run.empty_batches import empty_states
+from muntin.jobs.run.empty_batches import NOTHING, empty_states
 from muntin.jobs.run.readings import readings
+from muntin.jobs.run.refused_places import REFUSED
 from muntin.jobs.run.same_versions import say_other_workers
 from muntin.jobs.run.shares import manifest_of_batch
 from muntin.jobs.run.shares_of_sources import accumulate_shares, dealt
-from muntin.jobs.run.waiting_batches import hold_back
+from muntin.states.columns import BATCH, INSTANT
+from muntin.store.parquet import write_named
+from muntin.store.paths import QUARANTINE, StatesPath, parse_states_path
 from muntin.store.store import File
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    import pyarrow as pa
 
     from muntin.definition.schedule import Interval
     from muntin.jobs.bound import Bound
@@ -116,3 +122,42 @@ def _add(done: Read, result: dict[str, Any]) -> None:
         done.wider[table] += [file["path"] for file in files if file.get("wider")]
     done.refused.extend(File(file["path"], file["size"], file["rows"]) for file in result["refused"])
     done.ids.extend(File(file["path"], file["size"], file["rows"]) for file in result["ids"])
+
+
+def hold_back(bound: Bound, splits: dict[int, list[dict[str, Any]]], states: dict[str, list[File]], refused: list[File]) -> None:
+    """Take the rows of the other splits of batches that wait out of what was read: each of their files becomes a row of the quarantine.
+
+    Args:
+        bound: the definition beside its state.
+        splits: start of a batch -> what was counted in each of its splits; changed.
+        states: table of a frame set -> the files of states; changed.
+        refused: the files of the quarantine; changed.
+    """
+    for start, of_batch in splits.items():
+        if any(split.get("waits") for split in of_batch):
+            for split in of_batch:
+                if not split.get("waits"):
+                    _hold_back(bound, start, split, states, refused)
+
+
+def _hold_back(bound: Bound, start: int, split: dict[str, Any], states: dict[str, list[File]], refused: list[File]) -> None:
+    name = StatesPath(start, split["split"], None).named
+    for table, files in states.items():
+        files[:] = [file for file in files if not _is_of(file, start, split["split"])]
+        files.append(File(**write_named(NOTHING, f"{bound.folder}/{table}", name)))
+    refused[:] = [file for file in refused if not _is_of(file, start, split["split"])]
+    paths = [entry[0] for entry in split["files"]]
+    refused.append(File(**write_named(_rows(start, paths), f"{bound.folder}/{QUARANTINE}", name)))
+    split |= {"read": len(paths), "taken": 0, "refused": len(paths), "newest": None}
+
+
+def _is_of(file: File, start: int, number: int) -> bool:
+    """Whether a file holds a split, which has files of its own: only batches of one split share files."""
+    path = parse_states_path(file.path)
+    return isinstance(path, StatesPath) and (path.batch_us, path.split) == (start, number)
+
+
+def _rows(start: int, paths: list[str]) -> pa.Table:
+    reason = "its batch waits for another file, in which a column is of another type than in earlier batches"
+    rows = [{"batch": start, "reason": reason, "file": path} for path in paths]
+    return pa.Table.from_pylist(rows, pa.schema([(BATCH, INSTANT), *REFUSED]))

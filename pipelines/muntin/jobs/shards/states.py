@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from functools import reduce
 from operator import or_
@@ -11,16 +12,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 
 from muntin.aggregates.objects import runs_code
 from muntin.definition.instants import from_us
 from muntin.definition.relative_paths import is_object_store
+from muntin.engine.odd_floats import odd_floats
 from muntin.errors import StateError
 from muntin.files.paths import path_of
-from muntin.jobs.shards.rows_of_tiers import rows_of_tiers
+from muntin.files.readable import readable
 from muntin.states.columns import BATCH, BATCH_POSITION, BUCKET, FILE_NUMBER, FRAME, INSTANT, ROW_IN_BATCH
 from muntin.states.frames import run_starts
-from muntin.states.keys import BUCKETS
+from muntin.states.keys import BUCKETS, contiguous
 from muntin.states.order import sorted_order, taken
 from muntin.states.sorted import instants
 from muntin.store.contents import problem_of
@@ -31,10 +34,11 @@ from muntin.store.reading import dataset_of, held_rows
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from muntin.files.paths import AnyPath
     from muntin.jobs.shards.shard import Shard
     from muntin.states.frames import Ints
 
-
+_log = logging.getLogger("muntin")
 _SELDOM_READ = (BATCH, BUCKET, FILE_NUMBER, ROW_IN_BATCH)
 
 
@@ -140,3 +144,35 @@ def _share(number: int, count: int) -> pa.Scalar:
 
 def _instant(us: int) -> pa.Scalar:
     return pa.scalar(us, pa.int64()).cast(INSTANT)
+
+
+def rows_of_tiers(shard: Shard, states: pa.Table) -> pa.Table | None:
+    """The rows of the shard's tiers, with the columns of its states; None if the states must be read instead.
+
+    A damaged file is removed, so that the next run makes it again.
+
+    `states`: those that are read beside them.
+    """
+    if not shard.tiers:
+        return None
+    fields = [column for field in shard.bound.fields for column in field.columns]
+    folder, tables = path_of(shard.bound.folder, shard.tiers.folder), list[pa.Table]()
+    for path, starts in shard.tiers.files:
+        if problem := problem_of(folder / path):
+            _log.warning("%s %s; states are read instead", folder / path, problem)
+            (folder / path).unlink(missing_ok=True)
+            return None
+        tables.append(_of_file(shard, folder / path, np.array(starts, np.int64)))
+    if any(not set(states.column_names) <= {*table.column_names} for table in tables) or odd_floats(states, fields).any():
+        return None
+    return pa.concat_tables([states.slice(0, 0), *(table.select(states.column_names).cast(states.schema) for table in tables)])
+
+
+def _of_file(shard: Shard, path: AnyPath, starts: Ints) -> pa.Table:
+    """The rows of some tiles and of the shard's buckets, with `BATCH_POSITION`."""
+    table = pq.read_table(readable(path), partitioning=None, use_threads=False)
+    bucket = contiguous(table[BUCKET]).to_numpy()
+    low, high = (number * BUCKETS // shard.count for number in (shard.number, shard.number + 1))
+    mine = np.isin(instants(table[FRAME]), starts) & (bucket >= low) & (bucket < high)
+    table = table if mine.all() else table.filter(pa.array(mine))
+    return table.append_column(BATCH_POSITION, pa.array(np.zeros(len(table), np.int64)))

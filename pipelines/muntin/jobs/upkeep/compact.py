@@ -76,11 +76,6 @@ def _merged(bound: Bound, table: str, chosen: Sequence[Unit]) -> bool:
     return True
 
 
-def tables(bound: Bound) -> list[str]:
-    """The tables whose files hold batches."""
-    return [table for table, _ in _units_by_table(bound)]
-
-
 def _units_by_table(bound: Bound) -> Iterator[tuple[str, list[Unit]]]:
     """The tables whose files hold batches, each looked at once."""
     for table in [*(frames.table for frames in bound.frame_sets), QUARANTINE, *bound.tables_of_ids]:

@@ -13,7 +13,6 @@ from muntin.jobs.reports_table import last_read_at, utc_now
 from muntin.jobs.state_folders import bind_existing
 from muntin.jobs.upkeep.compact import compact
 from muntin.jobs.upkeep.expire import expire
-from muntin.jobs.upkeep.migrate import forget_undo
 from muntin.jobs.upkeep.tiers import make_tiers
 from muntin.jobs.upkeep.vacuum import Removed, vacuum
 from muntin.store.delta import DeltaStore
@@ -73,8 +72,6 @@ def maintain(
     tell("vacuum")
     oldest = present - timedelta(microseconds=older_than_us)
     gone = [*_superseded(bound, oldest, dry_run=dry_run)] if superseded else []
-    if not dry_run and (kept := forget_undo(path_of(bound.folder).parent, oldest.timestamp()))[0]:
-        gone.append(Removed("kept to undo a migration", bound.pipeline.name, *kept))
     swept = vacuum(root, older_than_us=older_than_us, pipeline=pipeline, dry_run=dry_run, now=present)
     return Maintained(compacted, (*gone, *swept))
 

@@ -36,24 +36,15 @@ def without_reports(store: Store, before_us: int, kept_us: int, lag: int) -> Ite
 
 
 def without_verdicts(store: Store, before_us: int, kept_us: int, lag: int) -> Iterator[Expiring]:
-    """The files of the table of verdicts without those whose last batch starts before an instant.
-
-    Of files that version 0.1 wrote only the rows tell the batches: they are read where all old rows are to go (`lag` 0), else they stay
-    until they are put together with others.
-    """
+    """The files of the table of verdicts without those whose last batch starts before an instant."""
     base, folder = store.snapshot(verdicts_table.TABLE), f"{store.root}/{verdicts_table.TABLE}"
-    named = [(file, *ends) for file in base.files if (ends := bounds_of(file) or (None if lag else _bounds(folder, base, file)))]
+    named = [(file, *ends) for file in base.files if (ends := bounds_of(file))]
     chosen = chosen_of(named, before_us, kept_us, lag)
     if chosen and base.schema:
         rows = _rows(folder, base, chosen)
         kept = rows.filter(pc.greater_equal(verdicts_table.batches_of(rows), before_us))
         new = [verdicts_table.write_verdicts(kept.sort_by("recorded_at"), folder)] if len(kept) else []
         yield Expiring(verdicts_table.TABLE, base, Change(base.schema, new, chosen, []))
-
-
-def _bounds(folder: str, base: Snapshot, file: File) -> tuple[int, int]:
-    ends = pc.min_max(verdicts_table.batches_of(_rows(folder, base, [file]))).as_py()
-    return ends["min"], ends["max"]
 
 
 def _rows(folder: str, base: Snapshot, files: list[File]) -> pa.Table:

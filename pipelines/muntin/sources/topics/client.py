@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from muntin.definition.extras import need
 from muntin.errors import BrokerError
+from muntin.files.connections import variable_of
 from muntin.sources.per_thread import of_this_thread
-from muntin.sources.topics.connection import REGISTRY, settings, variable
+from muntin.sources.topics.connection import REGISTRY, settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -83,7 +84,7 @@ def to_ask(source: KafkaSource) -> tuple[Any, Told]:
 
 def told_apart(source: KafkaSource) -> tuple[object, ...]:
     """What tells the clients of a thread apart: the process, the broker, and the credentials."""
-    return os.getpid(), source.broker, source.connection, source.connection and os.environ.get(variable(source.connection))
+    return os.getpid(), source.broker, source.connection, source.connection and os.environ.get(variable_of(source.connection))
 
 
 def to_consume(source: KafkaSource) -> tuple[Any, Told]:

@@ -5,23 +5,16 @@ A connection of type kafka has settings of librdkafka in its extra: https://docs
 
 from __future__ import annotations
 
-import json
-import os
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, unquote, urlsplit
 
 from muntin.errors import BrokerError
+from muntin.files.connections import connection_of_environment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 REGISTRY = "registry."
 """Begins the names of settings that are for the schema registry."""
-
-
-def variable(connection: str) -> str:
-    """The name of the variable with a connection."""
-    return f"AIRFLOW_CONN_{connection.upper()}"
 
 
 def settings(connection: str | None) -> dict[str, str]:
@@ -32,16 +25,12 @@ def settings(connection: str | None) -> dict[str, str]:
     """
     if connection is None:
         return {}
-    text = os.environ.get(variable(connection), "").strip()
-    if not text:
-        raise BrokerError(
-            f"the environment has no {variable(connection)}, which connection={connection!r} names; set it to a connection of type "
-            f'kafka, as {{"conn_type": "kafka", "login": "...", "password": "...", "extra": {{"security.protocol": "SASL_SSL"}}}}'
-        )
-    try:
-        return of_parts(*(_of_json(text) if text.startswith("{") else _of_uri(text)))
-    except (ValueError, AttributeError, TypeError):
-        raise BrokerError(f"{variable(connection)} cannot be read as a connection, neither as JSON nor as a URI") from None
+    mend = (
+        f"connection={connection!r} names it: set it to a connection of type kafka, as "
+        '{"conn_type": "kafka", "login": "...", "password": "...", "extra": {"security.protocol": "SASL_SSL"}}'
+    )
+    found = connection_of_environment(connection, BrokerError, mend)
+    return of_parts(found.login, found.password, found.extra)
 
 
 def of_parts(login: str | None, password: str | None, extra: Mapping[str, Any]) -> dict[str, str]:
@@ -62,16 +51,3 @@ def of_parts(login: str | None, password: str | None, extra: Mapping[str, Any]) 
 
 def _text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _of_json(text: str) -> tuple[str | None, str | None, Mapping[str, Any]]:
-    facts = json.loads(text)
-    extra = facts.get("extra") or {}
-    return facts.get("login"), facts.get("password"), json.loads(extra) if isinstance(extra, str) else extra
-
-
-def _of_uri(text: str) -> tuple[str | None, str | None, Mapping[str, Any]]:
-    parts = urlsplit(text)
-    query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
-    extra = json.loads(query["__extra__"]) if "__extra__" in query else query
-    return unquote(parts.username or "") or None, unquote(parts.password or "") or None, extra

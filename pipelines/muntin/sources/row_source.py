@@ -1,0 +1,107 @@
+"""What a definition says of rows, the same for every kind of source whose rows a user describes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from muntin.files.paths import stat_of
+from muntin.sources.dialect import USUAL
+from muntin.sources.repeated_rows import checked_dedupe, checked_within
+from muntin.sources.time_arguments import Unit, check_time_arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from muntin.definition.durations import Duration
+    from muntin.definition.schedule import Schedule
+    from muntin.definition.several_sources import Member
+    from muntin.sources.source import OnBadFile, OnSchema
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowSource:
+    """The columns of rows that have a meaning, and their types. See `files` for each."""
+
+    event_time: str
+    unit: Unit | None = None
+    timezone: str | None = None
+    types: Mapping[str, str] = field(default_factory=dict)
+    arrival_order: str | None = None
+    arrival_time: str | None = None
+    time_format: str | None = None
+    dedupe: tuple[str, ...] = ()
+    dedupe_within_us: int | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    hive: Mapping[str, str] = field(default_factory=dict)
+    member: Member | None = None
+
+    upstream = batch_column = None
+    section = order = ()
+
+    @property
+    def in_one_piece(self) -> bool:
+        """Whether a batch is read by one task, since rows of all its files are compared."""
+        return self.arrival_order is not None or bool(self.dedupe)
+
+
+class LastingFiles(RowSource):
+    """Rows in files of Parquet that are never written anew."""
+
+    __slots__ = ()
+
+    blank = delimiter = None
+    separator = ","
+    dialect = USUAL
+    on_bad_file: ClassVar[OnBadFile] = "error"
+    on_schema: ClassVar[OnSchema] = "error"
+    format = "parquet"
+    checksum = False
+
+    @property
+    def bundles(self) -> bool:
+        """Whether several batches may be read together: duplicates are those of a batch."""
+        return not self.dedupe
+
+    def settled(self, path: str) -> int:
+        """The size of a file.
+
+        Raises:
+            FileNotFoundError: it is gone.
+        """
+        return stat_of(path).st_size
+
+    def misfit(self, schedule: Schedule) -> str | None:  # noqa: ARG002 - whatever the schedule
+        """Nothing: every batch has files of its own."""
+        return None
+
+
+def checked_terms(
+    event_time: str,
+    unit: Unit | None,
+    timezone: str | None,
+    types: Mapping[str, str] | None,
+    arrival_order: str | None,
+    arrival_time: str | None,
+    time_format: str | None,
+    dedupe: str | Sequence[str] | None,
+    dedupe_within: Duration | None,
+) -> dict[str, Any]:
+    """The arguments of a `RowSource`, from those that a user gave.
+
+    Raises:
+        DefinitionError: an argument that cannot be, as an unknown unit or zone, or two that contradict each other.
+    """
+    check_time_arguments(event_time, unit, timezone, time_format)
+    told = checked_dedupe(dedupe)
+    return {
+        "event_time": event_time,
+        "unit": unit,
+        "timezone": timezone,
+        "types": dict(types or {}),
+        "arrival_order": arrival_order or arrival_time,
+        "arrival_time": arrival_time,
+        "time_format": time_format,
+        "dedupe": told,
+        "dedupe_within_us": checked_within(dedupe_within, told),
+    }
