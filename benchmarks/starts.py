@@ -1,134 +1,196 @@
-"""`python -m benchmarks.starts`: what a run costs beside the work on its events, in a fresh process and in a warm session.
+"""`python -m benchmarks.starts`: what a person waits for, in fresh processes: from a command to published windows.
 
-Batches of 200 rows of CSV, a tumbling window, four aggregates. Fresh: `muntin run` of one batch, from the start of the process to its
-end, with its CPU seconds and those of all that it starts. Warm: one batch after the other in one session; the seconds of a run, and
-those of it that are outside of Spark's jobs. The median, and the least. Promised: 8 seconds, and 0.25 outside of Spark's jobs.
+A day of flights (694 rows) with its suite, looks at it, and W1 (10 million events, 100-second windows each second), each as a whole
+process beside another one: Python that imports the libraries that the work stands on, or the best script of DuckDB and of Polars. They
+take turns; results are compared first. The median of the wall time of each, and the largest memory.
 """
 
 import argparse
+import dataclasses
+import os
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from collections.abc import Sequence
 from pathlib import Path
-from unittest import mock
 
-import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.cpu import Cpu
-from muntin import read, run
-from muntin.cli.definition import load_pipeline
-from muntin.spark import tasks
-from muntin.spark.spark_session import session_or_local
+from benchmarks.comparison import differences
+from benchmarks.events import event_files
+from benchmarks.reference import reference
+from benchmarks.workloads import SLIDING
+from examples.flights_log import write_flights_log
+from muntin import read
+from muntin.testing import pipeline_of
 
-START, DAY, ROWS, WARM_UP = datetime(2024, 1, 1, tzinfo=UTC), timedelta(days=1), 200, 3
-DEFINITION = """
+PROJECT = Path(__file__).parents[1]
+IMPORTS = (sys.executable, "-c", "import pyarrow, duckdb, numba, deltalake")
+MUNTIN = (sys.executable, "-m", "muntin")
+PEER = "import sys; from pathlib import Path; from benchmarks.peers.{0} import write_windows; write_windows([*map(Path, sys.argv[2:])], sys.argv[1])"
+DAY = ("--start", "2013-01-01", "--end", "2013-01-02")
+W1 = """
 from datetime import UTC, datetime
-from muntin import Pipeline, sources, windows
-from muntin import aggregates as agg
+from muntin import Pipeline, aggregates as agg, sources, windows
 
 pipeline = Pipeline(
-    name="starts", source=sources.files("{folder}/data/{{start:%Y-%m-%d}}.csv", event_time="at"), schedule="@daily",
-    start=datetime(2024, 1, 1, tzinfo=UTC), keys=["key"], windows={{"days": windows.tumbling("1d")}},
-    aggregates={{"n": agg.count(), "total": agg.sum("value"), "least": agg.min("value"), "most": agg.max("value")}},
+    name="w1",
+    source=sources.files("{folder}/*.parquet", event_time="t", all_files=True),
+    schedule="2h",
+    start=datetime(2024, 1, 1, tzinfo=UTC),
+    keys=["key"],
+    windows={{"windows": windows.sliding("100s", step="1s")}},
+    aggregates={{"n": agg.count(), "sum_a": agg.sum("a"), "sum_b": agg.sum("b"), "min_b": agg.min("b"), "max_b": agg.max("b")}},
 )
 """
-Seconds = tuple[float, float]
 
 
-def make_project(folder: Path, days: int) -> Path:
-    """A definition, and a file of events for each day."""
-    (folder / "data").mkdir(parents=True)
-    (folder / "dags").mkdir()
-    for day in range(days):
-        at, dice = START + day * DAY, np.random.default_rng(day)
-        seconds, keys, values = np.sort(dice.integers(0, 86_400, ROWS)), dice.integers(0, 10, ROWS), dice.random(ROWS)
-        lines = [f"{at + timedelta(seconds=int(s)):%Y-%m-%dT%H:%M:%SZ},{k},{v}" for s, k, v in zip(seconds, keys, values, strict=True)]
-        (folder / f"data/{at:%Y-%m-%d}.csv").write_text("\n".join(["at,key,value", *lines]), encoding="utf-8")
-    definition = folder / "dags/starts.py"
-    definition.write_text(DEFINITION.format(folder=folder), encoding="utf-8")
-    return definition
+@dataclasses.dataclass(frozen=True, slots=True)
+class Measured:
+    """A whole process: its wall time in seconds, and its largest memory in MB."""
+
+    wall_s: float
+    peak_mb: float
 
 
-def fresh(definition: Path, root: Path) -> Seconds:
-    """Run the first batch in a process of its own; seconds, and CPU seconds."""
-    command = [
-        sys.executable,
-        "-c",
-        "import sys; from muntin.cli.main import main; sys.exit(main())",
-        "run",
-        str(definition),
-        "--root",
-        str(root),
-    ]
+@dataclasses.dataclass(frozen=True, slots=True)
+class Work:
+    """A command of ours beside another one, and how many times the other one's time it may take."""
+
+    name: str
+    ours: Sequence[str]
+    beside: str
+    other: Sequence[str]
+    promised: float
+    fresh: tuple[Path, ...] = ()
+    """Folders that are removed before each run of either."""
+
+
+def measured(command: Sequence[str], fresh: Sequence[Path], folder: Path) -> Measured:
+    """Run a command to its end in a folder."""
+    for each in fresh:
+        shutil.rmtree(each, ignore_errors=True)
     begun = time.perf_counter()
     process = subprocess.Popen(
-        [*command, "--start", f"{START:%Y-%m-%d}", "--end", f"{START + DAY:%Y-%m-%d}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": str(PROJECT)}
     )
-    cpu = Cpu([process.pid])
-    if process.wait():
-        raise RuntimeError(f"{command}: exit status {process.returncode}")
-    return time.perf_counter() - begun, cpu.stop()
+    assert process.stderr is not None
+    said = process.stderr.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    if status:
+        raise RuntimeError(f"{' '.join(command)}: {said}")
+    return Measured(time.perf_counter() - begun, usage.ru_maxrss / 1024)
 
 
-def warm(definition: Path, root: Path, runs: int) -> list[Seconds]:
-    """Run batches one after the other in one session; seconds of a run, and those of it that are outside of Spark's jobs."""
-    pipeline, found = load_pipeline(definition), list[Seconds]()
-    with session_or_local(None) as spark:
-        for day in range(WARM_UP + runs):
-            begun = time.perf_counter()
-            with in_jobs() as jobs:
-                run(pipeline, root=root, start=START + day * DAY, end=START + (day + 1) * DAY, spark=spark)
-            wall = time.perf_counter() - begun
-            found.append((wall, wall - sum(jobs)))
-    counted = sum(read(pipeline, "days", root=root)["n"].to_pylist())
-    if counted < ROWS * (runs + WARM_UP - 1):
-        raise RuntimeError(f"{counted} rows are in windows")
-    return found[WARM_UP:]
+def flights(folder: Path) -> Path:
+    """The project of the flights, in a folder; its definition."""
+    write_flights_log(folder / "data/flights")
+    for name in ("dags", "expectations"):
+        shutil.copytree(PROJECT / name, folder / name)
+    return folder / "dags/flights.py"
 
 
-@contextmanager
-def in_jobs() -> Iterator[list[float]]:
-    """The seconds of each Spark job that is run meanwhile."""
-    jobs, job = list[float](), tasks._with_context  # noqa: SLF001 - where all jobs go through
-
-    def measured(*given: object) -> list[str]:
-        begun = time.perf_counter()
-        try:
-            return job(*given)  # type: ignore[arg-type]
-        finally:
-            jobs.append(time.perf_counter() - begun)
-
-    with mock.patch.object(tasks, "_with_context", measured):
-        yield jobs
+def check_flights(definition: Path, folder: Path) -> None:
+    """See that a run in the process publishes what a run on Spark does, to the bit."""
+    roots = [folder / "process", folder / "spark"]
+    for root, more in zip(roots, ((), ("--spark", "local[*]")), strict=True):
+        measured([*MUNTIN, "run", str(definition), "--root", str(root), *DAY, *more], [], folder)
+    pipeline = pipeline_of(definition)
+    for window in pipeline.windows:
+        here, there = (read(pipeline, window, root=root, provisional=True) for root in roots)
+        if not here.equals(there):
+            raise RuntimeError(f"{window}: the process publishes other windows than Spark")
 
 
-def main() -> None:
-    """Print a row for the fresh process and one for the warm session."""
+def of_flights(folder: Path) -> list[Work]:
+    """The day of flights, and looks at it."""
+    definition = flights(folder)
+    file = str(definition)
+    check_flights(definition, folder)
+    root = folder / "process"
+    looks = {
+        "show": ("show", file, "last_6_hours"),
+        "status": ("status", file),
+        "plan": ("plan", file, *DAY),
+    }
+    run = (*MUNTIN, "run", file, "--root", str(folder / "state"), *DAY)
+    beside = "its imports"
+    return [
+        Work("muntin run, a day of flights, its suite", run, beside, IMPORTS, 4, (folder / "state",)),
+        Work("muntin run, without the suite", (*run, "--no-validate"), beside, IMPORTS, 4, (folder / "state",)),
+        *(Work(f"muntin {name}", (*MUNTIN, *words, "--root", str(root)), beside, IMPORTS, 2) for name, words in looks.items()),
+    ]
+
+
+def of_w1(folder: Path, data: Path, scale: float) -> list[Work]:
+    """W1 from files to published windows, beside the best scripts of others."""
+    work = SLIDING.scaled(scale)
+    files = [str(file) for file in event_files(work, data)]
+    definition, root, out = folder / "w1.py", folder / "w1", folder / "out"
+    definition.write_text(W1.format(folder=Path(files[0]).parent), encoding="utf-8")
+    start, end = "2024-01-01", "2024-01-01T02:00"
+    ours = (*MUNTIN, "run", str(definition), "--root", str(root), "--start", start, "--end", end)
+    peers = {"DuckDB": ("duckdb_sliding", 1.0), "Polars": ("polars_sliding", 1.5)}
+    works = [
+        Work(
+            "muntin run, W1",
+            ours,
+            f"{name}'s best script",
+            (sys.executable, "-c", PEER.format(module), str(out), *files),
+            most,
+            (root, out),
+        )
+        for name, (module, most) in peers.items()
+    ]
+    expected = reference(work, event_files(work, data))
+    for each in works:
+        measured(each.ours, each.fresh, folder)
+        _check("Muntin", read(pipeline_of(definition), "windows", root=root), expected)
+        measured(each.other, each.fresh, folder)
+        _check(each.beside, pq.read_table(out), expected)
+    return works
+
+
+def _check(who: str, windows: pa.Table, expected: dict[str, object]) -> None:
+    if wrong := differences(windows, expected):  # type: ignore[arg-type]
+        raise RuntimeError(f"{who}: {'; '.join(wrong)}")
+
+
+def main() -> int:
+    """Print a row for each work; 1 if one takes longer than promised."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.starts", description=__doc__)
-    parser.add_argument("--runs", type=int, default=5, help="fresh processes (5); three times as many warm runs")
+    parser.add_argument("--runs", type=int, default=5, help="processes of each (5), after one that warms up")
+    parser.add_argument("--scale", type=float, default=1.0, help="share of W1's keys, and so of its events (1)")
+    parser.add_argument("--data", type=Path, default=Path(__file__).parent / "data", help="where events are kept (benchmarks/data)")
     asked = parser.parse_args()
-    table = Table("a run", "s", "least s", "of which", "s", "least s", title="What a run costs beside the work on its events")
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
-        definition = make_project(folder, WARM_UP + 3 * asked.runs)
-        cold = [fresh(definition, folder / f"fresh-{number}") for number in range(asked.runs + 1)][1:]
-        again = warm(definition, folder / "warm", 3 * asked.runs)
-    for name, part, found in (("of a fresh process", "CPU", cold), ("in a warm session", "outside of Spark's jobs", again)):
-        whole, of_it = zip(*found, strict=True)
-        table.add_row(name, *_figures(whole), part, *_figures(of_it))
-    Console(width=120).print(table)
+        return _show([*of_flights(folder), *of_w1(folder, asked.data.absolute(), asked.scale)], asked.runs, folder)
 
 
-def _figures(seconds: tuple[float, ...]) -> tuple[str, str]:
-    return f"{statistics.median(seconds):.2f}", f"{min(seconds):.2f}"
+def _show(works: Sequence[Work], runs: int, folder: Path) -> int:
+    table = Table("what", "s", "MB", "beside", "s", "times", "promised", title="Whole processes, from the command to the end")
+    broken = 0
+    for work in works:
+        ours, others = list[Measured](), list[Measured]()
+        for _ in range(runs + 1):
+            ours.append(measured(work.ours, work.fresh, folder))
+            others.append(measured(work.other, work.fresh, folder))
+        mine, other = (statistics.median(each.wall_s for each in found[1:]) for found in (ours, others))
+        kept = mine <= work.promised * other
+        broken += not kept
+        verdict = f"{work.promised:g}" if kept else f"{work.promised:g}, no"
+        peak = max(each.peak_mb for each in ours)
+        table.add_row(work.name, f"{mine:.2f}", f"{peak:,.0f}", work.beside, f"{other:.2f}", f"{mine / other:.2f}", verdict)
+    Console(width=140).print(table)
+    return int(broken > 0)
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())
