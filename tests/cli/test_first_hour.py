@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from muntin.cli.run import summary
-from muntin.jobs.reports import RunReport
+from muntin.jobs.records.reports import RunReport
 from tests.cli.conftest import RANGE, Muntin, Project, made
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError, SourceError
-from muntin.jobs.run.definition_sql import check_sql
+from muntin.jobs.schema_check.definition_sql import check_sql
 from muntin.sources import new_session, per_thread
 from muntin.sources.duckdb_session import closed_session, kept_session
 from muntin.sources.new_session import connect

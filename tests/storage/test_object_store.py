@@ -26,12 +26,12 @@ from muntin import aggregates as agg
 from muntin.cli.main import main
 from muntin.errors import MuntinError, SourceError, StateError, StorageError
 from muntin.files.paths import AnyPath, path_of, sizes_below
-from muntin.jobs.bound import bind
 from muntin.jobs.doctor.diagnosis import diagnose
 from muntin.jobs.doctor.repair import repair
-from muntin.jobs.fingerprint import fingerprint
-from muntin.jobs.look.status import states_below, status
-from muntin.jobs.reports_table import last_accumulated
+from muntin.jobs.inspect.status import states_below, status
+from muntin.jobs.records.reports_table import last_accumulated
+from muntin.jobs.state.bound import bind
+from muntin.jobs.state.fingerprint import fingerprint
 from muntin.jobs.upkeep.maintain import maintain
 from muntin.jobs.upkeep.outdated import outdated
 from muntin.jobs.upkeep.vacuum import vacuum

@@ -13,7 +13,7 @@ from muntin.airflow.spark import CONNECTION
 from muntin.definition.extras import need
 from muntin.definition.relative_paths import known
 from muntin.errors import DefinitionError
-from muntin.jobs.spark_needed import spark_needed
+from muntin.jobs.state.spark_needed import spark_needed
 from muntin.sources import WindowSource
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from muntin.definition.amounts import many
 if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
-    from muntin.jobs.reports import RunReport
+    from muntin.jobs.records.reports import RunReport
     from muntin.jobs.upkeep.outdated import Outdated
 
 _KEPT = "they were left as they are; --forget takes their rows out of the windows"
@@ -80,7 +80,7 @@ def ranges(todo: "Sequence[Outdated]") -> Iterator[tuple[datetime, datetime]]:
 
 def _left_over(pipeline: "Pipeline", root: "AnyPath", start: datetime) -> list[tuple[datetime, datetime]]:
     """An empty range, if batches that were read before still have windows to publish: a run of it does that."""
-    from muntin.jobs.look.plan import plan
+    from muntin.jobs.inspect.plan import plan
 
     planned = plan(pipeline, root=root, start=start, end=start, validate=False)
     return [(start, start)] if any(planned.windows.values()) else []
@@ -104,9 +104,9 @@ def run_ranges(
     `link` is the command that goes on, for the alert.
     """
     from muntin.jobs.alerting.told_run import failure_told, told
-    from muntin.jobs.run.check import check_range
-    from muntin.jobs.run.run import run
-    from muntin.jobs.spark_needed import spark_needed
+    from muntin.jobs.check import check_range
+    from muntin.jobs.run import run
+    from muntin.jobs.state.spark_needed import spark_needed
     from muntin.tasks import runner_for
 
     for start, end in spans:
@@ -128,7 +128,7 @@ def _placed(tell: Tell, start: datetime, end: datetime) -> Tell:
 
 
 def _joined(reports: "Sequence[RunReport]") -> "RunReport":
-    from muntin.jobs.reports import RunReport
+    from muntin.jobs.records.reports import RunReport
 
     windows = {name for report in reports for name in report.published}
     return RunReport(

@@ -50,7 +50,7 @@ def changes(
     """
     written = format_asked(form, out, as_csv=as_csv, as_json=as_json)
     with working():
-        from muntin.jobs.look.changes_since import version_of
+        from muntin.jobs.published.changes_since import version_of
 
         pipeline, folder = looked_at(file, name, root)
         table = selected(pipeline, window, folder, keys=key, low=low, high=high, changes_since=since)

@@ -12,7 +12,7 @@ from muntin.errors import SourceError
 
 if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline
-    from muntin.jobs.run.check import Examined
+    from muntin.jobs.check import Examined
 
 _NO_FILE = "no file of its source was found, so SQL, keys and columns were not checked"
 
@@ -33,7 +33,7 @@ def check(file: opt.File, root: opt.Root = None, name: opt.Name = None, as_json:
     """
     with working():
         pipeline, folder = looked_at(file, name, root)
-        from muntin.jobs.run.check import examined
+        from muntin.jobs.check import examined
 
         found = examined(pipeline, root=folder)
     status = SourceError.exit_status if found.lacking else 0

@@ -36,8 +36,8 @@ def doctor(
       muntin doctor dags/flights.py --root state --deep
     """
     with working():
-        from muntin.jobs.doctor.diagnosis import diagnose
-        from muntin.jobs.doctor.versions import examine_versions, versions
+        from muntin.jobs.doctor.diagnosis import diagnose, examine_versions
+        from muntin.jobs.schema_check.same_versions import versions
 
         pipeline, folder = placed(file, name, root)
         found = diagnose(pipeline, root=folder, deep=deep)

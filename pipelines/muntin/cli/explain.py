@@ -15,7 +15,7 @@ from muntin.cli.working import working
 from muntin.definition.amounts import many
 
 if TYPE_CHECKING:
-    from muntin.jobs.look.explain import Explained, Explanation, Part
+    from muntin.jobs.inspect.explain import Explained, Explanation, Part
 
 T = TypeVar("T")
 
@@ -42,7 +42,7 @@ def explain(
     """
     with working():
         pipeline, folder = looked_at(file, name, root)
-        from muntin.jobs.look import explain as jobs
+        from muntin.jobs.inspect import explain as jobs
 
         asked = one_key(pipeline, key or ())
         found = jobs.explain(pipeline, window, root=folder, key=asked, at=at)

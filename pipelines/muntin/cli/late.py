@@ -13,7 +13,7 @@ from muntin.definition.amounts import many
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from muntin.jobs.look.late import LateBatch
+    from muntin.jobs.inspect.late import LateBatch
 
 States = Annotated[bool, typer.Option("--states", help="Also the key and frame of the late rows, from the checkpoint.")]
 Limit = Annotated[int, typer.Option("--limit", min=0, metavar="ROWS", help="At most so many states of a window; 0 is all.")]
@@ -38,7 +38,7 @@ def late(
     """
     with working():
         pipeline, folder = looked_at(file, name, root)
-        from muntin.jobs.look import late as jobs
+        from muntin.jobs.inspect import late as jobs
 
         batches = jobs.late(pipeline, window, root=folder)
         names = sorted({one.window for one in batches}) if states else []

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
-    from muntin.jobs.look.plan import Plan, PlannedBatch
-    from muntin.jobs.look.planned_windows import PlannedWindows
-    from muntin.jobs.look.redefined import Redefined
+    from muntin.jobs.inspect.plan import Plan, PlannedBatch
+    from muntin.jobs.inspect.planned_windows import PlannedWindows
+    from muntin.jobs.inspect.redefined import Redefined
 
 _SHOWN, _ROWS = 40, 5
 Rows = Annotated[int, typer.Option("--rows", min=0, metavar="ROWS", help="So many windows of each name are listed; 0 is none.")]
@@ -48,7 +48,7 @@ def plan(
     """
     with working():
         pipeline, folder = looked_at(file, name, root)
-        from muntin.jobs.look.plan import plan as plan_range
+        from muntin.jobs.inspect.plan import plan as plan_range
 
         planned = plan_range(pipeline, root=folder, start=start, end=end, validate=validate)
         touched = _touched(pipeline, folder, planned, rows)
@@ -58,8 +58,8 @@ def plan(
 
 def _touched(pipeline: "Pipeline", root: "AnyPath", planned: "Plan", rows: int) -> "dict[str, list[dict[str, object]]]":
     """Window -> some of its published windows that may change: key, bounds and closing batch."""
-    from muntin.jobs.bound import bind
-    from muntin.jobs.look.windows_of_batches import windows_of_batches
+    from muntin.jobs.inspect.windows_of_batches import windows_of_batches
+    from muntin.jobs.state.bound import bind
 
     bound, shown = bind(pipeline, root), [*pipeline.keys, "window_start", "window_end", "batch"]
     found = {name: windows_of_batches(bound, name, starts, limit=rows) for name, starts in planned.windows.items()}

@@ -16,7 +16,7 @@ from muntin.definition.amounts import many
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from muntin.jobs.look.diff import Difference
+    from muntin.jobs.inspect.diff import Difference
 
 Against = Annotated[
     Path | None,  # or an `ObjectPath`: typer knows no unions
@@ -53,7 +53,7 @@ def diff(
       muntin diff dags/flights.py --root state --against /backup/state
     """
     with working():
-        from muntin.jobs.look.diff import diff as look
+        from muntin.jobs.inspect.diff import diff as look
 
         pipeline, folder = looked_at(file, name, root)
         other = against if against is None or against.is_dir() else looked_at(against, name, root)[0]

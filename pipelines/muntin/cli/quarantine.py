@@ -50,7 +50,7 @@ def quarantine(
     """
     with working() as tell:
         pipeline, folder = placed(file, name, root) if retry else looked_at(file, name, root)
-        from muntin.jobs.look import quarantine as jobs
+        from muntin.jobs.inspect import quarantine as jobs
 
         rows = jobs.quarantined(pipeline, root=folder, start=since, end=until)
         if retry:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from muntin.files.paths import AnyPath
-    from muntin.jobs.reports import BatchReport, RunReport
+    from muntin.jobs.records.reports import BatchReport, RunReport
 
 STEPS = ("accumulate", "finalize", "validate", "publish")
 _SHOWN = 40
@@ -116,7 +116,7 @@ def summary(report: "RunReport") -> list[str]:
     anew = [f"{name} of {many(len(starts), 'batch')}" for name, starts in report.published.items() if starts]
     lines.append(f"published: {', '.join(anew)}" if anew else "published: nothing, every window is as it was")
     if report.changed:
-        from muntin.jobs.change_lines import change_lines
+        from muntin.jobs.published.change_lines import change_lines
 
         lines += [line for window, parts in report.changed.items() for line in change_lines(window, parts)]
     if report.quality:

@@ -10,9 +10,9 @@ from muntin.cli.place import looked_at
 from muntin.cli.working import working
 
 if TYPE_CHECKING:
-    from muntin.jobs.bound import Bound
     from muntin.jobs.sending.catch_up import Sent
     from muntin.jobs.sending.standing import SinkStanding
+    from muntin.jobs.state.bound import Bound
 
 Send = Annotated[bool, typer.Option("--send", help="Send to each sink what it lacks.")]
 Anew = Annotated[bool, typer.Option("--anew", help="With --send: send all windows, and let them take the place of what is there.")]
@@ -40,7 +40,7 @@ def sinks(
     with working():
         from muntin.jobs.sending.send import told
         from muntin.jobs.sending.standing import standings
-        from muntin.jobs.state_folders import bind_existing
+        from muntin.jobs.state.state_folders import bind_existing
 
         pipeline, folder = looked_at(file, name, root)
         bound = bind_existing(pipeline, folder)
@@ -57,7 +57,7 @@ def sinks(
 
 def _sent(bound: "Bound", *, anew: bool) -> "tuple[Sent, ...]":
     from muntin.jobs.sending.send import reach_of, send
-    from muntin.jobs.spark_needed import spark_needed
+    from muntin.jobs.state.spark_needed import spark_needed
     from muntin.tasks import runner_for
 
     with runner_for(needed=spark_needed(bound.pipeline)) as runner:

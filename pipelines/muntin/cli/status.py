@@ -13,7 +13,7 @@ from muntin.files.paths import AnyPath, path_of
 
 if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline
-    from muntin.jobs.look.status import PipelineStatus
+    from muntin.jobs.inspect.status import PipelineStatus
     from muntin.jobs.sending.standing import SinkStanding
 
 _WINDOW = {
@@ -63,11 +63,11 @@ def status(file: opt.SomeFile = None, root: opt.Root = None, name: opt.Name = No
 
 
 def _found(pipeline: "Pipeline | None", root: AnyPath) -> "list[PipelineStatus]":
-    from muntin.jobs.look.status import states_below, status
+    from muntin.jobs.inspect.status import states_below, status
 
     if pipeline is None:
         return states_below(root) if root.is_dir() else []
-    from muntin.jobs.bound import bind
+    from muntin.jobs.state.bound import bind
 
     return [status(pipeline, root=root)] if path_of(bind(pipeline, root).folder).is_dir() else []
 
@@ -80,7 +80,7 @@ def _check_root(pipeline: "Pipeline | None", root: AnyPath) -> None:
     """
     if isinstance(root, Path) and root.is_file():
         raise StateError(f"{root} is a file; give the folder that states live below, as --root state")
-    from muntin.jobs.state_folders import roots_near
+    from muntin.jobs.state.state_folders import roots_near
 
     if pipeline and (root / pipeline.name).is_dir():
         return

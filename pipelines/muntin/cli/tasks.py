@@ -15,7 +15,7 @@ def say_where(pipeline: "Pipeline", spark: str | None) -> None:
     Raises:
         DefinitionError: `spark` is no address of Spark.
     """
-    from muntin.jobs.spark_needed import spark_needed
+    from muntin.jobs.state.spark_needed import spark_needed
     from muntin.tasks import place_of
 
     place = place_of(spark, needed=spark_needed(pipeline))

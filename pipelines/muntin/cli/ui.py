@@ -64,7 +64,7 @@ def local_page(files: list[Path], root: "AnyPath | None", token: str, port: int)
         DefinitionError: a file has no pipeline, or an error in it.
     """
     from muntin.definition.instants import instant_us
-    from muntin.jobs.reports_table import utc_now
+    from muntin.jobs.records.reports_table import utc_now
     from muntin.page.app import page_app
     from muntin.page.installation import Installation
     from muntin.page.token import ByToken

@@ -25,7 +25,7 @@ def where(file: opt.File, window: opt.SomeWindow = None, root: opt.Root = None, 
       muntin where dags/flights.py day --root state
     """
     with working():
-        from muntin.jobs.look.unknown import no_window
+        from muntin.jobs.inspect.unknown import no_window
         from muntin.store.state import WINDOWS
 
         pipeline, folder = placed(file, name, root)
