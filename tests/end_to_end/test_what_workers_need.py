@@ -90,7 +90,7 @@ def test_what_is_blocked_is_missing() -> None:
 
 SESSIONS = """
 import duckdb
-from muntin.sources.duckdb_session import kept_session, sessions_of_a_task
+from muntin.sources.sessions.duckdb_session import kept_session, sessions_of_a_task
 with sessions_of_a_task():
     session = kept_session(None)
 try:

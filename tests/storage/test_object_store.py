@@ -35,7 +35,7 @@ from muntin.jobs.state.fingerprint import fingerprint
 from muntin.jobs.upkeep.maintain import maintain
 from muntin.jobs.upkeep.outdated import outdated
 from muntin.jobs.upkeep.vacuum import vacuum
-from muntin.sources import fetched_files
+from muntin.sources.sessions import fetched_files
 from tests.object_store import KEY, SECRET, AnyServer, only_of_versitygw
 from tests.storage.three_batches import HERE, HOUR, OTHER, START, Small
 

@@ -18,8 +18,9 @@ from muntin.jobs.accumulate import read_split
 from muntin.jobs.accumulate.shares import manifest_of_batch
 from muntin.jobs.inspect.quarantine import quarantined
 from muntin.jobs.state.bound import bind
-from muntin.sources import listing, row_groups
-from muntin.sources.row_groups import Part
+from muntin.sources import listing
+from muntin.sources.reading import row_groups
+from muntin.sources.reading.row_groups import Part
 from muntin.store.paths import OF_SOURCE
 from tests.properties.equal_values import bitwise
 from tests.storage.three_batches import HERE, HOUR, START

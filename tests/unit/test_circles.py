@@ -39,9 +39,14 @@ def arrows() -> dict[str, dict[str, str]]:
             module = target if target in known else target.rpartition(".")[0]
             if module in known:
                 there = module if known[module].name == "__init__.py" else module.rpartition(".")[0]
-                if there not in (here, "muntin") and here != "muntin":
+                if "muntin" not in (here, there) and not is_within(here, there) and not is_within(there, here):
                     found[here].setdefault(there, f"{name} -> {module}")
     return found
+
+
+def is_within(folder: str, other: str) -> bool:
+    """Whether a folder is another, or lies in it: then both are one package."""
+    return f"{folder}.".startswith(f"{other}.")
 
 
 def reached(start: str, found: dict[str, dict[str, str]]) -> set[str]:

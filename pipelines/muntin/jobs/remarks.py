@@ -14,12 +14,12 @@ from muntin.files.near import near, plain
 from muntin.jobs.accumulate.readings import parts_of
 from muntin.jobs.schema_check.first_files import columns_of, first_with_rows
 from muntin.sources import FileSource, TableSource
-from muntin.sources.duckdb_session import kept_session
-from muntin.sources.fetched_files import asked_once
-from muntin.sources.json_columns import read_as
-from muntin.sources.object_files import let_read
-from muntin.sources.row_times import event_time
-from muntin.sources.scan import quoted, scan
+from muntin.sources.reading.json_columns import read_as
+from muntin.sources.reading.row_times import event_time
+from muntin.sources.reading.scan import quoted, scan
+from muntin.sources.sessions.duckdb_session import kept_session
+from muntin.sources.sessions.fetched_files import asked_once
+from muntin.sources.sessions.object_files import let_read
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

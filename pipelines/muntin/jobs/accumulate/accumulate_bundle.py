@@ -17,12 +17,12 @@ from muntin.jobs.accumulate.shares import Written, keeps_order, manifest, taken_
 from muntin.jobs.accumulate.types_of_states import types_of_states
 from muntin.jobs.accumulate.windows_together import stage_windows
 from muntin.jobs.schema_check.columns_of_files import check_files, lacking_files
-from muntin.sources.duckdb_session import described
-from muntin.sources.lift import rows_as_states, states, tally
-from muntin.sources.refused_rows import refused_of_batches
-from muntin.sources.row_times import staged_batches
-from muntin.sources.scan import cast_behind, in_types, scan
-from muntin.sources.sql_types import stored
+from muntin.sources.reading.lift import rows_as_states, states, tally
+from muntin.sources.reading.refused_rows import refused_of_batches
+from muntin.sources.reading.row_times import staged_batches
+from muntin.sources.reading.scan import cast_behind, in_types, scan
+from muntin.sources.reading.sql_types import stored
+from muntin.sources.sessions.duckdb_session import described
 from muntin.states.columns import BATCH, INSTANT, LATEST, ROW_BATCH, ROW_IN_SPLIT
 from muntin.states.held_once import whole_column
 from muntin.store.parquet import AS_USUAL

@@ -18,10 +18,10 @@ from muntin.jobs.accumulate.split_rows import Counted
 from muntin.jobs.accumulate.types_of_states import types_of_states
 from muntin.jobs.quarantine.refused_places import ONCE
 from muntin.jobs.schema_check.columns_of_files import check_files, lacking_files
-from muntin.sources.duckdb_session import described
-from muntin.sources.lift import rows_as_states, states, tally
+from muntin.sources.reading.lift import rows_as_states, states, tally
+from muntin.sources.reading.sql_types import stored
 from muntin.sources.repeated_rows import once
-from muntin.sources.sql_types import stored
+from muntin.sources.sessions.duckdb_session import described
 from muntin.states.checkpoint import arranged, frame_range, with_files
 from muntin.states.columns import FIRST_EVENT, FRAME, INSTANT, LAST_EVENT
 from muntin.states.held_once import row_count
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from muntin.definition.frame_sets import FrameSet
     from muntin.jobs.accumulate.shares import Share, Split
     from muntin.jobs.accumulate.split_rows import SplitRows
-    from muntin.sources.taken_times import Taken
+    from muntin.sources.reading.taken_times import Taken
 
 
 def accumulate_rows(session: duckdb.DuckDBPyConnection, share: Share, split: Split, found: SplitRows) -> dict[str, Any]:

@@ -18,11 +18,11 @@ from muntin.jobs.accumulate.shares import Written, manifest
 from muntin.jobs.accumulate.steady_reading import as_they_are, steady
 from muntin.jobs.accumulate.windows_together import seen_windows
 from muntin.jobs.schema_check.same_versions import check_worker, versions_here
-from muntin.sources.duckdb_session import kept_session, sessions_of_a_task
-from muntin.sources.fetched_files import fetched_once
 from muntin.sources.listing import source_file
-from muntin.sources.object_files import let_read
-from muntin.sources.time_limit import in_time
+from muntin.sources.sessions.duckdb_session import kept_session, sessions_of_a_task
+from muntin.sources.sessions.fetched_files import fetched_once
+from muntin.sources.sessions.object_files import let_read
+from muntin.sources.sessions.time_limit import in_time
 from muntin.store.paths import IDS, QUARANTINE
 from muntin.store.store import File
 

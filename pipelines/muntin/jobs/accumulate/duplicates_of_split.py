@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from muntin.jobs.deduplication.event_ids import Ids, of_batch, write_ids
-from muntin.sources.event_ids import ids_of_rows
+from muntin.sources.reading.event_ids import ids_of_rows
 from muntin.states.columns import ORDINAL
 from muntin.store.paths import version_of
 from muntin.timeline.duplicates import decided
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import duckdb
 
     from muntin.jobs.accumulate.shares import Share, Split
-    from muntin.sources.taken_times import Taken
+    from muntin.sources.reading.taken_times import Taken
 
 REPEATED = "muntin_repeated"
 _PLACES = "muntin_places"

@@ -13,10 +13,10 @@ from muntin.errors import DefinitionError, MuntinError, SourceError
 from muntin.jobs.accumulate.shares import taken
 from muntin.jobs.quarantine.refused_places import KEPT
 from muntin.jobs.quarantine.row_faults import Fault
-from muntin.sources.duckdb_session import described
-from muntin.sources.lift import states
-from muntin.sources.scan import quoted
-from muntin.sources.sql_types import storable, targets_of
+from muntin.sources.reading.lift import states
+from muntin.sources.reading.scan import quoted
+from muntin.sources.reading.sql_types import storable, targets_of
+from muntin.sources.sessions.duckdb_session import described
 from muntin.states.columns import ORDINAL
 
 if TYPE_CHECKING:

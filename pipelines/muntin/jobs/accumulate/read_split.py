@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from muntin.aggregates.objects import runs_code
+from muntin.aggregates.parts.objects import runs_code
 from muntin.errors import DefinitionError, MuntinError, SourceError, StateError
 from muntin.files.paths import path_of
 from muntin.jobs.accumulate.accumulate_split import accumulate_rows, write_refused
@@ -20,10 +20,10 @@ from muntin.jobs.schema_check.contradictions import contradictions, waiting, wai
 from muntin.jobs.schema_check.contradictions import told as contradicted
 from muntin.jobs.schema_check.fitting_files import fitting
 from muntin.jobs.schema_check.odd_cells import with_odd_cells
-from muntin.sources.bad_files import check_not_empty
-from muntin.sources.duckdb_session import careful_session, explained
-from muntin.sources.mended import Mended
-from muntin.sources.row_groups import rows_of
+from muntin.sources.reading.bad_files import check_not_empty
+from muntin.sources.reading.mended import Mended
+from muntin.sources.reading.row_groups import rows_of
+from muntin.sources.sessions.duckdb_session import careful_session, explained
 from muntin.store.contents import problem_of
 from muntin.store.disk import refused
 from muntin.store.parquet import write_named

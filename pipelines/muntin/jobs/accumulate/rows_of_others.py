@@ -26,9 +26,9 @@ from muntin.jobs.schema_check.first_files import columns_of, first_with_rows
 from muntin.jobs.schema_check.fitting_files import fitting
 from muntin.jobs.schema_check.source_columns import bound_types
 from muntin.jobs.state.source_note import noted
-from muntin.sources.duckdb_session import kept_session
-from muntin.sources.object_files import let_read
-from muntin.sources.row_times import without_rows
+from muntin.sources.reading.row_times import without_rows
+from muntin.sources.sessions.duckdb_session import kept_session
+from muntin.sources.sessions.object_files import let_read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from muntin.errors import SourceError
 from muntin.sources.listing import piece_bytes, splits
-from muntin.sources.row_groups import Part, may_be_cut
-from muntin.sources.taken_times import Taken
+from muntin.sources.reading.row_groups import Part, may_be_cut
+from muntin.sources.reading.taken_times import Taken
 from muntin.states.columns import LATEST, ROW_BATCH
 from muntin.store.paths import OF_SOURCE, source_of
 

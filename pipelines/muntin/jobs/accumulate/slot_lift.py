@@ -8,8 +8,8 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from muntin.sources.duckdb_session import described
-from muntin.sources.row_values import keys_fit, row_values, typed_values, values_of_columns, values_query
+from muntin.sources.reading.row_values import keys_fit, row_values, typed_values, values_of_columns, values_query
+from muntin.sources.sessions.duckdb_session import described
 from muntin.states.columns import EVENT_TIME, FIRST_EVENT, FRAME, LAST_EVENT
 from muntin.states.dense import Dense, fits
 from muntin.states.frames import frame_numbers
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from muntin.definition.frame_sets import FrameSet
     from muntin.jobs.accumulate.shares import Share
     from muntin.jobs.accumulate.split_rows import SplitRows
-    from muntin.sources.taken_times import Taken
+    from muntin.sources.reading.taken_times import Taken
     from muntin.states.layout import Layout
     from muntin.states.rows_in_slots import Extent, LiftedStates
 

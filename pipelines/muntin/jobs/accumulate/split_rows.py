@@ -15,13 +15,13 @@ from muntin.jobs.quarantine.row_faults import Fault, first_fault, row_faults
 from muntin.jobs.schema_check.names_of_columns import check_names
 from muntin.jobs.schema_check.times_of_files import check_times
 from muntin.sources.casts import in_type
-from muntin.sources.duckdb_session import described
-from muntin.sources.footer_times import told_extent
-from muntin.sources.json_columns import read_as
-from muntin.sources.refused_rows import faulty, refused, whole_row
-from muntin.sources.row_expressions import RowExpression
-from muntin.sources.row_times import staged
-from muntin.sources.scan import cast_behind, quoted, scan
+from muntin.sources.reading.footer_times import told_extent
+from muntin.sources.reading.json_columns import read_as
+from muntin.sources.reading.refused_rows import faulty, refused, whole_row
+from muntin.sources.reading.row_times import staged
+from muntin.sources.reading.scan import cast_behind, quoted, scan
+from muntin.sources.sessions.duckdb_session import described
+from muntin.sources.sessions.row_expressions import RowExpression
 from muntin.states.columns import FAULT, SOURCE_ROWS, WRITTEN
 from muntin.states.rows_in_slots import Extent
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from muntin.jobs.accumulate.shares import Split
     from muntin.jobs.state.bound import Bound
     from muntin.sources import Source
-    from muntin.sources.mended import Mended
+    from muntin.sources.reading.mended import Mended
 
 
 WORTH_A_LOOK = 2**20

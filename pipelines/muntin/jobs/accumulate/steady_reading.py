@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from muntin.errors import MuntinError, SourceError
-from muntin.sources.fetched_files import fetched_once
 from muntin.sources.listing import source_file
+from muntin.sources.sessions.fetched_files import fetched_once
 from muntin.store.retries import again_after
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from muntin.sources.sql_types import targets_of
+from muntin.sources.reading.sql_types import targets_of
 from muntin.states.columns import ROW_BATCH
 
 if TYPE_CHECKING:

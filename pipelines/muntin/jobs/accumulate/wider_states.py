@@ -16,9 +16,9 @@ import pyarrow as pa
 
 from muntin.errors import SourceError
 from muntin.sources.common_types import common_type
-from muntin.sources.duckdb_session import any_session, described
-from muntin.sources.scan import quoted
-from muntin.sources.sql_types import storable
+from muntin.sources.reading.scan import quoted
+from muntin.sources.reading.sql_types import storable
+from muntin.sources.sessions.duckdb_session import any_session, described
 from muntin.states.columns import BUCKET, FRAME, ROW_IN_BATCH
 from muntin.states.held_once import whole
 from muntin.states.keys import buckets, contiguous, key_codes

@@ -12,14 +12,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from muntin.aggregates.objects import runs_code
+from muntin.aggregates.parts.objects import runs_code
 from muntin.errors import SourceError
 from muntin.files.readable import readable
 from muntin.jobs.accumulate.bundles import MOST_ROWS, SMALL, Seen
-from muntin.sources.duckdb_session import described
 from muntin.sources.listing import source_file
-from muntin.sources.row_times import staged_batches
-from muntin.sources.scan import quoted, scan
+from muntin.sources.reading.row_times import staged_batches
+from muntin.sources.reading.scan import quoted, scan
+from muntin.sources.sessions.duckdb_session import described
 from muntin.states.columns import LATEST, ROW_BATCH, ROW_IN_SPLIT
 from muntin.states.sorted import instants
 

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from muntin.jobs.deduplication.event_ids import Ids, read_ids
-from muntin.sources.duckdb_session import any_session
+from muntin.sources.sessions.duckdb_session import any_session
 from muntin.store.paths import parse_states_path
 from muntin.store.shared_files import within
 

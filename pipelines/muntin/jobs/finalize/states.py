@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from muntin.aggregates.objects import runs_code
+from muntin.aggregates.parts.objects import runs_code
 from muntin.definition.instants import from_us
 from muntin.definition.relative_paths import is_object_store
 from muntin.engine.odd_floats import odd_floats

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from muntin.sources.mended_files import lines_of
+from muntin.sources.reading.mended_files import lines_of
 from muntin.states.columns import FAULT, FILE_PATH, ROW_IN_SPLIT
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from muntin.jobs.quarantine.row_faults import Fault
     from muntin.sources import Source
-    from muntin.sources.mended import Mended
+    from muntin.sources.reading.mended import Mended
 
 KEPT, BAD, ONCE = "muntin_rows", "muntin_bad", "muntin_once"
 """The tables of a split's rows: those that can be computed, the others, and those of the first without duplicates."""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from muntin.sources.duckdb_session import described
-from muntin.sources.row_expressions import RowExpression, row_expressions
+from muntin.sources.sessions.duckdb_session import described
+from muntin.sources.sessions.row_expressions import RowExpression, row_expressions
 from muntin.states.columns import SOURCE_ROWS
 
 if TYPE_CHECKING:

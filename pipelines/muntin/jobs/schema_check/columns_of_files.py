@@ -15,12 +15,12 @@ import pyarrow.parquet as pq
 
 from muntin.errors import SourceError
 from muntin.files.readable import readable_footer
-from muntin.sources.duckdb_session import described
-from muntin.sources.lift import states
 from muntin.sources.nested_types import lacking
-from muntin.sources.row_times import staged
-from muntin.sources.scan import quoted, scan, texts
-from muntin.sources.taken_times import Taken
+from muntin.sources.reading.lift import states
+from muntin.sources.reading.row_times import staged
+from muntin.sources.reading.scan import quoted, scan, texts
+from muntin.sources.reading.taken_times import Taken
+from muntin.sources.sessions.duckdb_session import described
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

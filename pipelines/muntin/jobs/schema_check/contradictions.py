@@ -11,11 +11,11 @@ import duckdb
 from muntin.errors import MuntinError, SourceError
 from muntin.jobs.schema_check.columns_of_files import binds
 from muntin.sources.common_types import common_type
-from muntin.sources.duckdb_session import described
-from muntin.sources.json_columns import read_as
-from muntin.sources.mended import BadRow, Mended
-from muntin.sources.scan import scan
-from muntin.sources.sql_types import stored_type
+from muntin.sources.reading.json_columns import read_as
+from muntin.sources.reading.mended import BadRow, Mended
+from muntin.sources.reading.scan import scan
+from muntin.sources.reading.sql_types import stored_type
+from muntin.sources.sessions.duckdb_session import described
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -12,13 +12,13 @@ from muntin.definition.kinds import RowStates
 from muntin.definition.spelling import did_you_mean
 from muntin.definition.sql_hints import hint
 from muntin.errors import DefinitionError, SourceError
-from muntin.sources.duckdb_session import described, said
-from muntin.sources.lift import states
-from muntin.sources.lift_sql import expression_sql, lifts_sql
 from muntin.sources.nested_types import is_nested
-from muntin.sources.scan import quoted
-from muntin.sources.sql_types import NEEDS, meets, stored
-from muntin.sources.taken_times import Taken
+from muntin.sources.reading.lift import states
+from muntin.sources.reading.lift_sql import expression_sql, lifts_sql
+from muntin.sources.reading.scan import quoted
+from muntin.sources.reading.sql_types import NEEDS, meets, stored
+from muntin.sources.reading.taken_times import Taken
+from muntin.sources.sessions.duckdb_session import described, said
 from muntin.states.columns import SOURCE_ROWS
 
 if TYPE_CHECKING:

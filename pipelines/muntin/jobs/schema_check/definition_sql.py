@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from muntin.aggregates.grouping import asked_of
 from muntin.definition.kinds import RowStates
 from muntin.errors import DefinitionError
-from muntin.sources.lift_sql import expression_sql, lifts_sql
-from muntin.sources.single_expressions import check_expression, check_type, is_broken
+from muntin.sources.reading.lift_sql import expression_sql, lifts_sql
+from muntin.sources.sessions.single_expressions import check_expression, check_type, is_broken
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,11 +13,11 @@ from muntin.engine.assignment import Assignment
 from muntin.engine.rows_out import exploded
 from muntin.engine.windows import results
 from muntin.errors import DefinitionError, SourceError
-from muntin.sources.duckdb_session import closed_session, described, said
-from muntin.sources.scan import quoted
-from muntin.sources.single_expressions import check_expression
-from muntin.sources.sql_types import storable, stored_type
-from muntin.sources.time_limit import in_time
+from muntin.sources.reading.scan import quoted
+from muntin.sources.reading.sql_types import storable, stored_type
+from muntin.sources.sessions.duckdb_session import closed_session, described, said
+from muntin.sources.sessions.single_expressions import check_expression
+from muntin.sources.sessions.time_limit import in_time
 from muntin.states.columns import INSTANT, ITEM_POSITION
 
 if TYPE_CHECKING:

@@ -14,11 +14,11 @@ import pyarrow.parquet as pq
 from muntin.errors import SourceError
 from muntin.files.readable import readable_footer
 from muntin.jobs.schema_check.contradictions import waits
-from muntin.sources.duckdb_session import described, explained, kept_session
-from muntin.sources.fetched_files import asked_once
-from muntin.sources.json_columns import read_as
-from muntin.sources.object_files import let_read
-from muntin.sources.scan import scan
+from muntin.sources.reading.json_columns import read_as
+from muntin.sources.reading.scan import scan
+from muntin.sources.sessions.duckdb_session import described, explained, kept_session
+from muntin.sources.sessions.fetched_files import asked_once
+from muntin.sources.sessions.object_files import let_read
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from muntin.jobs.schema_check.columns_of_files import missing_column
-from muntin.sources.duckdb_session import described
-from muntin.sources.mended_files import taken_apart
-from muntin.sources.scan import scan
+from muntin.sources.reading.mended_files import taken_apart
+from muntin.sources.reading.scan import scan
+from muntin.sources.sessions.duckdb_session import described
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import duckdb
 
     from muntin.jobs.state.bound import Bound
-    from muntin.sources.mended import Mended
+    from muntin.sources.reading.mended import Mended
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from muntin.errors import SourceError
-from muntin.sources.scan import first_line
+from muntin.sources.reading.scan import first_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

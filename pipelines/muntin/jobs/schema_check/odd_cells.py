@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from muntin.errors import MuntinError, SourceError
-from muntin.sources.duckdb_session import described
-from muntin.sources.json_columns import read_as
-from muntin.sources.mended_files import lines_of
-from muntin.sources.scan import quoted, scan
+from muntin.sources.reading.json_columns import read_as
+from muntin.sources.reading.mended_files import lines_of
+from muntin.sources.reading.scan import quoted, scan
+from muntin.sources.sessions.duckdb_session import described
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,16 +19,16 @@ from muntin.jobs.schema_check.names_of_columns import check_names
 from muntin.jobs.schema_check.odd_cells import with_odd_cells
 from muntin.jobs.schema_check.times_of_files import check_times
 from muntin.jobs.state.source_note import noted
-from muntin.sources.column_hints import lacks_types
-from muntin.sources.duckdb_session import described, explained, kept_session
-from muntin.sources.fetched_files import asked_once
-from muntin.sources.json_columns import read_as
-from muntin.sources.lift import states
-from muntin.sources.object_files import let_read
-from muntin.sources.row_times import event_time, staged
-from muntin.sources.scan import scan
-from muntin.sources.sql_types import stored_type
-from muntin.sources.taken_times import Taken
+from muntin.sources.reading.column_hints import lacks_types
+from muntin.sources.reading.json_columns import read_as
+from muntin.sources.reading.lift import states
+from muntin.sources.reading.row_times import event_time, staged
+from muntin.sources.reading.scan import scan
+from muntin.sources.reading.sql_types import stored_type
+from muntin.sources.reading.taken_times import Taken
+from muntin.sources.sessions.duckdb_session import described, explained, kept_session
+from muntin.sources.sessions.fetched_files import asked_once
+from muntin.sources.sessions.object_files import let_read
 from muntin.states.columns import FIRST_EVENT, FRAME, LAST_EVENT, ORDINAL
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from muntin.errors import SourceError
 from muntin.sources.casts import YEAR_FIRST
-from muntin.sources.json_columns import as_text, times_in
-from muntin.sources.scan import quoted, texts
+from muntin.sources.reading.json_columns import as_text, times_in
+from muntin.sources.reading.scan import quoted, texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from muntin.aggregates.shared_fields import shared_fields
 from muntin.definition.frame_sets import frame_sets
 from muntin.definition.function_marks import mark
-from muntin.sources.lift_sql import facts_of
+from muntin.sources.reading.lift_sql import facts_of
 
 if TYPE_CHECKING:
     from typing import Any

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from muntin.definition.amounts import many
 from muntin.files.paths import path_of
 from muntin.sources.common_types import common_type
-from muntin.sources.sql_types import stored_type
+from muntin.sources.reading.sql_types import stored_type
 from muntin.store.disk import write_whole
 
 if TYPE_CHECKING:

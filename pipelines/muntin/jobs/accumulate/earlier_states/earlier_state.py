@@ -23,7 +23,7 @@ from muntin.jobs.records.reports_table import last_accumulated
 from muntin.jobs.state.definition_note import noted_facts
 from muntin.jobs.state.fingerprint import facts_text
 from muntin.sources.file_source import FileSource
-from muntin.sources.lift_sql import facts_of
+from muntin.sources.reading.lift_sql import facts_of
 from muntin.store.batch_facts import batches_of
 from muntin.store.delta import DeltaStore
 from muntin.store.state import states_of

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from muntin.sources.casts import in_type, is_time, is_whole
 from muntin.sources.hive import with_folders
-from muntin.sources.row_groups import ROW
+from muntin.sources.reading.row_groups import ROW
 from muntin.sources.topics.content import opened_as
 from muntin.states.columns import FILE_PATH
 

@@ -11,9 +11,9 @@ import duckdb
 
 from muntin.definition.spelling import did_you_mean
 from muntin.errors import SourceError
-from muntin.sources.duckdb_session import described
 from muntin.sources.file_source import FileSource
-from muntin.sources.scan import in_every_file, scan
+from muntin.sources.reading.scan import in_every_file, scan
+from muntin.sources.sessions.duckdb_session import described
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

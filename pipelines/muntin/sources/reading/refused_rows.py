@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from muntin.sources.row_times import event_time
-from muntin.sources.scan import literal, quoted, scan
+from muntin.sources.reading.row_times import event_time
+from muntin.sources.reading.scan import literal, quoted, scan
 from muntin.states.columns import EVENT_TIME, FAULT, FILE_PATH, ROW_BATCH, ROW_IN_SPLIT, WRITTEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from muntin.sources import Source
-    from muntin.sources.taken_times import Taken
+    from muntin.sources.reading.taken_times import Taken
 
 
 def reason(source: Source, times: Taken) -> str:

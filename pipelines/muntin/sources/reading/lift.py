@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from muntin.sources.lift_sql import lifts_sql
-from muntin.sources.row_times import is_event_time
-from muntin.sources.scan import quoted
-from muntin.sources.taken_times import EARLIEST
-from muntin.sources.values_once import values_once
+from muntin.sources.reading.lift_sql import lifts_sql
+from muntin.sources.reading.row_times import is_event_time
+from muntin.sources.reading.scan import quoted
+from muntin.sources.reading.taken_times import EARLIEST
+from muntin.sources.reading.values_once import values_once
 from muntin.states.columns import (
     ARRIVAL_TIME,
     EVENT_TIME,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from muntin.aggregates.aggregate import Field
     from muntin.definition.frame_sets import FrameSet
     from muntin.definition.pipeline import Pipeline
-    from muntin.sources.taken_times import Taken
+    from muntin.sources.reading.taken_times import Taken
 
 
 def frame_start(frames: FrameSet) -> str:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from muntin.aggregates.lifts import Narrowed, PerGroup
-from muntin.sources.aggregate_calls import aggregate_calls, parsed
+from muntin.aggregates.parts.lifts import Narrowed, PerGroup
+from muntin.sources.sessions.aggregate_calls import aggregate_calls, parsed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from muntin.aggregates.lifts import Lift
+    from muntin.aggregates.parts.lifts import Lift
 
 _WRITTEN = "SELECT json_deserialize_sql(?::JSON)"
 
@@ -79,7 +79,7 @@ def _expressions(call: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _as_sql(tree: dict[str, Any]) -> str:
     """The SQL of a part of a parsed text."""
-    from muntin.sources.duckdb_session import any_session
+    from muntin.sources.sessions.duckdb_session import any_session
 
     statements = parsed("1")
     statements[0]["node"]["select_list"] = [tree]

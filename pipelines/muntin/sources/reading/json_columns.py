@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from muntin.errors import SourceError
-from muntin.sources.duckdb_session import described
 from muntin.sources.nested_types import is_nested, members, struct
-from muntin.sources.scan import literal, quoted, said_types, scan
+from muntin.sources.reading.scan import literal, quoted, said_types, scan
+from muntin.sources.sessions.duckdb_session import described
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -10,10 +10,10 @@ import pyarrow as pa
 
 from muntin.errors import SourceError
 from muntin.files.paths import path_of
-from muntin.sources.cut_csv import cut_csv
-from muntin.sources.cut_rows import LONGEST, content
-from muntin.sources.duckdb_session import said
-from muntin.sources.scan import literal
+from muntin.sources.reading.cut_csv import cut_csv
+from muntin.sources.reading.cut_rows import LONGEST, content
+from muntin.sources.reading.scan import literal
+from muntin.sources.sessions.duckdb_session import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

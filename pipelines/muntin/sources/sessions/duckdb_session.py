@@ -12,9 +12,9 @@ import duckdb
 from muntin.definition.spelling import did_you_mean
 from muntin.errors import SourceError
 from muntin.sources.new_session import MEMORY, connect
-from muntin.sources.object_files import let_read
 from muntin.sources.per_thread import of_this_thread
-from muntin.sources.time_limit import in_time
+from muntin.sources.sessions.object_files import let_read
+from muntin.sources.sessions.time_limit import in_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -5,10 +5,10 @@ from typing import Annotated
 import typer
 
 from muntin.cli import options as opt
+from muntin.cli.commands.vacuum import OlderThan
 from muntin.cli.output import columns, say, say_json, size
 from muntin.cli.place import placed
 from muntin.cli.quiet import say_what_was_done
-from muntin.cli.vacuum import OlderThan
 from muntin.cli.working import working
 from muntin.definition.amounts import many
 from muntin.definition.durations import UNITS

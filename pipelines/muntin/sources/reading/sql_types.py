@@ -10,9 +10,9 @@ import pyarrow as pa
 from muntin.errors import SourceError
 from muntin.sources.casts import SIGNED, widened
 from muntin.sources.common_types import alike, common_type
-from muntin.sources.duckdb_session import described
 from muntin.sources.nested_types import is_nested, members, struct
-from muntin.sources.scan import quoted
+from muntin.sources.reading.scan import quoted
+from muntin.sources.sessions.duckdb_session import described
 from muntin.states.stored_types import storable_type
 
 if TYPE_CHECKING:

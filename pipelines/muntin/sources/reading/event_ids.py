@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from muntin.errors import SourceError
 from muntin.sources.casts import INTEGERS
-from muntin.sources.scan import quoted
+from muntin.sources.reading.scan import quoted
 from muntin.states.columns import EVENT_TIME, ID_HIGH, ID_LOW, IDENTITY, ORDINAL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from muntin.sources import Source
-    from muntin.sources.taken_times import Taken
+    from muntin.sources.reading.taken_times import Taken
 
 _HASH = "muntin_hash"
 _AS_TEXT = (*INTEGERS, "VARCHAR", "UUID", "BOOLEAN", "DATE")

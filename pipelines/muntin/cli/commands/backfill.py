@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from muntin.cli import options as opt
+from muntin.cli.commands.run import command_of, say_report
 from muntin.cli.exported import exported
 from muntin.cli.output import columns, say, say_json, stretches
 from muntin.cli.place import placed
 from muntin.cli.quiet import say_what_was_done
-from muntin.cli.run import command_of, say_report
 from muntin.cli.tasks import say_where
 from muntin.cli.working import Tell, working
 from muntin.definition.amounts import many

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from muntin.sources.cut_rows import MARK, Cut, is_text, not_text
+from muntin.sources.reading.cut_rows import MARK, Cut, is_text, not_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

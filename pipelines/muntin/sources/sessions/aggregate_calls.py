@@ -49,7 +49,7 @@ def parsed(lift: str) -> Any:  # noqa: ANN401 - a tree of JSON
     Raises:
         DefinitionError: DuckDB cannot parse it.
     """
-    from muntin.sources.duckdb_session import any_session
+    from muntin.sources.sessions.duckdb_session import any_session
 
     [(tree,)] = any_session().execute(_PARSED, [_SELECT + lift]).fetchall()
     found = json.loads(tree)
@@ -60,7 +60,7 @@ def parsed(lift: str) -> Any:  # noqa: ANN401 - a tree of JSON
 
 @cache
 def _aggregates() -> frozenset[str]:
-    from muntin.sources.duckdb_session import any_session
+    from muntin.sources.sessions.duckdb_session import any_session
 
     return frozenset(name for (name,) in any_session().execute(_NAMES).fetchall())
 

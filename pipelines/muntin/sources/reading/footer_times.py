@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from muntin.sources.row_times import event_time
-from muntin.sources.scan import literal, quoted
+from muntin.sources.reading.row_times import event_time
+from muntin.sources.reading.scan import literal, quoted
 from muntin.states.columns import EVENT_TIME
 from muntin.states.rows_in_slots import Extent
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import duckdb
 
     from muntin.sources import Source
-    from muntin.sources.taken_times import Taken
+    from muntin.sources.reading.taken_times import Taken
 
 
 def told_extent(

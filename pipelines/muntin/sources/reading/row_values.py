@@ -5,22 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from muntin.aggregates.lifts import Narrowed
+from muntin.aggregates.parts.lifts import Narrowed
 from muntin.definition.plain_lifts import EVERY_ROW, Plain
 from muntin.sources.casts import SIGNED
-from muntin.sources.lift import accepted_rows
-from muntin.sources.scan import quoted
+from muntin.sources.reading.lift import accepted_rows
+from muntin.sources.reading.scan import quoted
 from muntin.states.columns import EVENT_TIME, FIRST_EVENT, LAST_EVENT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from muntin.aggregates.aggregate import Field
-    from muntin.aggregates.lifts import Lift
+    from muntin.aggregates.parts.lifts import Lift
     from muntin.definition.frame_sets import FrameSet
     from muntin.definition.pipeline import Pipeline
     from muntin.definition.plain_lifts import What
-    from muntin.sources.taken_times import Taken
+    from muntin.sources.reading.taken_times import Taken
 
 _FLOATS = ("FLOAT", "DOUBLE")
 _COUNTED = ("BOOLEAN", "UTINYINT", "USMALLINT", "UINTEGER", *SIGNED)  # whose sum DuckDB makes of integers

@@ -16,14 +16,14 @@ import duckdb
 import numpy as np
 
 from muntin.errors import SourceError
-from muntin.sources.bad_files import file_problem
-from muntin.sources.cut_csv import cut_csv
-from muntin.sources.cut_json import cut_json
-from muntin.sources.cut_rows import MARK, Cut, content, lines
 from muntin.sources.dialect import USUAL
 from muntin.sources.hive import folders_of
-from muntin.sources.mended import BadRow, Mended
-from muntin.sources.scan import in_every_file, uncast
+from muntin.sources.reading.bad_files import file_problem
+from muntin.sources.reading.cut_csv import cut_csv
+from muntin.sources.reading.cut_json import cut_json
+from muntin.sources.reading.cut_rows import MARK, Cut, content, lines
+from muntin.sources.reading.mended import BadRow, Mended
+from muntin.sources.reading.scan import in_every_file, uncast
 from muntin.sources.topics.content import content as content_of
 from muntin.sources.topics.ranges import is_address
 

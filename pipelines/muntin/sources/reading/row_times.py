@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from muntin.errors import SourceError
 from muntin.sources.casts import INTEGERS, YEAR_FIRST
-from muntin.sources.column_hints import check_named, no_column
+from muntin.sources.reading.column_hints import check_named, no_column
+from muntin.sources.reading.scan import literal, quoted
 from muntin.sources.repeated_rows import identity
-from muntin.sources.scan import literal, quoted
 from muntin.states.columns import ARRIVAL_TIME, EVENT_TIME, FILE_NUMBER, IDENTITY, ORDER, ORDINAL, ROW_BATCH, ROW_IN_SPLIT
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from typing import Annotated
 import typer
 
 from muntin.cli import options as opt
-from muntin.cli.backfill import parted, ranges, run_ranges, say_done
+from muntin.cli.commands.backfill import parted, ranges, run_ranges, say_done
+from muntin.cli.commands.run import command_of
 from muntin.cli.place import placed
-from muntin.cli.run import command_of
 from muntin.cli.working import working
 
 Beside = Annotated[bool, typer.Option("--beside", help="Leave the windows beside those that readers know; see diff, promote.")]

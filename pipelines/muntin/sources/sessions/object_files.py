@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from muntin.definition.relative_paths import OBJECT_STORES, is_object_store
-from muntin.sources.fetched_files import fetched
+from muntin.sources.sessions.fetched_files import fetched
 from muntin.sources.topics.content import file_system
 from muntin.sources.topics.ranges import SCHEME, is_address
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import duckdb
     from fsspec import AbstractFileSystem
 
-    from muntin.sources.fetched_files import InParts
+    from muntin.sources.sessions.fetched_files import InParts
 
 
 def let_read(session: duckdb.DuckDBPyConnection, paths: Iterable[str]) -> None:

@@ -68,7 +68,7 @@ def _is_known(kind: str) -> bool:
     """Whether DuckDB has a type. Only the types of values that a session makes itself can be asked for."""
     import duckdb
 
-    from muntin.sources.duckdb_session import any_session
+    from muntin.sources.sessions.duckdb_session import any_session
 
     try:
         any_session().execute(f"SELECT NULL::{kind}")
@@ -80,7 +80,7 @@ def _is_known(kind: str) -> bool:
 @lru_cache(1000)
 def _fault(sql: str, kind: str | None = None) -> str:
     """What is wrong with an expression; "" if nothing is. `kind`: of which class it has to be."""
-    from muntin.sources.duckdb_session import any_session
+    from muntin.sources.sessions.duckdb_session import any_session
 
     [(text,)] = any_session().execute(_PARSED, [f"SELECT {sql}"]).fetchall()
     parsed = json.loads(text)

@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass
 
 from muntin.definition.amounts import many
-from muntin.sources.cut_rows import LONGEST, MARK, Cut, is_text, not_text
 from muntin.sources.dialect import USUAL, Dialect
+from muntin.sources.reading.cut_rows import LONGEST, MARK, Cut, is_text, not_text
 
 _OPEN = "a quote opens, and none closes it"
 _BEHIND = "text stands behind a closing quote"

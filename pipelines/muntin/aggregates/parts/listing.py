@@ -41,7 +41,7 @@ class Listed:
     known_as: str = "Listed"
 
     def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
-        from muntin.engine.lists.ordered import put_together
+        from muntin.engine.ordered_lists import put_together
 
         by = [(parts[part].flatten(), part in self.falling) for part in self.by]
         lists = put_together(list(parts.values()), windows, by=by, limit=self.limit, newest=self.newest)
@@ -56,7 +56,7 @@ class Counted:
     ordered = False
 
     def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
-        from muntin.engine.lists.ordered import counted
+        from muntin.engine.ordered_lists import counted
 
         return dict(zip(("values", "counts"), counted(parts["values"], parts["counts"], windows), strict=True))
 
@@ -69,7 +69,7 @@ class Newest:
     ordered = True
 
     def reduce(self, parts: Columns, windows: Assignment) -> dict[str, pa.Array]:
-        from muntin.engine.lists.ordered import newest
+        from muntin.engine.ordered_lists import newest
 
         return dict(zip(parts, newest(parts["keys"], parts["times"], list(parts.values()), windows), strict=True))
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from muntin.cli import options as opt
-from muntin.cli.backfill import parted, ranges, run_ranges, say_done
+from muntin.cli.commands.backfill import parted, ranges, run_ranges, say_done
+from muntin.cli.commands.run import command_of
 from muntin.cli.output import columns, say, say_json
 from muntin.cli.place import looked_at, placed
-from muntin.cli.run import command_of
 from muntin.cli.working import working
 from muntin.definition.amounts import many
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from muntin.aggregates.lifts import Narrowed
+from muntin.aggregates.parts.lifts import Narrowed
 from muntin.definition.plain_lifts import EVERY_ROW, Plain
 from muntin.sources.casts import SIGNED
 from muntin.states.columns import FRAME
@@ -13,7 +13,7 @@ from muntin.states.columns import FRAME
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from muntin.aggregates.lifts import Lift
+    from muntin.aggregates.parts.lifts import Lift
     from muntin.definition.plain_lifts import What
     from muntin.states.held_once import How
 
