@@ -11,6 +11,7 @@ from muntin.jobs.accumulate.earlier_states.adoption import adopt
 from muntin.jobs.check import check
 from muntin.jobs.inputs.source_changes import news
 from muntin.jobs.publish.finish import finish
+from muntin.jobs.publish.spark_needed import spark_needed
 from muntin.jobs.published.promotion import lacking
 from muntin.jobs.records import metrics, telemetry
 from muntin.jobs.records.batch_reports import batch_reports
@@ -18,7 +19,6 @@ from muntin.jobs.records.reports import RunReport
 from muntin.jobs.records.reports_table import record_accumulated, record_published, utc_now
 from muntin.jobs.sending.send import after_run
 from muntin.jobs.state.bound import Bound, bind
-from muntin.jobs.state.spark_needed import spark_needed
 from muntin.jobs.upkeep.rebuild import by_itself, left_behind
 from muntin.tasks import runner_for
 
@@ -82,7 +82,7 @@ def run(
     check(bound, intervals, validate=validate, forget=forget)
     bound = bind(pipeline, root, store=store, claim=True)
     adopt(bound)
-    with runner_for(spark, needed=spark_needed(pipeline)) as runner:
+    with runner_for(spark, needed=spark_needed(pipeline, validate=validate)) as runner:
         tell("accumulate")
         done = accumulate(bound, runner, intervals, forget=forget)
         changed = record_accumulated(bound.store, done, utc_now())

@@ -105,8 +105,8 @@ def run_ranges(
     """
     from muntin.jobs.alerting.told_run import failure_told, told
     from muntin.jobs.check import check_range
+    from muntin.jobs.publish.spark_needed import spark_needed
     from muntin.jobs.run import run
-    from muntin.jobs.state.spark_needed import spark_needed
     from muntin.tasks import runner_for
 
     for start, end in spans:
@@ -114,8 +114,8 @@ def run_ranges(
     if dry_run:
         return None
     one_range = partial(run, pipeline, root=root, validate=validate, forget=forget, promoting=promoting)
-    say_where(pipeline, url)
-    with exported(), runner_for(url, needed=spark_needed(pipeline)) as runner:
+    say_where(pipeline, url, validate=validate)
+    with exported(), runner_for(url, needed=spark_needed(pipeline, validate=validate)) as runner:
         reports = []
         for a, b in spans:
             with failure_told(pipeline, root, a, b, link=link):

@@ -56,11 +56,11 @@ def sinks(
 
 
 def _sent(bound: "Bound", *, anew: bool) -> "tuple[Sent, ...]":
+    from muntin.jobs.publish.spark_needed import rows_need_spark
     from muntin.jobs.sending.send import reach_of, send
-    from muntin.jobs.state.spark_needed import spark_needed
     from muntin.tasks import runner_for
 
-    with runner_for(needed=spark_needed(bound.pipeline)) as runner:
+    with runner_for(needed=rows_need_spark(bound.pipeline)) as runner:
         return send(bound, reach_of(runner.spark), anew=anew)
 
 

@@ -14,12 +14,12 @@ from muntin.files.paths import rename
 from muntin.jobs.accumulate.accumulate import accumulate
 from muntin.jobs.doctor.examine import damaged_logs, examine, gone_back
 from muntin.jobs.publish.finish import finish
+from muntin.jobs.publish.spark_needed import spark_needed
 from muntin.jobs.published.ledger_segments import write_segment
 from muntin.jobs.published.pending import pending_windows
 from muntin.jobs.published.window_tables import place, published
 from muntin.jobs.records.batch_reports import batch_reports
 from muntin.jobs.records.reports_table import record_accumulated, record_published, utc_now
-from muntin.jobs.state.spark_needed import spark_needed
 from muntin.jobs.state.state_folders import bind_existing
 from muntin.store.store import Change
 from muntin.tasks import runner_for
