@@ -1,4 +1,4 @@
-"""Why a run needs Spark: Spark reads or writes rows, or a suite has an expectation that Spark alone judges. All else this process can do."""
+"""Why a run needs Spark: Spark reads or writes rows, or alone judges a suite. All else this process can do."""
 
 from __future__ import annotations
 
