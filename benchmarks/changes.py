@@ -87,7 +87,9 @@ WIDER = "a file with a wider type (int, then long)"
 @contextmanager
 def counted(into: dict[str, int]) -> Iterator[None]:
     """Count what is read: of the source by the tasks that make states, of states by those that make windows, and to write them anew."""
-    from muntin.jobs.run import accumulate, finalize_task, joined_reading, read_batches
+    from muntin.jobs.accumulate import accumulate, read_batches
+    from muntin.jobs.accumulate.earlier_states import joined_reading
+    from muntin.jobs.finalize import finalize_task
 
     def counting(what: str, task: Callable[[Any], Any]) -> Callable[[Any], Any]:
         def read(*given: Any) -> Any:  # noqa: ANN401 - whatever a task takes
@@ -116,7 +118,7 @@ def _read_so_far() -> int:
 
 def measured(folder: Path, name: str) -> dict[str, Any]:
     """Make a change in a folder with data and state, and count."""
-    from muntin.jobs.bound import bind
+    from muntin.jobs.state.bound import bind
     from muntin.jobs.upkeep.promote import promote
     from muntin.jobs.upkeep.rebuild import to_rebuild
 
@@ -139,8 +141,8 @@ def measured(folder: Path, name: str) -> dict[str, Any]:
 
 
 def _needs_source(changed: Pipeline, root: Path) -> bool:
-    from muntin.jobs.adoption import adoptable
-    from muntin.jobs.bound import bind
+    from muntin.jobs.accumulate.earlier_states.adoption import adoptable
+    from muntin.jobs.state.bound import bind
 
     bound = bind(changed, root)
     return not Path(bound.folder).is_dir() and adoptable(bound) is None

@@ -21,7 +21,7 @@ from benchmarks import report
 from benchmarks.workloads import EPOCH
 from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
-from muntin.jobs.bound import bind
+from muntin.jobs.state.bound import bind
 from muntin.store.paths import IDS
 from muntin.tasks import Local
 

@@ -19,11 +19,11 @@ import pyarrow.parquet as pq
 from muntin import Pipeline, run, sources, windows
 from muntin import aggregates as agg
 from muntin.definition.instants import AFTER_ALL, instant_us
-from muntin.jobs.bound import Bound, bind
-from muntin.jobs.ledger_segments import write_segment
-from muntin.jobs.pending import accumulated
-from muntin.jobs.upkeep.tiers import make_tiers
-from muntin.jobs.window_tables import place, published
+from muntin.jobs.published.ledger_segments import write_segment
+from muntin.jobs.published.pending import accumulated
+from muntin.jobs.published.window_tables import place, published
+from muntin.jobs.state.bound import Bound, bind
+from muntin.jobs.tiles.tiers import make_tiers
 from muntin.states.columns import BATCH, FRAME, INSTANT
 from muntin.states.frames import Ints
 from muntin.store.shared_files import write_shared

@@ -23,22 +23,22 @@ from benchmarks.events import event_files
 from muntin.tasks import Runner
 
 STEPS: Mapping[str, tuple[str, ...]] = {
-    "accumulate: count the rows": ("jobs.run.accumulate_split.count",),
-    "accumulate: scan, lift": ("jobs.run.accumulate_split.stored", "jobs.run.accumulate_split.slot_lift"),
-    "accumulate: seal": ("jobs.run.accumulate_split.sealed",),
-    "accumulate: arrange": ("jobs.run.accumulate_split.arranged", "jobs.run.accumulate_split.with_files"),
-    "finalize: read": ("jobs.run.finalize_task.read_states", "jobs.run.finalize_task.in_order"),
-    "finalize: arrange": ("jobs.run.finalize_task.arrange", "jobs.run.finalize_task.arrange_by_arrival"),
+    "accumulate: count the rows": ("jobs.accumulate.accumulate_split.count",),
+    "accumulate: scan, lift": ("jobs.accumulate.accumulate_split.stored", "jobs.accumulate.accumulate_split.slot_lift"),
+    "accumulate: seal": ("jobs.accumulate.accumulate_split.sealed",),
+    "accumulate: arrange": ("jobs.accumulate.accumulate_split.arranged", "jobs.accumulate.accumulate_split.with_files"),
+    "finalize: read": ("jobs.finalize.finalize_task.read_states", "jobs.finalize.finalize_task.in_order"),
+    "finalize: arrange": ("jobs.finalize.finalize_task.arrange", "jobs.finalize.finalize_task.arrange_by_arrival"),
     "finalize: assign": ("engine.windows._found", "engine.windows._only", "engine.windows._heads"),
     "finalize: reduce": ("engine.windows._reduced",),
     "finalize: finish": ("engine.windows.results",),
-    "finalize: tallies": ("jobs.run.finalize_task.tallies",),
+    "finalize: tallies": ("jobs.finalize.finalize_task.tallies",),
     "files: encode": ("store.parquet._encode",),
     "files: digest": ("store.parquet.digest_of", "store.parquet.digest_of_file", "store.contents._is_named"),
     "files: write": ("store.parquet.write_whole",),
-    "publish": ("jobs.run.run.publish",),
-    "tasks of accumulate, the rest": ("jobs.run.accumulate_task.accumulate_share",),
-    "tasks of finalize, the rest": ("jobs.run.finalize_task.finalize_shards",),
+    "publish": ("jobs.publish.finish.publish",),
+    "tasks of accumulate, the rest": ("jobs.accumulate.accumulate_task.accumulate_share",),
+    "tasks of finalize, the rest": ("jobs.finalize.finalize_task.finalize_shards",),
 }
 REST = "driver, the rest"
 

@@ -15,7 +15,7 @@ from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
 
 WINDOW = "windows"
-DAEMON = "muntin.jobs.python_daemon"
+DAEMON = "muntin.spark.zygote.daemon"
 """Spark's Python daemon with the engine imported."""
 
 

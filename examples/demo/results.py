@@ -9,9 +9,9 @@ import pyarrow.compute as pc
 from muntin import Pipeline, read
 from muntin.cli.output import columns
 from muntin.definition.instants import instant_us
-from muntin.jobs.bound import bind
-from muntin.jobs.reports import BatchReport
-from muntin.jobs.run.batch_reports import batch_reports
+from muntin.jobs.records.batch_reports import batch_reports
+from muntin.jobs.records.reports import BatchReport
+from muntin.jobs.state.bound import bind
 
 WINDOW = "last_6_hours"
 ORIGINS = ("EWR", "JFK", "LGA")

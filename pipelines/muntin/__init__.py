@@ -12,21 +12,21 @@ if TYPE_CHECKING:
     from muntin import aggregates, alerts, errors, sinks, sources, windows
     from muntin.airflow.dag import airflow_dag
     from muntin.definition.pipeline import Pipeline
-    from muntin.jobs.look.plan import Plan, plan
-    from muntin.jobs.look.read import read
-    from muntin.jobs.reports import BatchReport, RunReport
-    from muntin.jobs.run.run import run
+    from muntin.jobs.inspect.plan import Plan, plan
+    from muntin.jobs.inspect.read import read
+    from muntin.jobs.records.reports import BatchReport, RunReport
+    from muntin.jobs.run import run
 
 _MODULES = ("aggregates", "alerts", "errors", "sinks", "sources", "windows")
 _HOMES = {
-    "BatchReport": "muntin.jobs.reports",
+    "BatchReport": "muntin.jobs.records.reports",
     "Pipeline": "muntin.definition.pipeline",
-    "Plan": "muntin.jobs.look.plan",
-    "RunReport": "muntin.jobs.reports",
+    "Plan": "muntin.jobs.inspect.plan",
+    "RunReport": "muntin.jobs.records.reports",
     "airflow_dag": "muntin.airflow.dag",
-    "plan": "muntin.jobs.look.plan",
-    "read": "muntin.jobs.look.read",
-    "run": "muntin.jobs.run.run",
+    "plan": "muntin.jobs.inspect.plan",
+    "read": "muntin.jobs.inspect.read",
+    "run": "muntin.jobs.run",
 }
 
 __all__ = [

@@ -9,8 +9,8 @@ import pytest
 
 from muntin import alerts
 from muntin.errors import DefinitionError
-from muntin.jobs.definition_note import described
-from muntin.jobs.fingerprint import derivation, fingerprint
+from muntin.jobs.state.definition_note import described
+from muntin.jobs.state.fingerprint import derivation, fingerprint
 from tests.storage.three_batches import Small
 
 

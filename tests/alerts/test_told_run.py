@@ -13,7 +13,7 @@ from muntin import Pipeline, RunReport, alerts
 from muntin.alerts.declaration import Alerts
 from muntin.errors import SourceError
 from muntin.jobs.alerting.told_run import run_and_tell
-from muntin.jobs.look.status import status
+from muntin.jobs.inspect.status import status
 from tests.alerts.receivers import Webhook
 from tests.servers import free_port
 from tests.storage.three_batches import HERE, HOUR, START, Small

@@ -49,7 +49,7 @@ def test_what_was_read_and_not_published_is_published(muntin: Muntin, project: P
         raise OSError("the lights went out")
 
     with monkeypatch.context() as patch:
-        patch.setattr("muntin.jobs.run.run.finalize", stop)
+        patch.setattr("muntin.jobs.publish.finish.finalize", stop)
         assert muntin(*project.arguments("run", *RANGE)).status == 3
     assert json.loads(muntin(*project.arguments("show", "quarter", "--json")).out)["total"] == 0
     assert backfill(muntin, project) == {}

@@ -16,7 +16,7 @@ def no_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     def started(*_: object, **__: object) -> None:
         pytest.fail("tasks were to run")
 
-    monkeypatch.setattr("muntin.jobs.run.run.runner_for", started)
+    monkeypatch.setattr("muntin.jobs.run.runner_for", started)
     monkeypatch.setattr("muntin.tasks.runner_for", started)
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from muntin.cli.run import summary
-from muntin.jobs.reports import RunReport
+from muntin.cli.commands.run import summary
+from muntin.jobs.records.reports import RunReport
 from tests.cli.conftest import RANGE, Muntin, Project, made
 
 

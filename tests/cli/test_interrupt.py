@@ -15,7 +15,7 @@ from examples.demo.home import make_home
 from examples.demo.servers import spark, until_spark
 from muntin import read
 from muntin.cli.place import placed
-from muntin.jobs.run.run import run
+from muntin.jobs.run import run
 from muntin.tasks import Local
 
 pytestmark = pytest.mark.spark

@@ -65,7 +65,7 @@ def test_an_interrupt_is_told(muntin: Muntin, project: Project, monkeypatch: pyt
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("muntin.jobs.look.plan.plan", interrupted)
+    monkeypatch.setattr("muntin.jobs.inspect.plan.plan", interrupted)
     told = muntin(*project.arguments("plan", *RANGE))
     assert (told.status, told.out) == (130, "")
     assert told.err.splitlines()[-1] == "interrupted; run it again, nothing is half done"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from muntin.jobs.metrics import KINDS
+from muntin.jobs.records.metrics import KINDS
 from tests.cli.conftest import RANGE, Muntin, Project
 from tests.metric_receivers import Otlp, otlp
 from tests.servers import free_port
@@ -46,7 +46,7 @@ def test_what_was_read_counts_where_the_run_fails(muntin: Muntin, project: Proje
     def broken(*_: object, **__: object) -> None:
         raise OSError("the disk is full")
 
-    monkeypatch.setattr("muntin.jobs.run.run.publish", broken)
+    monkeypatch.setattr("muntin.jobs.publish.finish.publish", broken)
     assert muntin(*project.arguments("run", *RANGE)).status == 3
     assert receiver.values == {("muntin.rows_read", (PIPELINE,)): 5, ("muntin.rows_quarantined", (PIPELINE,)): 1}
 
@@ -71,7 +71,7 @@ def test_a_receiver_that_is_down_fails_no_run(muntin: Muntin, project: Project, 
 
 
 def test_a_meter_that_breaks_fails_no_run(project: Project, muntin: Muntin, caplog: pytest.LogCaptureFixture):
-    from muntin.jobs.telemetry import to_meter
+    from muntin.jobs.records.telemetry import to_meter
 
     with to_meter("no meter"):
         assert muntin(*project.arguments("run", *RANGE)).status == 0

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from muntin.jobs.quality_notes import last_verdicts
+from muntin.jobs.records.quality_notes import last_verdicts
 from tests.cli.conftest import RANGE, Muntin, Project
 
 pytestmark = pytest.mark.usefixtures("spark")
@@ -119,7 +119,7 @@ def broken(*_: object, **__: object) -> None:
 
 
 def test_what_nobody_expected_is_one_line_and_status_3(muntin: Muntin, project: Project, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("muntin.jobs.run.run.run", broken)
+    monkeypatch.setattr("muntin.jobs.run.run", broken)
     told = muntin(*project.arguments("run", *RANGE))
     assert told.status == 3
     assert told.err.splitlines()[-1] == "error (unexpected): RuntimeError: the bottom line; run again with --debug for the traceback"

@@ -19,7 +19,7 @@ Plan = Callable[[Callable[[], None]], None]
 @pytest.fixture
 def plan(monkeypatch: pytest.MonkeyPatch) -> Plan:
     """Replace what `muntin plan` does."""
-    return lambda work: monkeypatch.setattr("muntin.jobs.look.plan.plan", lambda *_, **__: work())
+    return lambda work: monkeypatch.setattr("muntin.jobs.inspect.plan.plan", lambda *_, **__: work())
 
 
 def send(number: int) -> None:

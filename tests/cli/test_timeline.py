@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from muntin.cli.text_timeline import text_timeline
-from muntin.jobs.look.batch_list import ListedBatch
+from muntin.jobs.inspect.batch_list import ListedBatch
 from muntin.page.pictures.drawing import LIGHT
 from muntin.page.views.timeline import Bar, Timeline
 from tests.cli.conftest import Muntin, Project

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from muntin import read, run
-from muntin.jobs.bound import bind
+from muntin.jobs.state.bound import bind
 from tests.cluster.events import END, START, pipeline, write
 from tests.cluster.standalone import CHECKOUT, Cluster, eventually, standalone
 from tests.properties.equal_values import bitwise

@@ -241,7 +241,7 @@ class TestOutputs:
 
 def test_reading_in_python(muntin: Muntin, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second block of the README, over the days that there are and without suites."""
-    from muntin.jobs.run import run as job
+    from muntin.jobs import run as job
 
     code = blocks("README.md")[1].replace("2013, 2, 1", "2013, 1, 9")
     given = job.run

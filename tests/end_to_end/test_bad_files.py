@@ -10,8 +10,8 @@ import pytest
 from muntin import aggregates as agg
 from muntin import sources
 from muntin.errors import DefinitionError, MuntinError, SourceError
-from muntin.jobs.fingerprint import fingerprint
-from muntin.jobs.look.quarantine import quarantined
+from muntin.jobs.inspect.quarantine import quarantined
+from muntin.jobs.state.fingerprint import fingerprint
 from tests.end_to_end.hourly import Hourly, times
 
 AT = "2024-01-01 00:10:00"

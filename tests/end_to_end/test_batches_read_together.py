@@ -11,9 +11,9 @@ import pytest
 from muntin import aggregates as agg
 from muntin import read, windows
 from muntin.errors import MuntinError
-from muntin.jobs.bound import bind
-from muntin.jobs.reports_table import last_accumulated, manifest
-from muntin.jobs.run import accumulate_task, shares_of_sources
+from muntin.jobs.accumulate import accumulate_task, shares_of_sources
+from muntin.jobs.records.reports_table import last_accumulated, manifest
+from muntin.jobs.state.bound import bind
 from muntin.store.paths import QUARANTINE, SharedPath, parse_states_path
 from tests.end_to_end.hourly import Hourly, hour, times
 

@@ -17,10 +17,10 @@ import pytest
 
 from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
-from muntin.jobs.bound import bind
-from muntin.jobs.reports import RunReport
-from muntin.jobs.shards import shard
-from muntin.jobs.window_tables import published
+from muntin.jobs.finalize import shard
+from muntin.jobs.published.window_tables import published
+from muntin.jobs.records.reports import RunReport
+from muntin.jobs.state.bound import bind
 from muntin.windows import Window
 from tests.storage.three_batches import HERE
 

@@ -8,8 +8,8 @@ import pytest
 from muntin import aggregates as agg
 from muntin import sources, windows
 from muntin.errors import DefinitionError, MuntinError, SourceError
-from muntin.jobs.fingerprint import fingerprint
-from muntin.jobs.look.quarantine import quarantined, to_retry
+from muntin.jobs.inspect.quarantine import quarantined, to_retry
+from muntin.jobs.state.fingerprint import fingerprint
 from tests.end_to_end.hourly import Hourly, hour, times
 
 AT = "2024-01-01 00:10:00"

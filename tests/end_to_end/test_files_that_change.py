@@ -13,9 +13,9 @@ import pytest
 from muntin import aggregates as agg
 from muntin import read, windows
 from muntin.errors import SourceError
-from muntin.jobs.bound import bind
-from muntin.jobs.reports_table import last_accumulated
-from muntin.jobs.run import accumulate_split, accumulate_task, steady_reading
+from muntin.jobs.accumulate import accumulate_split, accumulate_task, steady_reading
+from muntin.jobs.records.reports_table import last_accumulated
+from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.outdated import outdated
 from tests.end_to_end.hourly import Hourly, hour, times
 

@@ -12,7 +12,7 @@ from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError, MuntinError, SourceError
 from muntin.files.paths import path_of
-from muntin.jobs.fingerprint import fingerprint
+from muntin.jobs.state.fingerprint import fingerprint
 from tests.storage.three_batches import HERE, HOUR, START
 
 HIVE = {"dt": "DATE", "hour": "INTEGER", "k": "VARCHAR"}

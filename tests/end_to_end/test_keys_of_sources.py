@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from muntin.errors import DefinitionError
-from muntin.jobs.fingerprint import fingerprint
+from muntin.jobs.state.fingerprint import fingerprint
 from tests.end_to_end.hourly import Hourly, times
 
 NESTED = {

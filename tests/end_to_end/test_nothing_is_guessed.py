@@ -9,7 +9,7 @@ import pytest
 from muntin import aggregates as agg
 from muntin import run, sources
 from muntin.errors import DefinitionError, SourceError
-from muntin.jobs.fingerprint import fingerprint
+from muntin.jobs.state.fingerprint import fingerprint
 from muntin.tasks import Local
 from tests.end_to_end.hourly import Hourly, times
 

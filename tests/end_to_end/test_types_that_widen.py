@@ -16,8 +16,8 @@ from deltalake import DeltaTable
 from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.errors import SourceError
-from muntin.jobs.bound import bind
 from muntin.jobs.doctor.diagnosis import diagnose
+from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.outdated import outdated
 from muntin.store.delta import DeltaStore
 from muntin.store.reading import read_files

@@ -59,7 +59,7 @@ def test_nanoseconds_are_cut_off_downwards_before_1970_too(ns: int, us: int) -> 
     import duckdb
 
     from muntin import sources
-    from muntin.sources.row_times import instant
+    from muntin.sources.reading.row_times import instant
 
     source = sources.files("x.parquet", event_time="at", unit="ns", all_files=True)
     sql = instant(source, "at", "event_time", {"at": "BIGINT"})

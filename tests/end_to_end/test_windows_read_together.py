@@ -15,11 +15,11 @@ import pytest
 from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.definition.instants import instant_us
-from muntin.jobs.bound import bind
-from muntin.jobs.pending import accumulated
-from muntin.jobs.reports_table import last_accumulated, manifest
-from muntin.jobs.run import accumulate_task, shares_of_sources
-from muntin.jobs.window_tables import place, published
+from muntin.jobs.accumulate import accumulate_task, shares_of_sources
+from muntin.jobs.published.pending import accumulated
+from muntin.jobs.published.window_tables import place, published
+from muntin.jobs.records.reports_table import last_accumulated, manifest
+from muntin.jobs.state.bound import bind
 from muntin.tasks import Local
 
 START, MINUTE = datetime(2024, 1, 1, tzinfo=UTC), timedelta(minutes=1)

@@ -11,7 +11,7 @@ from muntin.airflow.place import Place
 from muntin.airflow.publishing import publish
 from muntin.definition.instants import instant_us
 from muntin.definition.schedule import Interval
-from muntin.jobs.bound import bind
+from muntin.jobs.state.bound import bind
 from muntin.tasks import Local
 from tests.end_to_end.hourly import Hourly, hour
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from muntin import windows
-from muntin.jobs import announcements
+from muntin.jobs.records import announcements
 from tests.end_to_end.hourly import Hourly, times
 from tests.faults.steps_of_a_run import Steps
 
@@ -43,7 +43,7 @@ def test_the_first_run_of_all_may_crash(steps: Steps) -> None:
 
 
 def test_a_crash_between_two_windows(steps: Steps, monkeypatch: pytest.MonkeyPatch) -> None:
-    from muntin.jobs.run import publish
+    from muntin.jobs.publish import publish
 
     steps.run(0)
     commit = publish._publish

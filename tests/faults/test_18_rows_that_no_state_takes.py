@@ -10,8 +10,8 @@ import pytest
 from muntin import aggregates as agg
 from muntin import windows
 from muntin.errors import SourceError
-from muntin.jobs.look.quarantine import quarantined
-from muntin.jobs.run import lone_rows
+from muntin.jobs.accumulate import lone_rows
+from muntin.jobs.inspect.quarantine import quarantined
 from tests.end_to_end.hourly import Hourly, times
 
 

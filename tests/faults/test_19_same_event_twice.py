@@ -10,8 +10,8 @@ import pytest
 from muntin import aggregates as agg
 from muntin import windows
 from muntin.errors import DefinitionError, SourceError
-from muntin.jobs.fingerprint import fingerprint
-from muntin.jobs.reports_table import last_accumulated
+from muntin.jobs.records.reports_table import last_accumulated
+from muntin.jobs.state.fingerprint import fingerprint
 from tests.end_to_end.hourly import Hourly, times
 
 ENDINGS = ["parquet", "csv", "jsonl"]
@@ -43,7 +43,7 @@ def test_the_first_to_arrive_counts(ending: str, tmp_path: Path) -> None:
 
 
 def bound(case: Hourly) -> Any:
-    from muntin.jobs.bound import bind
+    from muntin.jobs.state.bound import bind
 
     return bind(case.pipeline, case.root)
 

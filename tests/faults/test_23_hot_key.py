@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from muntin.jobs.bound import bind
+from muntin.jobs.state.bound import bind
 from tests.end_to_end.hourly import Hourly, hour
 
 HOT, COLD = 90_000, 10_000

@@ -9,8 +9,8 @@ import pytest
 
 from muntin import windows
 from muntin.errors import DefinitionError
-from muntin.jobs.fingerprint import fingerprint
-from muntin.jobs.look.quarantine import quarantined
+from muntin.jobs.inspect.quarantine import quarantined
+from muntin.jobs.state.fingerprint import fingerprint
 from tests.end_to_end.hourly import START, Hourly, hour
 
 BEHIND, AHEAD = (

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from muntin import windows
-from muntin.jobs import reports_table
-from muntin.jobs.run import run
+from muntin.jobs import run
+from muntin.jobs.records import reports_table
 from tests.end_to_end.hourly import Hourly, times
 
 

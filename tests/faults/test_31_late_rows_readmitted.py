@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from muntin import read, windows
-from muntin.jobs.look.late import late
+from muntin.jobs.inspect.late import late
 from tests.end_to_end.hourly import Hourly, times
 
 

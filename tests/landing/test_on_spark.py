@@ -18,12 +18,12 @@ from deltalake import write_deltalake
 from muntin import Pipeline, aggregates, run, sources
 from muntin.errors import SourceError
 from muntin.files.paths import sizes_below
-from muntin.jobs.bound import Bound, bind
-from muntin.jobs.fingerprint import fingerprint
-from muntin.jobs.landing import land as landing
-from muntin.jobs.landing.land import land
-from muntin.jobs.look.plan import plan
-from muntin.jobs.run.accumulate import accumulate
+from muntin.jobs.accumulate.accumulate import accumulate
+from muntin.jobs.inputs.materialised import materialise as landing
+from muntin.jobs.inputs.materialised.materialise import land
+from muntin.jobs.inspect.plan import plan
+from muntin.jobs.state.bound import Bound, bind
+from muntin.jobs.state.fingerprint import fingerprint
 from muntin.jobs.upkeep.outdated import outdated
 from muntin.jobs.upkeep.vacuum import vacuum
 from muntin.testing import run_here

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from muntin.cli.place import placed
 from muntin.definition.pipeline import Pipeline
-from muntin.jobs.bound import bind
-from muntin.jobs.quality_notes import note_verdict
-from muntin.jobs.run.run import run
+from muntin.jobs.records.quality_notes import note_verdict
+from muntin.jobs.run import run
+from muntin.jobs.state.bound import bind
 from muntin.tasks import Local
 from tests.end_to_end.hourly import hour
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from muntin.definition.instants import instant_us
-from muntin.jobs.look.status import PipelineStatus, WindowStatus
+from muntin.jobs.inspect.status import PipelineStatus, WindowStatus
 from muntin.jobs.sending.standing import SinkStanding
 from muntin.page.installation import Known
 from muntin.page.views.overview import _of_silence, _of_sinks, _of_unpublished

@@ -13,12 +13,12 @@ import pytest
 
 from muntin import aggregates as agg
 from muntin import read, sources, windows
+from muntin.cli.commands.timeline import plain_timeline
 from muntin.cli.output import plain
 from muntin.cli.text_timeline import text_timeline
-from muntin.cli.timeline import plain_timeline
 from muntin.definition.instants import instant_us
-from muntin.jobs.look.open_count import open_count
-from muntin.jobs.pending import pending_window
+from muntin.jobs.inspect.open_count import open_count
+from muntin.jobs.published.pending import pending_window
 from muntin.page.answers import TABS, answer
 from muntin.page.installation import Known
 from muntin.page.views.explained import no_runs

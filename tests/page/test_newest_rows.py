@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from muntin.jobs.look.newest_rows import newest_rows
+from muntin.jobs.inspect.newest_rows import newest_rows
 from muntin.states.columns import INSTANT
 from muntin.store.store import File, Snapshot
 from tests.case_counts import cases

@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 from muntin import Pipeline, sources, windows
 from muntin.definition.instants import from_us
 from muntin.definition.schedule import Interval
-from muntin.jobs.bound import Bound, bind
-from muntin.jobs.run.accumulate import accumulate
+from muntin.jobs.accumulate.accumulate import accumulate
+from muntin.jobs.state.bound import Bound, bind
 from muntin.store.batch_facts import batches_of
 from muntin.store.paths import QUARANTINE
 from muntin.tasks import Local

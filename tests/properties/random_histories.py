@@ -14,9 +14,9 @@ from muntin.definition.schedule import Schedule
 from muntin.definition.watermark import Marking
 from muntin.engine.tallies import tallies
 from muntin.engine.windows import Combined, still_open
-from muntin.jobs.pending import Pending
-from muntin.jobs.staged_windows import new_entries, note_of
-from muntin.jobs.window_tables import Published
+from muntin.jobs.published.pending import Pending
+from muntin.jobs.published.staged_windows import new_entries, note_of
+from muntin.jobs.published.window_tables import Published
 from muntin.store.paths import digest_of
 from muntin.store.store import Snapshot
 from muntin.timeline.batches import Batches

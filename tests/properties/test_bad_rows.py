@@ -10,7 +10,7 @@ import pytest
 from deltalake import DeltaTable
 
 from muntin import aggregates as agg
-from muntin.jobs.bound import bind
+from muntin.jobs.state.bound import bind
 from tests.end_to_end.hourly import Hourly
 from tests.properties.random_text_files import TEN_PAST, Row, naive_csv, naive_json, random_csv, random_json
 

@@ -14,7 +14,7 @@ import pytest
 
 from muntin import Pipeline, sources, windows
 from muntin.definition.schedule import Interval
-from muntin.jobs.run import bundles
+from muntin.jobs.accumulate import bundles
 from tests.case_counts import cases, some
 from tests.catalogue.aggregates import ROWS
 from tests.properties import random_bundles

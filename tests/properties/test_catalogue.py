@@ -15,7 +15,7 @@ from muntin.aggregates import Aggregate
 from muntin.aggregates.aggregate import sealed
 from muntin.definition.instants import BEFORE_ALL
 from muntin.engine.windows import Combined
-from muntin.sources.lift_sql import lifts_sql
+from muntin.sources.reading.lift_sql import lifts_sql
 from muntin.states.columns import EVENT_TIME, INSTANT, ORDER, ORDINAL
 from muntin.timeline.closing import closing
 from tests.catalogue.aggregates import ROWS

@@ -19,11 +19,11 @@ from muntin.aggregates.aggregate import sealed
 from muntin.aggregates.shared_fields import shared_fields
 from muntin.definition.frame_sets import FrameSet
 from muntin.definition.instants import BEFORE_ALL
-from muntin.sources.duckdb_session import described
-from muntin.sources.lift import states
 from muntin.sources.new_session import connect
-from muntin.sources.sql_types import stored
-from muntin.sources.taken_times import Taken
+from muntin.sources.reading.lift import states
+from muntin.sources.reading.sql_types import stored
+from muntin.sources.reading.taken_times import Taken
+from muntin.sources.sessions.duckdb_session import described
 from muntin.states.columns import INSTANT
 from muntin.timeline.closing import closing
 from tests.case_counts import cases

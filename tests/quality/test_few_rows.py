@@ -11,7 +11,7 @@ import pytest
 
 from muntin.quality import few_rows as of_driver
 from muntin.quality.few_rows import few_rows
-from muntin.quality.staged_frame import staged_frame
+from muntin.quality.spark_frame import spark_frame
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -61,7 +61,8 @@ def test_the_frame_is_that_which_spark_reads(spark: "SparkSession", tmp_path: Pa
         frames = []
         for most in (of_driver.ROWS, 0):
             monkeypatch.setattr(of_driver, "ROWS", most)
-            with staged_frame(spark, files, rows=5) as frame:
+            with spark_frame(spark, files, rows=5) as staged:
+                frame = staged.numbered
                 frames.append((frame.schema.simpleString(), [str(row) for row in frame.collect()], frame.toArrow()))
     finally:
         spark.conf.set("spark.sql.session.timeZone", before)

@@ -9,11 +9,11 @@ import pytest
 
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError, SourceError
-from muntin.jobs.run.definition_sql import check_sql
+from muntin.jobs.schema_check.definition_sql import check_sql
 from muntin.sources import new_session, per_thread
-from muntin.sources.duckdb_session import closed_session, kept_session
 from muntin.sources.new_session import connect
-from muntin.sources.single_expressions import check_expression, check_type
+from muntin.sources.sessions.duckdb_session import closed_session, kept_session
+from muntin.sources.sessions.single_expressions import check_expression, check_type
 from tests.end_to_end.hourly import Hourly
 from tests.properties.laws.saved import PLAIN
 from tests.security.doors import ATTACKS, PLACES, READS, STATEMENTS, TABLE, filled

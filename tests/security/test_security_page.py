@@ -19,10 +19,10 @@ from muntin.cli.main import main
 from muntin.definition.durations import UNITS
 from muntin.definition.schedule import Interval
 from muntin.errors import DefinitionError, StateError
-from muntin.jobs.bound import bind
-from muntin.jobs.look.explain import explain
-from muntin.jobs.run.accumulate import accumulate
-from muntin.jobs.run.finalize import finalize
+from muntin.jobs.accumulate.accumulate import accumulate
+from muntin.jobs.finalize.finalize import finalize
+from muntin.jobs.inspect.explain import explain
+from muntin.jobs.state.bound import bind
 from muntin.laws.states import combined, lifted
 from muntin.sources.new_session import connect
 from muntin.tasks import Local
@@ -165,7 +165,7 @@ def test_nothing_is_published_from_a_file_with_another_digest_than_its_name(tmp_
 
 
 def test_a_shard_reads_no_pickle_of_a_file_that_another_one_checks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from muntin.jobs.shards import shard
+    from muntin.jobs.finalize import shard
 
     made, column = with_pickles(tmp_path, keys=["k"])
     made.run(0)

@@ -11,14 +11,14 @@ import pytest
 from muntin import Pipeline, plan, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError, SourceError
-from muntin.jobs.bound import bind
-from muntin.jobs.definition_note import described, differences
-from muntin.jobs.look.diff import diff
-from muntin.jobs.look.explain import explain
-from muntin.jobs.look.status import status
-from muntin.jobs.reports_table import last_accumulated, manifest
-from muntin.jobs.run import rows_of_others
-from muntin.jobs.run.check import examined
+from muntin.jobs.accumulate import rows_of_others
+from muntin.jobs.check import examined
+from muntin.jobs.inspect.diff import diff
+from muntin.jobs.inspect.explain import explain
+from muntin.jobs.inspect.status import status
+from muntin.jobs.records.reports_table import last_accumulated, manifest
+from muntin.jobs.state.bound import bind
+from muntin.jobs.state.definition_note import described, differences
 from muntin.jobs.upkeep.outdated import outdated, versions
 from muntin.store.delta import DeltaStore
 from muntin.tasks import Local

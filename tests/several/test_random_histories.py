@@ -13,8 +13,8 @@ import pytest
 
 from muntin import aggregates as agg
 from muntin import windows
-from muntin.jobs.bound import bind
-from muntin.jobs.upkeep import compact as compaction
+from muntin.jobs.housekeeping import compact as compaction
+from muntin.jobs.state.bound import bind
 from muntin.store.paths import SharedPath, parse_states_path
 from tests.oracle import judge
 from tests.oracle.kinds import SECOND, Session, Sliding, micros

@@ -6,8 +6,8 @@ from functools import cache
 from muntin import Pipeline, sources, windows
 from muntin import aggregates as agg
 from muntin.definition.instants import instant_us
-from muntin.jobs.bound import Bound
-from muntin.jobs.fingerprint import fingerprint
+from muntin.jobs.state.bound import Bound
+from muntin.jobs.state.fingerprint import fingerprint
 from tests.simulation.rows import Rule
 
 START = datetime(2024, 1, 1, tzinfo=UTC)

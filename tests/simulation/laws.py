@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from muntin.jobs.staging_folders import staged_entries
-from muntin.jobs.window_tables import Published, current, place
+from muntin.jobs.published.staging_folders import staged_entries
+from muntin.jobs.published.window_tables import Published, current, place
 from muntin.store.paths import NOTES, QUARANTINE
 from muntin.timeline.ledger import Entries
 from tests.simulation import contents, source

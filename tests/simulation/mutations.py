@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from muntin.errors import MuntinError
-from muntin.jobs.run import accumulate, finalize, publish
+from muntin.jobs.accumulate import accumulate
+from muntin.jobs.finalize import finalize
+from muntin.jobs.publish import publish
 from muntin.jobs.upkeep import vacuum
 from muntin.timeline import carried
 from muntin.timeline.parts import part_behind

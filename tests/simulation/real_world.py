@@ -17,16 +17,16 @@ import tenacity.nap
 
 from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
-from muntin.jobs import ledger_segments
-from muntin.jobs.bound import Bound, bind
-from muntin.jobs.run.accumulate import accumulate
-from muntin.jobs.run.finalize import finalize
-from muntin.jobs.run.publish import publish
-from muntin.jobs.staging_folders import load_staged
-from muntin.jobs.upkeep import compact
+from muntin.jobs.accumulate.accumulate import accumulate
+from muntin.jobs.finalize.finalize import finalize
+from muntin.jobs.housekeeping import compact
+from muntin.jobs.publish.publish import publish
+from muntin.jobs.published import ledger_segments
+from muntin.jobs.published.staging_folders import load_staged
+from muntin.jobs.published.window_tables import current, place
+from muntin.jobs.state.bound import Bound, bind
 from muntin.jobs.upkeep.promote import promote
 from muntin.jobs.upkeep.vacuum import vacuum
-from muntin.jobs.window_tables import current, place
 from muntin.store.contents import problem_of
 from muntin.store.delta import DeltaStore
 from muntin.tasks import Local

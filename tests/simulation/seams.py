@@ -16,10 +16,17 @@ import pytest
 import tenacity.nap
 
 from muntin.files import paths, readable
-from muntin.jobs import bound, ledger_segments, promotion, staged_windows, state_folders, table_texts, window_files
-from muntin.jobs.listings import of_files
-from muntin.jobs.run import accumulate, finalize, joined_reading, publish, refused_rows_kept, run
-from muntin.jobs.upkeep import compact, vacuum
+from muntin.jobs import run
+from muntin.jobs.accumulate import accumulate
+from muntin.jobs.accumulate.earlier_states import joined_reading
+from muntin.jobs.finalize import finalize
+from muntin.jobs.housekeeping import compact
+from muntin.jobs.inputs.listings import of_files
+from muntin.jobs.publish import publish
+from muntin.jobs.published import ledger_segments, promotion, staged_windows, table_texts, window_files
+from muntin.jobs.quarantine import refused_rows_kept
+from muntin.jobs.state import bound, state_folders
+from muntin.jobs.upkeep import vacuum
 from muntin.store import batch_facts, footers, parquet, shared_files, state
 from muntin.store import contents as store_contents
 from muntin.store import disk as store_disk

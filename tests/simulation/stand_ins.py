@@ -11,12 +11,12 @@ import numpy as np
 from muntin.definition.instants import AFTER_ALL
 from muntin.definition.kinds import Carried
 from muntin.errors import ExpectationsError
-from muntin.jobs.bound import Bound
-from muntin.jobs.listings.listing import Inputs
-from muntin.jobs.run.read_batches import Read
-from muntin.jobs.run.verdicts import record_verdicts
-from muntin.jobs.shards.shard import Shard
-from muntin.jobs.staged_windows import Staged
+from muntin.jobs.accumulate.read_batches import Read
+from muntin.jobs.finalize.shard import Shard
+from muntin.jobs.inputs.listings.listing import Inputs
+from muntin.jobs.published.staged_windows import Staged
+from muntin.jobs.records.verdicts import record_verdicts
+from muntin.jobs.state.bound import Bound
 from muntin.sources.listing import SourceFile
 from muntin.store.disk import write_whole
 from muntin.store.paths import NOTES, QUARANTINE, StatesPath, digest_of, version_of, windows_path

@@ -9,13 +9,13 @@ from typing import Any
 
 from muntin.definition.schedule import Interval
 from muntin.errors import ConflictError
-from muntin.jobs.bound import Bound
-from muntin.jobs.run.accumulate import accumulate
-from muntin.jobs.run.finalize import finalize
-from muntin.jobs.run.publish import publish
-from muntin.jobs.run.run import finish
-from muntin.jobs.staging_folders import load_staged
-from muntin.jobs.upkeep.compact import compact
+from muntin.jobs.accumulate.accumulate import accumulate
+from muntin.jobs.finalize.finalize import finalize
+from muntin.jobs.housekeeping.compact import compact
+from muntin.jobs.publish.finish import finish
+from muntin.jobs.publish.publish import publish
+from muntin.jobs.published.staging_folders import load_staged
+from muntin.jobs.state.bound import Bound
 from muntin.jobs.upkeep.vacuum import vacuum
 from muntin.tasks import Local
 from tests.simulation import laws, source, stand_ins

@@ -10,7 +10,7 @@ import pytest
 from muntin import Pipeline, sinks, windows
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError
-from muntin.jobs.fingerprint import derivation, fingerprint
+from muntin.jobs.state.fingerprint import derivation, fingerprint
 from tests.storage.three_batches import Small
 
 PLAIN = Small(Path("nowhere")).pipeline

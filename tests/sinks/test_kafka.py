@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from muntin import Pipeline, sinks
-from muntin.jobs.bound import bind
+from muntin.jobs.housekeeping import compact as compaction
 from muntin.jobs.sending.send import send
-from muntin.jobs.upkeep import compact as compaction
+from muntin.jobs.state.bound import bind
 from muntin.sinks import kafka_topic as sender
 from muntin.sinks.declaration import KafkaSink
 from tests.case_counts import cases

@@ -20,10 +20,10 @@ from deltalake import DeltaTable
 
 from muntin import Pipeline, read, run, sinks, sources, windows
 from muntin import aggregates as agg
-from muntin.jobs.bound import bind
+from muntin.jobs.housekeeping import compact as compaction
 from muntin.jobs.sending.send import send
 from muntin.jobs.sending.standing import standings
-from muntin.jobs.upkeep import compact as compaction
+from muntin.jobs.state.bound import bind
 from muntin.sinks import postgres as sender
 from muntin.sinks import postgres_sql as sql
 from muntin.sinks.declaration import JdbcSink

@@ -13,9 +13,9 @@ import pyarrow as pa
 import pytest
 
 from muntin import Pipeline, read, sinks
-from muntin.jobs.bound import bind
 from muntin.jobs.sending.notes import Note, read_note, write_note
 from muntin.jobs.sending.send import send
+from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.vacuum import vacuum
 from muntin.sinks.addresses import of_environment
 from muntin.sinks.delivery import Reach

@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 from muntin.errors import ConflictError
-from muntin.jobs.bound import bind
+from muntin.jobs.state.bound import bind
 from muntin.store.delta import DeltaStore
 from muntin.store.store import Change, Snapshot, Store, Texts
 from tests.soak.flow import START, flow
@@ -70,7 +70,7 @@ def raced(folder: Path, dice: Random, *, at_once: int = AT_ONCE, slow: bool = Fa
         ground.run(end=dice.randrange(1, BATCHES))
         ground.write(dice.randrange(BATCHES))
     processes = multiprocessing.get_context("forkserver")
-    processes.set_forkserver_preload(["tests.soak.races", "muntin.jobs.run.finalize_task", "muntin.jobs.run.accumulate_task"])
+    processes.set_forkserver_preload(["tests.soak.races", "muntin.jobs.finalize.finalize_task", "muntin.jobs.accumulate.accumulate_task"])
     told, stretches = processes.Queue(), [sorted(dice.sample(range(BATCHES + 1), 2)) for _ in range(at_once)]
     running = [processes.Process(target=racer, args=(str(folder), *stretch, slow, told)) for stretch in stretches]
     for process in running:

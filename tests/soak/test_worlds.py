@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from muntin.jobs import ledger_segments
-from muntin.jobs.upkeep import compact
+from muntin.jobs.housekeeping import compact
+from muntin.jobs.published import ledger_segments
 from muntin.timeline import ledger
 from tests.case_counts import cases
 from tests.soak.world import World

@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 
 from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
-from muntin.jobs.bound import bind
-from muntin.jobs.upkeep.compact import compact
+from muntin.jobs.housekeeping.compact import compact
+from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.maintain import maintain
 from muntin.tasks import Local
 from tests.properties.equal_values import bitwise

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from muntin import Pipeline, run, sources, windows
 from muntin import aggregates as agg
-from muntin.jobs.run import slot_lift
+from muntin.jobs.accumulate import slot_lift
 from muntin.states import linked
 from muntin.states.dense import fits
 from muntin.states.rows_in_slots import LiftedStates, rows_in_slots

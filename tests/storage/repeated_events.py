@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.definition.schedule import Interval
-from muntin.jobs.bound import Bound, bind
-from muntin.jobs.run.accumulate import accumulate
+from muntin.jobs.accumulate.accumulate import accumulate
+from muntin.jobs.state.bound import Bound, bind
 from muntin.tasks import Local
 from tests.end_to_end.hourly import START, hour
 

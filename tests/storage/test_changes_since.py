@@ -14,11 +14,11 @@ from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError, StateError, VersionGoneError
 from muntin.files.paths import path_of
-from muntin.jobs.bound import bind
-from muntin.jobs.look import changes_since as looked
-from muntin.jobs.upkeep import compact as compaction
-from muntin.jobs.upkeep.compact import compact
-from muntin.jobs.upkeep.expire import expire
+from muntin.jobs.housekeeping import compact as compaction
+from muntin.jobs.housekeeping.compact import compact
+from muntin.jobs.housekeeping.expire import expire
+from muntin.jobs.published import changes_since as looked
+from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.promote import promote, rollback
 from muntin.store.commits import commits_between
 from muntin.store.log_check import commit_path

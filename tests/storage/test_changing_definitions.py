@@ -15,8 +15,8 @@ from deltalake import DeltaTable
 from muntin import Pipeline, read, run, windows
 from muntin import aggregates as agg
 from muntin.errors import StateError
-from muntin.jobs.bound import bind
-from muntin.jobs.promotion import superseded
+from muntin.jobs.published.promotion import superseded
+from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.maintain import maintain
 from muntin.jobs.upkeep.promote import promote, rollback
 from muntin.jobs.upkeep.rebuild import to_rebuild

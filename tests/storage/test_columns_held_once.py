@@ -15,10 +15,10 @@ import pytest
 
 from muntin import Pipeline, read, run, windows
 from muntin import aggregates as agg
-from muntin.jobs.bound import bind
-from muntin.jobs.run import accumulate_bundle, accumulate_split
-from muntin.jobs.upkeep import compact as compaction
-from muntin.jobs.upkeep.compact import compact
+from muntin.jobs.accumulate import accumulate_bundle, accumulate_split
+from muntin.jobs.housekeeping import compact as compaction
+from muntin.jobs.housekeeping.compact import compact
+from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.maintain import maintain
 from muntin.states.held_once import footer_of
 from tests.case_counts import cases

@@ -14,12 +14,12 @@ from deltalake import DeltaTable
 from muntin import Pipeline, read, sources, windows
 from muntin import aggregates as agg
 from muntin.errors import ConflictError, StateError
-from muntin.jobs import ledger_segments
-from muntin.jobs.bound import bind
-from muntin.jobs.run.accumulate import accumulate
-from muntin.jobs.upkeep import compact as compaction
-from muntin.jobs.upkeep.compact import Unit, _units_by_table, compact, crowd, units
-from muntin.jobs.window_tables import place, published
+from muntin.jobs.accumulate.accumulate import accumulate
+from muntin.jobs.housekeeping import compact as compaction
+from muntin.jobs.housekeeping.compact import Unit, _units_by_table, compact, crowd, units
+from muntin.jobs.published import ledger_segments
+from muntin.jobs.published.window_tables import place, published
+from muntin.jobs.state.bound import bind
 from muntin.store.delta import DeltaStore
 from muntin.store.store import File
 from muntin.timeline import ledger

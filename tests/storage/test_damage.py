@@ -9,12 +9,12 @@ import pytest
 
 from muntin import Pipeline, RunReport, read, run, windows
 from muntin.errors import ConflictError, StateError
-from muntin.jobs.bound import bind
-from muntin.jobs.run.accumulate import accumulate
-from muntin.jobs.run.finalize import finalize
-from muntin.jobs.run.publish import publish
+from muntin.jobs.accumulate.accumulate import accumulate
+from muntin.jobs.finalize.finalize import finalize
+from muntin.jobs.publish.publish import publish
+from muntin.jobs.published.window_tables import published
+from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.vacuum import vacuum
-from muntin.jobs.window_tables import published
 from muntin.timeline.ledger import Entries
 from tests.storage.three_batches import HERE, HOUR, OTHER, START, Small
 

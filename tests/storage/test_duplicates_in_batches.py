@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from muntin.jobs.reports_table import last_accumulated
+from muntin.jobs.records.reports_table import last_accumulated
 from tests.case_counts import cases
 from tests.properties.equal_values import bitwise
 from tests.storage.crashing import Crash, Crashing

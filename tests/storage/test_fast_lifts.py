@@ -10,7 +10,7 @@ import pytest
 
 from muntin import aggregates as agg
 from muntin import read, windows
-from muntin.jobs.run import slot_lift
+from muntin.jobs.accumulate import slot_lift
 from muntin.states import linked
 from muntin.states.rows_in_slots import rows_in_slots
 from tests.storage.lifted_rows import AGGREGATES, OF_SEVERAL_ROWS, definition, slots_made, write_rows, written

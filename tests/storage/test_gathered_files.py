@@ -7,9 +7,9 @@ import pytest
 
 from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
-from muntin.jobs.bound import bind
-from muntin.jobs.look.quarantine import quarantined
-from muntin.jobs.pending import accumulated
+from muntin.jobs.inspect.quarantine import quarantined
+from muntin.jobs.published.pending import accumulated
+from muntin.jobs.state.bound import bind
 from muntin.store.paths import QUARANTINE
 from tests.properties.equal_values import bitwise
 from tests.storage.three_batches import HERE, HOUR, START

@@ -13,13 +13,13 @@ import pytest
 from muntin import Pipeline, run
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError, SourceError, StateError
+from muntin.jobs.deduplication.kept_decisions import NAME
+from muntin.jobs.deduplication.known import facts_of_ids
 from muntin.jobs.doctor.diagnosis import diagnose
 from muntin.jobs.doctor.repair import repair
-from muntin.jobs.duplicates.kept_decisions import NAME
-from muntin.jobs.duplicates.known import facts_of_ids
-from muntin.jobs.fingerprint import fingerprint
-from muntin.jobs.reports_table import TABLE
-from muntin.jobs.upkeep import compact as compaction
+from muntin.jobs.housekeeping import compact as compaction
+from muntin.jobs.records.reports_table import TABLE
+from muntin.jobs.state.fingerprint import fingerprint
 from muntin.jobs.upkeep.maintain import maintain
 from muntin.sources import files, kafka, spark, table
 from muntin.store.paths import IDS

@@ -14,8 +14,8 @@ import pytest
 from muntin import aggregates as agg
 from muntin import run, windows
 from muntin.errors import SourceError
-from muntin.jobs.look.quarantine import quarantined
-from muntin.jobs.run import accumulate_task, slot_lift, split_rows
+from muntin.jobs.accumulate import accumulate_task, slot_lift, split_rows
+from muntin.jobs.inspect.quarantine import quarantined
 from muntin.states import linked, met_keys
 from muntin.tasks import Local
 from tests.storage.lifted_rows import AGGREGATES, START, definition, slots_made, write_rows, written

@@ -10,8 +10,8 @@ import pytest
 from muntin import aggregates as agg
 from muntin import read, run
 from muntin.definition.durations import UNITS
-from muntin.jobs.bound import bind
-from muntin.jobs.upkeep import compact
+from muntin.jobs.housekeeping import compact
+from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.maintain import maintain
 from muntin.jobs.upkeep.vacuum import vacuum
 from muntin.store import seen_tables

@@ -26,7 +26,7 @@ def test_a_log_is_read_once_however_many_windows_there_are(tmp_path: Path, monke
         return open_table(path, version)
 
     monkeypatch.setattr(seen_tables, "open_table", counted)
-    monkeypatch.setattr("muntin.jobs.ledger_segments.footer", lambda path: [read.update([path]), footer(path)][1])
+    monkeypatch.setattr("muntin.jobs.published.ledger_segments.footer", lambda path: [read.update([path]), footer(path)][1])
     case.run(1, 1)
     assert [len(published(case.pipeline, name, root=case.root)) for name in ("w0", "w99")] == [2, 1]
     assert max(opened.values(), default=0) <= 1

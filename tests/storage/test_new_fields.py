@@ -13,9 +13,9 @@ import pytest
 
 from muntin import Pipeline, read, run, windows
 from muntin import aggregates as agg
-from muntin.jobs.bound import bind
-from muntin.jobs.run import joined_reading
-from muntin.jobs.run.read_batches import Read
+from muntin.jobs.accumulate.earlier_states import joined_reading
+from muntin.jobs.accumulate.read_batches import Read
+from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.maintain import maintain
 from muntin.jobs.upkeep.outdated import outdated
 from muntin.jobs.upkeep.rebuild import to_rebuild

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from muntin import Pipeline, read, run, windows
-from muntin.jobs.run.finalize_task import finalize_shards
-from muntin.jobs.shards import shard
+from muntin.jobs.finalize import shard
+from muntin.jobs.finalize.finalize_task import finalize_shards
 from muntin.tasks import Local
 from tests.storage.lifted_rows import AGGREGATES, ARRIVED, START, definition, write_rows
 

@@ -26,16 +26,16 @@ from muntin import aggregates as agg
 from muntin.cli.main import main
 from muntin.errors import MuntinError, SourceError, StateError, StorageError
 from muntin.files.paths import AnyPath, path_of, sizes_below
-from muntin.jobs.bound import bind
 from muntin.jobs.doctor.diagnosis import diagnose
 from muntin.jobs.doctor.repair import repair
-from muntin.jobs.fingerprint import fingerprint
-from muntin.jobs.look.status import states_below, status
-from muntin.jobs.reports_table import last_accumulated
+from muntin.jobs.inspect.status import states_below, status
+from muntin.jobs.records.reports_table import last_accumulated
+from muntin.jobs.state.bound import bind
+from muntin.jobs.state.fingerprint import fingerprint
 from muntin.jobs.upkeep.maintain import maintain
 from muntin.jobs.upkeep.outdated import outdated
 from muntin.jobs.upkeep.vacuum import vacuum
-from muntin.sources import fetched_files
+from muntin.sources.sessions import fetched_files
 from tests.object_store import KEY, SECRET, AnyServer, only_of_versitygw
 from tests.storage.three_batches import HERE, HOUR, OTHER, START, Small
 
@@ -55,7 +55,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 from muntin.files.paths import sizes_below
 from muntin.files.readable import readable
-from muntin.quality.staged_frame import staged_frame
+from muntin.quality.spark_frame import spark_frame
 from muntin.spark.session import opened
 from tests.storage.three_batches import Small
 
@@ -65,8 +65,8 @@ with opened("local[*]") as spark:
     # what Great Expectations is given: the files' rows, read by tasks
     found = sizes_below(small.root("spark") / "small/windows/hours")
     tables = {str(path): pq.read_table(readable(path)) for path, *_ in found if path.suffix == ".parquet" and "ledger" not in path.name}
-    with staged_frame(spark, [*tables], rows=1) as frame:
-        rows = frame.drop("__muntin_row").toArrow().to_pylist()
+    with spark_frame(spark, [*tables], rows=1) as frame:
+        rows = frame.numbered.drop("__muntin_row").toArrow().to_pylist()
     assert sorted(map(str, rows)) == sorted(str(row) for table in tables.values() for row in table.to_pylist()), rows
     assert rows
 """

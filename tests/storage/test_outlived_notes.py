@@ -10,10 +10,10 @@ import pyarrow.parquet as pq
 from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.definition.durations import UNITS
-from muntin.jobs.bound import bind
-from muntin.jobs.run.accumulate import accumulate
-from muntin.jobs.run.finalize import finalize
-from muntin.jobs.run.publish import publish
+from muntin.jobs.accumulate.accumulate import accumulate
+from muntin.jobs.finalize.finalize import finalize
+from muntin.jobs.publish.publish import publish
+from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.vacuum import vacuum
 from tests.storage.three_batches import HERE
 

@@ -14,10 +14,10 @@ from deltalake import DeltaTable
 from muntin import Pipeline, plan, read, run, windows
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError, StateError
-from muntin.jobs.adoption import adopt
-from muntin.jobs.bound import Bound, bind
-from muntin.jobs.look.diff import diff
-from muntin.jobs.look.status import states_below
+from muntin.jobs.accumulate.earlier_states.adoption import adopt
+from muntin.jobs.inspect.diff import diff
+from muntin.jobs.inspect.status import states_below
+from muntin.jobs.state.bound import Bound, bind
 from muntin.jobs.upkeep.outdated import versions
 from muntin.jobs.upkeep.promote import promote, rollback
 from muntin.store.delta import DeltaStore

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from muntin.errors import ConflictError, ExpectationsError
-from muntin.jobs.bound import Bound, bind
-from muntin.jobs.run.accumulate import accumulate
-from muntin.jobs.run.finalize import finalize
-from muntin.jobs.run.publish import publish
-from muntin.jobs.run.verdicts import record_verdicts
-from muntin.jobs.staged_windows import Staged
-from muntin.jobs.window_tables import published
+from muntin.jobs.accumulate.accumulate import accumulate
+from muntin.jobs.finalize.finalize import finalize
+from muntin.jobs.publish.publish import publish
+from muntin.jobs.published.staged_windows import Staged
+from muntin.jobs.published.window_tables import published
+from muntin.jobs.records.verdicts import record_verdicts
+from muntin.jobs.state.bound import Bound, bind
 from tests.storage.three_batches import HERE, OTHER, Small
 
 HOUR_US = 3_600_000_000

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from muntin.errors import StateError
-from muntin.jobs.bound import bind
 from muntin.jobs.doctor import disk
 from muntin.jobs.doctor.diagnosis import diagnose
 from muntin.jobs.doctor.repair import repair
+from muntin.jobs.state.bound import bind
 from muntin.store.delta import DeltaStore
 from tests.storage.test_crash_points import same
 from tests.storage.three_batches import HERE, HOUR, OTHER, START, Small

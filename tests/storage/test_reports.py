@@ -9,10 +9,10 @@ import pytest
 
 from muntin.definition.schedule import Interval
 from muntin.errors import ConflictError
-from muntin.jobs import reports_table
-from muntin.jobs.report_files import MANY, telling_of
-from muntin.jobs.reports import Accumulated, ReadFile
-from muntin.jobs.reports_table import TABLE, last_accumulated, record_accumulated
+from muntin.jobs.records import reports_table
+from muntin.jobs.records.report_files import MANY, telling_of
+from muntin.jobs.records.reports import Accumulated, ReadFile
+from muntin.jobs.records.reports_table import TABLE, last_accumulated, record_accumulated
 from muntin.store.delta import DeltaStore
 
 HOUR_US = 3_600_000_000

@@ -19,18 +19,18 @@ import pytest
 from muntin import Pipeline, plan, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError, StateError
-from muntin.jobs.bound import bind
 from muntin.jobs.doctor.diagnosis import diagnose
-from muntin.jobs.kept_states import expired_to
-from muntin.jobs.look.explain import explain
-from muntin.jobs.look.quarantine import quarantined
-from muntin.jobs.look.status import status
-from muntin.jobs.reports_table import last_accumulated
-from muntin.jobs.upkeep import compact as compaction
-from muntin.jobs.upkeep import expire as expiry
+from muntin.jobs.housekeeping import compact as compaction
+from muntin.jobs.housekeeping import expire as expiry
+from muntin.jobs.inspect.explain import explain
+from muntin.jobs.inspect.quarantine import quarantined
+from muntin.jobs.inspect.status import status
+from muntin.jobs.published.kept_states import expired_to
+from muntin.jobs.published.window_tables import published
+from muntin.jobs.records.reports_table import last_accumulated
+from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.maintain import maintain
 from muntin.jobs.upkeep.outdated import outdated
-from muntin.jobs.window_tables import published
 from muntin.store.delta import DeltaStore
 from tests.case_counts import cases
 from tests.properties.equal_values import bitwise
@@ -221,7 +221,7 @@ def test_a_run_removes_what_has_gathered(tmp_path: Path, monkeypatch: pytest.Mon
     """No run writes for one batch: an eighth of `retain` gathers first."""
     chance, long, commits = random.Random(5), Long(tmp_path, retain={"windows": "16h"}), list[str]()
     expire = expiry.expire
-    monkeypatch.setattr("muntin.jobs.run.publish.expire", lambda bound: commits.extend(filter(None, [expire(bound)])))
+    monkeypatch.setattr("muntin.jobs.publish.publish.expire", lambda bound: commits.extend(filter(None, [expire(bound)])))
     for at in range(32):
         long.rewrite(at, chance)
         long.run("state", at, at)
@@ -236,7 +236,7 @@ def test_states_that_long_windows_need_are_looked_at_seldom(tmp_path: Path, monk
     chance, done = random.Random(6), list[str | None]()
     long = Long(tmp_path, retain={"states": "16h"}, kinds={"hours": windows.sliding("12h", step="1h")})
     expire = expiry.expire
-    monkeypatch.setattr("muntin.jobs.run.publish.expire", lambda bound: done.append(expire(bound)))
+    monkeypatch.setattr("muntin.jobs.publish.publish.expire", lambda bound: done.append(expire(bound)))
     for at in range(52):
         long.rewrite(at, chance)
         long.run("state", at, at)

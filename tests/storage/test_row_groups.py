@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 from muntin import BatchReport, Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.errors import SourceError
-from muntin.jobs.bound import bind
-from muntin.jobs.look.quarantine import quarantined
-from muntin.jobs.run import read_split
-from muntin.jobs.run.shares import manifest_of_batch
-from muntin.sources import listing, row_groups
-from muntin.sources.row_groups import Part
+from muntin.jobs.accumulate import read_split
+from muntin.jobs.accumulate.shares import manifest_of_batch
+from muntin.jobs.inspect.quarantine import quarantined
+from muntin.jobs.state.bound import bind
+from muntin.sources import listing
+from muntin.sources.reading import row_groups
+from muntin.sources.reading.row_groups import Part
 from muntin.store.paths import OF_SOURCE
 from tests.properties.equal_values import bitwise
 from tests.storage.three_batches import HERE, HOUR, START

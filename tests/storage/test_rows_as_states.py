@@ -11,7 +11,7 @@ from deltalake import DeltaTable
 from muntin import aggregates as agg
 from muntin import read, windows
 from muntin.definition.frame_sets import frame_sets
-from muntin.jobs.run import accumulate_split, bundle_states
+from muntin.jobs.accumulate import accumulate_split, bundle_states
 from muntin.states.held_once import whole, whole_schema
 from muntin.store.parquet import encoded
 from muntin.store.paths import digest_of

@@ -17,8 +17,8 @@ from muntin import Pipeline, run, sources, windows
 from muntin import aggregates as agg
 from muntin.definition.kinds import Cycle
 from muntin.files.paths import path_of
-from muntin.jobs.look.quarantine import quarantined
-from muntin.jobs.run import accumulate_task, slot_lift, split_rows
+from muntin.jobs.accumulate import accumulate_task, slot_lift, split_rows
+from muntin.jobs.inspect.quarantine import quarantined
 from muntin.sources import listing
 from muntin.states.dense import Dense
 from muntin.states.layout import Layout, Lifted

@@ -13,8 +13,8 @@ import pytest
 
 from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
-from muntin.jobs.bound import bind
-from muntin.jobs.pending import accumulated
+from muntin.jobs.published.pending import accumulated
+from muntin.jobs.state.bound import bind
 from muntin.tasks import Local
 from muntin.windows.session import Session
 

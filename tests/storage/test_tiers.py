@@ -14,13 +14,12 @@ import pytest
 from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.definition.instants import instant_us, label
-from muntin.jobs import tiered
-from muntin.jobs.bound import Bound, bind
-from muntin.jobs.look.late import late
-from muntin.jobs.run import finalize_task
-from muntin.jobs.shards import shard
-from muntin.jobs.shards.tiers import Tiers, tiers_of
-from muntin.jobs.upkeep.tiers import make_tiers
+from muntin.jobs.finalize import finalize_task, shard
+from muntin.jobs.finalize.tiers import Tiers, tiers_of
+from muntin.jobs.inspect.late import late
+from muntin.jobs.state import tiered
+from muntin.jobs.state.bound import Bound, bind
+from muntin.jobs.tiles.tiers import make_tiers
 from muntin.tasks import Local
 from tests import case_counts
 from tests.properties.equal_values import bitwise

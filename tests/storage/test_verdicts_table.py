@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from muntin.jobs import reports_table, verdicts_table
-from muntin.jobs.report_files import MANY
-from muntin.jobs.run import refused_rows_kept
+from muntin.jobs.housekeeping.old_reports import without_verdicts
+from muntin.jobs.quarantine import refused_rows_kept
+from muntin.jobs.records import reports_table, verdicts_table
+from muntin.jobs.records.report_files import MANY
+from muntin.jobs.records.verdicts_table import record_checks
 from muntin.jobs.upkeep.maintain import maintain
-from muntin.jobs.upkeep.old_reports import without_verdicts
-from muntin.jobs.verdicts_table import record_checks
 from muntin.quality.report import Check, QualityReport
 from muntin.store.delta import DeltaStore
 from tests.storage.three_batches import START, Small

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from muntin.errors import StateError
-from muntin.jobs.bound import bind
-from muntin.jobs.run import accumulate_task
-from muntin.jobs.run.same_versions import NAME, versions_here
+from muntin.jobs.accumulate import accumulate_task
+from muntin.jobs.schema_check.same_versions import NAME, versions_here
+from muntin.jobs.state.bound import bind
 from tests.storage.three_batches import Small
 
 

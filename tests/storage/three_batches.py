@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from muntin import Pipeline, RunReport, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.files.paths import AnyPath, path_of
-from muntin.jobs.bound import bind
+from muntin.jobs.state.bound import bind
 from muntin.store.delta import DeltaStore
 from muntin.tasks import Local
 

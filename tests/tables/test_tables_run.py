@@ -14,10 +14,10 @@ from muntin import Pipeline, read, sources, windows
 from muntin import aggregates as agg
 from muntin.cli.main import main
 from muntin.errors import SourceError
-from muntin.jobs.bound import bind
-from muntin.jobs.fingerprint import fingerprint
-from muntin.jobs.look.plan import plan
-from muntin.jobs.run.check import examined
+from muntin.jobs.check import examined
+from muntin.jobs.inspect.plan import plan
+from muntin.jobs.state.bound import bind
+from muntin.jobs.state.fingerprint import fingerprint
 from muntin.jobs.upkeep.outdated import outdated
 from muntin.testing import run_here, windows_of
 from tests.tables.delta_tables import append, dated, without_log_before

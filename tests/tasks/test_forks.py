@@ -5,7 +5,7 @@ import sys
 
 PROGRAM = """
 import subprocess
-from muntin.sources.duckdb_session import kept_session
+from muntin.sources.sessions.duckdb_session import kept_session
 from muntin.tasks import Local
 
 def counted(n):

@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from muntin import Pipeline, aggregates, sources, windows
-from muntin.jobs.look.read import read
-from muntin.jobs.reports import RunReport
-from muntin.jobs.run.run import run
+from muntin.jobs.inspect.read import read
+from muntin.jobs.records.reports import RunReport
+from muntin.jobs.run import run
 from muntin.tasks import Local
 from tests.kafka_broker import Broker, Row
 

@@ -15,10 +15,10 @@ import pytest
 
 from muntin import Pipeline, aggregates, sources
 from muntin.errors import SourceError
-from muntin.jobs.listings import kept_borders
-from muntin.jobs.look.quarantine import quarantined
-from muntin.jobs.look.read import read
-from muntin.jobs.run import accumulate
+from muntin.jobs.accumulate import accumulate
+from muntin.jobs.inputs.listings import kept_borders
+from muntin.jobs.inspect.quarantine import quarantined
+from muntin.jobs.inspect.read import read
 from muntin.jobs.upkeep.outdated import outdated
 from muntin.sources.topics import ranges
 from muntin.sources.topics.messages import messages
@@ -134,7 +134,7 @@ def test_a_topic_that_was_made_again_is_refused(kafka: Broker, tmp_path: Path) -
     other = replace(source, topic=kafka.topic())
     kept_borders_of = kept_borders.table_of(source.topic)
     with (
-        patch("muntin.jobs.listings.kept_borders.table_of", lambda _: kept_borders_of),
+        patch("muntin.jobs.inputs.listings.kept_borders.table_of", lambda _: kept_borders_of),
         pytest.raises(SourceError, match="was made again since its offsets were noted"),
     ):
         ran(pipeline(other), str(tmp_path), 1, 2)

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from muntin.jobs.look.quarantine import quarantined
-from muntin.jobs.run.run import run
+from muntin.jobs.inspect.quarantine import quarantined
+from muntin.jobs.run import run
 from tests.kafka_broker import PASSWORD, USER, Broker
 from tests.topics.orders import hour, ms, order, pipeline, topic_of, totals
 

@@ -10,11 +10,11 @@ import pytest
 
 from muntin import Pipeline, sources, windows
 from muntin import aggregates as agg
-from muntin.jobs.bound import Bound
-from muntin.jobs.run import bundles as limits
-from muntin.jobs.run.accumulate_task import may_bundle, seen
-from muntin.jobs.run.bundles import Bundle, Seen, bundles
-from muntin.jobs.run.shares import Split
+from muntin.jobs.accumulate import bundles as limits
+from muntin.jobs.accumulate.accumulate_task import may_bundle, seen
+from muntin.jobs.accumulate.bundles import Bundle, Seen, bundles
+from muntin.jobs.accumulate.shares import Split
+from muntin.jobs.state.bound import Bound
 from muntin.sources.listing import SourceFile
 from tests.end_to_end.hourly import START, hour
 
@@ -124,11 +124,11 @@ def test_files_that_are_gone_or_damaged_are_read_alone(tmp_path: Path) -> None:
 def test_splits_that_are_read_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert numbers(tmp_path, [PLAIN, PLAIN], only=False) == [None, None]
     assert numbers(tmp_path, [PLAIN, PLAIN], mark_us=5) == [None, None]
-    monkeypatch.setattr("muntin.jobs.run.accumulate_task.SMALL", (tmp_path / "00.parquet").stat().st_size)
+    monkeypatch.setattr("muntin.jobs.accumulate.accumulate_task.SMALL", (tmp_path / "00.parquet").stat().st_size)
     assert numbers(tmp_path, [PLAIN, OTHERS["a column more"], PLAIN]) == [1, None, 1]
-    monkeypatch.setattr("muntin.jobs.run.accumulate_task.MOST_ROWS", 1)
+    monkeypatch.setattr("muntin.jobs.accumulate.accumulate_task.MOST_ROWS", 1)
     assert numbers(tmp_path, [PLAIN, PLAIN.slice(0, 0)]) == [1, 1]
-    monkeypatch.setattr("muntin.jobs.run.accumulate_task.MOST_ROWS", 0)
+    monkeypatch.setattr("muntin.jobs.accumulate.accumulate_task.MOST_ROWS", 0)
     assert numbers(tmp_path, [PLAIN, PLAIN.slice(0, 0)]) == [None, 1]
 
 

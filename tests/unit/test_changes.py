@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from muntin.jobs.change_lines import change_lines
-from muntin.jobs.changes import compared
+from muntin.jobs.published.change_lines import change_lines
+from muntin.jobs.published.changes import compared
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 INSTANT = pa.timestamp("us", tz="UTC")

@@ -15,7 +15,7 @@ from muntin import Pipeline, sources, windows
 from muntin import aggregates as agg
 from muntin.aggregates import Aggregate, Field, Fold
 from muntin.definition.function_marks import mark
-from muntin.jobs.fingerprint import derivation, fingerprint
+from muntin.jobs.state.fingerprint import derivation, fingerprint
 from muntin.laws.states import combined, finished, lifted
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from muntin.sources.cut_csv import cut_csv
-from muntin.sources.cut_rows import lines
 from muntin.sources.dialect import Dialect
+from muntin.sources.reading.cut_csv import cut_csv
+from muntin.sources.reading.cut_rows import lines
 
 OPEN, BEHIND, ALONE = (
     "a quote opens, and none closes it",

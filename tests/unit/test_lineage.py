@@ -9,8 +9,8 @@ import pytest
 from muntin import aggregates as agg
 from muntin import sources, windows
 from muntin.airflow import lineage
-from muntin.jobs.bound import bind
-from muntin.jobs.reports import Accumulated, ReadFile
+from muntin.jobs.records.reports import Accumulated, ReadFile
+from muntin.jobs.state.bound import bind
 from tests.end_to_end.hourly import Hourly
 
 SHAPE = {"keys": ["k"], "windows": {"w": windows.tumbling("30m")}, "aggregates": {"n": agg.count()}}

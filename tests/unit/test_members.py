@@ -9,7 +9,7 @@ import pytest
 
 from muntin.engine.assignment import Assignment
 from muntin.engine.lists.members import members, pieces, sizes_of
-from muntin.engine.lists.ordered import counted, put_together, taken, united
+from muntin.engine.ordered_lists import counted, put_together, taken, united
 from muntin.engine.reduce.python_objects import Algebra, combinations
 from muntin.errors import SourceError
 

@@ -13,7 +13,7 @@ from muntin.airflow.place import home_of, root_of
 from muntin.cli.options import folder
 from muntin.definition.relative_paths import local
 from muntin.errors import DefinitionError
-from muntin.jobs.state_folders import state_folders
+from muntin.jobs.state.state_folders import state_folders
 
 START = datetime(2024, 1, 1, 23, tzinfo=UTC)
 STORES = ("s3://bucket/data", "gs://bucket", "abfss://c@account.dfs.core.windows.net/x")

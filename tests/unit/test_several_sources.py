@@ -11,8 +11,8 @@ from muntin import aggregates as agg
 from muntin.definition.instants import BEFORE_ALL
 from muntin.definition.watermark import Marking
 from muntin.errors import DefinitionError
-from muntin.jobs.definition_note import described, differences
-from muntin.jobs.fingerprint import fingerprint
+from muntin.jobs.state.definition_note import described, differences
+from muntin.jobs.state.fingerprint import fingerprint
 from muntin.timeline.batches import Batches
 from muntin.timeline.closing import watermarks
 from tests.several.shop import START

@@ -11,12 +11,12 @@ from muntin.aggregates.elements import elementwise
 from muntin.aggregates.extremes import bottom_n, max, min, range, top_n  # noqa: A004 - the names in SQL and in the contract
 from muntin.aggregates.grouping import by
 from muntin.aggregates.logic import all_of, any_of
-from muntin.aggregates.merging import Merge, merge
 from muntin.aggregates.moments import stddev, variance
 from muntin.aggregates.order import any_value, first, first_k, last, last_k
 from muntin.aggregates.over_time import counter_rate, longest_silence, state_duration, time_weighted_mean
 from muntin.aggregates.own import apply, own
 from muntin.aggregates.pairs import correlation, covariance, linear_trend
+from muntin.aggregates.parts.merging import Merge, merge
 from muntin.aggregates.products import geometric_mean, harmonic_mean, product
 from muntin.aggregates.shape import kurtosis, skewness
 from muntin.aggregates.sketches import approx_count_distinct, approx_quantiles, approx_top_k, theta

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, TypedDict
 
-from muntin.aggregates.lifts import Narrowed, OfNothing
+from muntin.aggregates.parts.lifts import Narrowed, OfNothing
 from muntin.definition.expressions import expression, stem
 from muntin.definition.function_marks import mark
 from muntin.errors import DefinitionError
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from muntin.aggregates.algebra import Monoid
-    from muntin.aggregates.lifts import Expression, Lift, PerGroup
+    from muntin.aggregates.parts.lifts import Expression, Lift, PerGroup
 
 
 class About(TypedDict, total=False):

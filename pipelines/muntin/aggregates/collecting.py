@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from muntin.aggregates.aggregate import Aggregate, Field
 from muntin.aggregates.distribution import counts_of
-from muntin.aggregates.listing import NEWEST, Listed, checked_limit, items
+from muntin.aggregates.parts.listing import NEWEST, Listed, checked_limit, items
 from muntin.definition.expressions import expression
 from muntin.errors import DefinitionError
 from muntin.states.columns import ORDER
@@ -45,7 +45,7 @@ def _values(times: pa.Array, values: pa.Array) -> pa.Array:  # noqa: ARG001 - fi
 
 def _first_ones(limit: int | None) -> Callable[..., pa.Array]:
     def once(times: pa.Array, values: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
-        from muntin.engine.lists import ordered as lists
+        from muntin.engine import ordered_lists as lists
 
         return lists.once(values, limit)
 
@@ -119,7 +119,7 @@ def _between(separator: str, *, distinct: bool) -> Callable[..., pa.Array]:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        from muntin.engine.lists import ordered as lists
+        from muntin.engine import ordered_lists as lists
 
         texts = lists.once(values, None) if distinct else values
         some = pc.greater(texts.value_lengths(), 0)
@@ -141,6 +141,6 @@ def to_map(key: str, value: str, *, where: str | None = None, **about: Unpack[Ab
 
 
 def _mapped(keys: pa.Array, times: pa.Array, values: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
-    from muntin.engine.lists.ordered import mapped
+    from muntin.engine.ordered_lists import mapped
 
     return mapped(keys, values)

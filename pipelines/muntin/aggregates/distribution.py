@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from muntin.aggregates.aggregate import Aggregate, Field
 from muntin.aggregates.algebra import SUM
-from muntin.aggregates.listing import COUNTED
+from muntin.aggregates.parts.listing import COUNTED
 from muntin.definition.expressions import expression
 from muntin.errors import DefinitionError
 
@@ -52,7 +52,7 @@ def _doubles_of(x: str) -> Field:
 
 
 def _map(values: pa.Array, counts: pa.Array) -> pa.Array:
-    from muntin.engine.lists.ordered import mapped
+    from muntin.engine.ordered_lists import mapped
 
     return mapped(values, counts)
 
@@ -169,7 +169,7 @@ def _side_by_side(*counts: pa.Array) -> pa.Array:
     import numpy as np
     import pyarrow as pa
 
-    from muntin.engine.lists.ordered import listed
+    from muntin.engine.ordered_lists import listed
 
     table = np.column_stack([count.to_numpy(zero_copy_only=False) for count in counts]).astype(np.int64)
     return listed(np.full(len(table), len(counts)), pa.array(table.ravel()))

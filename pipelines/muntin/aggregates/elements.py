@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from muntin.aggregates.aggregate import Aggregate, Field, check_inner
 from muntin.aggregates.grouping import asked_of, grouped
-from muntin.aggregates.lifts import Elements, OfElement, depth
+from muntin.aggregates.parts.lifts import Elements, OfElement, depth
 from muntin.definition.expressions import expression
 from muntin.errors import DefinitionError
 

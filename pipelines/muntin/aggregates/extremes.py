@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from muntin.aggregates.aggregate import Aggregate, Field
 from muntin.aggregates.algebra import Select
-from muntin.aggregates.listing import GATHER, Listed
+from muntin.aggregates.parts.listing import GATHER, Listed
 from muntin.definition.expressions import expression
 from muntin.definition.plain_lifts import Plain
 from muntin.errors import DefinitionError
@@ -38,7 +38,7 @@ def _itself(value: pa.Array) -> pa.Array:
 
 
 def _list(value: pa.Array) -> pa.Array:
-    from muntin.engine.lists.ordered import filled
+    from muntin.engine.ordered_lists import filled
 
     return filled(value)
 

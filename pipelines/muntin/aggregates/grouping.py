@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from muntin.aggregates.aggregate import Aggregate, Field, check_inner
-from muntin.aggregates.lifts import PerGroup
+from muntin.aggregates.parts.lifts import PerGroup
 from muntin.definition.expressions import expression
 from muntin.errors import DefinitionError
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from muntin.aggregates.aggregate import About
     from muntin.aggregates.algebra import Columns
-    from muntin.aggregates.lifts import Elements, Expression
+    from muntin.aggregates.parts.lifts import Elements, Expression
     from muntin.engine.assignment import Assignment
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from muntin.aggregates.aggregate import Aggregate, Field
 from muntin.aggregates.algebra import Fold
-from muntin.aggregates.moment_lifts import counted_columns, doubles
+from muntin.aggregates.parts.moment_lifts import counted_columns, doubles
 from muntin.definition.expressions import expression
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from muntin.aggregates.aggregate import Aggregate, Field
 from muntin.aggregates.algebra import Select
 from muntin.aggregates.extremes import some
-from muntin.aggregates.listing import GATHER, Listed
+from muntin.aggregates.parts.listing import GATHER, Listed
 from muntin.definition.expressions import expression
 from muntin.definition.plain_lifts import Plain
 from muntin.states.columns import ORDER, ORDINAL
@@ -30,7 +30,7 @@ def _value(time: pa.Array, value: pa.Array) -> pa.Array:  # noqa: ARG001 - finis
 
 
 def _list(time: pa.Array, value: pa.Array) -> pa.Array:  # noqa: ARG001 - finish gets every part
-    from muntin.engine.lists.ordered import filled
+    from muntin.engine.ordered_lists import filled
 
     return filled(value)
 

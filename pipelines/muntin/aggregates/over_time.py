@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, get_args
 
 from muntin.aggregates.aggregate import Aggregate, Field
-from muntin.aggregates.listing import GATHER, Listed
+from muntin.aggregates.parts.listing import GATHER, Listed
 from muntin.definition.expressions import expression
 from muntin.errors import DefinitionError
 from muntin.states.columns import EVENT_TIME, ORDINAL

@@ -10,8 +10,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from muntin.aggregates.aggregate import Aggregate, Field
-from muntin.aggregates.listing import Listed, items
-from muntin.aggregates.objects import Objects, plain
+from muntin.aggregates.parts.listing import Listed, items
+from muntin.aggregates.parts.objects import Objects, plain
 from muntin.definition.expressions import expression
 from muntin.definition.function_marks import mark
 from muntin.errors import DefinitionError

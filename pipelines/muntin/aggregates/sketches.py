@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from muntin.aggregates.aggregate import Aggregate, Field
 from muntin.aggregates.distribution import fraction
 from muntin.aggregates.extremes import min as least
-from muntin.aggregates.sketch_states import Sketches
+from muntin.aggregates.parts.sketch_states import Sketches
 from muntin.definition.expressions import expression
 from muntin.errors import DefinitionError
 
@@ -131,7 +131,7 @@ def _most_frequent(k: int) -> Callable[[pa.Array, pa.Array], pa.Array]:
         import pyarrow as pa
         from datasketches import frequent_strings_sketch
 
-        from muntin.engine.lists.ordered import listed
+        from muntin.engine.ordered_lists import listed
         from muntin.engine.reduce.frequent_items import top, values_of
 
         rows = [top(frequent_strings_sketch.deserialize(sketch), k) for sketch in sketches.to_pylist()]

@@ -113,7 +113,7 @@ def _in_backfill(context: Mapping[str, Any]) -> InBackfill:
 def _facts(at: Any, context: Mapping[str, Any], *, failed: bool) -> Run:  # noqa: ANN401 - a place
     """The facts of a run: from its error, or from what the task `publish` returned."""
     from muntin.jobs.alerting import gathered
-    from muntin.jobs.run.batch_reports import batch_reports
+    from muntin.jobs.records.batch_reports import batch_reports
 
     link = str(context["ti"].log_url)
     if failed:

@@ -13,7 +13,7 @@ from muntin.airflow.spark import CONNECTION
 from muntin.definition.extras import need
 from muntin.definition.relative_paths import known
 from muntin.errors import DefinitionError
-from muntin.jobs.spark_needed import spark_needed
+from muntin.jobs.publish.spark_needed import rows_need_spark
 from muntin.sources import WindowSource
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def airflow_dag(
     """
     need("airflow")
     known(str(root or ""), "root")
-    if spark is None and (what := spark_needed(pipeline)):
+    if spark is None and (what := rows_need_spark(pipeline)):
         raise DefinitionError(f"airflow_dag({pipeline.name}, spark=None): {what} needs Spark; leave spark= out")
     from airflow.sdk import DAG
 

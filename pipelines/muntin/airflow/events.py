@@ -22,7 +22,7 @@ def announced(place: Place, own: Mapping[str, Sequence[int]]) -> dict[str, Any]:
 
     `own`: window -> starts of the batches that the run itself published.
     """
-    from muntin.jobs.announcements import untold
+    from muntin.jobs.records.announcements import untold
 
     return {
         window: {"published": spelled(each.starts), "table": each.table, "number": each.number}
@@ -32,7 +32,7 @@ def announced(place: Place, own: Mapping[str, Sequence[int]]) -> dict[str, Any]:
 
 def extras(place: Place, result: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Window -> the `extra` of its asset event. `result`: what the task publish returns."""
-    from muntin.jobs.window_tables import table_of
+    from muntin.jobs.published.window_tables import table_of
 
     return {
         window: {
@@ -50,6 +50,6 @@ def extras(place: Place, result: Mapping[str, Any]) -> dict[str, dict[str, Any]]
 
 def acknowledge(place: Place, result: Mapping[str, Any]) -> None:
     """Note that the events were emitted. Only to be called when Airflow has them. `result`: what the task publish returned."""
-    from muntin.jobs.announcements import acknowledge as note
+    from muntin.jobs.records.announcements import acknowledge as note
 
     note(place.bound, {window: {name: each[name] for name in ("table", "number")} for window, each in result["announced"].items()})

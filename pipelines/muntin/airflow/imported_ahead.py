@@ -30,9 +30,9 @@ MODULES = (
     "muntin.airflow.dag",
     "muntin.airflow.tasks",
     "muntin.airflow.timetable",
-    "muntin.jobs.run.run",
-    "muntin.jobs.run.accumulate_task",
-    "muntin.jobs.run.finalize_task",
+    "muntin.jobs.run",
+    "muntin.jobs.accumulate.accumulate_task",
+    "muntin.jobs.finalize.finalize_task",
     "muntin.quality.validation",
 )
 """With what they import in turn: pandas, Arrow, DuckDB, Delta. None starts a thread that a fork would miss."""

@@ -18,8 +18,8 @@ from muntin.files.paths import path_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from muntin.jobs.bound import Bound
-    from muntin.jobs.reports import Accumulated
+    from muntin.jobs.records.reports import Accumulated
+    from muntin.jobs.state.bound import Bound
 
 MOST = 50
 """So many files are named one by one, else their folders: Airflow takes a hundred addresses of a task."""
@@ -33,7 +33,7 @@ def accumulated(bound: Bound, batches: Sequence[Accumulated], task: Any) -> None
 
 def published(bound: Bound, windows: Iterable[str], task: Any) -> None:  # noqa: ANN401 - Airflow's operator
     """What the task `publish` read and wrote: nothing if no window was published."""
-    from muntin.jobs.window_tables import table_of
+    from muntin.jobs.published.window_tables import table_of
 
     if tables := [table_of(bound, window) for window in windows]:
         _collect(task, _states(bound), tables)
@@ -41,7 +41,7 @@ def published(bound: Bound, windows: Iterable[str], task: Any) -> None:  # noqa:
 
 def _sources(bound: Bound, batches: Sequence[Accumulated]) -> list[str]:
     """The table of the upstream's windows, the Delta table or the topic; else files, else their folders. What Spark reads is not known."""
-    from muntin.jobs.upstream import upstream
+    from muntin.jobs.inputs.upstream import upstream
     from muntin.sources import KafkaSource, SparkSource, TableSource, WindowSource
 
     match bound.source:

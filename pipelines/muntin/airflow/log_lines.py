@@ -12,8 +12,8 @@ from muntin.quality.verdict_lines import verdict_lines
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from muntin.jobs.reports import Accumulated, BatchReport
-    from muntin.jobs.staged_windows import Staged
+    from muntin.jobs.published.staged_windows import Staged
+    from muntin.jobs.records.reports import Accumulated, BatchReport
 
 
 def accumulated(batch: Accumulated, *, changed: bool) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from muntin.jobs.metrics import Metric
+    from muntin.jobs.records.metrics import Metric
 
 log = logging.getLogger("muntin")
 
@@ -27,7 +27,7 @@ def _send(metric: Metric) -> None:
     from airflow.sdk.configuration import conf
     from airflow.sdk.observability import stats
 
-    from muntin.jobs.metrics import KINDS
+    from muntin.jobs.records.metrics import KINDS
 
     send = stats.incr if KINDS[metric.name].type == "counter" else stats.gauge
     send(metric.name, metric.value, tags=metric.labels)

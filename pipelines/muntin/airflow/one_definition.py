@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from muntin.airflow.place import Place
-    from muntin.jobs.bound import Bound
+    from muntin.jobs.state.bound import Bound
 
 KEY = "definition"
 

@@ -58,7 +58,7 @@ def _made() -> Any:  # noqa: ANN401 - an application
     from muntin.airflow.page_facts import definition_files, runs_that_published
     from muntin.airflow.page_rights import enter, may_see
     from muntin.definition.instants import instant_us
-    from muntin.jobs.reports_table import utc_now
+    from muntin.jobs.records.reports_table import utc_now
     from muntin.page.app import page_app
     from muntin.page.installation import Installation
 

@@ -11,7 +11,7 @@ from muntin.airflow.storage import let_connect, let_reach
 from muntin.definition.instants import instant_us
 from muntin.definition.relative_paths import at_home
 from muntin.errors import DefinitionError
-from muntin.jobs.home import dags_holder, named_home, root_of
+from muntin.jobs.state.home import dags_holder, named_home, root_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline
     from muntin.definition.schedule import Interval
     from muntin.files.paths import AnyPath
-    from muntin.jobs.bound import Bound
+    from muntin.jobs.state.bound import Bound
 
 __all__ = ["END", "START", "Place", "home_of", "interval_of", "place_of", "root_of"]
 START, END = "interval_start", "interval_end"
@@ -40,7 +40,7 @@ def place_of(pipeline: Pipeline, context: Mapping[str, Any], root: str | AnyPath
         DefinitionError: the run has no data interval, or one that the schedule does not have.
         StateError: the state folder is another pipeline's, or cannot be made.
     """
-    from muntin.jobs.bound import bind
+    from muntin.jobs.state.bound import bind
 
     home = home_of(context["dag"].fileloc)
     place = root_of(home, root)

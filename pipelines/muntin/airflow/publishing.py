@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from muntin.airflow.place import Place
-    from muntin.jobs.changes import Changes
-    from muntin.jobs.metrics import Metric
-    from muntin.jobs.reports import BatchReport
+    from muntin.jobs.published.changes import Changes
+    from muntin.jobs.records.metrics import Metric
+    from muntin.jobs.records.reports import BatchReport
     from muntin.tasks import Runner
 
     Again = Callable[[], AbstractContextManager[Runner]]
@@ -52,9 +52,9 @@ def publish(
         earlier run ended before it told; `reports`: those of validation, if the definition declares alerts; `sinks`: what became of
         them, a line each, if it declares sinks.
     """
-    from muntin.jobs.announcements import begin
-    from muntin.jobs.metrics import of_publishing
-    from muntin.jobs.reports_table import utc_now
+    from muntin.jobs.records.announcements import begin
+    from muntin.jobs.records.metrics import of_publishing
+    from muntin.jobs.records.reports_table import utc_now
     from muntin.jobs.upkeep.rebuild import left_behind
 
     check_same(place, accumulated)
@@ -81,9 +81,9 @@ def publish(
 
 def _publish(place: Place, staged: Mapping[str, Any], quality: Quality, again: Again) -> tuple[Published, Holes, Quality]:
     """The published batches by window, the missing intervals, and the reports of validation."""
-    from muntin.jobs.promotion import promote_complete
-    from muntin.jobs.run.publish import publish as commit
-    from muntin.jobs.staging_folders import load_staged
+    from muntin.jobs.publish.publish import publish as commit
+    from muntin.jobs.published.promotion import promote_complete
+    from muntin.jobs.published.staging_folders import load_staged
 
     done: dict[str, Sequence[int]] = {}
     if staged["folder"] is None:
@@ -105,7 +105,7 @@ def _log_promoted(windows: Sequence[str]) -> None:
 
 
 def _log_changes(window: str, changes: Changes) -> None:
-    from muntin.jobs.change_lines import change_lines
+    from muntin.jobs.published.change_lines import change_lines
 
     for line in change_lines(window, [changes]):
         log.info(line)
@@ -113,7 +113,7 @@ def _log_changes(window: str, changes: Changes) -> None:
 
 def _again(place: Place, folder: str, done: Published, again: Again) -> tuple[Published, Holes, Quality]:
     """Finalize, validate and publish again, until no other run publishes in between."""
-    from muntin.jobs.run.run import finish
+    from muntin.jobs.publish.finish import finish
 
     place.bound.store.discard(folder)
     with again() as runner:
@@ -131,8 +131,8 @@ def _again(place: Place, folder: str, done: Published, again: Again) -> tuple[Pu
 def _record(place: Place, starts: Sequence[int], *, changed: bool) -> list[BatchReport]:
     """Record the reports of these batches, and return them."""
     from muntin.definition.schedule import Interval
-    from muntin.jobs.reports_table import record_published, utc_now
-    from muntin.jobs.run.batch_reports import batch_reports
+    from muntin.jobs.records.batch_reports import batch_reports
+    from muntin.jobs.records.reports_table import record_published, utc_now
 
     own = place.interval
     intervals = [Interval(start, place.bound.pipeline.intervals.after(start)) for start in starts]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from muntin.files.connections import Connection
-    from muntin.jobs.bound import Bound
+    from muntin.jobs.state.bound import Bound
     from muntin.tasks import Runner
 
 log = logging.getLogger("muntin")

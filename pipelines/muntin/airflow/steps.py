@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from muntin.airflow.place import Place
-    from muntin.jobs.reports import Accumulated
+    from muntin.jobs.records.reports import Accumulated
     from muntin.tasks import Runner
 
 log = logging.getLogger("muntin")
@@ -21,7 +21,7 @@ log = logging.getLogger("muntin")
 
 def check(place: Place) -> None:
     """See that the interval's files are there, and that the definition and its suites fit."""
-    from muntin.jobs.run.check import check as try_out
+    from muntin.jobs.check import check as try_out
 
     try_out(place.bound, [place.interval])
 
@@ -37,10 +37,10 @@ def accumulate(place: Place, runner: Runner, told: Callable[[Sequence[Accumulate
     Returns:
         JSON-able: the interval, its counts of rows, whether its source has changed, and the definition.
     """
-    from muntin.jobs.adoption import adopt
-    from muntin.jobs.news import news
-    from muntin.jobs.reports_table import record_accumulated, utc_now
-    from muntin.jobs.run.accumulate import accumulate as read
+    from muntin.jobs.accumulate.accumulate import accumulate as read
+    from muntin.jobs.accumulate.earlier_states.adoption import adopt
+    from muntin.jobs.inputs.source_changes import news
+    from muntin.jobs.records.reports_table import record_accumulated, utc_now
     from muntin.jobs.upkeep.rebuild import by_itself
 
     adopt(place.bound)
@@ -73,7 +73,7 @@ def finalize(place: Place, runner: Runner, accumulated: Mapping[str, Any]) -> di
     Raises:
         DefinitionError: the definition is another one than that of the task accumulate; so do the tasks after this.
     """
-    from muntin.jobs.run.finalize import finalize as stage
+    from muntin.jobs.finalize.finalize import finalize as stage
 
     check_same(place, accumulated)
     staged = stage(place.bound, runner, [place.interval.start_us])
@@ -88,9 +88,9 @@ def validate(place: Place, runner: Runner, staged: Mapping[str, Any]) -> list[di
     Raises:
         ExpectationsError: a critical expectation failed.
     """
-    from muntin.jobs.run.publish import is_stale
-    from muntin.jobs.run.validate import validate_staged
-    from muntin.jobs.staging_folders import load_staged
+    from muntin.jobs.publish.publish import is_stale
+    from muntin.jobs.publish.validate import validate_staged
+    from muntin.jobs.published.staging_folders import load_staged
 
     check_same(place, staged)
     if staged["folder"] is None:

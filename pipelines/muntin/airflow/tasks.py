@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
-    from muntin.jobs.reports import Accumulated
+    from muntin.jobs.records.reports import Accumulated
 
 
 def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | AnyPath | None, spark: str | None) -> None:
@@ -52,7 +52,7 @@ def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | AnyPath | None, spark
 
     def accumulate(spark: SparkSession | None = None, **context: Any) -> dict[str, Any]:  # noqa: ANN401 - Airflow's
         """Read the interval's events into states."""
-        from muntin.jobs.metrics import of_reading
+        from muntin.jobs.records.metrics import of_reading
 
         at = place(context)
 

@@ -8,7 +8,7 @@ from muntin.definition.pipeline import Pipeline
 from muntin.definition.spelling import did_you_mean
 from muntin.errors import DefinitionError
 from muntin.files.near import near
-from muntin.jobs.definition_files import run_file
+from muntin.jobs.state.definition_files import run_file
 
 
 def load_pipeline(file: Path, name: str | None = None) -> Pipeline:

@@ -23,7 +23,7 @@ def exported() -> Iterator[None]:
         print("metrics: not sent: OpenTelemetry is not installed: pip install 'muntin[metrics]'", file=sys.stderr)
         yield
         return
-    from muntin.jobs.telemetry import to_meter
+    from muntin.jobs.records.telemetry import to_meter
 
     provider = MeterProvider([PeriodicExportingMetricReader(OTLPMetricExporter())], shutdown_on_exit=False)
     try:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from muntin.cli import (
+from muntin.cli.commands import (
     backfill,
     changes,
     check,

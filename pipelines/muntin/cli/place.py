@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from muntin.cli.definition import load_pipeline
 from muntin.cli.light_arrow import without_pandas
 from muntin.definition.relative_paths import at_home
-from muntin.jobs import home
+from muntin.jobs.state import home
 
 if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline

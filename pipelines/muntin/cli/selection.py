@@ -40,9 +40,9 @@ def selected(
         NoSuchKeyError: no published window has one of the values, at any time.
         StateError: there is no state.
     """
-    from muntin.jobs.look.read import read
-    from muntin.jobs.look.unknown import no_window
-    from muntin.jobs.state_folders import bind_existing
+    from muntin.jobs.inspect.read import read
+    from muntin.jobs.inspect.unknown import no_window
+    from muntin.jobs.state.state_folders import bind_existing
 
     if window not in pipeline.windows:
         raise no_window(pipeline, window)
@@ -74,7 +74,7 @@ def one_key(pipeline: "Pipeline", keys: Sequence[str]) -> list[str | None]:
 
 def key_hint(pipeline: "Pipeline", window: str, root: "AnyPath", key: Sequence[str | None]) -> str:
     """What the published windows have where none of them has a value of a key; "" where some has each."""
-    from muntin.jobs.look.read import read
+    from muntin.jobs.inspect.read import read
 
     table = read(pipeline, window, root=root, columns=[*pipeline.keys])
     try:

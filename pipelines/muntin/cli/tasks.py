@@ -9,15 +9,15 @@ if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline
 
 
-def say_where(pipeline: "Pipeline", spark: str | None) -> None:
+def say_where(pipeline: "Pipeline", spark: str | None, *, validate: bool) -> None:
     """Say on stderr where tasks run; nothing in quiet.
 
     Raises:
-        DefinitionError: `spark` is no address of Spark.
+        DefinitionError: `spark` is no address of Spark, or a suite cannot be read.
     """
-    from muntin.jobs.spark_needed import spark_needed
+    from muntin.jobs.publish.spark_needed import spark_needed
     from muntin.tasks import place_of
 
-    place = place_of(spark, needed=spark_needed(pipeline))
+    place = place_of(spark, needed=spark_needed(pipeline, validate=validate))
     if not is_quiet():
         print(f"{pipeline.name}: tasks run {place}", file=sys.stderr)

@@ -14,7 +14,7 @@ from muntin.aggregates import Sum
 from muntin.errors import DefinitionError, LawError
 from muntin.laws.examples import rows_of, triples
 from muntin.laws.states import combined, finished, lifted, ranges
-from muntin.sources.duckdb_session import said
+from muntin.sources.sessions.duckdb_session import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -11,11 +11,11 @@ import pyarrow as pa
 
 from muntin.aggregates.aggregate import sealed
 from muntin.engine.assignment import Assignment
-from muntin.sources.duckdb_session import described
-from muntin.sources.lift_sql import lifts_sql
 from muntin.sources.new_session import connect
-from muntin.sources.scan import quoted
-from muntin.sources.sql_types import stored, stored_type
+from muntin.sources.reading.lift_sql import lifts_sql
+from muntin.sources.reading.scan import quoted
+from muntin.sources.reading.sql_types import stored, stored_type
+from muntin.sources.sessions.duckdb_session import described
 from muntin.states.columns import EVENT_TIME, INSTANT, ORDER, ORDINAL, SOURCE_ROWS
 from muntin.states.keys import contiguous
 

@@ -6,7 +6,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from muntin.errors import DefinitionError
-from muntin.jobs.look.some_windows import Asked
+from muntin.jobs.inspect.some_windows import Asked
 from muntin.page.address import instant_of, key_of, key_query, number, place_of, query
 from muntin.page.html import instant, page
 from muntin.page.pictures.results import results_picture

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from muntin.definition.relative_paths import at_home
 from muntin.errors import DefinitionError, StateError
-from muntin.jobs.definition_files import run_file_once
-from muntin.jobs.home import dags_holder, named_home, root_of
-from muntin.jobs.state_folders import state_folders
+from muntin.jobs.state.definition_files import run_file_once
+from muntin.jobs.state.home import dags_holder, named_home, root_of
+from muntin.jobs.state.state_folders import state_folders
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

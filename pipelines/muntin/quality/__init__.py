@@ -1,14 +1,15 @@
 """Quality: staged windows are held against a suite of expectations before anyone can read them.
 
     suite = load_suite("expectations/flights_last_6_hours.json")
-    report = validate(spark, suite, files=staged, window="last_6_hours", keys=["origin"], rows=216)
+    report = validate(None, suite, files=staged, window="last_6_hours", keys=["origin"], rows=216)
     report.raise_if_critical()
 
-Importing this package imports neither Spark nor Great Expectations; `validate` does.
+With a session of Spark instead of None, Spark judges. Importing this package imports neither Spark nor Great Expectations.
 """
 
 from muntin.quality.errors import ExpectationsFailed, SuiteError
 from muntin.quality.report import Check, QualityReport
+from muntin.quality.spark_alone import needs_spark
 from muntin.quality.suite import Expectation, Severity, Suite, load_suite
 from muntin.quality.validation import validate
 
@@ -21,5 +22,6 @@ __all__ = [
     "Suite",
     "SuiteError",
     "load_suite",
+    "needs_spark",
     "validate",
 ]

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import gc
 import logging
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from muntin.quality.errors import SuiteError
+from muntin.quality.frame import ROW_NUMBER
 from muntin.quality.later import imported_later
-from muntin.quality.staged_frame import ROW_NUMBER
 from muntin.quality.suite import near
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from pyspark.sql import DataFrame, SparkSession
-
+    from muntin.quality.frame import Frame
     from muntin.quality.suite import Expectation, Suite
 
 SELDOM_USED = ("altair", "scipy.sparse", "scipy.stats")
@@ -27,11 +28,11 @@ NUMBERS = {"result_format": "SUMMARY"}
 NUMBERS_AND_ROWS = {
     "result_format": "SUMMARY",
     "partial_unexpected_count": MAX_ROWS,
-    "unexpected_index_column_names": [ROW_NUMBER],
-    "exclude_unexpected_values": True,
     "return_unexpected_index_query": False,
 }
 QUERIED_ROWS = {"result_format": "COMPLETE"}
+SECOND_LOOKS: dict[str, Mapping[str, object]] = {"rows": NUMBERS_AND_ROWS, "query": QUERIED_ROWS, "table": NUMBERS}
+"""Kind of expectation -> the form of the result if it fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +54,23 @@ def imported() -> Any:  # noqa: ANN401 - a module
     logger = logging.getLogger("great_expectations")
     if logger.level == logging.NOTSET:
         logger.setLevel(logging.WARNING)
-    with imported_later(*SELDOM_USED):
+    with imported_later(*SELDOM_USED), _garbage_kept():
         import great_expectations
 
     logger.getChild("data_context.types.base").setLevel(logger.level)  # it sets itself to INFO
     return great_expectations
+
+
+@contextmanager
+def _garbage_kept() -> Iterator[None]:
+    """Collect no garbage in the block: an import of a thousand modules makes none, and a fifth of its time went there."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def build(suite: Suite) -> tuple[Any, ...]:
@@ -110,21 +123,21 @@ def row_numbers(result: Mapping[str, Any]) -> tuple[int, ...]:
     named = result.get("partial_unexpected_index_list") or result.get("details", {}).get("unexpected_rows") or []
     failing: list[int] = []
     for entry in named:
-        numbers = entry.get(ROW_NUMBER, [])
+        numbers = entry.get(ROW_NUMBER, []) if isinstance(entry, dict) else entry
         failing += numbers if isinstance(numbers, list) else [numbers]
     return tuple(failing[:MAX_ROWS])
 
 
-def judge(spark: SparkSession, frame: DataFrame, expectations: Sequence[Any], form: Mapping[str, object]) -> dict[int, Outcome]:
+def judge(frame: Frame, expectations: Sequence[Any], form: Mapping[str, object], *, numbered: bool = False) -> dict[int, Outcome]:
     """Position of an expectation -> its outcome, by one run over a frame.
 
     If several could not run, each of them is run again alone: an expectation that breaks the run must not fail the others.
     """
-    outcomes = _run(spark, frame, expectations, form) if expectations else {}
+    outcomes = _run(frame, expectations, form, numbered=numbered) if expectations else {}
     broken = [expectation for expectation in expectations if outcomes[position(expectation)].error is not None]
     if len(broken) > 1:
         for expectation in broken:
-            outcomes |= _run(spark, frame, [expectation], form)
+            outcomes |= _run(frame, [expectation], form, numbered=numbered)
     return outcomes
 
 
@@ -133,25 +146,23 @@ def position(expectation: Any) -> int:  # noqa: ANN401 - GX expectation
     return int(expectation.meta["position"])
 
 
-def _run(spark: SparkSession, frame: DataFrame, expectations: Sequence[Any], form: Mapping[str, object]) -> dict[int, Outcome]:
+def _run(frame: Frame, expectations: Sequence[Any], form: Mapping[str, object], *, numbered: bool) -> dict[int, Outcome]:
     missing = Outcome(success=False, error="Great Expectations returned no result")
     outcomes = {position(expectation): missing for expectation in expectations}
     suite = imported().ExpectationSuite(name="staged windows", expectations=list(expectations))
     try:
-        results = _batch(spark, frame).validate(suite, result_format=dict(form)).results
+        form = {**form, **frame.numbered_by} if numbered else form
+        results = frame.batch(_context(), numbered=numbered).validate(suite, result_format=dict(form)).results
     except Exception as error:  # noqa: BLE001 - whatever was raised, the check has not passed
         broken = Outcome(success=False, error=_brief(f"{type(error).__name__}: {error}"))
         return dict.fromkeys(outcomes, broken)
     return outcomes | {position(result.expectation_config): _outcome(result) for result in results}
 
 
-def _batch(spark: SparkSession, frame: DataFrame) -> Any:  # noqa: ANN401 - GX batch
+def _context() -> Any:  # noqa: ANN401 - GX context
     context = imported().get_context(mode="ephemeral")
     context.variables.progress_bars = {"globally": False}
-    source = context.data_sources.add_spark("staged", persist=False)
-    source._spark = spark  # noqa: SLF001 - else queries run in whatever session is current
-    asset = source.add_dataframe_asset("windows")
-    return asset.add_batch_definition_whole_dataframe("whole").get_batch({"dataframe": frame})
+    return context
 
 
 def _outcome(result: Any) -> Outcome:  # noqa: ANN401 - GX result

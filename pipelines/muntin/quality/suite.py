@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeGuard, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard, get_args
 
 from muntin.quality.errors import SuiteError
 
@@ -33,6 +33,17 @@ class Expectation:
         several = self.kwargs.get("column_list")
         single = [self.kwargs.get(name) for name in ("column", "column_A", "column_B")]
         return tuple(str(name) for name in (several if isinstance(several, list) else single) if name is not None)
+
+    @property
+    def lists_columns(self) -> bool:
+        """Whether it is about the names, order or number of the table's columns."""
+        return self.type.startswith(("expect_table_column", "expect_column_to_exist"))
+
+    @property
+    def condition(self) -> Mapping[str, Any] | None:
+        """Its condition on rows as JSON, if it has such a condition. A condition may also be a text."""
+        condition = self.kwargs.get("row_condition")
+        return condition if isinstance(condition, dict) else None
 
     @property
     def counts_rows(self) -> bool:

@@ -1,4 +1,4 @@
-"""Hold staged windows against a suite: first the verdicts, in few Spark jobs; then numbers and rows of what failed."""
+"""Hold staged windows against a suite: first the verdicts, in few jobs; then numbers and rows of what failed."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from muntin.quality import gx
 from muntin.quality.report import Check, QualityReport
-from muntin.quality.staged_frame import ROW_NUMBER, fetch, staged_frame
 from muntin.quality.suite import Expectation
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
+    from muntin.quality.frame import Frame
     from muntin.quality.suite import Suite
 
 Row = Mapping[str, object]
@@ -23,7 +24,7 @@ PERIOD = ("window_start", "window_end")
 
 
 def validate(
-    spark: SparkSession,
+    spark: SparkSession | None,
     suite: Suite,
     *,
     files: Sequence[str | Path],
@@ -36,7 +37,7 @@ def validate(
     Without rows, only expectations on the number of rows are run; a suite that has no such expectation yields a warning.
 
     Args:
-        spark: the session.
+        spark: the session that judges; None for pandas in this process.
         suite: the expectations.
         files: with the key columns, `window_start`, `window_end`, the aggregates and `batch`.
         window: its name.
@@ -44,19 +45,30 @@ def validate(
         rows: how many rows were staged. Files with another number of rows fail.
 
     Raises:
-        SuiteError: the suite names an expectation or an argument that does not exist.
+        SuiteError: the suite names an expectation or an argument that does not exist; or, without Spark, it has an expectation that
+            Spark alone judges (`needs_spark` tells that of most suites before).
+        StateError: without Spark, a file cannot be read, or the files differ in their columns.
     """
     paths = [str(path) for path in files]
     guarded = replace(suite, expectations=(*suite.expectations, _row_count(rows)))
     built = gx.build(guarded)
-    with staged_frame(spark, paths, rows=rows) as frame:
-        columns = [name for name in frame.columns if name != ROW_NUMBER]
-        decided = _missing_columns(guarded, columns) if rows and paths else _unasked(guarded, empty=not (rows or paths))
+    with _frame(spark, guarded, paths, rows) as frame:
+        decided = _missing_columns(guarded, frame.columns) if rows and paths else _unasked(guarded, empty=not (rows or paths))
         asked = [expectation for n, expectation in enumerate(built) if n not in decided]
-        outcomes = decided | _judged(spark, frame, asked)
+        outcomes = decided | _judged(frame, asked)
         rows_of = _failing_rows(frame, guarded, outcomes, [*keys, *PERIOD])
     checks = [_check(expectation, outcomes[n], rows_of.get(n, ())) for n, expectation in enumerate(guarded.expectations)]
     return QualityReport(window, rows, _without_passed_guard(checks, rows), tuple(paths))
+
+
+def _frame(spark: SparkSession | None, suite: Suite, files: Sequence[str], rows: int) -> AbstractContextManager[Frame]:
+    if spark is None:
+        from muntin.quality.pandas_frame import pandas_frame
+
+        return pandas_frame(suite, files)
+    from muntin.quality.spark_frame import spark_frame
+
+    return spark_frame(spark, files, rows=rows)
 
 
 def _row_count(rows: int) -> Expectation:
@@ -82,25 +94,15 @@ def _unasked(suite: Suite, *, empty: bool) -> dict[int, gx.Outcome]:
     return dict.fromkeys(skip, gx.Outcome(success=None))
 
 
-def _judged(spark: SparkSession, frame: DataFrame, asked: Sequence[Any]) -> dict[int, gx.Outcome]:
+def _judged(frame: Frame, asked: Sequence[Any]) -> dict[int, gx.Outcome]:
     """The outcome of each expectation: first all verdicts, then numbers and rows of those that failed."""
-    bare = frame.drop(ROW_NUMBER)
-    outcomes = gx.judge(spark, bare, asked, gx.BOOLEAN)
+    outcomes = gx.judge(frame, asked, gx.BOOLEAN)
     failed = [expectation for expectation in asked if outcomes[gx.position(expectation)].failed]
-    for kind, (seen, form) in _second_looks(frame, bare).items():
+    for kind, form in gx.SECOND_LOOKS.items():
         of_kind = [expectation for expectation in failed if gx.kind(expectation) == kind]
-        for n, outcome in gx.judge(spark, seen, of_kind, form).items():
+        for n, outcome in gx.judge(frame, of_kind, form, numbered=kind != "table").items():
             outcomes[n] = replace(outcomes[n], result=outcome.result)
     return outcomes
-
-
-def _second_looks(numbered: DataFrame, bare: DataFrame) -> dict[str, tuple[DataFrame, Mapping[str, object]]]:
-    """Kind of expectation -> the frame to check again, and the form of the result."""
-    return {
-        "rows": (numbered, gx.NUMBERS_AND_ROWS),
-        "query": (numbered, gx.QUERIED_ROWS),
-        "table": (bare, gx.NUMBERS),
-    }
 
 
 def _missing_columns(suite: Suite, columns: Sequence[str]) -> dict[int, gx.Outcome]:
@@ -114,12 +116,10 @@ def _missing_columns(suite: Suite, columns: Sequence[str]) -> dict[int, gx.Outco
     return failures
 
 
-def _failing_rows(
-    frame: DataFrame, suite: Suite, outcomes: Mapping[int, gx.Outcome], identity: Sequence[str]
-) -> dict[int, tuple[Row, ...]]:
+def _failing_rows(frame: Frame, suite: Suite, outcomes: Mapping[int, gx.Outcome], identity: Sequence[str]) -> dict[int, tuple[Row, ...]]:
     """Failing rows of each failed check whose result names rows; at most `MAX_ROWS` over all checks."""
     named = {n: numbers for n, outcome in sorted(outcomes.items()) if (numbers := gx.row_numbers(outcome.result))}
-    row_of = fetch(frame, {number for numbers in named.values() for number in numbers})
+    row_of = frame.rows({number for numbers in named.values() for number in numbers})
     share = max(1, gx.MAX_ROWS // max(1, len(named)))
     return {
         n: _shown([row_of[number] for number in numbers if number in row_of], identity, suite.expectations[n])[:share]

@@ -16,7 +16,7 @@ from muntin.states.columns import IDENTITY, ORDINAL
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from muntin.sources.taken_times import Taken
+    from muntin.sources.reading.taken_times import Taken
 
 
 LONGEST_US = 366 * DAY_US

@@ -1,6 +1,6 @@
 """What a kind of source tells of itself: how the files of a batch are read as rows.
 
-A new kind is a frozen dataclass with these members, and a module in `jobs/listings` that says which files a batch has. A kind whose
+A new kind is a frozen dataclass with these members, and a module in `jobs/inputs/listings` that says which files a batch has. A kind whose
 files are no files of a user's, as windows of an upstream, gives them the format and the facts with which they are written.
 """
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 # Workers are forks of this daemon, which has done the heavy imports: a session's first task does not wait for them.
-DAEMON = "muntin.jobs.python_daemon"
+DAEMON = "muntin.spark.zygote.daemon"
 
 _NAME = "muntin"
 _PORT = 15002

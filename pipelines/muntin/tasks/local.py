@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from muntin.definition.amounts import many
-from muntin.sources.time_limit import interrupt_all
+from muntin.sources.sessions.time_limit import interrupt_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

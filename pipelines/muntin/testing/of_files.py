@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 from muntin.definition.relative_paths import at_home
 from muntin.definition.spelling import did_you_mean
 from muntin.errors import DefinitionError
-from muntin.jobs.definition_files import run_file
-from muntin.jobs.home import dags_holder
-from muntin.jobs.run.run import run
+from muntin.jobs.run import run
+from muntin.jobs.state.definition_files import run_file
+from muntin.jobs.state.home import dags_holder
 from muntin.tasks import Local
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from muntin.definition.pipeline import Pipeline
-    from muntin.jobs.reports import RunReport
+    from muntin.jobs.records.reports import RunReport
 
 
 def pipeline_of(file: str | Path, *, name: str | None = None, home: str | Path | None = None) -> Pipeline:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from muntin.definition.instants import from_us
 from muntin.errors import DefinitionError
-from muntin.jobs.look.read import read
-from muntin.jobs.run.run import run
+from muntin.jobs.inspect.read import read
+from muntin.jobs.run import run
 from muntin.sources import FileSource, WindowSource
 from muntin.tasks import Local
 from muntin.testing.given_rows import Batches, as_files, intervals_of, of_source, source_in, tables_of, write_rows
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from muntin.definition.pipeline import Pipeline
     from muntin.definition.schedule import Interval
-    from muntin.jobs.reports import BatchReport
+    from muntin.jobs.records.reports import BatchReport
 
 
 def windows_of(

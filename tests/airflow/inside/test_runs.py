@@ -126,7 +126,7 @@ def test_a_run_that_another_overtook_finalizes_again(
     from muntin.cli.definition import load_pipeline
     from muntin.definition.durations import DAY_US
     from muntin.definition.relative_paths import at_home
-    from muntin.jobs.run.accumulate import accumulate
+    from muntin.jobs.accumulate.accumulate import accumulate
 
     validate = steps.validate
 

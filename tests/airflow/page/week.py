@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from muntin.cli.place import placed
-from muntin.jobs.run.run import run
+from muntin.jobs.run import run
 from muntin.tasks import Local
 
 DAYS = range(1, 8)

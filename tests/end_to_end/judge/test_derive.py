@@ -13,9 +13,9 @@ from deltalake import DeltaTable
 from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError, SourceError
-from muntin.jobs.bound import bind
-from muntin.jobs.fingerprint import derivation, fingerprint
-from muntin.jobs.run.source_columns import bound_types
+from muntin.jobs.schema_check.source_columns import bound_types
+from muntin.jobs.state.bound import bind
+from muntin.jobs.state.fingerprint import derivation, fingerprint
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

@@ -22,7 +22,7 @@ from muntin import aggregates as agg
 from muntin.aggregates import Aggregate
 from muntin.aggregates.aggregate import sealed
 from muntin.laws.states import combined, queried
-from muntin.sources.lift_sql import lifts_sql
+from muntin.sources.reading.lift_sql import lifts_sql
 from muntin.states.columns import EVENT_TIME, ORDER, ORDINAL
 from tests.catalogue.aggregates import ROWS
 from tests.catalogue.columns import COLUMNS

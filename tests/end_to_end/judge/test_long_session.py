@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 
 from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
-from muntin.jobs.bound import bind
-from muntin.jobs.pending import pending_window
+from muntin.jobs.published.pending import pending_window
+from muntin.jobs.state.bound import bind
 from tests.storage.three_batches import HERE
 
 BEGIN, STEP, BATCHES = datetime(2024, 1, 1, tzinfo=UTC), timedelta(minutes=10), 6

@@ -11,8 +11,8 @@ from muntin import Pipeline, sources, windows
 from muntin import aggregates as agg
 from muntin.aggregates import Aggregate
 from muntin.errors import DefinitionError
-from muntin.jobs.bound import bind
-from muntin.jobs.run.source_columns import bound_types
+from muntin.jobs.schema_check.source_columns import bound_types
+from muntin.jobs.state.bound import bind
 
 COLUMNS = {
     "t": pa.array([0], pa.timestamp("us", tz="UTC")),

@@ -11,7 +11,7 @@ import pytest
 from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
 from muntin.errors import DefinitionError
-from muntin.jobs.look.explain import explain
+from muntin.jobs.inspect.explain import explain
 
 BEGIN, STEP = datetime(2024, 1, 1, tzinfo=UTC), timedelta(minutes=10)
 

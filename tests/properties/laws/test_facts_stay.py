@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from muntin.aggregates import Aggregate
-from muntin.sources.lift_sql import facts_of
+from muntin.sources.reading.lift_sql import facts_of
 from tests.properties.laws.saved import PLAIN, nested
 
 SAVED: dict[str, list[str]] = json.loads((Path(__file__).parent / "facts_of_0_1.json").read_text(encoding="utf-8"))

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from muntin import aggregates as agg
 from muntin.aggregates import Aggregate, Field
 from muntin.errors import DefinitionError
-from muntin.sources.aggregate_calls import narrowed
-from muntin.sources.lift_sql import lifts_sql
 from muntin.sources.new_session import connect
+from muntin.sources.reading.lift_sql import lifts_sql
+from muntin.sources.sessions.aggregate_calls import narrowed
 from tests.case_counts import cases
 from tests.properties.laws.saved import NARROWED
 

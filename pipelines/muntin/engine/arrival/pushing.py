@@ -12,7 +12,7 @@ from muntin.engine.arrival import reading
 from muntin.engine.arrival.fired import NO_ROWS, Fired
 from muntin.engine.arrival.growing import run_end
 from muntin.engine.assignment import Held
-from muntin.engine.lists.ordered import ranks
+from muntin.engine.ordered_lists import ranks
 
 if TYPE_CHECKING:
     from muntin.states.frames import Frames, Ints

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from muntin.engine.lists.members import in_runs
-from muntin.engine.lists.ordered import lengths_of
+from muntin.engine.ordered_lists import lengths_of
 from muntin.engine.reduce.exact import exact_sums
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from muntin.engine.lists.members import in_runs, pieces
-from muntin.engine.lists.ordered import lengths_of, listed, ranks, settled
+from muntin.engine.ordered_lists import lengths_of, listed, ranks, settled
 from muntin.states.frames import run_starts
 from muntin.states.order import sorted_order
 

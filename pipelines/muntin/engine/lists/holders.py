@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from muntin.engine.lists.members import in_runs, members
-from muntin.engine.lists.ordered import united
+from muntin.engine.ordered_lists import united
 from muntin.engine.reduce.select import sort_keys, winners
 
 if TYPE_CHECKING:

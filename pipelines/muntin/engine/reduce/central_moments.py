@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import njit
 
-from muntin.engine.lists.ordered import lengths_of
+from muntin.engine.ordered_lists import lengths_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

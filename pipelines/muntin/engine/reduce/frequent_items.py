@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from datasketches import NO_FALSE_NEGATIVES, frequent_strings_sketch
 
-from muntin.engine.lists.ordered import settled
+from muntin.engine.ordered_lists import settled
 from muntin.errors import SourceError
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import datasketches as ds
 import numpy as np
 import pyarrow as pa
 
-from muntin.engine.lists.ordered import lengths_of
+from muntin.engine.ordered_lists import lengths_of
 from muntin.engine.reduce.frequent_items import frequencies, pairs, top
 from muntin.engine.reduce.python_objects import Algebra
 from muntin.errors import SourceError

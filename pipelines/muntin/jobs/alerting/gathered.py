@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 from muntin.alerts.facts import Batch, Hole, Run
 from muntin.definition.instants import BEFORE_ALL, instant_us
 from muntin.definition.schedule import Interval
-from muntin.jobs.reports_table import last_accumulated
-from muntin.jobs.window_tables import published
+from muntin.jobs.published.window_tables import published
+from muntin.jobs.records.reports_table import last_accumulated
 from muntin.quality.errors import ExpectationsFailed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from muntin.jobs.bound import Bound
-    from muntin.jobs.reports import BatchReport
+    from muntin.jobs.records.reports import BatchReport
+    from muntin.jobs.state.bound import Bound
 
 _MOST = 1000
 _USER = re.compile(r"(\w://)[^\s/@]+@")

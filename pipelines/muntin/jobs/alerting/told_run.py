@@ -10,7 +10,7 @@ from muntin.definition.instants import instant_us
 from muntin.errors import MuntinError
 from muntin.jobs.alerting.alert import tell
 from muntin.jobs.alerting.gathered import ended_well, failed
-from muntin.jobs.bound import Bound, bind
+from muntin.jobs.state.bound import Bound, bind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline
     from muntin.definition.schedule import Interval
     from muntin.files.paths import AnyPath
-    from muntin.jobs.reports import RunReport
+    from muntin.jobs.records.reports import RunReport
 
 
 def run_and_tell(
@@ -42,7 +42,7 @@ def run_and_tell(
     Raises:
         MuntinError: as `run`. A channel that is down raises nothing: the report says so.
     """
-    from muntin.jobs.run.run import run
+    from muntin.jobs.run import run
 
     with failure_told(pipeline, root, start, end, link=link):
         report = run(pipeline, root=root, start=start, end=end, **options)

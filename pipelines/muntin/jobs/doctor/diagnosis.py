@@ -17,9 +17,10 @@ from muntin.errors import ConflictError
 from muntin.files.paths import path_of, remove_folder
 from muntin.jobs.doctor.examine import damaged_logs, examine
 from muntin.jobs.doctor.finding import Finding
-from muntin.jobs.reports_table import utc_now
-from muntin.jobs.state_folders import bind_existing, stagings
-from muntin.jobs.window_tables import place, published
+from muntin.jobs.published.window_tables import place, published
+from muntin.jobs.records.reports_table import utc_now
+from muntin.jobs.schema_check.same_versions import differing, versions
+from muntin.jobs.state.state_folders import bind_existing, stagings
 from muntin.store.contents import problem_of
 from muntin.store.delta import DeltaStore
 from muntin.store.parquet import write_named
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
 
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
-    from muntin.jobs.bound import Bound
+    from muntin.jobs.state.bound import Bound
+    from muntin.tasks import Runner
 
 _ROUNDS = 8
 _APART_S = 30
@@ -122,3 +124,9 @@ def _wins(trial: AnyPath, number: int, writer: int) -> bool:
     except ConflictError:
         return False
     return path_of(trial, table, written["path"]).exists()
+
+
+def examine_versions(runner: Runner) -> list[Finding]:
+    """The packages of which a worker of Spark has another version than this process."""
+    [there] = runner.run(versions, [None])
+    return [Finding("Spark's workers", each.problem, each.mend) for each in differing(versions(), there)]

@@ -9,9 +9,9 @@ import numpy as np
 from muntin.definition.instants import BEFORE_ALL
 from muntin.files.paths import AnyPath, path_of
 from muntin.jobs.doctor.finding import Damage
-from muntin.jobs.pending import accumulated
-from muntin.jobs.reports_table import TABLE, last_accumulated
-from muntin.jobs.window_tables import place, published
+from muntin.jobs.published.pending import accumulated
+from muntin.jobs.published.window_tables import place, published
+from muntin.jobs.records.reports_table import TABLE, last_accumulated
 from muntin.store.contents import problem_of
 from muntin.store.expired_marks import expired_before
 from muntin.store.log_check import problems_of_log
@@ -21,7 +21,7 @@ from muntin.store.state import WINDOWS
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from muntin.jobs.bound import Bound
+    from muntin.jobs.state.bound import Bound
     from muntin.states.frames import Ints
     from muntin.store.store import File
 

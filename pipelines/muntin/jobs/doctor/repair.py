@@ -11,16 +11,16 @@ from muntin.definition.amounts import many
 from muntin.definition.schedule import Interval
 from muntin.errors import StateError
 from muntin.files.paths import rename
+from muntin.jobs.accumulate.accumulate import accumulate
 from muntin.jobs.doctor.examine import damaged_logs, examine, gone_back
-from muntin.jobs.ledger_segments import write_segment
-from muntin.jobs.pending import pending_windows
-from muntin.jobs.reports_table import record_accumulated, record_published, utc_now
-from muntin.jobs.run.accumulate import accumulate
-from muntin.jobs.run.batch_reports import batch_reports
-from muntin.jobs.run.run import finish
-from muntin.jobs.spark_needed import spark_needed
-from muntin.jobs.state_folders import bind_existing
-from muntin.jobs.window_tables import place, published
+from muntin.jobs.publish.finish import finish
+from muntin.jobs.publish.spark_needed import spark_needed
+from muntin.jobs.published.ledger_segments import write_segment
+from muntin.jobs.published.pending import pending_windows
+from muntin.jobs.published.window_tables import place, published
+from muntin.jobs.records.batch_reports import batch_reports
+from muntin.jobs.records.reports_table import record_accumulated, record_published, utc_now
+from muntin.jobs.state.state_folders import bind_existing
 from muntin.store.store import Change
 from muntin.tasks import runner_for
 
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
-    from muntin.jobs.bound import Bound
     from muntin.jobs.doctor.finding import Damage
+    from muntin.jobs.state.bound import Bound
     from muntin.tasks import Runner
 
 _ASIDE = ".damaged"

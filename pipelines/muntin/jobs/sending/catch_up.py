@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from muntin.errors import VersionGoneError
-from muntin.jobs.look.changes_since import BEFORE_ALL_VERSIONS, changes_since
-from muntin.jobs.reports_table import utc_now
+from muntin.jobs.published.changes_since import BEFORE_ALL_VERSIONS, changes_since
+from muntin.jobs.published.window_tables import current, place
+from muntin.jobs.records.reports_table import utc_now
 from muntin.jobs.sending.notes import Note, mark_of, read_note, write_note
-from muntin.jobs.window_tables import current, place
 from muntin.sinks.delivery import Delivery, Position
 from muntin.sinks.errors import MovedError, SinkError
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from muntin.jobs.bound import Bound
     from muntin.jobs.sending.patience import Patience
+    from muntin.jobs.state.bound import Bound
     from muntin.sinks import Sink
     from muntin.sinks.delivery import Opened, Reach
 

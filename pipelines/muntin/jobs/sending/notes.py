@@ -8,14 +8,14 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from muntin.files.paths import path_of
-from muntin.jobs.window_tables import current, place
+from muntin.jobs.published.window_tables import current, place
 from muntin.sinks.delivery import Position
 from muntin.store.disk import write_whole
 from muntin.store.log_check import commit_path
 
 if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
-    from muntin.jobs.bound import Bound
+    from muntin.jobs.state.bound import Bound
     from muntin.sinks import Sink
 
 FOLDER = "_sinks"  # readers of Delta pass folders by that begin with a low line

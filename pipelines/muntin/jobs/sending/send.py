@@ -10,7 +10,7 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from muntin.errors import MuntinError
-from muntin.jobs.reports_table import utc_now
+from muntin.jobs.records.reports_table import utc_now
 from muntin.jobs.sending.catch_up import Sent, catch_up
 from muntin.jobs.sending.notes import Note, write_note
 from muntin.jobs.sending.patience import Patience
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from muntin.jobs.bound import Bound
+    from muntin.jobs.state.bound import Bound
     from muntin.sinks import Sink
 
 _LOOK_S = 0.02

@@ -6,11 +6,11 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from muntin.jobs.published.window_tables import current
 from muntin.jobs.sending.notes import read_note
-from muntin.jobs.window_tables import current
 
 if TYPE_CHECKING:
-    from muntin.jobs.bound import Bound
+    from muntin.jobs.state.bound import Bound
 
 
 @dataclass(frozen=True, slots=True)

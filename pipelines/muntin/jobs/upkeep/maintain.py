@@ -8,12 +8,12 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from muntin.files.paths import path_of, relative, remove_folder, sizes_below
-from muntin.jobs.look.standing import standing
-from muntin.jobs.reports_table import last_read_at, utc_now
-from muntin.jobs.state_folders import bind_existing
-from muntin.jobs.upkeep.compact import compact
-from muntin.jobs.upkeep.expire import expire
-from muntin.jobs.upkeep.tiers import make_tiers
+from muntin.jobs.housekeeping.compact import compact
+from muntin.jobs.housekeeping.expire import expire
+from muntin.jobs.published.standing import standing
+from muntin.jobs.records.reports_table import last_read_at, utc_now
+from muntin.jobs.state.state_folders import bind_existing
+from muntin.jobs.tiles.tiers import make_tiers
 from muntin.jobs.upkeep.vacuum import Removed, vacuum
 from muntin.store.delta import DeltaStore
 from muntin.store.seen_tables import open_table
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
-    from muntin.jobs.bound import Bound
+    from muntin.jobs.state.bound import Bound
 
 
 @dataclass(frozen=True, slots=True)

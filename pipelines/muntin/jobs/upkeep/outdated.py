@@ -9,12 +9,12 @@ import numpy as np
 
 from muntin.definition.instants import from_us, instant_us
 from muntin.errors import ForgottenError, SourceError
-from muntin.jobs.bound import Bound, bind
-from muntin.jobs.inputs import difference, inputs_of_each, without_files
-from muntin.jobs.kept_states import readable
-from muntin.jobs.pending import accumulated
-from muntin.jobs.purged import purged
-from muntin.jobs.reports_table import last_accumulated
+from muntin.jobs.inputs.inputs import difference, inputs_of_each, without_files
+from muntin.jobs.inputs.purged import purged
+from muntin.jobs.published.kept_states import readable
+from muntin.jobs.published.pending import accumulated
+from muntin.jobs.records.reports_table import last_accumulated
+from muntin.jobs.state.bound import Bound, bind
 from muntin.timeline.batches import spelled
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline
     from muntin.definition.schedule import Interval
     from muntin.files.paths import AnyPath
-    from muntin.jobs.listings.listing import Inputs
+    from muntin.jobs.inputs.listings.listing import Inputs
 
 
 @dataclass(frozen=True, slots=True)

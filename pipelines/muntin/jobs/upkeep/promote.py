@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 from muntin.definition.amounts import many
 from muntin.errors import DefinitionError, StateError
 from muntin.files.paths import path_of
-from muntin.jobs.adoption import adopt, adoptable
-from muntin.jobs.bound import bind
-from muntin.jobs.ledger_segments import write_segment
-from muntin.jobs.pending import pending_windows
-from muntin.jobs.promotion import lacking, promote_complete, replacing, superseded
-from muntin.jobs.run.run import finish
-from muntin.jobs.spark_needed import spark_needed
-from muntin.jobs.state_folders import bind_existing
-from muntin.jobs.table_texts import describe
-from muntin.jobs.window_tables import as_of, current, place
+from muntin.jobs.accumulate.earlier_states.adoption import adopt, adoptable
+from muntin.jobs.publish.finish import finish
+from muntin.jobs.publish.spark_needed import spark_needed
+from muntin.jobs.published.ledger_segments import write_segment
+from muntin.jobs.published.pending import pending_windows
+from muntin.jobs.published.promotion import lacking, promote_complete, replacing, superseded
+from muntin.jobs.published.table_texts import describe
+from muntin.jobs.published.window_tables import as_of, current, place
+from muntin.jobs.state.bound import bind
+from muntin.jobs.state.state_folders import bind_existing
 from muntin.tasks import runner_for
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
-    from muntin.jobs.bound import Bound
+    from muntin.jobs.state.bound import Bound
     from muntin.tasks import Runner
 
 
@@ -62,7 +62,7 @@ def promote(
     adopt(bound)
     before = {*superseded(bound), *lacking(bound)}
     if any(pending.work for pending in pending_windows(bound, [])):
-        with runner_for(spark, needed=spark_needed(pipeline)) as runner:
+        with runner_for(spark, needed=spark_needed(pipeline, validate=validate)) as runner:
             finish(bound, runner, [], validate=validate, tell=tell, promoting=False, again=True)
     if (lacks := max(lacking(bound).values(), default=0)) and not incomplete:
         raise StateError(

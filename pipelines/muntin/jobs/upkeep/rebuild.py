@@ -12,14 +12,14 @@ from muntin.definition.instants import from_us, instant_us
 from muntin.definition.schedule import Interval
 from muntin.errors import DefinitionError, StateError
 from muntin.files.paths import folders_in, path_of
-from muntin.jobs import definition_note
-from muntin.jobs.bound import Bound, bind
-from muntin.jobs.inputs import inputs, without_files
-from muntin.jobs.pending import accumulated
-from muntin.jobs.promotion import superseded
-from muntin.jobs.reports_table import last_accumulated, last_read_at
+from muntin.jobs.inputs.inputs import inputs, without_files
+from muntin.jobs.published.pending import accumulated
+from muntin.jobs.published.promotion import superseded
+from muntin.jobs.published.window_tables import current, published
+from muntin.jobs.records.reports_table import last_accumulated, last_read_at
+from muntin.jobs.state import definition_note
+from muntin.jobs.state.bound import Bound, bind
 from muntin.jobs.upkeep.outdated import Outdated
-from muntin.jobs.window_tables import current, published
 from muntin.store.batch_facts import batches_of
 from muntin.store.delta import DeltaStore
 from muntin.store.state import WINDOWS, states_of

@@ -11,10 +11,10 @@ import pyarrow as pa
 
 from muntin.definition.durations import UNITS
 from muntin.files.paths import ascending, names_in, path_of, relative, remove_folder, sizes_below
-from muntin.jobs.reports_table import utc_now
-from muntin.jobs.staging_folders import staged_entries
-from muntin.jobs.state_folders import bind_existing, stagings, state_folders
-from muntin.jobs.window_tables import published, windows_of
+from muntin.jobs.published.staging_folders import staged_entries
+from muntin.jobs.published.window_tables import published, windows_of
+from muntin.jobs.records.reports_table import utc_now
+from muntin.jobs.state.state_folders import bind_existing, stagings, state_folders
 from muntin.store.delta import DeltaStore
 from muntin.store.paths import LANDED, NOTES
 from muntin.store.seen_tables import open_table

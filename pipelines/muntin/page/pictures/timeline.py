@@ -12,7 +12,7 @@ from muntin.page.pictures.drawing import Drawing, Mark
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from muntin.jobs.look.batch_list import ListedBatch
+    from muntin.jobs.inspect.batch_list import ListedBatch
     from muntin.page.views.timeline import Bar, Timeline
 
     Leads = Callable[[Bar], str | None]

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from muntin.definition.instants import instant_us
-from muntin.jobs.look.batch_list import published_at
-from muntin.jobs.look.explain import explain
-from muntin.jobs.look.one_key import value_of
+from muntin.jobs.inspect.batch_list import published_at
+from muntin.jobs.inspect.explain import explain
+from muntin.jobs.inspect.one_key import value_of
 from muntin.page.views.commands import again
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
-    from muntin.jobs.look.explain import Explained, Part
+    from muntin.jobs.inspect.explain import Explained, Part
     from muntin.page.views.commands import Again
     from muntin.page.views.seen import Key, Seen
 

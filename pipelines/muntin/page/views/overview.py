@@ -11,12 +11,12 @@ from muntin.definition.instants import instant_us, spell_instant
 from muntin.definition.schedule import Interval
 from muntin.errors import MuntinError
 from muntin.files.paths import path_of
-from muntin.jobs.bound import bind
-from muntin.jobs.look.batch_list import published_at
-from muntin.jobs.look.status import PipelineStatus, status
-from muntin.jobs.pending import accumulated
-from muntin.jobs.quality_notes import last_verdicts
-from muntin.jobs.run.batch_reports import batch_reports
+from muntin.jobs.inspect.batch_list import published_at
+from muntin.jobs.inspect.status import PipelineStatus, status
+from muntin.jobs.published.pending import accumulated
+from muntin.jobs.records.batch_reports import batch_reports
+from muntin.jobs.records.quality_notes import last_verdicts
+from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.rebuild import newest_earlier
 from muntin.page.views.commands import again
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from muntin.definition.pipeline import Pipeline
-    from muntin.jobs.bound import Bound
-    from muntin.jobs.reports import BatchReport
+    from muntin.jobs.records.reports import BatchReport
+    from muntin.jobs.state.bound import Bound
     from muntin.page.installation import Known
 
 RECENT = 10

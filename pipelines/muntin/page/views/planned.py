@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from muntin.definition.instants import instant_us
 from muntin.errors import DefinitionError
-from muntin.jobs.look.plan import plan
-from muntin.jobs.look.windows_of_batches import windows_of_batches
+from muntin.jobs.inspect.plan import plan
+from muntin.jobs.inspect.windows_of_batches import windows_of_batches
 from muntin.page.views.commands import again
 from muntin.page.views.seen import keys_of
 from muntin.states.columns import BATCH
@@ -17,7 +17,7 @@ from muntin.states.sorted import instants
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from muntin.jobs.look.plan import Plan
+    from muntin.jobs.inspect.plan import Plan
     from muntin.page.views.commands import Again
     from muntin.page.views.seen import Key, Seen
 

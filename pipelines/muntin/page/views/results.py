@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from muntin.jobs.look.some_windows import Asked, some_windows
+from muntin.jobs.inspect.some_windows import Asked, some_windows
 from muntin.page.views.seen import keys_of
 from muntin.states.sorted import instants
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from muntin.errors import StateError
-from muntin.jobs.look.some_windows import Asked, newest_states, some_windows
-from muntin.jobs.look.unknown import no_window
-from muntin.jobs.state_folders import bind_existing
+from muntin.jobs.inspect.some_windows import Asked, newest_states, some_windows
+from muntin.jobs.inspect.unknown import no_window
+from muntin.jobs.state.state_folders import bind_existing
 from muntin.page.address import key_of, key_texts
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from muntin.definition.pipeline import Pipeline
-    from muntin.jobs.bound import Bound
+    from muntin.jobs.state.bound import Bound
     from muntin.page.installation import Known
 
 Key = tuple[str | None, ...]

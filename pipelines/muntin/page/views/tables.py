@@ -9,12 +9,12 @@ import pyarrow as pa
 
 from muntin.definition.instants import instant_us, spell_instant
 from muntin.definition.schedule import Interval
-from muntin.jobs.look.batch_list import Standing, listed_batches
-from muntin.jobs.look.some_windows import Asked, refused_rows, some_windows
-from muntin.jobs.pending import pending_window
-from muntin.jobs.quality_notes import last_verdicts
-from muntin.jobs.run.batch_reports import batch_reports
-from muntin.jobs.window_tables import published
+from muntin.jobs.inspect.batch_list import Standing, listed_batches
+from muntin.jobs.inspect.some_windows import Asked, refused_rows, some_windows
+from muntin.jobs.published.pending import pending_window
+from muntin.jobs.published.window_tables import published
+from muntin.jobs.records.batch_reports import batch_reports
+from muntin.jobs.records.quality_notes import last_verdicts
 from muntin.page.address import place_text
 from muntin.page.views.seen import keys_of
 from muntin.states.columns import BATCH
@@ -23,8 +23,8 @@ from muntin.states.sorted import instants
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from muntin.jobs.look.newest_rows import Place
-    from muntin.jobs.reports import BatchReport
+    from muntin.jobs.inspect.newest_rows import Place
+    from muntin.jobs.records.reports import BatchReport
     from muntin.page.views.seen import Key, Seen
 
 ROWS = 50

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from muntin.definition.instants import from_us
 from muntin.definition.kinds import Bounded, Chained
-from muntin.jobs.look.batch_list import ListedBatch, listed_batches, with_counts
-from muntin.jobs.look.one_key import combined_of_key, frames_from, one_row_each, rows_of_key
-from muntin.jobs.look.some_windows import Asked, some_windows
-from muntin.jobs.pending import pending_window
+from muntin.jobs.inspect.batch_list import ListedBatch, listed_batches, with_counts
+from muntin.jobs.inspect.one_key import combined_of_key, frames_from, one_row_each, rows_of_key
+from muntin.jobs.inspect.some_windows import Asked, some_windows
+from muntin.jobs.published.pending import pending_window
 from muntin.states.columns import BATCH
 from muntin.states.sorted import instants
 from muntin.timeline.closing import closing
@@ -24,8 +24,8 @@ from muntin.timeline.closing import closing
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from muntin.jobs.bound import Bound
-    from muntin.jobs.pending import Pending
+    from muntin.jobs.published.pending import Pending
+    from muntin.jobs.state.bound import Bound
     from muntin.page.views.seen import Key, Seen
 
 BATCHES = 24

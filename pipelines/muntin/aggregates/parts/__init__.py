@@ -1,0 +1,1 @@
+"""Parts: what several families of aggregates are made of."""

@@ -1,0 +1,168 @@
+"""`muntin backfill`: the batches of a range that are missing or whose source changed."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from muntin.cli import options as opt
+from muntin.cli.commands.run import command_of, say_report
+from muntin.cli.exported import exported
+from muntin.cli.output import columns, say, say_json, stretches
+from muntin.cli.place import placed
+from muntin.cli.quiet import say_what_was_done
+from muntin.cli.tasks import say_where
+from muntin.cli.working import Tell, working
+from muntin.definition.amounts import many
+
+if TYPE_CHECKING:
+    from muntin.definition.pipeline import Pipeline
+    from muntin.files.paths import AnyPath
+    from muntin.jobs.records.reports import RunReport
+    from muntin.jobs.upkeep.outdated import Outdated
+
+_KEPT = "they were left as they are; --forget takes their rows out of the windows"
+_READ = "every batch was read; whether its rows are others now only Spark can tell: --all reads them again"
+All = Annotated[bool, typer.Option("--all", help="Every batch of the range, changed or not.")]
+
+
+def backfill(
+    file: opt.File,
+    start: opt.Start,
+    end: opt.End,
+    root: opt.Root = None,
+    name: opt.Name = None,
+    everything: All = False,
+    validate: opt.Validate = True,
+    forget: opt.Forget = False,
+    spark: opt.Spark = None,
+    dry_run: opt.DryRun = False,
+    as_json: opt.Json = False,
+) -> None:
+    """Run the batches that are missing or changed.
+
+    Those from START to END that were never read, or whose source is not the one they were read from. What was read
+    before and is not published yet is published too. What was read and has no file any more is listed and stays as
+    it is, unless --forget takes it out of the windows.
+
+    Example:
+      muntin backfill dags/flights.py --root state --start 2013-01-01 --end 2014-01-01
+    """
+    with working() as tell:
+        from muntin.jobs.upkeep.outdated import outdated
+
+        pipeline, folder = placed(file, name, root)
+        todo, kept = parted(outdated(pipeline, root=folder, start=start, end=end, everything=everything), forget=forget)
+        spans = [*ranges(todo)] or _left_over(pipeline, folder, start)
+        link = command_of("backfill", file, name, folder, start, end)
+        options = {"validate": validate, "forget": forget, "dry_run": dry_run}
+        report = run_ranges(pipeline, folder, spans, spark, tell, link=link, **options) if spans else None
+    none = _READ if hasattr(pipeline.source, "read") else "every batch is what its source is now"
+    say_done(todo, kept, report, none=none, dry_run=dry_run, as_json=as_json)
+
+
+def parted(found: "Sequence[Outdated]", *, forget: bool) -> "tuple[list[Outdated], list[Outdated]]":
+    """The batches to read, and those that are left as they are since no file has their rows any more."""
+    kept = [one for one in found if one.purged and not forget]
+    return [one for one in found if one not in kept], kept
+
+
+def ranges(todo: "Sequence[Outdated]") -> Iterator[tuple[datetime, datetime]]:
+    """The batches as ranges of neighbours."""
+    first = 0
+    for at, batch in enumerate(todo):
+        if at + 1 == len(todo) or todo[at + 1].interval_start != batch.interval_end:
+            yield todo[first].interval_start, batch.interval_end
+            first = at + 1
+
+
+def _left_over(pipeline: "Pipeline", root: "AnyPath", start: datetime) -> list[tuple[datetime, datetime]]:
+    """An empty range, if batches that were read before still have windows to publish: a run of it does that."""
+    from muntin.jobs.inspect.plan import plan
+
+    planned = plan(pipeline, root=root, start=start, end=start, validate=False)
+    return [(start, start)] if any(planned.windows.values()) else []
+
+
+def run_ranges(
+    pipeline: "Pipeline",
+    root: "AnyPath",
+    spans: Sequence[tuple[datetime, datetime]],
+    url: str | None,
+    tell: Tell,
+    *,
+    link: str,
+    validate: bool,
+    forget: bool,
+    dry_run: bool,
+    promoting: bool = True,
+) -> "RunReport | None":
+    """Each range in bulk, on one runner; one report and one alert over all. None if nothing shall be done but to check the definition.
+
+    `link` is the command that goes on, for the alert.
+    """
+    from muntin.jobs.alerting.told_run import failure_told, told
+    from muntin.jobs.check import check_range
+    from muntin.jobs.publish.spark_needed import spark_needed
+    from muntin.jobs.run import run
+    from muntin.tasks import runner_for
+
+    for start, end in spans:
+        check_range(pipeline, root=root, start=start, end=end, validate=validate, forget=forget)
+    if dry_run:
+        return None
+    one_range = partial(run, pipeline, root=root, validate=validate, forget=forget, promoting=promoting)
+    say_where(pipeline, url, validate=validate)
+    with exported(), runner_for(url, needed=spark_needed(pipeline, validate=validate)) as runner:
+        reports = []
+        for a, b in spans:
+            with failure_told(pipeline, root, a, b, link=link):
+                reports.append(one_range(start=a, end=b, spark=runner, progress=_placed(tell, a, b)))
+    return told(pipeline, root, spans[0][0], spans[-1][1], _joined(reports), link=link)
+
+
+def _placed(tell: Tell, start: datetime, end: datetime) -> Tell:
+    return lambda step: tell(f"{step} [{start:%Y-%m-%d %H:%M}, {end:%Y-%m-%d %H:%M})")
+
+
+def _joined(reports: "Sequence[RunReport]") -> "RunReport":
+    from muntin.jobs.records.reports import RunReport
+
+    windows = {name for report in reports for name in report.published}
+    return RunReport(
+        tuple(batch for report in reports for batch in report.batches),
+        reports[-1].waiting_for,
+        {name: tuple(sorted({at for report in reports for at in report.published.get(name, ())})) for name in sorted(windows)},
+        tuple(one for report in reports for one in report.quality),
+        remarks=tuple(one for report in reports for one in report.remarks),
+        promoted=tuple(sorted({name for report in reports for name in report.promoted})),
+        beside=reports[-1].beside,
+        changed={name: tuple(part for report in reports for part in report.changed.get(name, ())) for name in sorted(windows)},
+        sinks=tuple(line for report in reports for line in report.sinks),
+    )
+
+
+def say_done(
+    todo: "Sequence[Outdated]", kept: "Sequence[Outdated]", report: "RunReport | None", *, none: str, dry_run: bool, as_json: bool
+) -> None:
+    """The batches that were read and why, those that were left, and what the run did; `none` if there were none."""
+    if as_json:
+        document = {"batches": [_plain(one) for one in todo], "purged": [_plain(one) for one in kept]}
+        return say_json(document | {"report": report.to_dict() if report else None})
+    tell = say if dry_run else say_what_was_done
+    if todo:
+        tell(columns(["batch (UTC)", "why"], [[one.interval_start, one.reason] for one in todo]))
+        tell(f"would read {many(len(todo), 'batch')}" if dry_run else f"{many(len(todo), 'batch')} read\n")
+    if kept:
+        holes = stretches([(one.interval_start, one.interval_end) for one in kept])
+        tell(f"purged: {holes}: {many(len(kept), 'batch')} that rows were read of and that have no file any more; {_KEPT}\n")
+    if not todo and not kept:
+        tell(none)
+    return say_report(report) if report else None
+
+
+def _plain(one: "Outdated") -> dict[str, object]:
+    """A batch for machines."""
+    return {"interval_start": one.interval_start, "interval_end": one.interval_end, "reason": one.reason}

@@ -1,0 +1,97 @@
+"""`muntin explain`: what a window is made of."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from muntin.cli import options as opt
+from muntin.cli.output import columns, say, say_json
+from muntin.cli.place import looked_at
+from muntin.cli.selection import key_hint, one_key
+from muntin.cli.working import working
+from muntin.definition.amounts import many
+
+if TYPE_CHECKING:
+    from muntin.jobs.inspect.explain import Explained, Explanation, Part
+
+T = TypeVar("T")
+
+At = Annotated[datetime, typer.Option("--at", parser=opt.instant, metavar="INSTANT", help="An instant that the window holds, in UTC.")]
+
+
+def explain(
+    file: opt.File,
+    window: opt.Window,
+    at: At,
+    root: opt.Root = None,
+    name: opt.Name = None,
+    key: opt.Key = None,
+    limit: opt.Limit = 20,
+    as_json: opt.Json = False,
+) -> None:
+    """Explain a window.
+
+    The frames it is made of and the batches they came with, what came too late for it, and the batch that closed it; or
+    why there is no such window.
+
+    Example:
+      muntin explain dags/flights.py last_6_hours --key JFK --at 2013-02-01T06:00
+    """
+    with working():
+        pipeline, folder = looked_at(file, name, root)
+        from muntin.jobs.inspect import explain as jobs
+
+        asked = one_key(pipeline, key or ())
+        found = jobs.explain(pipeline, window, root=folder, key=asked, at=at)
+        if found.why_none and found.why_none.startswith(jobs.NO_EVENT):
+            found = replace(found, why_none=found.why_none + key_hint(pipeline, window, folder, asked))
+    if as_json:
+        return say_json(_document(found))
+    return _say(found, limit)
+
+
+def _document(found: "Explanation") -> dict[str, object]:
+    from dataclasses import asdict
+
+    return asdict(found)
+
+
+def _say(found: "Explanation", limit: int) -> None:
+    if found.why_none:
+        return say(f"no such window: {found.why_none}")
+    for each in _some(found.windows, limit):
+        _say_window(each, limit)
+    if left := len(found.windows) - len(_some(found.windows, limit)):
+        say(f"{many(left, 'window')} more; --limit 0 shows all")
+    return None
+
+
+def _some(parts: Sequence[T], limit: int) -> Sequence[T]:
+    """The first of them; all if the limit is 0."""
+    return parts[:limit] if limit else parts
+
+
+def _say_window(one: "Explained", limit: int) -> None:
+    say(columns([*one.window], [[*one.window.values()]]))
+    say(f"closed by batch {one.closed_by:%Y-%m-%dT%H:%M} UTC" if one.closed_by else "open: no batch has closed it yet")
+    say(f"made of {many(len(one.parts), 'state')}:")
+    say(
+        columns(
+            ["frame (UTC)", "batch (UTC)", "rows", "late elsewhere"],
+            [[p.frame, p.batch, p.rows, "yes" if p.late else ""] for p in _some(one.parts, limit)],
+        )
+    )
+    _say_left(one.parts, limit)
+    if one.missed:
+        say(f"{many(len(one.missed), 'state')} came too late for it:")
+        say(columns(["frame (UTC)", "batch (UTC)", "rows"], [[p.frame, p.batch, p.rows] for p in _some(one.missed, limit)]))
+        _say_left(one.missed, limit)
+    say("")
+
+
+def _say_left(parts: "Sequence[Part]", limit: int) -> None:
+    if left := len(parts) - len(_some(parts, limit)):
+        say(f"... {many(left, 'state')} more; --limit 0 shows all")

@@ -1,0 +1,52 @@
+"""`muntin maintain`: what the runs do a slice of, at once."""
+
+from typing import Annotated
+
+import typer
+
+from muntin.cli import options as opt
+from muntin.cli.commands.vacuum import OlderThan
+from muntin.cli.output import columns, say, say_json, size
+from muntin.cli.place import placed
+from muntin.cli.quiet import say_what_was_done
+from muntin.cli.working import working
+from muntin.definition.amounts import many
+from muntin.definition.durations import UNITS
+
+Superseded = Annotated[bool, typer.Option("--superseded", help="Also remove states of earlier definitions, with their windows.")]
+
+
+def maintain(
+    file: opt.File,
+    root: opt.Root = None,
+    name: opt.Name = None,
+    older_than: OlderThan = UNITS["w"],
+    superseded: Superseded = False,
+    dry_run: opt.DryRun = False,
+    as_json: opt.Json = False,
+) -> None:
+    """Put small files together, shorten logs, remove what nobody reads.
+
+    Every run does a slice of it, so that nobody has to. Worth it once after an upgrade, or after a long backfill. Runs may
+    go on meanwhile. --superseded also removes the states of earlier definitions that read no batch for --older-than: their
+    windows cannot be read any more.
+
+    Example:
+      muntin maintain dags/flights.py --root state --superseded --dry-run
+    """
+    with working() as tell:
+        from muntin.jobs.upkeep.maintain import maintain as do
+
+        pipeline, folder = placed(file, name, root)
+        done = do(pipeline, root=folder, older_than_us=older_than, superseded=superseded, dry_run=dry_run, tell=tell)
+    total = sum(one.bytes for one in done.removed)
+    if as_json:
+        places = [{"what": one.what, "place": one.place, "files": one.files, "bytes": one.bytes} for one in done.removed]
+        return say_json({"dry_run": dry_run, "compacted": done.compacted, "bytes": total, "removed": places})
+    tell = say if dry_run else say_what_was_done
+    for table, times in done.compacted.items():
+        tell(f"{table}: files put together {many(times, 'time')}")
+    if done.removed:
+        tell(columns(["what", "place", "files", "bytes"], [[one.what, one.place, one.files, size(one.bytes)] for one in done.removed]))
+    verb = "would remove" if dry_run else "removed"
+    return tell(f"{verb} {many(sum(one.files for one in done.removed), 'file')}, {size(total)}")

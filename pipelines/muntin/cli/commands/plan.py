@@ -1,0 +1,140 @@
+"""`muntin plan`: the decisions of a run, nothing done."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from muntin.cli import options as opt
+from muntin.cli.output import columns, moment, say, say_json, size, stretches
+from muntin.cli.place import looked_at
+from muntin.cli.working import working
+from muntin.definition.amounts import many
+from muntin.errors import SourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from muntin.definition.pipeline import Pipeline
+    from muntin.files.paths import AnyPath
+    from muntin.jobs.inspect.plan import Plan, PlannedBatch
+    from muntin.jobs.inspect.planned_windows import PlannedWindows
+    from muntin.jobs.inspect.redefined import Redefined
+
+_SHOWN, _ROWS = 40, 5
+Rows = Annotated[int, typer.Option("--rows", min=0, metavar="ROWS", help="So many windows of each name are listed; 0 is none.")]
+
+
+def plan(
+    file: opt.File,
+    start: opt.Start,
+    end: opt.End,
+    root: opt.Root = None,
+    name: opt.Name = None,
+    validate: opt.Validate = True,
+    rows: Rows = _ROWS,
+    as_json: opt.Json = False,
+) -> int:
+    """Say what a run would do.
+
+    Which batches are new, changed, unchanged or missing, which windows a run would touch, what has changed in the definition. Of the
+    windows that are published now and may change, some are listed, the newest first. The
+    definition is checked against the source's files and the suites. Nothing is done. Exit status 3 if files are missing.
+
+    Example:
+      muntin plan dags/flights.py --root state --start 2013-01-01 --end 2013-02-01
+    """
+    with working():
+        pipeline, folder = looked_at(file, name, root)
+        from muntin.jobs.inspect.plan import plan as plan_range
+
+        planned = plan_range(pipeline, root=folder, start=start, end=end, validate=validate)
+        touched = _touched(pipeline, folder, planned, rows)
+    say_json(planned.to_dict() | {"may_change": touched}) if as_json else say_plan(planned, touched)
+    return SourceError.exit_status if planned.missing else 0
+
+
+def _touched(pipeline: "Pipeline", root: "AnyPath", planned: "Plan", rows: int) -> "dict[str, list[dict[str, object]]]":
+    """Window -> some of its published windows that may change: key, bounds and closing batch."""
+    from muntin.jobs.inspect.windows_of_batches import windows_of_batches
+    from muntin.jobs.state.bound import bind
+
+    bound, shown = bind(pipeline, root), [*pipeline.keys, "window_start", "window_end", "batch"]
+    found = {name: windows_of_batches(bound, name, starts, limit=rows) for name, starts in planned.windows.items()}
+    return {name: table.select(shown).to_pylist() for name, table in found.items() if len(table)}
+
+
+def say_plan(planned: "Plan", touched: "Mapping[str, Sequence[Mapping[str, object]]]") -> None:
+    """A plan for people. `touched`: window -> some of its windows that may change."""
+    rows = [
+        [
+            batch.interval_start,
+            batch.reading,
+            len(batch.files),
+            size(batch.bytes),
+            _first(batch),
+            _why(batch),
+        ]
+        for batch in planned.batches
+    ]
+    if rows:
+        say(columns(["batch (UTC)", "reading", "files", "bytes", "first file", "why"], rows[:_SHOWN]))
+        say(f"... {many(len(rows) - _SHOWN, 'batch')} more; --json has them all\n" if len(rows) > _SHOWN else "")
+    for line in (*_summary(planned), *_definition(planned.redefined)):
+        say(line)
+    for name, some in touched.items():
+        say(f"\n{name}, of those published now:")
+        say(columns([*some[0]], [[*row.values()] for row in some]))
+        if (left := planned.counts[name].published - len(some)) > 0:
+            say(f"... {many(left, 'window')} more; --rows says how many are shown")
+
+
+def _summary(planned: "Plan") -> Iterator[str]:
+    counted = Counter(batch.reading for batch in planned.batches)
+    kinds = ", ".join(f"{count:,} {reading}" for reading, count in counted.items())
+    volume = size(sum(batch.bytes for batch in planned.batches))
+    yield f"{many(len(planned.batches), 'batch')}{f': {kinds}' if kinds else ''}; {volume} to read"
+    if counted["unknown"]:
+        yield f"unknown: {many(counted['unknown'], 'batch')} that a run would read again; only Spark can tell whether its rows are others"
+    for window, starts in planned.windows.items():
+        yield f"{window}: windows of {many(len(starts), 'batch')} anew{_range(starts)}{_counted(planned.counts[window])}"
+    if planned.waiting_for:
+        yield f"missing between batches: {stretches(planned.waiting_for)}; what lies beyond waits for it"
+    if holes := [(batch.interval_start, batch.interval_end) for batch in planned.missing]:
+        yield f"no files: {many(len(holes), 'batch')}, {stretches(holes)}; a run fails. The first: {planned.missing[0].why}"
+
+
+def _counted(windows: "PlannedWindows") -> str:
+    if windows.expected is None or not windows.starts:
+        return ""
+    more = f", about {windows.expected:,} expected" if windows.expected != windows.published else ""
+    return f"; {many(windows.published, 'window')} of them published now{more}"
+
+
+def _definition(found: "Redefined | None") -> Iterator[str]:
+    if found is None:
+        return
+    yield "the definition is not that of the last run" + (":" if found.changes else "; what it was is not known")
+    yield from (f"  {change}" for change in found.changes)
+    if found.earlier:
+        volume = f"{many(found.batches, 'batch')} ({size(found.bytes)})"
+        yield f"  cost: states hold something else now; {volume} must be read again, as by muntin rebuild; state {found.earlier} stays"
+    for window, count in found.windows.items():
+        yield f"  cost: {window}: {many(count, 'window')} derived anew from the states; no file is read again"
+
+
+def _why(batch: "PlannedBatch") -> str | None:
+    """What has changed; that files are missing is told below the table."""
+    return batch.why if batch.reading == "changed" else None
+
+
+def _first(batch: "PlannedBatch") -> str | None:
+    return batch.files[0] if batch.files else None
+
+
+def _range(starts: Sequence[datetime]) -> str:
+    if not starts:
+        return ""
+    return f", {moment(starts[0])}" + (f" to {moment(starts[-1])}" if len(starts) > 1 else "")

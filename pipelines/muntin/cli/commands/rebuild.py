@@ -1,0 +1,46 @@
+"""`muntin rebuild`: the batches that a changed definition has lost."""
+
+from typing import Annotated
+
+import typer
+
+from muntin.cli import options as opt
+from muntin.cli.commands.backfill import parted, ranges, run_ranges, say_done
+from muntin.cli.commands.run import command_of
+from muntin.cli.place import placed
+from muntin.cli.working import working
+
+Beside = Annotated[bool, typer.Option("--beside", help="Leave the windows beside those that readers know; see diff, promote.")]
+
+
+def rebuild(
+    file: opt.File,
+    root: opt.Root = None,
+    name: opt.Name = None,
+    validate: opt.Validate = True,
+    forget: opt.Forget = False,
+    beside: Beside = False,
+    spark: opt.Spark = None,
+    dry_run: opt.DryRun = False,
+    as_json: opt.Json = False,
+) -> None:
+    """Read again what an earlier definition had read.
+
+    After a change of what states hold, as another aggregate whose fields are new: in bulk, the batches that the newest
+    earlier state has and the present one lacks. Readers know the earlier windows until the new ones are complete, and the new
+    ones from then on; with --beside not before `muntin promote`, so that `muntin diff` can be looked at first. Batches that
+    rows were read of and that have no file any more are listed and left out; --forget reads them as empty.
+
+    Example:
+      muntin rebuild dags/flights.py --root state
+    """
+    with working() as tell:
+        from muntin.jobs.upkeep.rebuild import to_rebuild
+
+        pipeline, folder = placed(file, name, root)
+        todo, kept = parted(to_rebuild(pipeline, root=folder), forget=forget)
+        spans = [*ranges(todo)]
+        link = command_of("rebuild", file, name, folder)
+        options = {"validate": validate, "forget": forget, "dry_run": dry_run, "promoting": not beside}
+        report = run_ranges(pipeline, folder, spans, spark, tell, link=link, **options) if spans else None
+    say_done(todo, kept, report, none="every batch of the earlier state is there", dry_run=dry_run, as_json=as_json)

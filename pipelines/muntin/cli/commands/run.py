@@ -1,0 +1,144 @@
+"""`muntin run`: the batches of a range, from source to published windows."""
+
+import shlex
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from muntin.cli import options as opt
+from muntin.cli.exported import exported
+from muntin.cli.output import columns, moment, say_json, stretches
+from muntin.cli.place import placed
+from muntin.cli.quiet import say_what_was_done
+from muntin.cli.tasks import say_where
+from muntin.cli.working import working
+from muntin.definition.amounts import many
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from muntin.files.paths import AnyPath
+    from muntin.jobs.records.reports import BatchReport, RunReport
+
+STEPS = ("accumulate", "finalize", "validate", "publish")
+_SHOWN = 40
+
+
+def run(
+    file: opt.File,
+    start: opt.Start,
+    end: opt.End,
+    root: opt.Root = None,
+    name: opt.Name = None,
+    validate: opt.Validate = True,
+    forget: opt.Forget = False,
+    spark: opt.Spark = None,
+    as_json: opt.Json = False,
+) -> None:
+    """Run the batches from START to END.
+
+    Accumulate, finalize, validate and publish, all of them in bulk. Running a range again re-reads its source and replaces those batches.
+    Batches that rows were read of and that have no file any more are an error; --forget makes them empty.
+    If the definition declares alerts, the message of the run is sent, as AIRFLOW_CONN_ALERTS says in the environment.
+
+    Example:
+      muntin run dags/flights.py --root state --start 2013-01-01 --end 2013-02-01
+    """
+    with working(*STEPS) as tell:
+        pipeline, folder = placed(file, name, root)
+        say_where(pipeline, spark, validate=validate)
+        from muntin.jobs.alerting.told_run import run_and_tell
+
+        link = command_of("run", file, name, folder, start, end)
+        options = {"validate": validate, "forget": forget, "progress": tell}
+        with exported():
+            report = run_and_tell(pipeline, root=folder, start=start, end=end, link=link, spark=spark, **options)
+    if as_json:
+        return say_json(report.to_dict())
+    say_report(report)
+    return say_what_was_done(f"state: {folder / pipeline.name}")
+
+
+def say_report(report: "RunReport") -> None:
+    """A run's report for people: a line a batch, what was published, what is missing."""
+    if report.batches:
+        say_what_was_done(_table(report.batches))
+        say_what_was_done()
+    for line in summary(report):
+        say_what_was_done(line)
+
+
+def command_of(command: str, file: Path, name: str | None, root: "AnyPath", *span: datetime) -> str:
+    """The command line that runs a range again, or all if no start and end are given; for a message."""
+    words = ["muntin", command, str(file), *(["--pipeline", name] if name else []), "--root", str(root)]
+    borders = zip(("--start", "--end"), span, strict=False)
+    return shlex.join([*words, *(word for option, border in borders for word in (option, border.isoformat()))])
+
+
+def _table(batches: "tuple[BatchReport, ...]") -> str:
+    windows = list(dict.fromkeys(name for batch in batches for name in batch.windows_closed))
+    heads = ["batch (UTC)", "read", "accepted", "quarantined", "late", *(f"{name} closed" for name in windows), "watermark"]
+    rows = [
+        [
+            batch.interval_start,
+            batch.rows_read,
+            batch.rows_accepted,
+            batch.rows_quarantined,
+            batch.rows_late,
+            *(batch.windows_closed.get(name) for name in windows),
+            batch.watermark,
+        ]
+        for batch in batches
+    ]
+    if len(rows) <= _SHOWN:
+        return columns(heads, rows)
+    return columns(heads, rows[:_SHOWN]) + f"\n... {many(len(rows) - _SHOWN, 'batch')} more; --json has them all"
+
+
+def _of_sources(batches: "Sequence[BatchReport]") -> list[str]:
+    """A line for each of several sources."""
+    names = dict.fromkeys(name for one in batches for name in one.sources)
+    each = {name: [one.sources[name] for one in batches if name in one.sources] for name in names}
+    return [
+        f"  {name}: {many(sum(one.read for one in rows), 'row')} read, {sum(one.quarantined for one in rows):,} quarantined"
+        for name, rows in each.items()
+    ]
+
+
+def summary(report: "RunReport") -> list[str]:
+    """What a run did, in a few lines."""
+    batches = report.batches
+    read, refused, late = (sum(getattr(one, what) for one in batches) for what in ("rows_read", "rows_quarantined", "rows_late"))
+    twice = sum(one.rows_duplicate for one in batches)
+    lines = [f"{many(len(batches), 'batch')}: {many(read, 'row')} read, {refused:,} quarantined, {late:,} late"]
+    lines[0] += f", {many(twice, 'duplicate')} left out" if twice else ""
+    lines += _of_sources(batches)
+    anew = [f"{name} of {many(len(starts), 'batch')}" for name, starts in report.published.items() if starts]
+    lines.append(f"published: {', '.join(anew)}" if anew else "published: nothing, every window is as it was")
+    if report.changed:
+        from muntin.jobs.published.change_lines import change_lines
+
+        lines += [line for window, parts in report.changed.items() for line in change_lines(window, parts)]
+    if report.quality:
+        from muntin.quality.verdict_lines import verdict_lines
+    for one in report.quality:
+        first, *rest = verdict_lines(one)
+        lines += [f"expectations: {first}", *rest]
+    lines += [f"alerts: {line}" for line in report.alerts]
+    lines += [f"sinks: {line}" for line in report.sinks]
+    lines += [f"mended: {remark}" for remark in report.remarks]
+    lines += [f"columns: {line}" for line in report.schema_changes[:_SHOWN]]
+    changed = [moment(one.interval_start) for one in batches if one.source_changed]
+    if changed:
+        lines.append(f"another source than at the last run: {', '.join(changed)}")
+    if report.waiting_for:
+        lines.append(f"missing: {stretches(report.waiting_for)}; what was accumulated beyond waits for it")
+    if report.left_behind:
+        lines.append(
+            f"left behind: {many(report.left_behind, 'batch')} that an earlier definition had read; muntin rebuild reads them again"
+        )
+    if report.promoted:
+        lines.append(f"promoted: {', '.join(report.promoted)}: readers know the windows of this definition now")
+    if report.beside:
+        lines.append(f"beside: {', '.join(report.beside)}: readers know those of an earlier definition; see muntin diff, muntin promote")
+    return lines

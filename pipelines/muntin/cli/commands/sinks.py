@@ -1,0 +1,69 @@
+"""`muntin sinks`: how far each sink is; sends what lacks."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from muntin.cli import options as opt
+from muntin.cli.output import columns, say, say_json
+from muntin.cli.place import looked_at
+from muntin.cli.working import working
+
+if TYPE_CHECKING:
+    from muntin.jobs.sending.catch_up import Sent
+    from muntin.jobs.sending.standing import SinkStanding
+    from muntin.jobs.state.bound import Bound
+
+Send = Annotated[bool, typer.Option("--send", help="Send to each sink what it lacks.")]
+Anew = Annotated[bool, typer.Option("--anew", help="With --send: send all windows, and let them take the place of what is there.")]
+_FAILED = 3
+
+
+def sinks(
+    file: opt.File,
+    root: opt.Root = None,
+    name: opt.Name = None,
+    send: Send = False,
+    anew: Anew = False,
+    as_json: opt.Json = False,
+) -> int:
+    """Say how far each sink is.
+
+    What the state has noted: no sink is asked. --send sends what lacks; the exit status is 3 if a sink is down.
+
+    Example:
+      muntin sinks dags/flights.py --root state
+      muntin sinks dags/flights.py --root state --send
+    """
+    if anew and not send:
+        raise typer.BadParameter("--anew: say --send, too")
+    with working():
+        from muntin.jobs.sending.send import told
+        from muntin.jobs.sending.standing import standings
+        from muntin.jobs.state.state_folders import bind_existing
+
+        pipeline, folder = looked_at(file, name, root)
+        bound = bind_existing(pipeline, folder)
+        sent = _sent(bound, anew=anew) if send else ()
+        found = standings(bound)
+    if as_json:
+        say_json([one.to_dict() for one in found])
+    else:
+        for line in told(sent):
+            say(line)
+        say(_table(found) if found else f"{pipeline.name}: the definition has no sinks; write Pipeline(..., to=[...])")
+    return _FAILED if any(one.failed for one in sent) else 0
+
+
+def _sent(bound: "Bound", *, anew: bool) -> "tuple[Sent, ...]":
+    from muntin.jobs.publish.spark_needed import rows_need_spark
+    from muntin.jobs.sending.send import reach_of, send
+    from muntin.tasks import runner_for
+
+    with runner_for(needed=rows_need_spark(bound.pipeline)) as runner:
+        return send(bound, reach_of(runner.spark), anew=anew)
+
+
+def _table(found: "list[SinkStanding]") -> str:
+    heads = ["window", "sink", "version", "behind", "last attempt", "failed"]
+    return columns(heads, [[one.window, one.sink, one.version, one.behind, one.at, one.failed or None] for one in found])

@@ -1,0 +1,132 @@
+"""`muntin status`: what is there, how far it is, what it waits for."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from muntin.cli import options as opt
+from muntin.cli.output import columns, moment, say, say_json, size, stretches
+from muntin.cli.place import looked_at, root_of
+from muntin.cli.working import working
+from muntin.definition.amounts import many
+from muntin.errors import StateError
+from muntin.files.paths import AnyPath, path_of
+
+if TYPE_CHECKING:
+    from muntin.definition.pipeline import Pipeline
+    from muntin.jobs.inspect.status import PipelineStatus
+    from muntin.jobs.sending.standing import SinkStanding
+
+_WINDOW = {
+    "window": "window",
+    "first batch": "first",
+    "last batch": "last",
+    "batches": "batches",
+    "windows": "windows",
+    "published to": "published_to",
+    "watermark": "watermark",
+    "open": "open",
+    "open since": "open_since",
+    "rows late": "rows_late",
+    "to publish": "unpublished",
+    "version": "version",
+}
+
+_STANDING = {
+    "current": "current",
+    "superseded": "superseded by a newer definition",
+    "beside": "beside the windows that readers know: not promoted yet",
+}
+
+
+def status(file: opt.SomeFile = None, root: opt.Root = None, name: opt.Name = None, as_json: opt.Json = False) -> None:
+    """Say how far each window is.
+
+    And what it waits for. With FILE also which batches wait for which missing intervals. "to publish" counts the
+    batches that were read since the window was last published.
+
+    Example:
+      muntin status dags/flights.py --root state
+    """
+    with working():
+        folder = root_of(root, file)
+        pipeline = looked_at(file, name, root)[0] if file else None
+        found = _found(pipeline, folder)
+        if not found:
+            _check_root(pipeline, folder)
+    if as_json:
+        return say_json([one.to_dict() for one in found])
+    if not found:
+        say(_none(pipeline, folder))
+    for at, one in enumerate(found):
+        say("\n" * bool(at) + "\n".join(_lines(one)))
+    return None
+
+
+def _found(pipeline: "Pipeline | None", root: AnyPath) -> "list[PipelineStatus]":
+    from muntin.jobs.inspect.status import states_below, status
+
+    if pipeline is None:
+        return states_below(root) if root.is_dir() else []
+    from muntin.jobs.state.bound import bind
+
+    return [status(pipeline, root=root)] if path_of(bind(pipeline, root).folder).is_dir() else []
+
+
+def _check_root(pipeline: "Pipeline | None", root: AnyPath) -> None:
+    """See that nothing was run, rather than written to another root: where no state is below this one, some may be near.
+
+    Raises:
+        StateError: some are, or the root is a file.
+    """
+    if isinstance(root, Path) and root.is_file():
+        raise StateError(f"{root} is a file; give the folder that states live below, as --root state")
+    from muntin.jobs.state.state_folders import roots_near
+
+    if pipeline and (root / pipeline.name).is_dir():
+        return
+    if near := roots_near(root, pipeline.name) if pipeline else roots_near(root):
+        raise StateError(
+            f"there is no state{f' of {pipeline.name!r}' if pipeline else ''} below {root}, but below {', '.join(map(str, near))}; "
+            f"give the root that runs wrote to, as --root {near[0]}"
+        )
+
+
+def _none(pipeline: "Pipeline | None", root: AnyPath) -> str:
+    """What to say before the first run."""
+    if pipeline is None:
+        return f"no state below {root}: nothing was run yet"
+    home = root / pipeline.name
+    if home.is_dir():
+        return f"{pipeline.name}: nothing was run yet under this definition; {home} has states of others; muntin plan says what changed"
+    return f"{pipeline.name}: nothing was run yet; its state will be {home}"
+
+
+def _lines(one: "PipelineStatus") -> list[str]:
+    """A state for people."""
+    lines = [f"{one.pipeline} ({one.fingerprint}), {_STANDING[one.standing]}, {size(one.bytes)}; instants in UTC"]
+    lines.append(f"last run: {moment(one.last_run.replace(microsecond=0))}" if one.last_run else "last run: never recorded")
+    lines.append(f"read: {many(one.batches, 'batch')}; quarantined: {many(one.rows_quarantined, 'row')}")
+    lines.append(columns([*_WINDOW], [[getattr(window, field) for field in _WINDOW.values()] for window in one.windows]))
+    if one.missing:
+        lines.append(f"missing: {stretches(one.missing)}")
+    if one.waiting:
+        lines.append(f"waiting beyond it: {many(len(one.waiting), 'batch')}, from {moment(one.waiting[0])} to {moment(one.waiting[-1])}")
+    lines += [f"staged, not published: {each.folder}, {size(each.bytes)}, written {moment(each.written_at)}" for each in one.staged]
+    lines += _gone(one)
+    if one.unsent:
+        lines.append(f"alerts: {many(one.unsent, 'message')} not sent yet: the next run tries again")
+    return lines + [_sink(sink) for sink in one.sinks if sink.failed or sink.behind]
+
+
+def _sink(sink: "SinkStanding") -> str:
+    """A sink that lacks something."""
+    why = f": {sink.failed}" if sink.failed else ""
+    return f"sinks: {sink.window} is {many(sink.behind, 'version')} behind at {sink.sink}{why}"
+
+
+def _gone(one: "PipelineStatus") -> list[str]:
+    """What is removed of old batches."""
+    windows = [(f"windows of {window.window}", window.gone_before) for window in one.windows]
+    tables = [("states", one.states_gone_before), *windows, ("refused rows", one.refused_gone_before), ("reports", one.reports_gone_before)]
+    told = [f"{what} before {moment(before)}" for what, before in tables if before]
+    return [f"gone, as retain says: {', '.join(told)}"] if told else []

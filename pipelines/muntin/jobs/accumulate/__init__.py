@@ -1,0 +1,1 @@
+"""Accumulate: rows become states."""

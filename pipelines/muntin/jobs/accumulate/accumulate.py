@@ -1,0 +1,188 @@
+"""Accumulate: the events of intervals become states, in one job of tasks and one commit per frame set."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from muntin.errors import ConflictError
+from muntin.files.readable import readable_footer
+from muntin.jobs.accumulate.earlier_states.joined_reading import read
+from muntin.jobs.accumulate.quarantined_share import check_share
+from muntin.jobs.accumulate.summaries import summaries
+from muntin.jobs.accumulate.wider_states import common_schema, in_types
+from muntin.jobs.deduplication.kept_decisions import keep_of_one
+from muntin.jobs.deduplication.known import commit_ids
+from muntin.jobs.inputs.materialised.inputs_of_run import inputs_of_run
+from muntin.jobs.published.kept_states import check_kept
+from muntin.jobs.quarantine.refused_rows_kept import commit_refused, refused_by_others
+from muntin.jobs.schema_check.same_versions import note_versions
+from muntin.jobs.state.locks import every_lock, locks
+from muntin.jobs.state.source_note import lacks, note, noted, taken_in
+from muntin.states.held_once import whole_schema
+from muntin.states.stored_types import has_types
+from muntin.store.batch_facts import batches_of
+from muntin.store.paths import IDS, QUARANTINE, source_of
+from muntin.store.retries import after_conflicts
+from muntin.store.shared_files import others, replacement, within
+from muntin.store.store import Change, File, Snapshot
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from muntin.definition.frame_sets import FrameSet
+    from muntin.definition.schedule import Interval
+    from muntin.jobs.accumulate.read_batches import Read
+    from muntin.jobs.records.reports import Accumulated
+    from muntin.jobs.state.bound import Bound
+    from muntin.states.frames import Ints
+    from muntin.tasks import Runner
+    from muntin.timeline.batches import Versions
+
+_TRIES = 5
+
+
+def accumulate(
+    bound: Bound, runner: Runner, intervals: Sequence[Interval], *, forget: bool = False, tries: int = _TRIES
+) -> list[Accumulated]:
+    """Read the source of these intervals and replace their states.
+
+    Two runs of the same batch at once: the first to commit wins; the other sees the same states and is done, or reads
+    again if what it sees is not what it read.
+
+    Args:
+        bound: the definition beside its state.
+        runner: who runs the tasks.
+        intervals: of the batches.
+        forget: whether batches that were read before and have no file any more become empty.
+        tries: how often other runs may come first.
+
+    Raises:
+        SourceError: the source cannot be read as the definition says, a batch that was read before has no file any more, or
+            more of a batch's rows are in the quarantine than `max_quarantined` allows.
+        StateError: states cannot be written, or an interval lies among batches whose states are gone, as `retain` says.
+    """
+    check_kept(bound, intervals)
+    sets = bound.frame_sets
+    bases = {frames.table: bound.store.snapshot(frames.table) for frames in sets}
+    refused_base = bound.store.snapshot(QUARANTINE)
+    with inputs_of_run(bound, runner, intervals, forget=forget) as given:
+        done = read(bound, runner, given, bases)
+    check_share(bound, intervals, done)
+    starts = np.array([interval.start_us for interval in intervals], np.int64)
+    if not commit_refused(bound, refused_base, starts, done.refused):
+        return _again(bound, runner, intervals, forget=forget, tries=tries)
+    if bound.source.dedupe_within_us is not None:
+        commit_ids(bound, starts, done.ids)
+    lost = {start for frames in sets for start in _commit_states(bound, frames, bases[frames.table], starts, done)}
+    lost.update(refused_by_others(bound, starts, done.refused).tolist())
+    noticed = noticed_columns(bound, done)
+    note_versions(bound.folder)
+    table = sets[0].table
+    found = batches_of(f"{bound.folder}/{table}", done.states[table], bound.pipeline.intervals.after)
+    if done.before is not None and len(starts) == 1:
+        keep_of_one(bound, done.before, batches_of(f"{bound.folder}/{IDS}", done.ids, bound.pipeline.intervals.after), found.decided)
+    out = summaries(bound, found, [interval for interval in intervals if interval.start_us not in lost], done, noticed)
+    again = [interval for interval in intervals if interval.start_us in lost]
+    return sorted(out + _again(bound, runner, again, forget=forget, tries=tries), key=lambda one: one.interval) if again else out
+
+
+def _again(bound: Bound, runner: Runner, intervals: Sequence[Interval], *, forget: bool, tries: int) -> list[Accumulated]:
+    """Read batches once more, as another run wrote something else of them meanwhile.
+
+    Raises:
+        ConflictError: that happened too often.
+    """
+    if tries <= 1:
+        raise ConflictError(f"{', '.join(map(str, intervals))}: other runs keep replacing these batches; run again when they are done")
+    return accumulate(bound, runner, intervals, forget=forget, tries=tries - 1)
+
+
+def _commit_states(bound: Bound, frames: FrameSet, base: Snapshot, starts: Ints, done: Read) -> list[int]:
+    """Replace the batches' states; return the batches that somebody else replaced meanwhile by something else."""
+    table = frames.table
+    folder, new, lost = f"{bound.folder}/{table}", done.states[table], np.empty(0, np.int64)
+    schemas = [_schema(folder, new, base), *(_columns(folder, path) for path in done.wider[table])]
+    for attempt in after_conflicts(_TRIES, f"{table}: other runs keep committing; run again when they are done"):
+        with attempt:
+            if attempt.retry_state.attempt_number > 1:
+                before, base = _versions(bound, table, base.files, starts), bound.store.snapshot(table)
+                now, own = _versions(bound, table, base.files, starts), _versions(bound, table, new, starts)
+                taken = now != before
+                lost = np.union1d(lost, starts[taken & (now != own)])
+                new = [left for file in new if (left := others(folder, file, starts[taken], bound.pipeline.keys))]
+                starts = starts[~taken]
+            change = _replacing(bound, frames, base, starts, new, schemas)
+            if change.adds or change.removes:
+                bound.store.commit(table, base, change)
+    return lost.tolist()
+
+
+def _replacing(bound: Bound, frames: FrameSet, base: Snapshot, starts: Ints, new: Sequence[File], schemas: Sequence[pa.Schema]) -> Change:
+    """The commit that replaces batches. `schemas`: the columns of the new files; the first that of most of them."""
+    folder, keys = f"{bound.folder}/{frames.table}", bound.pipeline.keys
+    known = base.schema or schemas[0]
+    if len(schemas) == 1 and has_types(schemas[0], known):
+        adds, removes = replacement(folder, base.files, starts, new, keys)
+        return Change(schemas[0], adds, removes, locks(starts))
+    wide = common_schema([known, *schemas])
+    new = in_types(folder, new, wide, keys, bound.pipeline.intervals.after)
+    adds, removes = replacement(folder, base.files, starts, new, keys)
+    if has_types(known, wide):
+        return Change(wide, adds, removes, locks(starts))
+    stay = [file for file in base.files if file not in removes]
+    adds = in_types(folder, [*adds, *stay], wide, keys, bound.pipeline.intervals.after)
+    return Change(wide, adds, base.files, every_lock(), whole=True)
+
+
+def _versions(bound: Bound, table: str, files: Sequence[File], starts: Ints) -> Versions:
+    """The version of each batch in some files; 0 where a batch is not in them."""
+    found = batches_of(
+        f"{bound.folder}/{table}", [file for file in files if len(within(starts, file.path))], bound.pipeline.intervals.after
+    )
+    at = found.position(starts)
+    return np.where(at >= 0, np.append(found.version, np.uint64(0))[at], np.uint64(0))
+
+
+def _schema(folder: str, new: Sequence[File], base: Snapshot) -> pa.Schema:
+    """The columns of a file with the most of them: a batch without files knows few."""
+    fullest = next((file for file in new if file.rows), max(new, key=lambda file: file.size, default=None))
+    if fullest is None:
+        return base.schema or pa.schema([])
+    return _columns(folder, fullest.path)
+
+
+def _columns(folder: str, path: str) -> pa.Schema:
+    return whole_schema(pq.read_schema(readable_footer(f"{folder}/{path}")))
+
+
+def noticed_columns(bound: Bound, done: Read) -> dict[int, tuple[str, ...]]:
+    """Start of a batch -> what is other in its files than in those before, in words; the columns are noted."""
+    if not bound.members:
+        return _of_source(bound, done)
+    each = [_of_source(member, _own(done, number)) for number, member in enumerate(bound.members.values())]
+    return {start: tuple(line for found in each for line in found[start]) for start in done.splits}
+
+
+def _own(done: Read, number: int) -> Read:
+    """What was read of one of several sources."""
+    splits = {start: [split for split in of_batch if source_of(split["split"]) == number] for start, of_batch in done.splits.items()}
+    return replace(done, splits=splits)
+
+
+def _of_source(bound: Bound, done: Read) -> dict[int, tuple[str, ...]]:
+    known, found = noted(bound.folder, bound.source.member), dict[int, tuple[str, ...]]()
+    for start, splits in sorted(done.splits.items()):
+        told = lacks(split["lacks"] for split in splits if split.get("lacks"))
+        for split in sorted(splits, key=lambda one: one["split"]):
+            if split.get("columns"):
+                path, columns = split["columns"]
+                known, new = taken_in(known, dict(columns), path, ordered=bound.source.format != "json")
+                told += new
+        found[start] = tuple(told)
+    note(bound.folder, known, bound.source.member)
+    return found

@@ -1,0 +1,145 @@
+"""The rows of a split become its files: a file of states for each frame set, and one of refused rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from muntin.aggregates.aggregate import sealed
+from muntin.engine.merged_states import merged
+from muntin.engine.runs import runs
+from muntin.jobs.accumulate.bundle_states import encoding
+from muntin.jobs.accumulate.duplicates_of_split import REPEATED, without_repeated
+from muntin.jobs.accumulate.shares import taken
+from muntin.jobs.accumulate.slot_lift import slot_lift
+from muntin.jobs.accumulate.split_rows import Counted
+from muntin.jobs.accumulate.types_of_states import types_of_states
+from muntin.jobs.quarantine.refused_places import ONCE
+from muntin.jobs.schema_check.columns_of_files import check_files, lacking_files
+from muntin.sources.reading.lift import rows_as_states, states, tally
+from muntin.sources.reading.sql_types import stored
+from muntin.sources.repeated_rows import once
+from muntin.sources.sessions.duckdb_session import described
+from muntin.states.checkpoint import arranged, frame_range, with_files
+from muntin.states.columns import FIRST_EVENT, FRAME, INSTANT, LAST_EVENT
+from muntin.states.held_once import row_count
+from muntin.states.rows_in_slots import extent_of
+from muntin.store.parquet import write_named
+from muntin.store.paths import StatesPath
+from muntin.timeline.batches import UNDECIDED
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import duckdb
+
+    from muntin.definition.frame_sets import FrameSet
+    from muntin.jobs.accumulate.shares import Share, Split
+    from muntin.jobs.accumulate.split_rows import SplitRows
+    from muntin.sources.reading.taken_times import Taken
+
+
+def accumulate_rows(session: duckdb.DuckDBPyConnection, share: Share, split: Split, found: SplitRows) -> dict[str, Any]:
+    """Write the files of a split; what was counted of it, and the files.
+
+    Raises:
+        duckdb.Error, SourceError, DefinitionError: a row cannot be computed; or whatever a function of the user raises.
+        StateError: no space, or no permission.
+    """
+    times = taken(share.bound, split)
+    first = counted = _told(share, found) or count(session, found.rows, times)
+    by_file, compared = found.by_file(first.read), None
+    if share.bound.source.dedupe:
+        found = replace(found, rows=_once(session, found.rows, times))
+        if share.bound.source.dedupe_within_us is not None:
+            compared = without_repeated(session, share, split, found.rows, found.columns, times)
+        counted = count(session, found.rows, times)
+    check_files(session, share.bound, found.columns, [path for path, count in zip(found.paths, by_file, strict=True) if count])
+    states = dict[str, Any]()
+    for frames in share.bound.frame_sets:
+        if compared and compared.repeated:
+            _lifted(
+                session, share, split, frames, replace(found, rows=REPEATED), times, count(session, REPEATED, times)
+            )  # a faulty row is refused, whatever it repeats
+        table, wider, counted = _lifted(session, share, split, frames, found, times, counted)
+        newest = counted.newest if split.mark_us is None else split.mark_us
+        decided = compared.decided if compared else UNDECIDED
+        written, rows = _write_states(share, split, frames, table, newest, by_file, decided)
+        states[frames.table] = written | {"wider": wider}
+    refused = found.bad + first.read - (first if first.exact else counted).accepted
+    return {
+        "batch": split.batch_us,
+        "split": split.number,
+        "read": first.read + found.bad,
+        "taken": rows,
+        "newest": newest,
+        "twice": first.read - counted.read,
+        "states": states,
+        "ids": compared.ids if compared else None,
+        "rows": found.in_files(by_file),
+        "columns": [split.paths[0], list(found.columns.items())],
+        "lacks": lacking_files(session, share.bound.source, found.paths),
+        "refused_rows": refused,
+        "refused": write_refused(share, split, found.refused()) if refused else None,
+    }
+
+
+def _told(share: Share, found: SplitRows) -> Counted | None:
+    """What footers tell of the rows, where states tell which of them are accepted: all states, of all rows."""
+    return None if share.bound.source.dedupe or share.bound.pipeline.where else found.told()
+
+
+def count(session: duckdb.DuckDBPyConnection, rows: str, times: Taken) -> Counted:
+    """How many rows there are and how many are accepted, and the times of those."""
+    return Counted(*session.execute(tally(rows, times)).fetchall()[0])
+
+
+def _once(session: duckdb.DuckDBPyConnection, rows: str, times: Taken) -> str:
+    """The table of the rows without duplicates."""
+    session.execute(f"CREATE OR REPLACE TEMP TABLE {ONCE} AS {once(rows, times)}")
+    return ONCE
+
+
+def _lifted(
+    session: duckdb.DuckDBPyConnection, share: Share, split: Split, frames: FrameSet, found: SplitRows, times: Taken, counted: Counted
+) -> tuple[pa.Table, bool, Counted]:
+    """The states of a frame set, whether a type is wider than in the state, and the rows, counted exactly."""
+    asked = (share.bound.pipeline, share.bound.fields, frames, found.rows, times, found.columns)
+    query = states(*asked)
+    natural = described(session, query)
+    kinds, wider = types_of_states(natural, share, frames, split.paths)
+    extent = None
+    if counted.extent and (in_slots := slot_lift(session, share, frames, found, times, counted.extent, (natural, kinds))):
+        table, extent = sealed(in_slots.table, share.bound.fields), in_slots.extent
+    elif rows := rows_as_states(*asked, (natural, kinds)):
+        table = stored(session, rows.query, rows.kinds, natural).replace_schema_metadata(rows.footer)
+        extent = extent_of(table, FRAME, FRAME)
+    else:
+        table = sealed(stored(session, query, kinds, natural), share.bound.fields)
+        extent = extent_of(table, FIRST_EVENT, LAST_EVENT) if frames.event_times else None
+        if not frames.by_arrival and any(each.is_state for each in share.bound.fields):
+            table = merged(table, share.bound.pipeline.keys, share.bound.fields)
+    if not counted.exact:
+        counted = counted.of(extent) if extent else count(session, found.rows, times)
+    return table, wider, counted
+
+
+def _write_states(
+    share: Share, split: Split, frames: FrameSet, table: pa.Table, newest: int | None, by_file: Sequence[int], decided: int
+) -> tuple[dict[str, Any], int]:
+    """Write the states of a frame set; the file, and how many rows are in them."""
+    table = with_files(table, by_file, split.first) if frames.by_arrival else table
+    rows = row_count(table)
+    table = arranged(table, share.bound.pipeline.keys, split.batch_us, frames.grain_us, split.number)
+    table = runs(table, share.bound.pipeline.keys, frames.run_us, share.bound.fields) if frames.run_us else table
+    name = StatesPath(split.batch_us, split.number, newest, *frame_range(table, frames.width_us), decided=decided).named
+    return write_named(table, f"{share.bound.folder}/{frames.table}", name, encoding(frames, share.bound.pipeline.keys)), rows
+
+
+def write_refused(share: Share, split: Split, table: pa.Table) -> dict[str, Any]:
+    """Write the refused rows of a split, as `REFUSED` has them; the file."""
+    batch = pa.repeat(pa.scalar(split.batch_us, pa.int64()), len(table)).view(INSTANT)
+    table = table.add_column(0, "batch", batch)
+    return write_named(table, f"{share.bound.folder}/quarantine", StatesPath(split.batch_us, split.number, None).named)

@@ -1,0 +1,142 @@
+"""What one task of accumulate does: read splits with DuckDB, lift rows to states, write Parquet."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from muntin.files.readable import readable_footer
+from muntin.jobs.accumulate.accumulate_bundle import accumulate_bundle
+from muntin.jobs.accumulate.bundles import MOST_ROWS, SMALL, Bundle, Seen, bundles
+from muntin.jobs.accumulate.gathered_files import gathered
+from muntin.jobs.accumulate.read_split import read_split
+from muntin.jobs.accumulate.shares import Written, manifest
+from muntin.jobs.accumulate.steady_reading import as_they_are, steady
+from muntin.jobs.accumulate.windows_together import seen_windows
+from muntin.jobs.schema_check.same_versions import check_worker, versions_here
+from muntin.sources.listing import source_file
+from muntin.sources.sessions.duckdb_session import kept_session, sessions_of_a_task
+from muntin.sources.sessions.fetched_files import fetched_once
+from muntin.sources.sessions.object_files import let_read
+from muntin.sources.sessions.time_limit import in_time
+from muntin.store.paths import IDS, QUARANTINE
+from muntin.store.store import File
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import duckdb
+
+    from muntin.jobs.accumulate.shares import Share, Split
+    from muntin.jobs.state.bound import Bound
+
+
+@sessions_of_a_task()
+def accumulate_share(share: Share) -> dict[str, Any]:
+    """States and refused rows of every split, written.
+
+    Returns:
+        `Written` as a dict, and `versions`: package -> its version in the task.
+
+    Raises:
+        StateError: the versions here would make other states than those of the driver.
+    """
+    check_worker(share.versions, versions_here())
+    session = kept_session(share.bound.source.timezone)
+    let_read(session, chain.from_iterable(split.paths for split in share.splits))
+    looked = seen(share.bound, share.splits) if len(share.splits) > 1 and may_bundle(share.bound) else [None] * len(share.splits)
+    done = list[Written]()
+    for stretch in bundles(looked):
+        together = _together(session, share, [part for part in looked[stretch.start : stretch.stop] if part])
+        done += [together] if together else [_alone(session, share, split) for split in share.splits[stretch.start : stretch.stop]]
+        share = _knowing(share, done[-1])
+    return {
+        "splits": _with_new_columns([dict(split) for each in done for split in each.splits]),
+        "states": {
+            frames.table: gathered(share, frames.table, [file for each in done for file in each.states[frames.table]])
+            for frames in share.bound.frame_sets
+        },
+        "refused": gathered(share, QUARANTINE, [file for each in done for file in each.refused]),
+        "ids": gathered(share, IDS, [file for each in done for file in each.ids]),
+        "versions": dict(versions_here()),
+    }
+
+
+def _knowing(share: Share, written: Written) -> Share:
+    """The share, whose next splits are compared with what was read, too."""
+    read = [File(file["path"], file["size"], file["rows"]) for file in written.ids if file["rows"]]
+    return replace(share, earlier=share.earlier.knowing(read)) if share.earlier and read else share
+
+
+def _with_new_columns(splits: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The splits, those without `columns` that have them as the split before."""
+    known = None
+    for split in splits:
+        columns = split.get("columns") and split["columns"][1]
+        split["columns"] = None if columns == known else split.get("columns")
+        known = columns or known
+    return splits
+
+
+def _together(session: duckdb.DuckDBPyConnection, share: Share, parts: Sequence[Seen]) -> Written | None:
+    """What came of splits that may be read together; None if they are to be read one by one after all."""
+    if len(parts) < 2:  # noqa: PLR2004 - alone
+        return None
+    bundle = Bundle(parts)
+    try:
+        files = [file for part in parts for file in part.files]
+        with in_time(session, bundle.paths), fetched_once(files):
+            done = accumulate_bundle(session, share, bundle)
+        same = as_they_are(share.bound.source, bundle.paths) == files
+    except Exception:  # noqa: BLE001 - whatever is wrong, the split that it is wrong with says it when it is read alone
+        return None
+    return done if same else None
+
+
+def _alone(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> Written:
+    """What was read of files that did not change meanwhile, so that all frame sets are of one content."""
+    with in_time(session, split.paths):
+        done, files = steady(share.bound.source, split.paths, lambda: read_split(session, share, split))
+    counts = {name: done[name] for name in ("batch", "split", "read", "taken", "newest", "twice")}
+    told = {name: done.get(name) for name in ("columns", "lacks", "waits")}
+    entries = {**counts, **told, "files": manifest(files, done["rows"], split.made), "refused": done["refused_rows"]}
+    states, lost = {table: [file] for table, file in done["states"].items()}, [done["refused"]] if done["refused"] else []
+    return Written([entries], states, lost, [done["ids"]] if done["ids"] else [])
+
+
+def may_bundle(bound: Bound) -> bool:
+    """Whether splits of a pipeline may be read together: of Parquet files with events, or of windows of an upstream."""
+    return bound.source.bundles
+
+
+def seen(bound: Bound, splits: Sequence[Split]) -> list[Seen | None]:
+    """Each split with its files as they are; None for a split to be read alone.
+
+    A file that is gone or damaged is to be read alone, which says what is wrong.
+    """
+    if bound.source.batch_column:
+        return seen_windows(bound, splits)
+    last: pq.ParquetSchema | None = None
+    number, out = 0, list[Seen | None]()
+    for split in splits:
+        try:
+            files = [source_file(bound.source, path) for path in split.paths]
+            footers = (
+                [pq.read_metadata(readable_footer(path)) for path in split.paths] if _is_small(split, [file.size for file in files]) else []
+            )
+        except (OSError, pa.ArrowException):
+            footers = []
+        if footers and (last is None or not footers[0].schema.equals(last)):
+            last, number = footers[0].schema, number + 1
+        same = bool(footers) and all(footer.schema.equals(last) for footer in footers)
+        rows = [footer.num_rows for footer in footers]
+        out.append(Seen(split, files, rows, number) if same and sum(rows) <= MOST_ROWS else None)
+    return out
+
+
+def _is_small(split: Split, sizes: Sequence[int]) -> bool:
+    return split.only and split.mark_us is None and sum(sizes) <= SMALL

@@ -1,0 +1,98 @@
+"""Rows of several batches in one table, one batch behind the other, and the facts of each batch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
+from muntin.states.checkpoint import arranged, last_frames
+from muntin.states.columns import BATCH, FILE_NUMBER, FRAME, ROW_BATCH, ROW_IN_SPLIT
+from muntin.states.keys import contiguous
+from muntin.store.parquet import encoded, states_encoding
+from muntin.store.paths import StatesPath, digest_of, version_of
+from muntin.store.shared_files import REPEATED
+from muntin.timeline.batches import UNDECIDED, Batches
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from muntin.definition.frame_sets import FrameSet
+    from muntin.jobs.accumulate.bundles import Bundle
+    from muntin.states.frames import Ints
+    from muntin.store.parquet import Encoding
+    from muntin.timeline.batches import Versions
+
+
+def encoding(frames: FrameSet, keys: Sequence[str]) -> Encoding:
+    """How the columns of a frame set's states are encoded."""
+    chosen_by = [*keys, *REPEATED]
+    return states_encoding(chosen_by[:-1] if frames.by_arrival else chosen_by, chosen_by)
+
+
+def arranged_batches(table: pa.Table, keys: Sequence[str], frames: FrameSet, bundle: Bundle) -> pa.Table:
+    """The states of a bundle, batches ascending; those of each batch as a file of its own has them.
+
+    Args:
+        table: states as `arranged` takes them, with `ROW_BATCH`.
+        keys: names of the key columns.
+        frames: the frame set.
+        bundle: where the rows come from.
+    """
+    batch = table[ROW_BATCH].to_numpy()
+    table = table.drop_columns([ROW_BATCH])
+    if frames.by_arrival and FILE_NUMBER not in table.column_names:
+        _, file, _ = bundle.place(batch, table[ROW_IN_SPLIT].to_numpy() - 1)
+        table = table.drop_columns([ROW_IN_SPLIT]).append_column(FILE_NUMBER, pa.array(file))
+    return arranged(table, keys, batch, frames.grain_us)
+
+
+def facts(
+    table: pa.Table, starts: Ints, ends: Ints, newest: Ints, how: Encoding, decided: Versions | None = None, *, width_us: int = 1
+) -> Batches:
+    """The facts of each batch, with the version that it has with a file of its own.
+
+    Args:
+        table: rows with `BATCH` (timestamp us UTC), ascending, and with `FRAME` if they are states.
+        starts, ends: of the batches' intervals, microseconds.
+        newest: the largest event time of each batch; `BEFORE_ALL` without rows.
+        how: the columns are encoded in a file of its own.
+        decided: as in `Batches`; None where batches are not compared.
+        width_us: of the frames, if the rows are states.
+    """
+    told = np.full(len(starts), UNDECIDED, np.uint64) if decided is None else decided
+    batch = contiguous(table[BATCH]).view(pa.int64()).to_numpy()
+    begin, end = np.searchsorted(batch, starts), np.searchsorted(batch, starts, side="right")
+    low, high = _frames(table, begin, end, width_us)
+    nothing = _digest(table.slice(0, 0), how)
+    digests = [
+        _digest(table.slice(at, rows), how) if rows else nothing for at, rows in zip(begin.tolist(), (end - begin).tolist(), strict=True)
+    ]
+    values = (column.tolist() for column in (starts, newest, low, high))
+    facts_of_paths = zip(*values, told.tolist(), digests, strict=True)
+    paths = [
+        StatesPath(start, 0, _known(new), _known(one), _known(last), name).named(digest)
+        for start, new, one, last, name, digest in facts_of_paths
+    ]
+    versions = [int(version_of([path]), 16) for path in paths]
+    return Batches(starts, ends, np.array(versions, np.uint64), newest, low, high, end - begin, np.zeros(len(starts), np.bool_), told)
+
+
+def _frames(table: pa.Table, begin: Ints, end: Ints, width_us: int) -> tuple[Ints, Ints]:
+    """Starts of the first and the last frame with events of each batch."""
+    low, high, some = np.full(len(begin), AFTER_ALL), np.full(len(begin), BEFORE_ALL), end > begin
+    if some.any() and FRAME in table.column_names:
+        frames = contiguous(table[FRAME]).view(pa.int64()).to_numpy()
+        low[some], high[some] = np.minimum.reduceat(frames, begin[some]), np.maximum.reduceat(last_frames(table, width_us), begin[some])
+    return low, high
+
+
+def _digest(rows: pa.Table, how: Encoding) -> str:
+    """The digest of a file with these rows."""
+    return digest_of(memoryview(encoded(rows, how)))
+
+
+def _known(us: int) -> int | None:
+    return None if us in (BEFORE_ALL, AFTER_ALL) else us

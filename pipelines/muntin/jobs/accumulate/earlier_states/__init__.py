@@ -1,0 +1,1 @@
+"""Earlier states: what the state of an earlier definition has, and is not read again."""

@@ -1,0 +1,107 @@
+"""What one task does to join states of an earlier definition with new fields of the same rows, batch by batch."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from muntin.errors import StateError
+from muntin.files.readable import readable
+from muntin.jobs.accumulate.wider_states import common_schema, with_columns
+from muntin.states.columns import BATCH
+from muntin.states.held_once import whole, whole_schema
+from muntin.states.joined import joined
+from muntin.states.sorted import by_key
+from muntin.store.batch_facts import batches_of
+from muntin.store.contents import whole_content
+from muntin.store.shared_files import write_shared
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from muntin.jobs.state.bound import Bound
+    from muntin.states.frames import Ints
+    from muntin.store.store import File
+    from muntin.timeline.batches import Batches
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some files of a table of states: its folder, the files of some batches, by batch and split, and the columns of all files."""
+
+    folder: str
+    files: Sequence[File]
+    schema: pa.Schema
+
+    def rows(self, starts: Ints) -> pa.Table:
+        """The states of some batches.
+
+        Raises:
+            StateError: a file is gone or damaged.
+        """
+        tables = [whole(pq.read_table(pa.BufferReader(whole_content(self.folder, file)))) for file in self.files]
+        found = [with_columns(table, self.schema, f"{self.folder}/{file.path}") for table, file in zip(tables, self.files, strict=True)]
+        every = pa.concat_tables(found)
+        return every.filter(pc.is_in(every[BATCH].cast(pa.int64()), pa.array(starts)))
+
+
+@dataclass(frozen=True, slots=True)
+class Joining:
+    """What one task joins.
+
+    Attributes:
+        bound: the definition beside its state.
+        table: of a frame set.
+        starts: of the batches, ascending.
+        old, new: states of the earlier definition, and of the new fields.
+    """
+
+    bound: Bound
+    table: str
+    starts: Ints
+    old: Part
+    new: Part
+
+
+def join(joining: Joining) -> dict[str, Any]:
+    """Write states with all fields: the file (path, size, rows; None if no batch is left), and `unlike`, starts of the batches left out.
+
+    A batch is left out if its states are not of the same rows, or are gone or damaged.
+    """
+    bound, folder = joining.bound, f"{joining.bound.folder}/{joining.table}"
+    try:
+        old = joining.old.rows(joining.starts)
+    except StateError:
+        return {"file": None, "unlike": joining.starts.tolist()}
+    new = joining.new.rows(joining.starts)
+    rows, unlike = joined(old, new, bound.pipeline.keys, columns_of(bound, joining.new.schema))
+    facts = _facts(joining)
+    facts = facts.take(~np.isin(facts.start_us, unlike))
+    file = asdict(write_shared(by_key(rows, bound.pipeline.keys), folder, facts, bound.pipeline.keys)) if len(facts) else None
+    return {"file": file, "unlike": unlike.tolist()}
+
+
+def columns_of(bound: Bound, schema: pa.Schema) -> list[str]:
+    """The columns of states in order. `schema`: of states with some of the fields."""
+    every = [column for each in bound.fields for column in each.columns]
+    begin = next(at for at, name in enumerate(schema.names) if name in every)
+    others = [(at, name) for at, name in enumerate(schema.names) if name not in every]
+    return [name for at, name in others if at < begin] + every + [name for at, name in others if at > begin]
+
+
+def _facts(joining: Joining) -> Batches:
+    """The facts of the batches. A version names the content of both parts."""
+    after = joining.bound.pipeline.intervals.after
+    old, new = (batches_of(part.folder, part.files, after) for part in (joining.old, joining.new))
+    new = new.take(np.isin(new.start_us, joining.starts))
+    return replace(new, version=new.version ^ old.version[old.position(new.start_us)])
+
+
+def schema_of(folder: str, files: Sequence[File]) -> pa.Schema:
+    """The columns of all files of a table of states, with types that hold the values of each."""
+    return common_schema([whole_schema(pq.read_schema(readable(f"{folder}/{file.path}"))) for file in files])

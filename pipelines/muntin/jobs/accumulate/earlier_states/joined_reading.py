@@ -1,0 +1,166 @@
+"""Batches of an earlier state with new fields: these are read from the source, and both are put together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import numpy as np
+import pyarrow as pa
+
+from muntin.files.paths import path_of, remove_folder
+from muntin.jobs.accumulate.bundles import MOST_BATCHES, MOST_BYTES, MOST_ROWS
+from muntin.jobs.accumulate.earlier_states.earlier_state import earlier_state, unchanged
+from muntin.jobs.accumulate.earlier_states.joined_batches import Joining, Part, join, schema_of
+from muntin.jobs.accumulate.read_batches import Read, read_batches
+from muntin.jobs.quarantine.refused_rows_kept import refused_otherwise
+from muntin.sources.listing import SourceFile
+from muntin.states.stored_types import has_types
+from muntin.store.disk import link
+from muntin.store.paths import QUARANTINE
+from muntin.store.shared_files import held, others, within
+from muntin.store.store import File
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from muntin.jobs.accumulate.earlier_states.earlier_state import Earlier
+    from muntin.jobs.inputs.listings.listing import Inputs
+    from muntin.jobs.state.bound import Bound
+    from muntin.states.frames import Ints
+    from muntin.store.store import Snapshot
+    from muntin.tasks import Runner
+
+
+def read(bound: Bound, runner: Runner, given: Inputs, bases: Mapping[str, Snapshot]) -> Read:
+    """Read batches: those that an earlier state has but for some fields for these fields alone, all others whole.
+
+    Args, errors: as `read_batches`. `bases`: table of a frame set -> it as it is.
+    """
+    schemas = {table: base.schema for table, base in bases.items()}
+    earlier = earlier_state(bound)
+    same = unchanged(bound, earlier, given.files, bases) if earlier else []
+    if not earlier or not same:
+        return read_batches(bound, runner, given, schemas)
+    scratch = f"{bound.folder}/staging/{uuid4().hex}"
+    try:
+        done = _joined(bound, runner, earlier, replace(given, files={each: given.files[each] for each in same}), schemas, scratch)
+    finally:
+        remove_folder(path_of(scratch))
+    known = {table: schema or _schema(bound, table, done.states[table]) for table, schema in schemas.items()}
+    _note_wider(bound, done, known)
+    rest = {interval: files for interval, files in given.files.items() if interval.start_us not in done.splits}
+    return _both(done, read_batches(bound, runner, replace(given, files=rest), known))
+
+
+def _joined(bound: Bound, runner: Runner, earlier: Earlier, given: Inputs, schemas: Mapping[str, pa.Schema | None], scratch: str) -> Read:
+    """What comes of batches whose states are joined; others are not in it. `scratch`: a folder for the new fields, for a while."""
+    some = replace(bound, pipeline=replace(bound.pipeline, derive={}), folder=scratch, lifted=earlier.missing)
+    done = read_batches(some, runner, given, schemas)
+    starts = np.array([each.start_us for each, files in given.files.items() if _as_listed(files, done.splits[each.start_us])], np.int64)
+    odd = refused_otherwise(str(earlier.folder), earlier.store.snapshot(QUARANTINE), scratch, done.refused, starts)
+    starts = np.setdiff1d(starts, np.union1d(odd, _added_otherwise(bound, earlier, done)))
+    parts = {table: Part(f"{scratch}/{table}", new, schema_of(f"{scratch}/{table}", new)) for table, new in done.states.items() if new}
+    items = [item for table, part in parts.items() for item in _items(bound, earlier, table, part, starts)]
+    results = runner.run(join, items)
+    unlike = np.array(sorted({start for result in results for start in result["unlike"]}), np.int64)
+    states: dict[str, list[File]] = {table: [] for table in done.states}
+    for item, result in zip(items, results, strict=True):
+        if file := _without(bound, item.table, result["file"], unlike):
+            states[item.table].append(file)
+    kept = np.setdiff1d(starts, unlike)
+    return Read({start: done.splits[start] for start in kept.tolist()}, states, _refused(bound, scratch, done, kept))
+
+
+def _as_listed(files: Sequence[SourceFile], splits: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the files of a batch were, when they were read, what they were when they were compared with the earlier reading."""
+    read = [SourceFile(path, size, written, tag) for each in sorted(splits, key=_number) for path, size, _, written, tag in each["files"]]
+    return len(read) == len(files) and all(
+        now == (file if file.checksum else replace(file, checksum=now.checksum)) for file, now in zip(files, read, strict=True)
+    )
+
+
+def _number(split: Mapping[str, Any]) -> int:
+    return int(split["split"])
+
+
+def _added_otherwise(bound: Bound, earlier: Earlier, done: Read) -> Ints:
+    """The batches whose values may have been added in another order, as lists or texts among the fields make DuckDB part its groups."""
+    if all(frames.by_arrival for frames in bound.frame_sets) or not earlier.keeps_lists(bound):
+        return np.empty(0, np.int64)
+    large = [start for start, splits in done.splits.items() if any(split["read"] > MOST_ROWS for split in splits)]
+    return np.array(sorted(large), np.int64)
+
+
+def _items(bound: Bound, earlier: Earlier, table: str, new: Part, starts: Ints) -> Iterator[Joining]:
+    """What tasks join: neighbouring batches, as many as make a file."""
+    snapshot, folder = earlier.store.snapshot(table), f"{earlier.folder}/{table}"
+    of_old, of_new = _by_batch(folder, snapshot.files, starts), _by_batch(new.folder, new.files, starts)
+    for near in _stretches(starts, of_old):
+        old = Part(folder, _together(of_old, near), snapshot.schema or pa.schema([]))
+        yield Joining(bound, table, near, old, replace(new, files=_together(of_new, near)))
+
+
+def _by_batch(folder: str, files: Sequence[File], starts: Ints) -> Mapping[int, list[File]]:
+    """Start of a batch -> its files, by split."""
+    found: dict[int, list[File]] = {start: [] for start in starts.tolist()}
+    for file in sorted(files, key=lambda file: file.path):
+        if len(within(starts, file.path)):
+            for start in np.intersect1d(held(folder, file), starts).tolist():
+                found[start].append(file)
+    return found
+
+
+def _stretches(starts: Ints, files: Mapping[int, Sequence[File]]) -> Iterator[Ints]:
+    """Neighbouring batches whose files are small together."""
+    first, seen, size = 0, set[str](), 0
+    for at, start in enumerate(starts.tolist()):
+        more = [file for file in files[start] if file.path not in seen]
+        if at > first and (at - first == MOST_BATCHES or size + sum(file.size for file in more) > MOST_BYTES):
+            yield starts[first:at]
+            first, seen, size, more = at, set(), 0, list(files[start])
+        seen |= {file.path for file in more}
+        size += sum(file.size for file in more)
+    if len(starts):
+        yield starts[first:]
+
+
+def _together(files: Mapping[int, Sequence[File]], starts: Ints) -> Sequence[File]:
+    """The files of some batches, each once, in order."""
+    return [*{file.path: file for start in starts.tolist() for file in files[start]}.values()]
+
+
+def _without(bound: Bound, table: str, written: Mapping[str, Any] | None, unlike: Ints) -> File | None:
+    """A file without the batches that another table could not join."""
+    return others(f"{bound.folder}/{table}", File(**written), unlike, bound.pipeline.keys) if written else None
+
+
+def _refused(bound: Bound, scratch: str, done: Read, kept: Ints) -> list[File]:
+    """The files of the quarantine of some batches, in their place."""
+    place, gone = f"{bound.folder}/{QUARANTINE}", np.setdiff1d(np.array([*done.splits], np.int64), kept)
+    for file in done.refused:
+        link(path_of(scratch, QUARANTINE, file.path), path_of(place, file.path))
+    return [left for file in done.refused if (left := others(place, file, gone))]
+
+
+def _schema(bound: Bound, table: str, files: Sequence[File]) -> pa.Schema | None:
+    return schema_of(f"{bound.folder}/{table}", files) if files else None
+
+
+def _note_wider(bound: Bound, done: Read, known: Mapping[str, pa.Schema | None]) -> None:
+    """Note the files that do not have the types of the state."""
+    for table, schema in known.items():
+        folder = f"{bound.folder}/{table}"
+        done.wider[table] += [file.path for file in done.states[table] if schema and not has_types(schema_of(folder, [file]), schema)]
+
+
+def _both(one: Read, other: Read) -> Read:
+    both = Read(
+        {**one.splits, **other.splits},
+        {table: [*files, *other.states[table]] for table, files in one.states.items()},
+        [*one.refused, *other.refused],
+    )
+    for table in both.states:
+        both.wider[table] = [*one.wider[table], *other.wider[table]]
+    return both

@@ -1,0 +1,61 @@
+"""The checkpoint of batches without files: that they were seen."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from muntin.definition.instants import BEFORE_ALL
+from muntin.jobs.accumulate.bundle_states import facts
+from muntin.jobs.accumulate.bundles import MOST_BATCHES
+from muntin.states.columns import BATCH, FRAME, INSTANT
+from muntin.store.parquet import AS_USUAL, write_named
+from muntin.store.paths import StatesPath
+from muntin.store.shared_files import write_shared
+from muntin.store.store import File
+from muntin.timeline.batches import UNDECIDED
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from muntin.definition.schedule import Interval
+
+NOTHING = pa.table({BATCH: pa.array([], INSTANT), FRAME: pa.array([], INSTANT), "rows": pa.array([], pa.int64())})
+"""The states of no rows."""
+
+
+def empty_states(
+    folder: str,
+    intervals: Sequence[Interval],
+    marks: Mapping[int, int | None],
+    *,
+    nothing: pa.Table = NOTHING,
+    decided: Mapping[int, int] = MappingProxyType({}),
+) -> list[File]:
+    """Write that batches were seen and had no files.
+
+    Args:
+        folder: of the table of states.
+        intervals: of the batches, ascending.
+        marks: start of a batch -> how far time is known after it, in microseconds, where its source says so itself.
+        nothing: the rows of no batch.
+        decided: start of a batch -> as in `Batches`; those of batches that are not compared are not in it.
+    """
+    if len(intervals) == 1:
+        start = intervals[0].start_us
+        return [File(**write_named(nothing, folder, StatesPath(start, 0, marks.get(start), decided=decided.get(start, UNDECIDED)).named))]
+    stretches = (intervals[at : at + MOST_BATCHES] for at in range(0, len(intervals), MOST_BATCHES))
+    return [_shared(folder, stretch, marks, nothing, decided) for stretch in stretches]
+
+
+def _shared(
+    folder: str, intervals: Sequence[Interval], marks: Mapping[int, int | None], nothing: pa.Table, decided: Mapping[int, int]
+) -> File:
+    starts, ends = (np.array(each, np.int64) for each in zip(*((i.start_us, i.end_us) for i in intervals), strict=True))
+    known = (marks.get(start) for start in starts.tolist())
+    newest = np.array([BEFORE_ALL if mark is None else mark for mark in known], np.int64)
+    names = np.array([decided.get(start, UNDECIDED) for start in starts.tolist()], np.uint64)
+    return write_shared(nothing, folder, facts(nothing, starts, ends, newest, AS_USUAL, names))

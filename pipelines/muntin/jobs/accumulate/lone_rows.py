@@ -1,0 +1,113 @@
+"""Rows of which no state can be made: each row is made a state of its own, and those for which that fails are named."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from muntin.errors import DefinitionError, MuntinError, SourceError
+from muntin.jobs.accumulate.shares import taken
+from muntin.jobs.quarantine.refused_places import KEPT
+from muntin.jobs.quarantine.row_faults import Fault
+from muntin.sources.reading.lift import states
+from muntin.sources.reading.scan import quoted
+from muntin.sources.reading.sql_types import storable, targets_of
+from muntin.sources.sessions.duckdb_session import described
+from muntin.states.columns import ORDINAL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+
+    from muntin.aggregates.aggregate import Field
+    from muntin.definition.frame_sets import FrameSet
+    from muntin.jobs.accumulate.shares import Share, Split
+    from muntin.jobs.accumulate.split_rows import SplitRows
+
+    Found = defaultdict[tuple[str, str], set[int]]  # field and reason -> rows
+
+_LONE = "muntin_lone"
+_AT_ONCE = 50_000  # rows
+
+
+def may_be_of_a_row(wrong: Exception) -> bool:
+    """Whether an error may come of some rows: DuckDB's, one of the source, or one of the user's own functions."""
+    if isinstance(wrong, duckdb.InterruptException):  # its time is over
+        return False
+    return isinstance(wrong, (duckdb.Error, SourceError, DefinitionError)) or not isinstance(wrong, (MuntinError, OSError, MemoryError))
+
+
+def lone_faults(session: duckdb.DuckDBPyConnection, share: Share, split: Split, rows: SplitRows) -> list[Fault]:
+    """What cannot be done with some of the rows in `KEPT`, each with the condition on these rows.
+
+    A function of the user that fails for every row is a fault of the function, and no row is named for it.
+    """
+    found: Found = defaultdict(set)
+    tried, failed = Counter[str](), Counter[str]()
+    with suppress(duckdb.Error):
+        for field, lone in _lone(session, share, split, rows, found):
+            wrong = _failing(field, lone)
+            tried[field.stem] += len(lone)
+            failed[field.stem] += len(wrong)
+            for at, reason in wrong.items():
+                found[field.stem, reason].add(lone[ORDINAL][at].as_py())
+    names = {field.stem: f"aggregates[{name!r}]" for name, each in share.bound.aggregates.items() for field in each.fields}
+    return [
+        Fault(f"{names.get(stem, stem)}: {reason}", None, f"{ORDINAL} IN ({', '.join(map(str, sorted(places)))})")
+        for (stem, reason), places in found.items()
+        if failed[stem] < tried[stem] or not failed[stem]
+    ]
+
+
+def _lone(
+    session: duckdb.DuckDBPyConnection, share: Share, split: Split, rows: SplitRows, found: Found
+) -> Iterator[tuple[Field, pa.Table]]:
+    """Each field with a function, and states of some rows, a few at a time. Values that the types of states do not hold go to `found`."""
+    last = session.execute(f"SELECT coalesce(max({ORDINAL}), 0) FROM {KEPT}").fetchall()[0][0]
+    for frames in share.bound.frame_sets:
+        for first in range(1, last + 1, _AT_ONCE):
+            some = f"(FROM {KEPT} WHERE {ORDINAL} BETWEEN {first} AND {first + _AT_ONCE - 1})"
+            typed = _typed(session, share, split, frames, replace(rows, rows=some), found)
+            yield from ((each, typed) for each in share.bound.fields if each.seal is not None)
+
+
+def _typed(session: duckdb.DuckDBPyConnection, share: Share, split: Split, frames: FrameSet, rows: SplitRows, found: Found) -> pa.Table:
+    """A state of each row, in the types of states."""
+    bound, own = share.bound, frames.by_arrival or any(each.is_state for each in share.bound.fields)
+    query = states(bound.pipeline, bound.fields, frames, rows.rows, taken(bound, split), rows.columns, also=[] if own else [ORDINAL])
+    natural = described(session, query)
+    kinds = targets_of(natural, {**share.targets[frames.table], ORDINAL: "BIGINT"}, rows.paths)
+    session.register(_LONE, session.sql(query).to_arrow_table())
+    for each in bound.fields:
+        for column in each.lifts:
+            if natural[column] != kinds[column] and (places := _unfit(session, column, kinds[column])):
+                found[each.stem, f"the value does not fit {kinds[column]}"].update(places)
+    fitting = ", ".join(f"TRY_CAST({quoted(name)} AS {kind}) AS {quoted(name)}" for name, kind in kinds.items())
+    return storable(session.sql(f"SELECT {fitting} FROM {_LONE}").to_arrow_table())
+
+
+def _unfit(session: duckdb.DuckDBPyConnection, column: str, kind: str) -> list[int]:
+    """The rows with a value that the type of the state does not hold."""
+    lost = f"{quoted(column)} IS NOT NULL AND TRY_CAST({quoted(column)} AS {kind}) IS NULL"
+    return [place for (place,) in session.execute(f"SELECT {ORDINAL} FROM {_LONE} WHERE {lost}").fetchall()]
+
+
+def _failing(field: Field, lone: pa.Table) -> dict[int, str]:
+    """The rows for which a function of a field fails, each with what it says."""
+    if _fails(field, lone) is None:
+        return {}
+    return {at: wrong for at in range(len(lone)) if (wrong := _fails(field, lone.slice(at, 1)))}
+
+
+def _fails(field: Field, lone: pa.Table) -> str | None:
+    """What the function of a field says to some rows; None if it takes them."""
+    try:
+        field.seal(*(lone[column].combine_chunks() for column in field.lifts))  # type: ignore[misc]  # it has one
+    except Exception as wrong:  # noqa: BLE001 - the user's
+        return f"{type(wrong).__name__}: {wrong}"
+    return None

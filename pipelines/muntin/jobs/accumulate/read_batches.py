@@ -1,0 +1,164 @@
+"""Batches are cut into splits, tasks read these, and what they wrote is put together.
+
+A batch of several splits waits as a whole: where one split has a contradiction, the rows of the others do not count either.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from muntin.errors import StateError
+from muntin.jobs.accumulate.empty_batches import NOTHING, empty_states
+from muntin.jobs.accumulate.readings import readings
+from muntin.jobs.accumulate.shares import manifest_of_batch
+from muntin.jobs.accumulate.shares_of_sources import accumulate_shares, dealt
+from muntin.jobs.deduplication.event_ids import SCHEMA
+from muntin.jobs.deduplication.known import decided_of_nothing, earlier_ids, known_ids
+from muntin.jobs.quarantine.refused_places import REFUSED
+from muntin.jobs.schema_check.same_versions import say_other_workers
+from muntin.states.columns import BATCH, INSTANT
+from muntin.store.parquet import write_named
+from muntin.store.paths import IDS, QUARANTINE, StatesPath, parse_states_path
+from muntin.store.store import File
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from muntin.definition.schedule import Interval
+    from muntin.jobs.accumulate.shares import Share
+    from muntin.jobs.inputs.listings.listing import Inputs
+    from muntin.jobs.state.bound import Bound
+    from muntin.tasks import Runner
+    from muntin.timeline.batches import Batches
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What the tasks read and wrote.
+
+    Attributes:
+        splits: start of a batch -> what was counted in each of its splits; none for a batch without files.
+        states: table of a frame set -> the files of states.
+        refused: the files of the quarantine.
+        wider: table of a frame set -> the paths of the files with a type that is wider than in the state.
+        ids: the files of ids; none where batches are not compared.
+        before: the batches that they were compared with, in the table of ids.
+    """
+
+    splits: dict[int, list[dict[str, Any]]]
+    states: dict[str, list[File]]
+    refused: list[File]
+    wider: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    ids: list[File] = field(default_factory=list)
+    before: Batches | None = None
+
+
+def read_batches(bound: Bound, runner: Runner, given: Inputs, schemas: Mapping[str, pa.Schema | None]) -> Read:
+    """Read the files of some batches in one job of tasks, and write their states and refused rows.
+
+    Args:
+        bound: the definition beside its state.
+        runner: who runs the tasks.
+        given: the files of each batch.
+        schemas: table of a frame set -> the columns of its states so far; None: there are none.
+
+    Raises:
+        SourceError: the source cannot be read as the definition says.
+        StateError: states cannot be written, or workers have versions with which they would be others.
+    """
+    files, marks, known = given.files, given.marks, known_ids(bound)
+    done = Read(
+        {interval.start_us: [] for interval in files}, {table: [] for table in schemas}, [], before=known.batches if known else None
+    )
+    if found := readings(bound, given, schemas):
+        items = dealt(found, 2 * runner.parallelism, earlier_ids(bound, known, list(files)) if known else None)
+        results, done = _results(runner, items, done)
+        say_other_workers(result["versions"] for result in results)
+        for result in results:
+            _add(done, result)
+        for splits in done.splits.values():
+            manifest_of_batch(splits)  # a file that changed is told before anything is committed
+    hold_back(bound, done.splits, done.states, done.refused)
+    if empty := [interval for interval in files if not done.splits[interval.start_us]]:
+        _add_empty(bound, done, empty, marks)
+    return done
+
+
+def _results(runner: Runner, items: list[tuple[Share, ...]], done: Read) -> tuple[list[dict[str, Any]], Read]:
+    """What came of each share. Where the ids of earlier batches are gone or damaged, batches are compared with none: they may mend them.
+
+    Raises:
+        SourceError, StateError: as `read_batches`.
+    """
+    try:
+        return runner.run(accumulate_shares, items), done
+    except StateError:
+        if not any(share.earlier for item in items for share in item):
+            raise
+        alone = [tuple(replace(share, earlier=None) for share in item) for item in items]
+        return runner.run(accumulate_shares, alone), replace(done, before=None)
+
+
+def _add_empty(bound: Bound, done: Read, empty: Sequence[Interval], marks: Mapping[int, int | None]) -> None:
+    """Add batches without files."""
+    decided: Mapping[int, int] = {}
+    if bound.source.dedupe_within_us is not None:
+        ids = empty_states(f"{bound.folder}/{IDS}", empty, {}, nothing=SCHEMA.empty_table())
+        done.ids.extend(ids)
+        decided = decided_of_nothing(bound, ids)
+    for table in done.states:
+        done.states[table].extend(empty_states(f"{bound.folder}/{table}", empty, marks, decided=decided))
+
+
+def _add(done: Read, result: dict[str, Any]) -> None:
+    """Add what a task read and wrote."""
+    for split in result["splits"]:
+        done.splits[split["batch"]].append(split)
+    for table, files in result["states"].items():
+        done.states[table] += [File(file["path"], file["size"], file["rows"]) for file in files]
+        done.wider[table] += [file["path"] for file in files if file.get("wider")]
+    done.refused.extend(File(file["path"], file["size"], file["rows"]) for file in result["refused"])
+    done.ids.extend(File(file["path"], file["size"], file["rows"]) for file in result["ids"])
+
+
+def hold_back(bound: Bound, splits: dict[int, list[dict[str, Any]]], states: dict[str, list[File]], refused: list[File]) -> None:
+    """Take the rows of the other splits of batches that wait out of what was read: each of their files becomes a row of the quarantine.
+
+    Args:
+        bound: the definition beside its state.
+        splits: start of a batch -> what was counted in each of its splits; changed.
+        states: table of a frame set -> the files of states; changed.
+        refused: the files of the quarantine; changed.
+    """
+    for start, of_batch in splits.items():
+        if any(split.get("waits") for split in of_batch):
+            for split in of_batch:
+                if not split.get("waits"):
+                    _hold_back(bound, start, split, states, refused)
+
+
+def _hold_back(bound: Bound, start: int, split: dict[str, Any], states: dict[str, list[File]], refused: list[File]) -> None:
+    name = StatesPath(start, split["split"], None).named
+    for table, files in states.items():
+        files[:] = [file for file in files if not _is_of(file, start, split["split"])]
+        files.append(File(**write_named(NOTHING, f"{bound.folder}/{table}", name)))
+    refused[:] = [file for file in refused if not _is_of(file, start, split["split"])]
+    paths = [entry[0] for entry in split["files"]]
+    refused.append(File(**write_named(_rows(start, paths), f"{bound.folder}/{QUARANTINE}", name)))
+    split |= {"read": len(paths), "taken": 0, "refused": len(paths), "newest": None}
+
+
+def _is_of(file: File, start: int, number: int) -> bool:
+    """Whether a file holds a split, which has files of its own: only batches of one split share files."""
+    path = parse_states_path(file.path)
+    return isinstance(path, StatesPath) and (path.batch_us, path.split) == (start, number)
+
+
+def _rows(start: int, paths: list[str]) -> pa.Table:
+    reason = "its batch waits for another file, in which a column is of another type than in earlier batches"
+    rows = [{"batch": start, "reason": reason, "file": path} for path in paths]
+    return pa.Table.from_pylist(rows, pa.schema([(BATCH, INSTANT), *REFUSED]))

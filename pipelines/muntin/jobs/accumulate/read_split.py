@@ -1,0 +1,157 @@
+"""Read a split; if a row, a cell or a file of it cannot be read, read the rest, and say what was left out and why."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+
+from muntin.aggregates.parts.objects import runs_code
+from muntin.errors import DefinitionError, MuntinError, SourceError, StateError
+from muntin.files.paths import path_of
+from muntin.jobs.accumulate.accumulate_split import accumulate_rows, write_refused
+from muntin.jobs.accumulate.duplicates_of_split import of_nothing
+from muntin.jobs.accumulate.empty_batches import NOTHING
+from muntin.jobs.accumulate.lone_rows import lone_faults, may_be_of_a_row
+from muntin.jobs.accumulate.split_rows import carefully, plainly
+from muntin.jobs.quarantine.refused_places import KEPT, bad_rows
+from muntin.jobs.schema_check.contradictions import contradictions, waiting, waits
+from muntin.jobs.schema_check.contradictions import told as contradicted
+from muntin.jobs.schema_check.fitting_files import fitting
+from muntin.jobs.schema_check.odd_cells import with_odd_cells
+from muntin.sources.reading.bad_files import check_not_empty
+from muntin.sources.reading.mended import Mended
+from muntin.sources.reading.row_groups import rows_of
+from muntin.sources.sessions.duckdb_session import careful_session, explained
+from muntin.store.contents import problem_of
+from muntin.store.disk import refused
+from muntin.store.parquet import write_named
+from muntin.store.paths import StatesPath
+from muntin.timeline.batches import UNDECIDED
+
+if TYPE_CHECKING:
+    from muntin.jobs.accumulate.shares import Share, Split
+    from muntin.jobs.accumulate.split_rows import SplitRows
+    from muntin.jobs.state.bound import Bound
+
+
+def read_split(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> dict[str, Any]:
+    """Read a split; if that fails, read it without the rows that cannot be read or computed."""
+    _check_pickles(share.bound, split)
+    if split.part:
+        split = replace(split, rows=rows_of(split.paths[0], split.part))
+        if split.rows == range(0):
+            return _of_bad_rows(share, split, Mended(share.bound.source, split.paths))
+    try:
+        check_not_empty(share.bound.source, split.paths)
+        return accumulate_rows(session, share, split, plainly(session, share.bound, split))
+    except Exception as wrong:
+        if not may_be_of_a_row(wrong):
+            raise
+        session.execute(f"DROP TABLE IF EXISTS {KEPT}")
+        told = explained(wrong, split.paths) if isinstance(wrong, duckdb.Error) else wrong
+        done = None
+        try:
+            done = None if isinstance(wrong, duckdb.OutOfMemoryException) else _without_bad_rows(share, split)
+        except FileNotFoundError:  # `steady` tells that the file is gone
+            pass
+        except OSError as full:
+            raise refused("a copy of the files without their bad rows", full) from full
+        except MuntinError as worse:
+            told = worse
+        if done is not None:
+            return done
+        if isinstance(told, MuntinError):
+            return _contradicting(session, share, split, told)
+        raise
+
+
+def _contradicting(session: duckdb.DuckDBPyConnection, share: Share, split: Split, told: MuntinError) -> dict[str, Any]:
+    """A split whose batch waits, as a type in it contradicts earlier batches and the source says so.
+
+    Raises:
+        MuntinError: it does not say so, or something else is wrong.
+    """
+    found = contradictions(session, share.bound, share.columns, split.paths)
+    if found and waits(share.bound):
+        return _of_bad_rows(share, split, waiting(share.bound, split.paths, found)) | {"waits": True}
+    raise contradicted(with_odd_cells(session, share.bound, split.paths, told), found) from told
+
+
+def _check_pickles(bound: Bound, split: Split) -> None:
+    """See that windows of an upstream with pickles are what their names say, before these are read.
+
+    Raises:
+        StateError: a file is gone or damaged.
+    """
+    if not bound.source.upstream or not any(map(runs_code, bound.fields)):
+        return
+    for path in split.paths:
+        if problem := problem_of(path_of(path)):
+            raise StateError(f"{path} {problem}; nothing was read of it. muntin repair FILE derives the windows of the upstream again")
+
+
+def _without_bad_rows(share: Share, split: Split) -> dict[str, Any] | None:
+    """What came of the rows that can be read and computed; None if there are no others to be left out.
+
+    Raises:
+        MuntinError: what is wrong with the rest.
+    """
+    rows = None
+    with (
+        careful_session(share.bound.source.timezone, split.paths) as session,
+        fitting(session, share.bound, split.paths) as (bound, files),
+    ):
+        if files.has_no_row_left:
+            return _of_bad_rows(share, split, files)
+        try:
+            rows = carefully(session, bound, split, files)
+            return _of_good_rows(session, replace(share, bound=bound), split, files, rows)
+        except duckdb.InterruptException:
+            raise
+        except (duckdb.Error, SourceError, DefinitionError) as wrong:
+            if not (files.differ or (rows and rows.bad)):
+                return None
+            told = explained(wrong, split.paths) if isinstance(wrong, duckdb.Error) else wrong
+            raise type(told)(files.named(str(told))) from wrong
+
+
+def _of_good_rows(session: duckdb.DuckDBPyConnection, share: Share, split: Split, files: Mended, rows: SplitRows) -> dict[str, Any] | None:
+    """What came of the rows without bad rows and, if that fails, without those of which no state can be made; None if none is left out."""
+    failed: Exception | None = None
+    if rows.bad or files.differ:
+        try:
+            return accumulate_rows(session, share, split, rows)
+        except Exception as wrong:
+            if not may_be_of_a_row(wrong):
+                raise
+            failed = wrong
+    if odd := lone_faults(session, share, split, rows):
+        return accumulate_rows(session, share, split, carefully(session, share.bound, split, files, odd))
+    if failed:
+        raise failed
+    return None
+
+
+def _of_bad_rows(share: Share, split: Split, files: Mended) -> dict[str, Any]:
+    """What came of a split of which no row can be read."""
+    compared = of_nothing(share, split) if share.bound.source.dedupe_within_us is not None else None
+    decided = compared.decided if compared else UNDECIDED
+    name, count = StatesPath(split.batch_us, split.number, split.mark_us, decided=decided).named, len(files.bad)
+    written = {each.table: write_named(NOTHING, f"{share.bound.folder}/{each.table}", name) for each in share.bound.frame_sets}
+    done = {
+        "batch": split.batch_us,
+        "split": split.number,
+        "read": count,
+        "taken": 0,
+        "newest": split.mark_us,
+        "states": written,
+        "ids": compared.ids if compared else None,
+        "twice": 0,
+    }
+    return done | {
+        "rows": files.rows([0] * len(files.paths)),
+        "refused_rows": count,
+        "refused": write_refused(share, split, bad_rows(files)) if count else None,
+    }

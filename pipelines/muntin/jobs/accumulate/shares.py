@@ -1,0 +1,162 @@
+"""What tasks of accumulate get, and what they give back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from muntin.errors import SourceError
+from muntin.sources.listing import piece_bytes, splits
+from muntin.sources.reading.row_groups import Part, may_be_cut
+from muntin.sources.reading.taken_times import Taken
+from muntin.states.columns import LATEST, ROW_BATCH
+from muntin.store.paths import OF_SOURCE, source_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from muntin.definition.schedule import Interval
+    from muntin.jobs.deduplication.earlier import Earlier
+    from muntin.jobs.state.bound import Bound
+    from muntin.sources.listing import SourceFile
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Some neighbouring files of one batch: `number` of its splits, paths in order of arrival.
+
+    Attributes:
+        batch_us, end_us: of the batch's interval.
+        number, paths: as above.
+        mark_us: how far time is known after the batch, where its source says so itself.
+        made: the name of the rows, where they are windows.
+        only: whether the batch can have no other split.
+        first: the number of its first file in the batch, from 0; of one of several sources behind those of earlier sources.
+        part: which part of its only file it is; None: all files are whole.
+        rows: the numbers of the part's rows in the file, known to the task that reads it; None: all rows.
+        size: of its files or its part, bytes, about.
+    """
+
+    batch_us: int
+    end_us: int
+    number: int
+    paths: tuple[str, ...]
+    mark_us: int | None = None
+    made: str | None = None
+    only: bool = False
+    first: int = 0
+    part: Part | None = None
+    rows: range | None = None
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """The splits that one task works through.
+
+    `targets`: frame set's table -> column -> SQL type that its states have in every batch. `columns`: name -> SQL type of the source's
+    columns in earlier batches. `versions`: package -> its version in the driver. `earlier`: the ids of earlier batches; None where batches
+    are not compared.
+    """
+
+    bound: Bound
+    splits: Sequence[Split]
+    targets: Mapping[str, Mapping[str, str]]
+    columns: Mapping[str, str] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    earlier: Earlier | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What came of some splits; all of it JSON-able.
+
+    Attributes:
+        splits: of each split `batch` (its start), `split` (its number), `read`, `taken`, `refused` and `twice` (rows), `newest` (time)
+            and `files` (of the manifest); `columns`: path of a file -> its columns, (name, SQL type), where they differ from those of
+            the split before; `lacks`: column -> paths of the files without it; `waits`: whether its batch waits.
+        states: table of a frame set -> files, each with path, size (bytes) and rows.
+        refused: files of the quarantine, as those of states.
+        ids: files of ids, as those of states; none where batches are not compared.
+    """
+
+    splits: Sequence[Mapping[str, Any]]
+    states: Mapping[str, Sequence[Mapping[str, Any]]]
+    refused: Sequence[Mapping[str, Any]]
+    ids: Sequence[Mapping[str, Any]] = ()
+
+
+def split_batch(bound: Bound, interval: Interval, files: Sequence[SourceFile], mark_us: int | None) -> list[Split]:
+    """The splits of a batch, or of one of its several sources. Their numbers tell the source."""
+    size = piece_bytes(sum(file.size for file in files))
+    cut = [(piece, part) for piece in splits(files, whole=bound.source.in_one_piece) for part in _parts(bound, piece, size)]
+    member, before = bound.source.member, 0 if bound.source.member is None else bound.source.member.number + 1
+    places = {file.path: at + (before << 32) for at, file in enumerate(files)}
+    made = files[0].checksum if bound.source.batch_column and files else None
+    start, end, only = interval.start_us, interval.end_us, len(cut) == 1 and not member
+    return [
+        Split(
+            start,
+            end,
+            number,
+            tuple(file.path for file in piece),
+            mark_us,
+            made,
+            only,
+            places[piece[0].path],
+            part,
+            size=sum(file.size for file in piece) // (part.of if part else 1),
+        )
+        for number, (piece, part) in enumerate(cut, OF_SOURCE * before)
+    ]
+
+
+def _parts(bound: Bound, piece: Sequence[SourceFile], size: int) -> Sequence[Part | None]:
+    """The parts of about `size` bytes that tasks read a piece in; None stands for the whole piece."""
+    parts = -(-piece[0].size // size)
+    return [Part(number, parts) for number in range(parts)] if len(piece) == 1 < parts and may_be_cut(bound.source) else [None]
+
+
+def manifest(files: Sequence[SourceFile], rows: Sequence[int], made: str | None = None) -> list[tuple[Any, ...]]:
+    """The entries of a split in the manifest of its batch; `rows`: of each file."""
+    return [(file.path, file.size, count, file.written_ns, made or file.checksum) for file, count in zip(files, rows, strict=True)]
+
+
+def manifest_of_batch(splits: Sequence[Mapping[str, Any]]) -> list[tuple[Any, ...]]:
+    """The entries of all splits of a batch, in order; those of the parts of a file are one entry; two sources may read the same file.
+
+    `splits`: as `Written` has them.
+
+    Raises:
+        SourceError: a file changed between the readings of two parts.
+    """
+    out = dict[tuple[int | None, str], tuple[Any, ...]]()
+    for each in sorted(splits, key=lambda one: one["split"]):
+        for path, size, rows, *facts in each["files"]:
+            place = (source_of(each["split"]), path)
+            _, known, before, *others = out.get(place, (path, size, 0, *facts))
+            if [known, *others] != [size, *facts]:
+                raise SourceError(f"{path}: written while it was read; run again when its writer is done")
+            out[place] = (path, size, before + rows, *facts)
+    return list(out.values())
+
+
+def taken(bound: Bound, split: Split) -> Taken:
+    """The event times that a split's batch takes."""
+    ahead, behind = bound.pipeline.max_ahead_us, bound.pipeline.max_behind_us
+    return Taken(split.end_us + ahead, ahead, None if behind is None else split.batch_us - behind, behind or 0)
+
+
+def taken_of_batches(bound: Bound) -> Taken:
+    """The event times that batches take, of rows with the columns `ROW_BATCH` and `LATEST`."""
+    behind = bound.pipeline.max_behind_us
+    return Taken(LATEST, bound.pipeline.max_ahead_us, None if behind is None else f"{ROW_BATCH} - {behind}", behind or 0)
+
+
+def keeps_order(bound: Bound) -> bool:
+    """Whether states depend on the order in which rows arrived."""
+    return (
+        bool(bound.source.dedupe)
+        or any(each.uses_order or each.is_state for each in bound.fields)
+        or any(frames.by_arrival for frames in bound.frame_sets)
+    )

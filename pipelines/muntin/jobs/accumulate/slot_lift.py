@@ -1,0 +1,132 @@
+"""Large splits: rows become states in slots, not in DuckDB's hash table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from muntin.sources.reading.row_values import keys_fit, row_values, typed_values, values_of_columns, values_query
+from muntin.sources.sessions.duckdb_session import described
+from muntin.states.columns import EVENT_TIME, FIRST_EVENT, FRAME, LAST_EVENT
+from muntin.states.dense import Dense, fits
+from muntin.states.frames import frame_numbers
+from muntin.states.layout import Lifted
+from muntin.states.linked import Linked
+from muntin.states.rows_in_slots import OutgrownError, rows_in_slots
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from muntin.definition.frame_sets import FrameSet
+    from muntin.jobs.accumulate.shares import Share
+    from muntin.jobs.accumulate.split_rows import SplitRows
+    from muntin.sources.reading.taken_times import Taken
+    from muntin.states.layout import Layout
+    from muntin.states.rows_in_slots import Extent, LiftedStates
+
+MANY_ROWS = 2**17
+"""So many or fewer are grouped by DuckDB in milliseconds, and their floats are added in the order of the rows there, too."""
+_AT_ONCE = 2**17
+_ARROW = {"TINYINT": pa.int8(), "SMALLINT": pa.int16(), "INTEGER": pa.int32(), "BIGINT": pa.int64(), "FLOAT": pa.float32()}
+
+
+def slot_lift(
+    session: duckdb.DuckDBPyConnection,
+    share: Share,
+    frames: FrameSet,
+    found: SplitRows,
+    times: Taken,
+    extent: Extent,
+    types: tuple[Mapping[str, str], Mapping[str, str]],
+) -> LiftedStates | None:
+    """The states of a frame set, sorted, as `states` would give them; None where DuckDB has to group the rows.
+
+    Args:
+        session: of DuckDB.
+        share, frames: what the states are of.
+        found, times: the rows, and the times that are taken.
+        extent: how many rows there are at most, and between which times.
+        types: column -> SQL type, as DuckDB's aggregates have it, and as the state has it.
+
+    Raises:
+        duckdb.Error: a row cannot be computed.
+    """
+    pipeline, kinds = share.bound.pipeline, types[1]
+    values = row_values(share.bound.fields, frames)
+    if values is None or extent.rows <= MANY_ROWS or not keys_fit(pipeline, kinds):
+        return None
+    asked, keys = (pipeline, found.rows, times, found.columns), {key: kinds[key] for key in pipeline.keys}
+    expressions = dict.fromkeys(sql for _, sql in values.values())
+    of = described(session, values_query(*asked, {_name(at): sql for at, sql in enumerate(expressions)}, keys))
+    typed = typed_values(values, {sql: of[_name(at)] for at, sql in enumerate(expressions)}, *types)
+    if typed is None:
+        return None
+    filled = values_of_columns(typed)
+    names = {sql: _name(at) for at, sql in enumerate(dict.fromkeys(filled.values())) if sql != EVENT_TIME}
+    query = values_query(*asked, {name: sql for sql, name in names.items()}, keys)
+    lifted = {column: Lifted(value.what, names.get(filled[column], EVENT_TIME)) for column, value in typed.items()}
+    states = _in_slots(lambda: session.sql(query).to_arrow_reader(_AT_ONCE), pipeline.keys, lifted, extent, _layouts(frames, extent))
+    return None if states is None else states._replace(table=_as_stored(states.table, kinds))
+
+
+def _in_slots(
+    read: Callable[[], pa.RecordBatchReader],
+    keys: Sequence[str],
+    lifted: Mapping[str, Lifted],
+    extent: Extent,
+    ways: Sequence[Callable[[], Layout]],
+) -> LiftedStates | None:
+    """The states of rows in the first layout that is not outgrown; what comes after it is tried with all rows again."""
+    while ways:
+        layouts = [way() for way in ways]
+        try:
+            with read() as reader:
+                return rows_in_slots(_batches(reader), keys, EVENT_TIME, lifted, extent, layouts)
+        except OutgrownError as outgrown:
+            ways = ways[layouts.index(outgrown.args[0]) + 1 :]
+        except _CutShortError:
+            return None
+    return None
+
+
+class _CutShortError(Exception):
+    """A row cannot be read or computed. Groups meet it, too, and say so."""
+
+
+def _batches(reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
+    """What a reader of DuckDB gives. Errors behind its first rows come as Arrow's, without their class.
+
+    Raises:
+        duckdb.InterruptException: it was interrupted.
+        _CutShortError: a row cannot be read or computed.
+    """
+    try:
+        yield from reader
+    except (OSError, pa.ArrowException) as wrong:
+        if str(wrong).startswith("INTERRUPT Error"):  # a text in a row may hold these words, too, but not at the beginning
+            raise duckdb.InterruptException(str(wrong)) from wrong
+        raise _CutShortError from wrong
+
+
+def _layouts(frames: FrameSet, extent: Extent) -> list[Callable[[], Layout]]:
+    """The ways of laying out slots for some rows that are worth a try, the cheapest first."""
+    first, last = frame_numbers(np.array([extent.oldest, extent.newest]), frames.cycle).tolist()
+    count = last - first + 1
+    dense = [lambda: Dense(frames.cycle, first, count, extent.rows)] if fits(count, 1, extent.rows) else []
+    are_of_one_run = frames.run_us and frames.width_us <= frames.run_us + 1  # the events of a frame
+    runs = [lambda: Linked(frames.cycle, extent.rows, frames.run_us)] if are_of_one_run else []
+    return [*dense, *runs, lambda: Linked(frames.cycle, extent.rows)]
+
+
+def _name(number: int) -> str:
+    """The name of a column of values, which no key can have: `muntin_` is our own."""
+    return f"muntin_value_{number}"
+
+
+def _as_stored(states: pa.Table, kinds: Mapping[str, str]) -> pa.Table:
+    """The states in the types of the state."""
+    told = {name: _ARROW.get(kind) for name, kind in kinds.items() if name not in (FRAME, FIRST_EVENT, LAST_EVENT)}
+    return states.cast(pa.schema([field.with_type(told.get(field.name) or field.type) for field in states.schema]))

@@ -1,0 +1,196 @@
+"""The rows of a split, ready to be lifted: read as they are, or, where that fails, without those that cannot be read or computed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import duckdb
+import pyarrow.parquet as pq
+
+from muntin.files.readable import readable_footer
+from muntin.jobs.accumulate.shares import keeps_order, taken
+from muntin.jobs.quarantine.refused_places import BAD, KEPT, REFUSED, placed, rows_by_file, with_lines
+from muntin.jobs.quarantine.row_faults import Fault, first_fault, row_faults
+from muntin.jobs.schema_check.names_of_columns import check_names
+from muntin.jobs.schema_check.times_of_files import check_times
+from muntin.sources.casts import in_type
+from muntin.sources.reading.footer_times import told_extent
+from muntin.sources.reading.json_columns import read_as
+from muntin.sources.reading.refused_rows import faulty, refused, whole_row
+from muntin.sources.reading.row_times import staged
+from muntin.sources.reading.scan import cast_behind, quoted, scan
+from muntin.sources.sessions.duckdb_session import described
+from muntin.sources.sessions.row_expressions import RowExpression
+from muntin.states.columns import FAULT, SOURCE_ROWS, WRITTEN
+from muntin.states.rows_in_slots import Extent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import pyarrow as pa
+
+    from muntin.jobs.accumulate.shares import Split
+    from muntin.jobs.state.bound import Bound
+    from muntin.sources import Source
+    from muntin.sources.reading.mended import Mended
+
+
+WORTH_A_LOOK = 2**20
+"""Rows of fewer bytes are counted in the time that DuckDB takes to plan a query of footers."""
+MOST_COLUMNS = 64
+"""With more, to take a footer apart may take longer than to count the rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class SplitRows:
+    """The rows of a split.
+
+    Attributes:
+        paths: of the files that are read: those of the split, or copies of them.
+        columns: name -> SQL type.
+        rows: SQL for the rows, as `staged` gives them.
+        bad: how many rows of the split cannot be read or computed.
+        by_file: gives the number of rows of each of `paths`, from the number of `rows`.
+        in_files: gives the number of rows of each file of the split, bad rows too, from those.
+        refused: gives the rows that are not accepted or not among them, with the columns `REFUSED`.
+        told: gives what footers tell of `rows`; None where they do not.
+    """
+
+    paths: Sequence[str]
+    columns: Mapping[str, str]
+    rows: str
+    bad: int
+    by_file: Callable[[int], list[int]]
+    in_files: Callable[[list[int]], list[int]]
+    refused: Callable[[], pa.Table]
+    told: Callable[[], Counted | None] = lambda: None
+
+
+class Counted(NamedTuple):
+    """How many rows there are, how many of them are accepted, and the largest and the least event time of these, microseconds.
+
+    `exact`: false where footers tell: then at most so many are accepted, and of no other times, as long as these tell the truth.
+    """
+
+    read: int
+    accepted: int
+    newest: int | None
+    oldest: int | None
+    exact: bool = True
+
+    @property
+    def extent(self) -> Extent | None:
+        """Of the accepted rows, at most; None where there are none."""
+        return None if self.oldest is None or self.newest is None else Extent(self.accepted, self.oldest, self.newest)
+
+    def of(self, accepted: Extent) -> Counted:
+        """The same rows, of which these were accepted."""
+        return Counted(self.read, accepted.rows, accepted.newest, accepted.oldest)
+
+
+def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> SplitRows:
+    """All rows of a split, as fast as can be.
+
+    Raises:
+        duckdb.Error, SourceError: a row cannot be read, or the files do not fit the definition.
+    """
+    source, kept = bound.source, bound.source.format != "parquet" or bool(bound.source.order)
+    told = read_as(session, source, split.paths)
+    columns = described(session, f"FROM {scan(source, split.paths, told)}")
+    check_names(session, source, columns, split.paths)
+    check_times(session, source, columns, split.paths)
+    only, found = _of_batch(source, split), scan(source, split.paths, told, named=kept, rows=split.rows)
+    rows = f"({staged(source, f'(FROM {found} WHERE {only})' if only else found, columns, ordinal=keeps_order(bound))})"
+    if kept:
+        session.execute(f"CREATE OR REPLACE TEMP TABLE {KEPT} AS FROM {rows}{_in_order(source)}")
+
+    def lost() -> pa.Table:
+        query = refused(source, split.paths, columns, taken(bound, split), read_as=told, only=only, rows=split.rows)
+        return with_lines(session, source, session.sql(query).to_arrow_table().select(REFUSED.names))
+
+    def by_file(read: int) -> list[int]:
+        if len(split.paths) == 1:
+            return [read]
+        return (
+            rows_by_file(session, split.paths, KEPT) if kept else [pq.read_metadata(readable_footer(path)).num_rows for path in split.paths]
+        )
+
+    def told_by_footers() -> Counted | None:
+        if kept or only or split.size < WORTH_A_LOOK or len(columns) > MOST_COLUMNS:
+            return None
+        try:
+            found = told_extent(session, source, split.paths, columns, taken(bound, split), split.rows)
+        except (duckdb.DataError, duckdb.ProgrammingError):  # a footer with odd statistics; counting says what is wrong, if anything is
+            return None
+        return Counted(found.rows, found.rows, found.newest, found.oldest, exact=False) if found else None
+
+    return SplitRows(split.paths, columns, KEPT if kept else rows, 0, by_file, list, lost, told_by_footers)
+
+
+def carefully(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, files: Mended, odd: Sequence[Fault] = ()) -> SplitRows:
+    """The rows of a split that can be read and computed.
+
+    Args:
+        session, bound, split: of the rows.
+        files: what is to be read instead of the split's files.
+        odd: more faults, which were found in the rows that this gave before.
+
+    Raises:
+        duckdb.Error, SourceError: the files cannot be read, or do not fit the definition, whatever rows are left out.
+    """
+    source, paths = bound.source, files.paths
+    told = read_as(session, source, paths)
+    columns = described(session, f"FROM {scan(source, paths, told)}")
+    check_names(session, source, columns, paths)
+    check_times(session, source, columns, paths)
+    casts = _casts(source)
+    timed = f"({staged(source, _cast(source, split, files, told, columns, casts), columns, ordinal=True)})"
+    faults = [*casts, *row_faults(session, bound, timed), *odd]
+    _keep(session, bound, split, timed, faults, len(casts))
+    left_out = session.execute(f"SELECT count(*) FROM {BAD}").fetchall()[0][0]
+
+    def lost() -> pa.Table:
+        query = faulty(source, columns, good=KEPT, bad=BAD, times=taken(bound, split))
+        found = session.sql(query).to_arrow_table()
+        return placed(session, found, files, faults, first=split.rows.start if split.rows else 0).select(REFUSED.names)
+
+    counts = rows_by_file(session, paths, KEPT, BAD)
+    return SplitRows(paths, columns, KEPT, left_out + len(files.bad), lambda _: counts, files.rows, lost)
+
+
+def _cast(source: Source, split: Split, files: Mended, told: Mapping[str, str], columns: Mapping[str, str], casts: Sequence[Fault]) -> str:
+    """SQL for the rows of files with the types of the definition, and with `FAULT` and `WRITTEN` where a cell is of another."""
+    only = _of_batch(source, split)
+    read = f"FROM {scan(source, files.paths, told, named=True, rows=split.rows, cast=False)}" + (f" WHERE {only}" if only else "")
+    told_apart = f"SELECT *, {first_fault(casts)} AS {FAULT} {read}"
+    changed = ", ".join(f"TRY({in_type(quoted(name), kind)}) AS {quoted(name)}" for name, kind in cast_behind(source).items())
+    chosen = f"* REPLACE ({changed})" if changed else "*"
+    return f"(SELECT {chosen}, CASE WHEN {FAULT} IS NOT NULL THEN {whole_row(columns)} END AS {WRITTEN} FROM ({told_apart}))"
+
+
+def _keep(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, timed: str, faults: Sequence[Fault], casts: int) -> None:
+    """Part the rows of a split into two tables. One table for both would let DuckDB compute bad rows before it leaves them out."""
+    later = first_fault([Fault("", None, "false")] * casts + list(faults[casts:]))
+    fault = f"coalesce({FAULT}, CASE WHEN {taken(bound, split).condition} THEN {later} END)"
+    rows = f"SELECT * REPLACE ({fault} AS {FAULT}) FROM {timed} AS {SOURCE_ROWS}"
+    session.execute(f"CREATE OR REPLACE TEMP TABLE {KEPT} AS {rows}{_in_order(bound.source)}")
+    session.execute(f"CREATE OR REPLACE TEMP TABLE {BAD} AS FROM {KEPT} WHERE {FAULT} IS NOT NULL")
+    session.execute(f"DELETE FROM {KEPT} WHERE {FAULT} IS NOT NULL")
+
+
+def _casts(source: Source) -> list[Fault]:
+    """The columns that are cast after they are read, and may not be what the definition says."""
+    return [
+        Fault(f"{name} cannot be read as {kind}", name, RowExpression(in_type(quoted(name), kind)).fails)
+        for name, kind in cast_behind(source).items()
+    ]
+
+
+def _of_batch(source: Source, split: Split) -> str | None:
+    """The condition on rows of files that other batches share, as those of an upstream's windows; None: all rows are the batch's."""
+    return f"{source.batch_column} = make_timestamptz({split.batch_us})" if source.batch_column else None
+
+
+def _in_order(source: Source) -> str:
+    return f" ORDER BY {', '.join(map(quoted, source.order))}" if source.order else ""

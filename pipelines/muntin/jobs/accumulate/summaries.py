@@ -1,0 +1,61 @@
+"""What was read of each batch, from what was counted in its splits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from muntin.jobs.accumulate.shares import manifest_of_batch
+from muntin.jobs.records.reports import Accumulated, ReadFile, SourceRows
+from muntin.store.paths import source_of
+from muntin.timeline.batches import spelled
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from muntin.definition.schedule import Interval
+    from muntin.jobs.accumulate.read_batches import Read
+    from muntin.jobs.state.bound import Bound
+    from muntin.timeline.batches import Batches
+
+
+def summaries(
+    bound: Bound, found: Batches, intervals: Sequence[Interval], done: Read, noticed: Mapping[int, tuple[str, ...]]
+) -> list[Accumulated]:
+    """What was read for each batch. `found`: the facts of these batches."""
+    names = tuple(bound.pipeline.sources)
+    places = found.position(np.array([interval.start_us for interval in intervals], np.int64))
+    versions = found.version[places].tolist() if len(places) else []
+    return [
+        _summary(interval, spelled(version), done.splits[interval.start_us], noticed[interval.start_us], names)
+        for interval, version in zip(intervals, versions, strict=True)
+    ]
+
+
+def _summary(interval: Interval, version: str, splits: list[dict[str, Any]], noticed: tuple[str, ...], names: Sequence[str]) -> Accumulated:
+    newest = [one["newest"] for one in splits if one["newest"] is not None]
+    rows, own = _rows(splits), [(name, _of_source(splits, number)) for number, name in enumerate(names)]
+    parts: list[tuple[str | None, list[dict[str, Any]]]] = [*own] if own else [(None, splits)]
+    manifest = [(name, entry) for name, found in parts for entry in manifest_of_batch(found)]
+    return Accumulated(
+        interval,
+        version,
+        rows.read,
+        rows.accepted,
+        rows.quarantined,
+        max(newest, default=None),
+        tuple(replace(ReadFile(*entry), source=name) for name, entry in manifest),
+        rows.duplicate,
+        noticed,
+        {name: _rows(found) for name, found in own},
+    )
+
+
+def _of_source(splits: Sequence[dict[str, Any]], number: int) -> list[dict[str, Any]]:
+    return [one for one in splits if source_of(one["split"]) == number]
+
+
+def _rows(splits: Sequence[Mapping[str, Any]]) -> SourceRows:
+    return SourceRows(*(sum(one[what] for one in splits) for what in ("read", "taken", "refused", "twice")))

@@ -1,0 +1,218 @@
+"""Check: what can be known to be wrong before a row is read, by DuckDB on one file and by the suites' text."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from muntin.definition.extras import need
+from muntin.definition.instants import instant_us
+from muntin.definition.remarks import remarks
+from muntin.definition.spelling import did_you_mean
+from muntin.errors import MuntinError, SourceError
+from muntin.files.near import near
+from muntin.files.paths import path_of
+from muntin.jobs.accumulate.readings import bounds_of, common_types, parts_of, types_of
+from muntin.jobs.inputs.inputs import first_inputs, inputs
+from muntin.jobs.inputs.listings.first_interval import first_intervals
+from muntin.jobs.publish.validate import find_suite
+from muntin.jobs.published.promotion import check_not_superseded
+from muntin.jobs.remarks import LARGE, lacking, remarked, unreadable
+from muntin.jobs.schema_check.same_versions import say_other_versions
+from muntin.jobs.state.bound import Bound, bind
+from muntin.jobs.state.source_note import noted
+from muntin.quality.errors import SuiteError
+from muntin.quality.suite import load_suite
+from muntin.sources import FileSource, SparkSource
+from muntin.sources.listing import splits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
+
+    import pyarrow as pa
+
+    from muntin.definition.pipeline import Pipeline
+    from muntin.definition.schedule import Interval
+    from muntin.files.paths import AnyPath
+    from muntin.jobs.accumulate.readings import Types
+    from muntin.jobs.inputs.listings.listing import Inputs
+    from muntin.quality.suite import Expectation, Suite
+    from muntin.sources.listing import SourceFile
+
+_log = logging.getLogger("muntin")
+_TRIED = 20  # files, until one has rows
+
+
+def check(bound: Bound, intervals: Sequence[Interval], *, validate: bool = True, forget: bool = False) -> None:
+    """See that a run of these intervals has its files, that SQL, keys and columns fit them, and that the suites can be used.
+
+    Nothing is changed. A text file of more than 64 MB is not looked at: the run itself does that.
+
+    Args:
+        bound: the pipeline.
+        intervals: of the batches that a run would read.
+        validate: whether expectations will guard what is published.
+
+    Raises:
+        DefinitionError: an expression, a key or a suite does not fit.
+        SourceError: intervals without files, all of which are named; or a file that cannot be read.
+        StateError: the definition is superseded.
+    """
+    check_not_superseded(bound)
+    say_other_versions(bound.folder)
+    if validate:
+        check_suites(bound)
+    given = all_inputs(bound, intervals, forget=forget)
+    check_columns(bound, given)
+    if not path_of(bound.folder).is_dir():  # the first run
+        for each in (*remarked(bound, given), *lacking(bound, given, intervals)):
+            _log.warning("%s: %s", bound.pipeline.name, each)
+
+
+def check_range(
+    pipeline: Pipeline, *, root: str | AnyPath, start: datetime, end: datetime, validate: bool = True, forget: bool = False
+) -> None:
+    """`check` of a run of `[start, end)`."""
+    intervals = pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end"))
+    check(bind(pipeline, root), intervals, validate=validate, forget=forget)
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """A definition that fits what is there.
+
+    Attributes:
+        files: paths of the files that it was held against; () where the first intervals have none.
+        remarks: on what is allowed, and seldom meant.
+        lacking: of each source of files without any where files were looked for.
+    """
+
+    files: tuple[str, ...]
+    remarks: tuple[str, ...]
+    lacking: tuple[str, ...]
+
+
+def examined(pipeline: Pipeline, *, root: str | AnyPath) -> Examined:
+    """`check` on the files of the first interval that has any, with what is to be said beside.
+
+    Raises:
+        DefinitionError, SourceError: as `check`.
+    """
+    bound = bind(pipeline, root)
+    given = first_inputs(bound)
+    files = [file for found in given.files.values() for file in found]
+    lacks = lacking(bound, given, first_intervals(bound))
+    read = lacks or not files or check_columns(bound, given)
+    check_suites(bound)
+    found = remarked(bound, given) if read else [*remarks(pipeline), unreadable(bound.source, files[0].path)]
+    return Examined(tuple(file.path for file in files), tuple(found), tuple(lacks))
+
+
+def all_inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool = False) -> Inputs:
+    """As `inputs`, but an error names every interval without files."""
+    try:
+        return inputs(bound, intervals, forget=forget, there=True)
+    except SourceError as first:
+        missing = [interval for interval in intervals if _lacks(bound, interval)]
+        others = f"\n{len(missing)} intervals are without: {', '.join(map(str, missing))}" if len(missing) > 1 else ""
+        none = isinstance(bound.source, FileSource) and len(missing) == len(intervals) and near(bound.source.patterns(intervals[0]))
+        raise type(first)(f"{first}{others}" + (f"\n{none}" if none else "")) from first
+
+
+def _lacks(bound: Bound, interval: Interval) -> bool:
+    try:
+        inputs(bound, [interval])
+    except SourceError:
+        return True
+    return False
+
+
+def check_columns(bound: Bound, given: Inputs) -> bool:
+    """Bind SQL, keys and columns to one small file with rows; if it does not fit, to what a run would bind to.
+
+    Returns whether these files have a row that can be read, as far as they were looked at.
+
+    Raises:
+        DefinitionError, SourceError: as `bound_types`.
+    """
+    parts = parts_of(bound, given)
+    files = {name: _smallest(*part) for name, part in parts.items()}
+    if not any(files.values()) or any(_takes_long(parts[name][0], found) for name, found in files.items()):
+        return True
+    bounds = bounds_of(parts, {name: [[file.path] for file in found] for name, found in files.items()})
+    known: dict[str, pa.Schema | None] = {frames.table: bound.store.snapshot(frames.table).schema for frames in bound.frame_sets}
+    types = common_types({name: _types(bounds[name], parts[name][1], found, known) for name, found in files.items() if found})
+    return any(types.values())
+
+
+def _types(bound: Bound, given: Inputs, files: Sequence[SourceFile], known: Mapping[str, pa.Schema | None]) -> Types:
+    try:
+        return types_of(bound, known, [[file.path] for file in files])
+    except MuntinError:  # the files of a split may have more columns together
+        whole = bound.source.in_one_piece
+        return types_of(
+            bound, known, [[file.path for file in split] for found in given.files.values() for split in splits(found, whole=whole)]
+        )
+
+
+def _smallest(bound: Bound, given: Inputs) -> list[SourceFile]:
+    """Some files of a source, the smallest first."""
+    return sorted((file for found in given.files.values() for file in found), key=_smallest_first(bound))[:_TRIED]
+
+
+def _takes_long(bound: Bound, files: Sequence[SourceFile]) -> bool:
+    """Whether the columns of a source are in large texts alone, or only Spark can tell them."""
+    if isinstance(bound.source, SparkSource):
+        return not noted(bound.folder, bound.source.member)
+    return bool(files) and bound.source.format != "parquet" and files[0].size > LARGE
+
+
+def _smallest_first(bound: Bound) -> Callable[[SourceFile], int]:
+    """Parquet tells its columns at any size; of text the smallest file is read through fastest."""
+    return (lambda _: 0) if bound.source.format == "parquet" else (lambda file: file.size)
+
+
+def check_suites(bound: Bound) -> None:
+    """See that the suite of each window can be read, and that its critical expectations are known and speak of columns of the window.
+
+    Raises:
+        DefinitionError: it is not so.
+        MissingPackageError: there is a suite, and no Great Expectations.
+    """
+    if bound.pipeline.expectations:
+        need("great_expectations")
+    for window, path in bound.pipeline.expectations.items():
+        _check_suite(bound, window, load_suite(find_suite(path)))
+
+
+def _check_suite(bound: Bound, window: str, suite: Suite) -> None:
+    columns = (*bound.pipeline.keys, "window_start", "window_end", *bound.windows[window].columns)
+    columns += (*bound.aggregates, *bound.pipeline.derive, "batch")
+    for number, each in enumerate(suite.expectations, 1):
+        where = f"{suite.path}: expectation {number} ({each.type})"
+        _check_type(each, where)
+        for name in each.columns if each.severity == "critical" else ():
+            if name not in columns and not (bound.pipeline.keep_states and name.startswith("state_")):
+                raise SuiteError(
+                    f"{where}: no column {name!r} in window {window!r}; there are {', '.join(columns)}{did_you_mean(name, columns)}"
+                )
+
+
+def _check_type(each: Expectation, where: str) -> None:
+    known = _core_expectations()
+    like = "" if each.type in known else did_you_mean(each.type, known)
+    if known and like:  # expectations of other packages are not listed there
+        raise SuiteError(f"{where}: Great Expectations has no such expectation{like}")
+
+
+@cache
+def _core_expectations() -> frozenset[str]:
+    """The expectations that come with Great Expectations, by its files' names: importing it takes seconds."""
+    found = find_spec("great_expectations")
+    folder = Path(found.origin).parent / "expectations" / "core" if found and found.origin else None
+    return frozenset(file.stem for file in folder.glob("*expect*.py")) if folder else frozenset()

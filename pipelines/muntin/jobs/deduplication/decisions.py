@@ -1,0 +1,138 @@
+"""Which decisions are right: for each batch the name of what its ids and those of earlier batches say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from muntin.definition.instants import BEFORE_ALL, spell_instant
+from muntin.errors import StateError
+from muntin.jobs.deduplication.earlier import Earlier
+from muntin.jobs.deduplication.event_ids import Ids
+from muntin.jobs.deduplication.kept_decisions import keep, kept
+from muntin.jobs.deduplication.known import compared_ids, facts_of_ids
+from muntin.store.paths import IDS, parse_states_path
+from muntin.timeline.batches import UNDECIDED, Batches
+from muntin.timeline.duplicates import decided
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from muntin.jobs.state.bound import Bound
+    from muntin.states.frames import Ints
+    from muntin.store.store import Snapshot
+    from muntin.tasks import Runner
+    from muntin.timeline.batches import Flags, Versions
+
+_MOST_BATCHES, _MOST_IDS = 512, 2**21
+"""Of a task, as long as these are several batches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deciding:
+    """What one task decides.
+
+    Attributes:
+        earlier: the ids of these batches, and of all that they are compared with.
+        begin_us: start of the first batch that they are compared with.
+        batches: their facts in the table of ids.
+    """
+
+    earlier: Earlier
+    begin_us: int
+    batches: Batches
+
+
+def decisions(bound: Bound, runner: Runner, starts: Ints, wanted: Ints) -> Versions:
+    """The name of the right decision for each of some batches; `UNDECIDED` of a batch without ids, and of those that nobody wants.
+
+    Args:
+        bound: the definition beside its state.
+        runner: who runs the tasks.
+        starts: of all batches that have states, ascending: others count for nobody.
+        wanted: starts of the batches whose decision is asked for.
+
+    Raises:
+        StateError: ids are gone or damaged.
+    """
+    snapshot = bound.store.snapshot(IDS)
+    every = facts_of_ids(bound, snapshot)
+    facts = every.take(np.isin(every.start_us, starts))
+    first, names = compared_ids(bound, facts)
+    known = kept(bound, facts.start_us, names)
+    new = (known == UNDECIDED) & np.isin(facts.start_us, wanted)
+    if new.any():
+        _check_kept(bound, facts, new)
+        alone = first == np.arange(len(facts))
+        known[new & alone] = _of_nothing(facts.take(new & alone))
+        known[new & ~alone] = _by_tasks(bound, runner, snapshot, every, facts, first, np.flatnonzero(new & ~alone))
+        keep(bound, facts.start_us, names, known)
+    return np.append(known, np.uint64(UNDECIDED))[facts.position(starts)]
+
+
+def _check_kept(bound: Bound, facts: Batches, new: Flags) -> None:
+    """Refuse to decide without ids that are gone.
+
+    Raises:
+        StateError: they are within reach.
+    """
+    gone_to = int(facts.high_us[facts.expired].max(initial=BEFORE_ALL))
+    lost = new & (facts.low_us - (bound.source.dedupe_within_us or 0) <= gone_to)
+    if lost.any():
+        first, end = int(facts.start_us[lost][0]), int(facts.end_us[facts.expired].max())
+        raise StateError(
+            f"{bound.pipeline.name}: ids of batches before {spell_instant(end)} are gone, as retain says, and the batch of "
+            f"{spell_instant(first)} must be compared with them; run all batches before it again, too"
+        )
+
+
+def _of_nothing(facts: Batches) -> Versions:
+    """The decisions of batches that repeat nothing."""
+    nothing = Ids.none()
+    return np.array([decided(version, nothing.high, nothing.low) for version in facts.version.tolist()], np.uint64)
+
+
+def _by_tasks(bound: Bound, runner: Runner, snapshot: Snapshot, every: Batches, facts: Batches, first: Ints, these: Ints) -> Versions:
+    """The decisions of some batches, by their positions. `every`: the facts of all batches in the table."""
+    left_out = tuple(np.setdiff1d(every.start_us, facts.start_us).tolist())
+    files = [file for file in snapshot.files if file.rows]
+    earlier = Earlier(bound.folder, files, bound.source.dedupe_within_us or 0, left_out=left_out)
+    items = [_deciding(earlier, facts, first, near) for near in _stretches(facts, first, these)]
+    return np.array([name for names in runner.run(decide, items) for name in names], np.uint64)
+
+
+def _stretches(facts: Batches, first: Ints, these: Ints) -> Iterator[Ints]:
+    """Positions of batches that one task decides: without a hole between them, and not with too many ids."""
+    begin, count = 0, 0
+    for at, position in enumerate(these.tolist()):
+        rows = int(facts.rows[position])
+        if at > begin and (at - begin == _MOST_BATCHES or count + rows > _MOST_IDS or first[position] > these[at - 1]):
+            yield these[begin:at]
+            begin, count = at, 0
+        count += rows
+    if len(these):
+        yield these[begin:]
+
+
+def _deciding(earlier: Earlier, facts: Batches, first: Ints, these: Ints) -> Deciding:
+    begin_us, last_us = int(facts.start_us[first[these].min()]), int(facts.start_us[these[-1]])
+    paths = ((file, parse_states_path(file.path)) for file in earlier.files)
+    near = [file for file, path in paths if path.first_us <= last_us and path.last_us >= begin_us]
+    return Deciding(replace(earlier, files=near), begin_us, facts.take(these))
+
+
+def decide(deciding: Deciding) -> list[int]:
+    """The names of decisions, one for each batch.
+
+    Raises:
+        StateError: ids are gone or damaged.
+    """
+    own = deciding.earlier.ids_of(deciding.batches.start_us)
+    repeated = own.take(deciding.earlier.repeated(own, deciding.begin_us))
+    begin, end = (np.searchsorted(repeated.batch, deciding.batches.start_us, side=side) for side in ("left", "right"))
+    return [
+        decided(version, repeated.high[low:high], repeated.low[low:high])
+        for version, low, high in zip(deciding.batches.version.tolist(), begin.tolist(), end.tolist(), strict=True)
+    ]

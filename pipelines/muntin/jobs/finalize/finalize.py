@@ -1,0 +1,118 @@
+"""Finalize: compare the published windows with the states, and stage the files of all windows that changed.
+
+One job of tasks does it; but for windows that are handed from batch to batch, which are derived part by part (see `timeline.parts`).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from muntin.definition.amounts import many
+from muntin.definition.instants import from_us, label
+from muntin.errors import StateError
+from muntin.files.paths import path_of
+from muntin.jobs.finalize.settle import settled
+from muntin.jobs.finalize.shard import shards_together
+from muntin.jobs.published.kept_states import check_work
+from muntin.jobs.published.promotion import check_not_superseded
+from muntin.jobs.published.staged_windows import Staged, note_of, staged_window
+from muntin.jobs.published.staging_folders import STAGED_FILE
+from muntin.jobs.published.window_tables import place
+from muntin.store.contents import problems_of_notes
+from muntin.store.disk import write_whole
+from muntin.timeline.parts import first_part, part_behind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from muntin.jobs.finalize.shard import Shard
+    from muntin.jobs.published.pending import Pending
+    from muntin.jobs.published.staged_windows import Part
+    from muntin.jobs.state.bound import Bound
+    from muntin.tasks import Runner
+    from muntin.timeline.work import Work
+
+
+def finalize(bound: Bound, runner: Runner, asked: Iterable[int], *, again: bool = False) -> Staged:
+    """Stage the windows of all batches that changed since these windows were published.
+
+    Args:
+        bound, runner: the pipeline, and who runs the tasks.
+        asked: starts of the batches asked for; while nothing is published they say where history begins.
+        again: whether a superseded definition is to be current again.
+
+    Raises:
+        StateError: the definition is superseded, or states are gone that windows to be derived are made of.
+    """
+    if not again:
+        check_not_superseded(bound)
+    folder = f"staging/{uuid4().hex}"
+    windows = settled(bound, runner, asked)
+    for pending in windows:
+        _check_states(bound, pending)
+        check_work(bound, pending)
+    changed = [staged_window(bound, parts) for parts in _derived(bound, runner, windows, folder)]
+    staged = Staged(folder, changed, _missing(windows), [remark for pending in windows for remark in pending.remarks])
+    if changed:
+        write_whole(path_of(bound.folder, folder, STAGED_FILE), staged.dumps().encode())
+    return staged
+
+
+def _derived(bound: Bound, runner: Runner, windows: Sequence[Pending], folder: str) -> Iterable[list[Part]]:
+    """For each window that has work the parts of it, in order, with the results of their shards; parts of several windows at once."""
+    whole = {pending.window: pending.work for pending in windows if pending.work}
+    done: dict[str, list[Part]] = {window: [] for window in whole}
+    parts = [replace(pending, work=first_part(pending.work)) for pending in windows if pending.work]
+    while parts:
+        results = _results(runner, shards_together(bound, parts, folder, runner.parallelism))
+        for part in parts:
+            done[part.window].append((part, results[part.window]))
+        rest = [(part, _behind(bound, whole[part.window], part, results[part.window])) for part in parts]
+        parts = [replace(part, work=work) for part, work in rest if work]
+    return done.values()
+
+
+def _behind(bound: Bound, whole: Work, part: Pending, results: Sequence[Mapping[str, Any]]) -> Work:
+    """The part of a work that follows a part that was done; it goes on from no note whose files are lost."""
+    note = note_of(results, int(part.work.positions[-1]))
+    while True:
+        found = part_behind(whole, part.work, note)
+        if found.note == note or not problems_of_notes(bound.folder, found.note) or whole.stops is None:
+            return found
+        whole = replace(whole, stops=whole.stops.without_note(found.note))
+
+
+def _check_states(bound: Bound, pending: Pending) -> None:
+    """Refuse to take published windows away because their states are gone.
+
+    Raises:
+        StateError: states of batches that windows were published from are not there.
+    """
+    starts = pending.published.starts
+    gone = starts[pending.history.batches.position(starts) < 0]
+    if len(gone):
+        raise StateError(
+            f"{place(bound.folder, pending.published.table)} holds windows of {many(len(gone), 'batch')} whose states are gone from "
+            f"{bound.folder}, the first of {label(int(gone[0]))}; was the folder removed? Run all of them at once: muntin backfill FILE "
+            f"--root {bound.root} --start {from_us(int(gone[0])):%Y-%m-%dT%H:%M} "
+            f"--end {from_us(bound.pipeline.intervals.after(int(gone[-1]))):%Y-%m-%dT%H:%M}"
+        )
+
+
+def _results(runner: Runner, tasks: list[list[Shard]]) -> Mapping[str, list[dict[str, Any]]]:
+    """Window -> the results of its shards."""
+    from muntin.jobs.finalize.finalize_task import finalize_shards  # and with it the kernels, which validate and publish do not need
+
+    results: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for of_one_task in runner.run(finalize_shards, tasks):
+        for result in of_one_task:
+            results[result["window"]].append(result)
+    return results
+
+
+def _missing(windows: list[Pending]) -> list[list[int]]:
+    """The missing intervals (start, end), over all windows."""
+    return [list(hole) for hole in sorted({(hole.start_us, hole.end_us) for pending in windows for hole in pending.history.missing})]

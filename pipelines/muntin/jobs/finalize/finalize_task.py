@@ -1,0 +1,182 @@
+"""One task of finalize: read the states of a shard, combine them to windows, stage the files."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import asdict, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from muntin.definition.instants import instant_us
+from muntin.definition.kinds import Carried, Chained, RowStates
+from muntin.engine.tallies import tallies
+from muntin.engine.windows import combine_arranged, results
+from muntin.errors import DefinitionError
+from muntin.jobs.finalize.notes import read_note, write_notes
+from muntin.jobs.finalize.states import in_order, read_states
+from muntin.jobs.published.window_files import stretches, write_windows
+from muntin.jobs.schema_check.derived_columns import derived
+from muntin.sources.sessions.duckdb_session import closed_session, said
+from muntin.sources.sessions.single_expressions import check_expression
+from muntin.states.columns import BUCKET, FILE_NUMBER, INSTANT, ROW_IN_BATCH
+from muntin.states.order import taken
+from muntin.states.sorted import arrange, some_of
+from muntin.states.sorted_by_arrival import Batches, arrange_by_arrival
+from muntin.timeline.closing import closing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from muntin.aggregates import Aggregate
+    from muntin.engine.assignment import Assignment
+    from muntin.engine.windows import Combined
+    from muntin.jobs.finalize.shard import Shard
+    from muntin.states.frames import Ints
+    from muntin.states.sorted import Arranged
+    from muntin.windows.kind import Window
+
+
+def finalize_shards(shards: Sequence[Shard]) -> list[dict[str, Any]]:
+    """Stage the windows of shards that read the same states.
+
+    Returns:
+        JSON-able, for each shard: window; schema of its files (base64); files; notes: position of a batch -> path; tallies.
+    """
+    places = [name for shard in shards for name in _places(_window(shard))]
+    arranged = _arranged(shards[0], places, noting=any(shard.notes_after for shard in shards))
+    rows = [_rows_of(shard, arranged) for shard in shards]
+    told: list[dict[str, Any]] = []
+    windows: list[Combined] = []
+    for shard, own in zip(shards, rows, strict=True):
+        combined = _combined(shard, some_of(arranged, own))
+        told.append(_written(shard, arranged, combined))
+        windows.append(replace(combined, windows=combined.windows.schema.empty_table()))  # they are written
+        del combined
+    late_any = np.zeros(len(arranged.frames), np.bool_)
+    for shard, own, combined in zip(shards, rows, windows, strict=True):
+        if not _may_stay_open(_window(shard)):
+            late_any[own] |= combined.found.missed > 0
+    return [
+        {**done, "tallies": _tallies(shard, each, late_any[own])}
+        for done, shard, own, each in zip(told, shards, rows, windows, strict=True)
+    ]
+
+
+def _tallies(shard: Shard, combined: Combined, late_any: np.ndarray) -> dict[str, Any]:
+    """Windows that may stay open for long count late rows by themselves, and not for others: behind a note each is derived alone."""
+    alone = _may_stay_open(_window(shard))
+    return tallies(combined, len(shard.marks), shard.wanted, opened=alone, late_any=None if alone else late_any)
+
+
+def _written(shard: Shard, arranged: Arranged, combined: Combined) -> dict[str, Any]:
+    """What was written of a shard: all that `finalize_shards` returns but the tallies."""
+    return {
+        "window": shard.window,
+        "schema": base64.b64encode(_labelled(combined.windows, shard.starts[combined.closed]).schema.serialize()).decode(),
+        "files": _stage(shard, combined),
+        "notes": write_notes(shard, arranged, combined),
+    }
+
+
+def _rows_of(shard: Shard, arranged: Arranged) -> Ints:
+    """The rows that a shard's windows are made of: all, but of windows that tiers do not fit the states that they need."""
+    frames, need = arranged.frames, shard.tiers.unfit.get(shard.window) if shard.tiers else None
+    if need is None:
+        return np.arange(len(frames))
+    inside = (frames.start >= need.low_us) & (frames.start < need.high_us)
+    return np.flatnonzero(inside | (frames.batch >= need.since))
+
+
+def _may_stay_open(window: Window) -> bool:
+    """Whether the data decide how long a window is open, so that the ledger says since when."""
+    return isinstance(window.follows, Chained | Carried)
+
+
+def combined_shard(shard: Shard) -> Combined:
+    """The wanted windows of a shard."""
+    return _combined(shard, _arranged(shard, _places(_window(shard)), noting=bool(shard.notes_after)))
+
+
+def _window(shard: Shard) -> Window:
+    return shard.bound.windows[shard.window]
+
+
+def _places(window: Window) -> Sequence[str]:
+    """The columns of a row's place that a window reads."""
+    return window.made_of.places if isinstance(window.made_of, RowStates) else ()
+
+
+def _arranged(shard: Shard, places: Sequence[str], *, noting: bool) -> Arranged:
+    """The shard's states behind its note, sorted; with the columns `places`, or where `noting`, all that a note of them needs."""
+    frames, keys = shard.bound.frames_of(shard.window), shard.bound.pipeline.keys
+    keep = (BUCKET, FILE_NUMBER, ROW_IN_BATCH) if noting or shard.note else places
+    states = read_states(shard, f"{shard.bound.folder}/{frames.table}", keep)
+    before = read_note(shard)
+    if not frames.by_arrival:
+        return arrange(pa.concat_tables([before.select(states.column_names), states]) if before else states, keys, frames.grain_us)
+    states, starts = in_order(states), shard.starts
+    batches = Batches(starts[:-1], starts[1:], instant_us(shard.bound.pipeline.start, "start"), np.array(shard.notes_after, np.int64))
+    of_notes = [name for name in keep if name in states.column_names and name not in places]
+    return arrange_by_arrival(states, before, keys, batches, partial(evaluated, shard.bound.aggregates), of_notes)
+
+
+def _combined(shard: Shard, arranged: Arranged) -> Combined:
+    combined = combine_arranged(
+        arranged,
+        window=_window(shard),
+        when=closing(_window(shard), shard.marks),
+        keys=shard.bound.pipeline.keys,
+        aggregates=shard.bound.aggregates,
+        wanted=shard.wanted,
+        keep_states=shard.bound.pipeline.keep_states,
+    )
+    return replace(combined, windows=derived(shard.bound, shard.window, combined.windows))
+
+
+def evaluated(aggregates: Mapping[str, Aggregate], states: pa.Table, windows: Assignment, expression: str) -> np.ndarray:
+    """A SQL expression over the results of windows, as doubles; NaN for null.
+
+    Raises:
+        DefinitionError: the expression does not fit the results.
+    """
+    check_expression(expression, "by_delta")
+    session = closed_session()
+    session.register("muntin_windows", pa.table(results(states, windows, aggregates)))
+    try:
+        values = session.sql(f"SELECT ({expression})::DOUBLE AS value FROM muntin_windows").to_arrow_table()["value"]
+    except duckdb.Error as wrong:
+        names = ", ".join(aggregates)
+        raise DefinitionError(f"by_delta: {expression!r} does not fit the results of a window: {said(wrong)}. There are {names}") from wrong
+    return values.combine_chunks().fill_null(float("nan")).to_numpy(zero_copy_only=False)
+
+
+def _stage(shard: Shard, combined: Combined) -> list[dict[str, Any]]:
+    """Write the windows of the wanted batches; neighbouring batches with few windows share a file, sorted by key and start.
+
+    Returns:
+        path, size and rows of each file, and `first` and `last`: starts of its batches.
+    """
+    folder, keys = f"{shard.bound.folder}/{shard.staging}/{shard.window}", shard.bound.pipeline.keys
+    windows, place = _labelled(combined.windows, shard.starts[combined.closed]), np.searchsorted(shard.wanted, combined.closed)
+    found = stretches(np.bincount(place, minlength=len(shard.wanted)))
+    number = np.searchsorted(np.array([first for first, _ in found]), place, side="right") - 1
+    order, files = np.argsort(number, kind="stable"), []
+    bounds = np.searchsorted(number[order], np.arange(len(found) + 1))
+    for at, (first, end) in enumerate(found):
+        rows = order[bounds[at] : bounds[at + 1]]
+        if len(rows):
+            first_us, last_us = int(shard.starts[shard.wanted[first]]), int(shard.starts[shard.wanted[end - 1]])
+            chosen = windows if len(rows) == len(windows) else taken(windows, rows)
+            files.append(
+                {**asdict(write_windows(chosen, folder, first_us, last_us, shard.number, keys)), "first": first_us, "last": last_us}
+            )
+    return files
+
+
+def _labelled(windows: pa.Table, batches: Ints) -> pa.Table:
+    """The windows with the column `batch`: the start of the batch that closed each."""
+    return windows.append_column("batch", pa.array(batches).view(INSTANT))

@@ -1,0 +1,83 @@
+"""Settle: batches whose states were made by a decision about duplicates that is right no more are read again, before windows are made.
+
+A batch is decided against the ids of the earlier batches that are known when it is read. Batches are read in any order, at the same time,
+and again, so a decision may turn out wrong. Windows are made only of states whose decisions are right:
+
+batch 1 read      batch 3 read      batch 2 read      finalize: 3 is compared with 2, too; if other rows of it are duplicates now,
+                                                      it is read again
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from muntin.definition.amounts import many
+from muntin.definition.schedule import Interval
+from muntin.errors import ConflictError, SourceError
+from muntin.jobs.accumulate.accumulate import accumulate
+from muntin.jobs.deduplication.decisions import decisions
+from muntin.jobs.published.pending import pending_windows
+from muntin.jobs.records.reports_table import record_accumulated, utc_now
+from muntin.timeline.batches import GAP, Batches
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from muntin.jobs.published.pending import Pending
+    from muntin.jobs.state.bound import Bound
+    from muntin.states.frames import Ints
+    from muntin.tasks import Runner
+
+_TRIES = 4
+
+
+def settled(bound: Bound, runner: Runner, asked: Iterable[int]) -> list[Pending]:
+    """What must be derived anew of each window, from states whose decisions about duplicates are right.
+
+    Args:
+        bound, runner: the pipeline, and who runs the tasks.
+        asked: as for `pending_windows`.
+
+    Raises:
+        SourceError: a batch must be read again, and its source is gone.
+        ConflictError: other runs keep replacing batches.
+    """
+    asked = list(asked)
+    for _ in range(_TRIES):
+        windows = pending_windows(bound, asked)
+        wrong = wrongly_decided(bound, runner, windows) if bound.source.dedupe_within_us is not None else []
+        if not wrong:
+            return windows
+        _read_again(bound, runner, wrong)
+    raise ConflictError(f"{bound.pipeline.name}: other runs keep replacing batches; run again when they are done")
+
+
+def wrongly_decided(bound: Bound, runner: Runner, windows: Sequence[Pending]) -> list[Interval]:
+    """The batches of the history of a window whose states were made by a decision that is not right."""
+    known = reduce(np.intersect1d, (np.union1d(each.history.batches.start_us, each.history.waiting.start_us) for each in windows))
+    wanted = reduce(np.union1d, (batches.start_us[~batches.expired] for each in windows for batches in [each.history.batches]))
+    right = decisions(bound, runner, known, wanted)
+    found = (_wrong(each.history.batches, known, right) for each in windows)
+    after = bound.pipeline.intervals.after
+    return [Interval(start, after(start)) for start in sorted({start for starts in found for start in starts.tolist()})]
+
+
+def _wrong(batches: Batches, known: Ints, right: np.ndarray) -> Ints:
+    """Starts of the batches with another decision. States that are gone stay as they are."""
+    at = np.searchsorted(known, batches.start_us).clip(max=max(len(known) - 1, 0))
+    same = (known[at] == batches.start_us) & (right[at] == batches.decided) if len(known) else np.zeros(len(batches), np.bool_)
+    return batches.start_us[~same & (batches.version != GAP) & ~batches.expired]
+
+
+def _read_again(bound: Bound, runner: Runner, wrong: Sequence[Interval]) -> None:
+    try:
+        done = accumulate(bound, runner, wrong)
+    except SourceError as gone:
+        raise SourceError(
+            f"{many(len(wrong), 'batch')} must be read again, the first {wrong[0]}, since other rows of it are duplicates than when it was "
+            f"read (dedupe_within): an earlier batch came later, or was replaced. Nothing was published. {gone}"
+        ) from gone
+    record_accumulated(bound.store, done, utc_now(), decided_anew=True)

@@ -1,0 +1,111 @@
+"""The tiers that the work of a group of windows reads in place of states; see `timeline.tiers`.
+
+                         first wanted window begins                     it ends
+    frames   ...-----------[---------------------------------------------)---
+    read                   .....|=====|=============|=============|==|....       . frames   |==| tiles
+
+A tile stands for the states of all batches before the first wanted. States of later batches are read as they are, wherever their frames
+lie, since they may be late for some windows. Nobody needs frames before the first wanted window.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from muntin.jobs.state.tiered import Tiered, tiered
+from muntin.store.tier_files import files_of_rows, tiles_of
+from muntin.timeline.closing import closing
+from muntin.timeline.tiers import cover, uncut, without
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from muntin.definition.kinds import Even
+    from muntin.jobs.published.pending import Pending
+    from muntin.jobs.state.bound import Bound
+    from muntin.store.store import File
+    from muntin.timeline.batches import Batches
+    from muntin.timeline.tiers import Stretch
+    from muntin.timeline.work import Work
+
+
+@dataclass(frozen=True, slots=True)
+class Tiers:
+    """Tiles in place of states.
+
+    Attributes:
+        folder: of the files, below the state.
+        files: path of each file, and the starts of the tiles to read, microseconds.
+        rows: of all files.
+        needed: stretches of time whose states are read, ascending; other states only of batches from the first wanted on.
+        unfit: name -> work of the windows that have no size of their own, or several: states alone are read for them.
+        spared: the files of states that are not read, thanks to tiers.
+    """
+
+    folder: str
+    files: tuple[tuple[str, tuple[int, ...]], ...]
+    rows: int
+    needed: tuple[Stretch, ...]
+    unfit: Mapping[str, Work]
+    spared: tuple[str, ...] = ()
+
+    def needs(self, low_us: int, high_us: int) -> bool:
+        """Whether states with frames from a first to a last are read, whatever their batch."""
+        return any(start <= high_us and low_us < end for start, end in self.needed)
+
+
+def tiers_of(bound: Bound, group: Sequence[Pending], work: Work) -> Tiers | None:
+    """The tiers for a group of windows over the same states; None if states alone are read.
+
+    `work`: of the group together. Work over all of history, as for looking, has no batch before the first wanted, and so no tiles.
+    """
+    found = tiered(bound, bound.frames_of(group[0].window), group[0].states.schema) if work.since else None
+    if found is None or any(int(pending.work.positions[-1]) >= len(pending.marks) for pending in group):
+        return None
+    unfit = {pending.window: pending.work for pending in group if bound.windows[pending.window].even is None}
+    if len(unfit) == len(group):
+        return None
+    windows = [grid for pending in group if (grid := _ends(bound, pending))]
+    begins = [first - even.size_us for even, (first, _) in windows] + [other.low_us for other in unfit.values()]
+    low = min([*begins, work.high_us])
+    parts = uncut((low, work.high_us), windows) if low < work.high_us else []
+    for other in unfit.values():
+        parts = without(parts, (other.low_us, other.high_us))
+    chosen, files = _chosen(bound, found, group[0].history.batches.take(slice(0, work.since)), parts)
+    if files is None:
+        return None
+    needed = tuple(without([(low, work.high_us)], *chosen)) if low < work.high_us else ()
+    return Tiers(found.table, tuple((file.path, starts) for file, starts in files), sum(file.rows for file, _ in files), needed, unfit)
+
+
+def _ends(bound: Bound, pending: Pending) -> tuple[Even, Stretch] | None:
+    """The grid of a window, and the first and the last end of those wanted; None if none is, or the windows have no grid."""
+    kind, positions = bound.windows[pending.window], pending.work.positions
+    floor = closing(kind, pending.marks).floor
+    ends = kind.even.ends(int(floor[positions[0]]), int(floor[positions[-1] + 1])) if kind.even else None
+    return (kind.even, ends) if kind.even and ends else None
+
+
+def _chosen(
+    bound: Bound, found: Tiered, before: Batches, parts: Sequence[Stretch]
+) -> tuple[list[Stretch], list[tuple[File, tuple[int, ...]]] | None]:
+    """The tiles over some parts of time: their stretches; and their files with the starts of tiles, None if a file is not in the table.
+
+    `before`: the batches that tiles must be made of.
+    """
+    files, scale = bound.store.snapshot(found.table).files, found.scale
+    known = tiles_of(f"{bound.folder}/{found.table}", files).valid(scale, before)
+    known, by_place = known.take(known.usable), files_of_rows(files)
+    chosen = cover(scale, parts, {level: np.sort(known.at(level).number) for level in np.unique(known.level).tolist()})
+    starts = defaultdict(list)
+    for level, number in chosen:
+        above = scale.span_us(level + 1)
+        starts[level, number * scale.span_us(level) // above * above].append(number * scale.span_us(level))
+    stretches = [(number * scale.span_us(level), (number + 1) * scale.span_us(level)) for level, number in chosen]
+    if not starts.keys() <= by_place.keys():
+        return stretches, None
+    return stretches, [(by_place[place], tuple(at)) for place, at in sorted(starts.items())]

@@ -1,0 +1,1 @@
+"""Housekeeping: the slice of upkeep that each run does: small files are put together, old rows go."""

@@ -1,0 +1,156 @@
+"""Compaction: the files of small batches become files that batches share, as a log-structured merge-tree merges its runs.
+
+files of a table   ........ 40 batches with a file each                   the oldest `MANY` of a size become one
+                   #........ a file with 32 batches, 8 with one           and so on, up to `MOST_BATCHES` in a file
+
+Rows, versions of batches and ledgers stay as they are: no window is derived anew. Who replaces a batch later writes the rest of its file
+anew. A run that commits meanwhile comes first: compaction gives way.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, replace
+from math import log
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from muntin.errors import ConflictError, StateError
+from muntin.jobs.published.window_files import MOST_BATCHES, write_windows
+from muntin.jobs.published.window_tables import is_of_windows, place, published
+from muntin.states.sorted import by_key
+from muntin.store.batch_facts import batches_of
+from muntin.store.contents import check_whole
+from muntin.store.paths import QUARANTINE, batches_of_windows, parse_states_path
+from muntin.store.reading import read_files, read_states
+from muntin.store.shared_files import write_shared
+from muntin.store.store import Change, File
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from muntin.jobs.published.window_tables import Published
+    from muntin.jobs.state.bound import Bound
+
+MANY = 32
+MOST_BYTES = 2**25
+"""A file that is larger is not put together with others."""
+
+_log = logging.getLogger("muntin")
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Files that stay together, as they hold the same batches: starts of the first and the last, and their number."""
+
+    files: tuple[File, ...]
+    first_us: int
+    last_us: int
+    batches: int
+
+    @property
+    def bytes(self) -> int:
+        """Of all files."""
+        return sum(file.size for file in self.files)
+
+
+def compact(bound: Bound) -> str | None:
+    """Put some files of one table together, if a table has many; return its name.
+
+    At most one table, and `MANY` files of it: the end of a run is no place for long work. A conflict or a full disk is no error: the files
+    stay as they are.
+    """
+    merged = (table for table, found in _units_by_table(bound) if (chosen := crowd(found)) and _merged(bound, table, chosen))
+    return next((table.removeprefix("../") for table in merged), None)
+
+
+def _merged(bound: Bound, table: str, chosen: Sequence[Unit]) -> bool:
+    """Whether some files were put together. What stands in the way is said, and stays as it is."""
+    try:
+        _merge(bound, table, chosen)
+    except (ConflictError, StateError, OSError) as wrong:
+        _log.warning("%s: files were not put together (%s); a later run tries again", place(bound.folder, table), wrong)
+        return False
+    return True
+
+
+def _units_by_table(bound: Bound) -> Iterator[tuple[str, list[Unit]]]:
+    """The tables whose files hold batches, each looked at once."""
+    for table in [*(frames.table for frames in bound.frame_sets), QUARANTINE, *bound.tables_of_ids]:
+        yield table, _units_of_states(bound.store.snapshot(table).files)
+    for window in bound.windows:
+        now = published(bound.store, window)
+        yield now.table, _units_of_windows(now)
+
+
+def crowd(found: Iterable[Unit]) -> Sequence[Unit]:
+    """The oldest units to put together, once there are `MANY` of a size; else none."""
+    levels: dict[int, list[Unit]] = {}
+    for unit in sorted(found, key=lambda unit: unit.first_us):
+        if unit.bytes < MOST_BYTES and unit.batches * 2 <= MOST_BATCHES:
+            levels.setdefault(int(log(max(unit.batches, 1), MANY) + 1e-9), []).append(unit)
+    return next((_fitting(alike) for _, alike in sorted(levels.items()) if len(alike) >= MANY and len(_fitting(alike)) > 1), ())
+
+
+def _fitting(alike: Sequence[Unit]) -> Sequence[Unit]:
+    """The first units that fill a file."""
+    count = np.searchsorted(np.cumsum([unit.batches for unit in alike]), MOST_BATCHES, side="right")
+    size = np.searchsorted(np.cumsum([unit.bytes for unit in alike]), MOST_BYTES, side="right")
+    return alike[: min(MANY, max(int(count), 1), max(int(size), 1))]
+
+
+def units(bound: Bound, table: str) -> list[Unit]:
+    """The files of a table, those of a batch together."""
+    if is_of_windows(table):
+        return _units_of_windows(published(bound.store, Path(table).name))
+    return _units_of_states(bound.store.snapshot(table).files)
+
+
+def _units_of_states(files: Iterable[File]) -> list[Unit]:
+    by_path = ((parse_states_path(file.path), file) for file in files)
+    return _units((facts.first_us, facts.last_us, facts.batches, file) for facts, file in by_path)
+
+
+def _units_of_windows(now: Published) -> list[Unit]:
+    """Segments of the ledger hold no windows."""
+    by_path = ((batches_of_windows(file.path), file) for file in now.snapshot.files)
+    known = [(*held, file) for held, file in by_path if held]
+    firsts, lasts = np.array([first for first, _, _ in known], np.int64), np.array([last for _, last, _ in known], np.int64)
+    counts = np.searchsorted(now.starts, lasts, side="right") - np.searchsorted(now.starts, firsts)
+    return _units((first, last, count, file) for (first, last, file), count in zip(known, counts.tolist(), strict=True))
+
+
+def _units(found: Iterable[tuple[int, int, int, File]]) -> list[Unit]:
+    """Of starts of the first and the last batch, their number, and a file."""
+    by_batches: dict[tuple[int, int, int], list[File]] = {}
+    for first, last, count, file in found:
+        by_batches.setdefault((first, last, count), []).append(file)
+    return [Unit(tuple(files), *held) for held, files in by_batches.items()]
+
+
+def _merge(bound: Bound, table: str, chosen: Sequence[Unit]) -> None:
+    """Write the rows of some files to one, and commit it in their place.
+
+    Raises:
+        StateError: a file is gone or damaged: in a file of another name the damage could not be told any more.
+        ConflictError: another run replaced one of them.
+    """
+    snapshot, folder = bound.store.snapshot(table), place(bound.folder, table)
+    files = [file for unit in chosen for file in unit.files]
+    if snapshot.schema is None or not {file.path for file in files} <= {file.path for file in snapshot.files}:
+        raise ConflictError(f"{place(bound.folder, table)}: another run replaced some of the files")
+    check_whole(folder, files)
+    rows = (read_files if is_of_windows(table) else read_states)(folder, replace(snapshot, files=tuple(files)))
+    if len(rows) != (count := sum(file.rows for file in files)):
+        raise StateError(f"{folder}: {len(rows)} rows in files that hold {count}")
+    if is_of_windows(table):
+        kind = bound.windows[Path(table).name]
+        order = [(name, "ascending") for name in dict.fromkeys((*bound.pipeline.keys, *kind.order))]
+        last_us = max(unit.last_us for unit in chosen)
+        new = write_windows(rows.sort_by(order), folder, chosen[0].first_us, last_us, 0, bound.pipeline.keys)
+    else:
+        batches = batches_of(folder, files, bound.pipeline.intervals.after)
+        new = write_shared(by_key(rows, bound.pipeline.keys), folder, batches, bound.pipeline.keys)
+    bound.store.commit(table, snapshot, Change(snapshot.schema, [new], files, []))

@@ -1,0 +1,182 @@
+"""Expiry: rows of old batches go, as the definition's `retain` says.
+
+    batches      0 ... 99 | 100 ... 119 | 120 ... 499       `retain` is 400 batches
+                 gone     | behind      | kept
+
+Rows go once an eighth more than `retain` has gathered, so that a run seldom writes for it; `maintain` does not wait. States and refused
+rows leave the facts of their batches in place: history stays whole.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from muntin.errors import ConflictError, StateError
+from muntin.jobs.housekeeping.compact import MANY, Unit, units
+from muntin.jobs.housekeeping.expiring import EIGHTH, Expiring, chosen_of, other_marks
+from muntin.jobs.housekeeping.old_reports import without_reports, without_verdicts
+from muntin.jobs.published.kept_states import expired_to
+from muntin.jobs.published.pending import accumulated, pending_windows
+from muntin.jobs.published.window_files import MOST_BATCHES, windows_from
+from muntin.jobs.published.window_tables import place, published
+from muntin.states.columns import BATCH
+from muntin.states.held_once import whole_schema
+from muntin.store.batch_facts import batches_of
+from muntin.store.contents import check_whole
+from muntin.store.expired_marks import write_mark
+from muntin.store.paths import IDS, QUARANTINE, batches_of_windows
+from muntin.store.reading import read_states
+from muntin.store.shared_files import write_shared
+from muntin.store.store import Change
+from muntin.timeline.batches import Batches
+from muntin.timeline.expiry import as_if_replaced, expirable, first_kept
+from muntin.timeline.reconcile import reconcile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from muntin.jobs.published.pending import Pending
+    from muntin.jobs.state.bound import Bound
+    from muntin.states.frames import Ints
+    from muntin.store.store import File, Snapshot
+
+_log = logging.getLogger("muntin")
+
+
+def expire(bound: Bound, *, at_once: bool = False) -> str | None:
+    """Take old rows out of one table, if some are due; return its name. What stands in the way is no error: a later run does it.
+
+    Args:
+        bound: the pipeline.
+        at_once: whether all rows behind `retain` go; else those of files that have gathered, and most of whose rows are behind.
+    """
+    if not bound.pipeline.retention:
+        return None
+    try:
+        for due in _due(bound, at_once=at_once):
+            bound.store.commit(due.table, due.base, due.change)
+            return due.table.removeprefix("../")
+    except (ConflictError, StateError, OSError) as wrong:
+        _log.warning("%s: old rows were not removed (%s); a later run tries again", bound.pipeline.name, wrong)
+    return None
+
+
+def _due(bound: Bound, *, at_once: bool) -> Iterator[Expiring]:
+    """The commits that are due, one for a table."""
+    kept, lag = bound.pipeline.retention, 0 if at_once else 1
+    if kept.states_us and _has_gathered(bound, bound.frame_sets[0].table, kept.states_us, lag):
+        windows = pending_windows(bound, [])
+        for frames in bound.frame_sets:
+            own = [pending for pending in windows if pending.window in frames.windows]
+            gone = _expirable(bound, own, kept.states_us)
+            if len(gone) and gone[-1] - gone[0] >= lag * kept.states_us // EIGHTH:  # more may be old than may go: long windows need it
+                yield from _without_rows(bound, frames.table, gone, at_once=at_once)
+    if kept.states_us and bound.tables_of_ids and bound.pipeline.max_behind_us is not None:
+        yield from _without_rows(bound, IDS, _ids_out_of_reach(bound), at_once=at_once)
+    if kept.quarantine_us and _has_gathered(bound, QUARANTINE, kept.quarantine_us, lag):
+        yield from _without_rows(bound, QUARANTINE, _behind(bound, kept.quarantine_us), at_once=at_once)
+    if kept.windows_us:
+        for name in bound.windows:
+            yield from _without_windows(bound, name, kept.windows_us, lag)
+    if kept.reports_us:
+        yield from without_reports(bound.store, _newest(bound) - kept.reports_us, kept.reports_us, lag)
+        yield from without_verdicts(bound.store, _newest(bound) - kept.reports_us, kept.reports_us, lag)
+
+
+def _has_gathered(bound: Bound, table: str, kept_us: int, lag: int) -> bool:
+    """Whether the oldest rows of a table of batches are so old that they go."""
+    batches, newest_us = accumulated(bound, table, bound.store.snapshot(table)), _newest(bound)
+    oldest = batches.end_us[~batches.expired & (batches.rows > 0)].min(initial=newest_us)
+    return bool(oldest <= newest_us - kept_us - lag * kept_us // EIGHTH)
+
+
+def _all(bound: Bound) -> Batches:
+    table = bound.frame_sets[0].table
+    return accumulated(bound, table, bound.store.snapshot(table))
+
+
+def _newest(bound: Bound) -> int:
+    """The end of the newest batch."""
+    return int(_all(bound).end_us.max(initial=0))
+
+
+def _behind(bound: Bound, kept_us: int) -> Ints:
+    """Starts of the batches behind `retain`."""
+    batches = _all(bound)
+    return batches.start_us[: first_kept(batches, kept_us)]
+
+
+def _expirable(bound: Bound, windows: Sequence[Pending], kept_us: int) -> Ints:
+    """Starts of the batches whose states no window needs, also if a batch that is kept is replaced."""
+    gone = [_expirable_of(bound, pending, kept_us) for pending in windows]
+    return np.array(sorted(set.intersection(*(set(starts.tolist()) for starts in gone))), np.int64)
+
+
+def _expirable_of(bound: Bound, pending: Pending, kept_us: int) -> Ints:
+    batches, name = pending.history.batches, pending.window
+    position = min(first_kept(batches, kept_us), len(batches) - 1)
+    if position <= 0:
+        return batches.start_us[:0]
+    window, width_us = bound.windows[name], bound.frames_of(name).width_us
+    replaced = as_if_replaced(batches, position)
+    work = reconcile(window, width_us, replaced, pending.marks, pending.known, bound.derivation(name))
+    return batches.start_us[expirable(batches, position, [work, pending.work] if pending.work else [work])]
+
+
+def _ids_out_of_reach(bound: Bound) -> Ints:
+    """Starts of the batches whose ids no batch which may be read again can repeat, as its rows lie at most `max_behind` before it."""
+    batches = accumulated(bound, IDS, bound.store.snapshot(IDS))
+    reach_us = expired_to(bound) - (bound.pipeline.max_behind_us or 0) - (bound.source.dedupe_within_us or 0)
+    return batches.start_us[~batches.expired & (batches.rows > 0) & (batches.high_us < reach_us)]
+
+
+def _without_rows(bound: Bound, table: str, gone: Ints, *, at_once: bool) -> Iterator[Expiring]:
+    """Files of a table of batches that leave the rows of some batches out."""
+    if not len(gone):
+        return
+    base, folder, after = bound.store.snapshot(table), f"{bound.folder}/{table}", bound.pipeline.intervals.after
+    old = [unit for unit in units(bound, table) if unit.first_us <= gone[-1]]
+    facts = [batches_of(folder, unit.files, after) for unit in old]
+    going = [np.isin(each.start_us, gone) & ~each.expired for each in facts]
+    whole = [at for at, (each, these) in enumerate(zip(facts, going, strict=True)) if these.any() and (these | each.expired).all()]
+    left = [int((~each.expired).sum()) for each in facts]
+    parts = [at for at, these in enumerate(going) if at not in whole and these.any() and (at_once or these.sum() * 2 >= left[at])]
+    if chosen := _fitting(old, whole) or parts[:1]:
+        files = [file for at in chosen for file in old[at].files]
+        rows = _kept_rows(folder, base, files, gone) if chosen[0] not in whole else (base.schema or pa.schema([])).empty_table()
+        batches = Batches.joined([facts[at].expiring(going[at]) for at in chosen])
+        new = write_shared(rows, folder, batches, bound.pipeline.keys)
+        yield Expiring(table, base, Change(whole_schema(rows.schema), [new], files, []))
+
+
+def _fitting(found: Sequence[Unit], whole: Sequence[int]) -> Sequence[int]:
+    """The first units that fill a file."""
+    count = int(np.searchsorted(np.cumsum([found[at].batches for at in whole]), MOST_BATCHES, side="right"))
+    return whole[: min(MANY, max(count, 1))]
+
+
+def _kept_rows(folder: str, base: Snapshot, files: Sequence[File], gone: Ints) -> pa.Table:
+    check_whole(folder, files)
+    rows = read_states(folder, replace(base, files=tuple(files)))
+    return rows.filter(pc.invert(pc.is_in(rows[BATCH].cast(pa.int64()), pa.array(gone))))
+
+
+def _without_windows(bound: Bound, name: str, kept_us: int, lag: int) -> Iterator[Expiring]:
+    """The files of a table of windows that leave those out that old batches closed."""
+    now = published(bound.store, name)
+    starts, schema, folder = now.starts, now.snapshot.schema, place(bound.folder, now.table)
+    if not len(starts) or schema is None:
+        return
+    ends = np.append(starts[1:], bound.pipeline.intervals.after(int(starts[-1])))
+    before_us = int(starts[min(int(np.searchsorted(ends, ends[-1] - kept_us, side="right")), len(starts) - 1)])
+    held = [(file, span) for file in now.snapshot.files if (span := batches_of_windows(file.path))]
+    chosen = chosen_of([(file, *span) for file, span in held], before_us, kept_us, lag)
+    if chosen:
+        rest, mark = windows_from(folder, chosen, before_us, bound.pipeline.keys), write_mark(folder, schema, before_us)
+        yield Expiring(now.table, now.snapshot, Change(schema, [*rest, mark], [*chosen, *other_marks(now.snapshot, mark)], []))

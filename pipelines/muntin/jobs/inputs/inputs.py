@@ -1,0 +1,72 @@
+"""What a batch is read from, whatever its source is, and whether it is one or several."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from muntin.errors import SourceError
+from muntin.jobs.inputs.listings import of_several
+from muntin.jobs.inputs.listings.by_kind import listing
+from muntin.jobs.records.reports_table import report_of_source
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from muntin.definition.schedule import Interval
+    from muntin.jobs.inputs.listings.listing import Inputs, Listing
+    from muntin.jobs.state.bound import Bound
+    from muntin.sources.listing import SourceFile
+
+
+def _listing(bound: Bound) -> Listing:
+    return of_several if bound.pipeline.sources else listing(bound.source)
+
+
+def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool = False, keep: bool = False, there: bool = False) -> Inputs:
+    """The files of some intervals.
+
+    Args:
+        bound: the definition beside its state.
+        intervals: of the batches.
+        forget: whether an interval without files is an empty batch, whatever was read of it before.
+        there: whether a source that knows what a batch holds sees that all of it is still there.
+        keep: whether they are about to be read, so that a source which must remember what a batch holds notes it in the state.
+
+    Raises:
+        SourceError: an interval has none, and the source says that is an error, or rows were read of it before; a file
+            belongs to two of the intervals; the upstream has not published one; or messages of one are gone.
+        BrokerError: a broker cannot be used.
+    """
+    return _listing(bound).inputs(bound, intervals, forget=forget, keep=keep, there=there)
+
+
+def inputs_of_each(bound: Bound, intervals: Sequence[Interval]) -> dict[Interval, Inputs | SourceError]:
+    """As `inputs` of each interval alone, which may be an error; the source is asked once where none is."""
+    with suppress(SourceError):
+        given = inputs(bound, intervals)
+        return {interval: given.only([interval]) for interval in intervals}
+    return {interval: _inputs_or_error(bound, interval) for interval in intervals}
+
+
+def _inputs_or_error(bound: Bound, interval: Interval) -> Inputs | SourceError:
+    try:
+        return inputs(bound, [interval])
+    except SourceError as wrong:
+        return wrong
+
+
+def without_files(bound: Bound, intervals: Sequence[Interval]) -> list[Interval]:
+    """The intervals that the source has no files of; none where files do not say what a batch holds."""
+    return _listing(bound).without_files(bound, intervals)
+
+
+def difference(bound: Bound, report: Mapping[str, Any], files: Sequence[SourceFile]) -> str | None:
+    """How the files of a batch differ from those in its report; None if they do not. Of one of several sources its own files count."""
+    report = report_of_source(report, bound.source.member.name) if bound.source.member else report
+    return _listing(bound).difference(bound, report, files)
+
+
+def first_inputs(bound: Bound) -> Inputs:
+    """The files of the first interval that has any, to check a definition by; no files where none of the first intervals has."""
+    return _listing(bound).first_inputs(bound)

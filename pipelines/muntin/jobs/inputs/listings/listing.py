@@ -1,0 +1,68 @@
+"""What a kind of source answers about its batches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from muntin.definition.schedule import Interval
+    from muntin.jobs.state.bound import Bound
+    from muntin.sources import Source
+    from muntin.sources.listing import SourceFile
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What some batches are read from.
+
+    Attributes:
+        files: of each interval, in order.
+        marks: start of the interval -> how far time is known after it, in microseconds, where the source says so itself.
+        source: the source with what only reading tells of it, as the columns of a table; None: as it is defined.
+        parts: name -> what the batches are read from of this source, where there are several; `files` names the source of a file then.
+    """
+
+    files: Mapping[Interval, list[SourceFile]]
+    marks: Mapping[int, int | None]
+    source: Source | None = None
+    parts: Mapping[str, Inputs] = field(default_factory=dict)
+
+    def of(self, bound: Bound) -> Bound:
+        """The definition with that source."""
+        return bound if self.source is None else replace(bound, pipeline=replace(bound.pipeline, source=self.source))
+
+    def only(self, intervals: Collection[Interval]) -> Inputs:
+        """Those of some of the batches."""
+        files = {interval: found for interval, found in self.files.items() if interval in intervals}
+        return replace(self, files=files, parts={name: part.only(intervals) for name, part in self.parts.items()})
+
+    @staticmethod
+    def joined(given: Sequence[Inputs]) -> Inputs:
+        """Those of several batches together; no batch is in two of them."""
+        files = {interval: found for each in given for interval, found in each.files.items()}
+        marks = {start: mark for each in given for start, mark in each.marks.items()}
+        parts = {name: Inputs.joined([each.parts[name] for each in given]) for name in (given[-1].parts if given else ())}
+        return Inputs(files, marks, given[-1].source if given else None, parts)
+
+
+class Listing(Protocol):
+    """What a module of `jobs/inputs/listings` has."""
+
+    def inputs(self, bound: Bound, intervals: Sequence[Interval], *, forget: bool, keep: bool, there: bool) -> Inputs:
+        """As `muntin.jobs.inputs.inputs.inputs`."""
+        ...
+
+    def without_files(self, bound: Bound, intervals: Sequence[Interval]) -> list[Interval]:
+        """As `muntin.jobs.inputs.inputs.without_files`."""
+        ...
+
+    def difference(self, bound: Bound, report: Mapping[str, Any], files: Sequence[SourceFile]) -> str | None:
+        """As `muntin.jobs.inputs.inputs.difference`."""
+        ...
+
+    def first_inputs(self, bound: Bound) -> Inputs:
+        """As `muntin.jobs.inputs.inputs.first_inputs`."""
+        ...

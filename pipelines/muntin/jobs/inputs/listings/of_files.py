@@ -1,0 +1,81 @@
+"""Files by template: those that are there now. A file may be written anew, or go."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from muntin.errors import SourceError
+from muntin.jobs.inputs.listings.first_interval import first_interval
+from muntin.jobs.inputs.listings.listing import Inputs
+from muntin.jobs.inputs.purged import check_kept
+from muntin.jobs.records.reports_table import manifest
+from muntin.sources.listing import SourceFile, check_found, check_ready, source_file, source_files
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from muntin.definition.schedule import Interval
+    from muntin.jobs.records.reports import ReadFile
+    from muntin.jobs.state.bound import Bound
+    from muntin.sources.file_source import FileSource
+
+
+def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool, keep: bool, there: bool) -> Inputs:  # noqa: ARG001 - the files stay
+    """As `muntin.jobs.inputs.inputs.inputs`."""
+    source = _source(bound)
+    found = source_files(source, intervals)
+    if not forget:
+        check_kept(bound, [interval for interval, files in found.items() if not files])
+        for interval, files in found.items():
+            check_found(source, interval, files)
+            check_ready(source, interval)
+    _check_apart(source, found)
+    return Inputs(found, {})
+
+
+def without_files(bound: Bound, intervals: Sequence[Interval]) -> list[Interval]:
+    """The intervals without files."""
+    return [interval for interval, files in source_files(_source(bound), intervals).items() if not files]
+
+
+def first_inputs(bound: Bound) -> Inputs:
+    """The files of the first interval that has any."""
+    return first_interval(bound, lambda interval: inputs(bound, [interval], forget=False, keep=False, there=False))
+
+
+def difference(bound: Bound, report: Mapping[str, Any], files: Sequence[SourceFile]) -> str | None:
+    """How the files of a batch differ from those in its report: by name, size, content or time; None if they do not."""
+    before, now = {file.path: file for file in manifest(report)}, {file.path: file for file in files}
+    for what, paths in (("new file", now.keys() - before.keys()), ("file gone", before.keys() - now.keys())):
+        if paths:
+            return f"{what}: {Path(min(paths)).name}"
+    if any(before[path].bytes != file.size for path, file in now.items()):
+        return "a file has another size"
+    anew = [Path(path).name for path, file in now.items() if _written(bound, before[path], file)]
+    return f"written since it was read: {anew[0]}" if anew else None
+
+
+def _written(bound: Bound, before: ReadFile, now: SourceFile) -> bool:
+    """Whether a file of the same size has another content, as far as its checksum, else its time, tells."""
+    if before.checksum and bound.source.checksum:
+        return before.checksum != source_file(bound.source, now.path).checksum
+    if before.checksum and now.checksum:  # ETags
+        return before.checksum != now.checksum
+    return before.written_ns != now.written_ns
+
+
+def _source(bound: Bound) -> FileSource:
+    return bound.source  # type: ignore[return-value]  # this listing is that of this kind
+
+
+def _check_apart(source: FileSource, found: Mapping[Interval, Sequence[SourceFile]]) -> None:
+    owners: dict[str, Interval] = {}
+    for interval, files in found.items() if not source.all_files else ():
+        for file in files:
+            other = owners.setdefault(file.path, interval)
+            if other != interval:
+                raise SourceError(
+                    f"{file.path} is a file of the batch {other} and of {interval}, and its rows would count twice; write path "
+                    f"in sources.files(...) so that every file belongs to one batch, or say all_files=True if that is meant"
+                )

@@ -1,0 +1,70 @@
+"""A Delta table: the files that the commits of an interval added. They never change; a clock that went wrong may add some later."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from muntin.definition.schedule import Interval
+from muntin.errors import SourceError
+from muntin.jobs.inputs.listings.listing import Inputs
+from muntin.jobs.inputs.purged import check_kept
+from muntin.jobs.records.reports_table import manifest
+from muntin.sources.table_files import in_full, table_files
+from muntin.sources.table_log import table_log
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from muntin.jobs.state.bound import Bound
+    from muntin.sources.listing import SourceFile
+    from muntin.sources.tables import TableSource
+
+
+def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool, keep: bool, there: bool) -> Inputs:  # noqa: ARG001 - the log keeps it
+    """As `muntin.jobs.inputs.inputs.inputs`."""
+    source = in_full(_source(bound))
+    found = table_files(source, intervals, _first(bound).start_us)
+    if not forget:
+        check_kept(bound, [interval for interval, files in found.items() if not files])
+    return Inputs(found, {}, source)
+
+
+def without_files(bound: Bound, intervals: Sequence[Interval]) -> list[Interval]:
+    """The intervals without files; not those of which the log tells nothing any more."""
+    with suppress(SourceError):
+        found = table_files(in_full(_source(bound)), intervals, _first(bound).start_us)
+        return [interval for interval, files in found.items() if not files]
+    return []
+
+
+def first_inputs(bound: Bound) -> Inputs:
+    """The files of the first interval; if there are none, of the interval of the newest commit. A table that cannot be read is an error."""
+    source, log = in_full(_source(bound)), table_log(_source(bound).path)
+    for interval in (_first(bound), bound.pipeline.intervals.around(log.made_us[log.newest])):
+        with suppress(SourceError):
+            found = table_files(source, [interval], _first(bound).start_us)
+            if found[interval]:
+                return Inputs(found, {}, source)
+    return Inputs({}, {}, source)
+
+
+def difference(bound: Bound, report: Mapping[str, Any], files: Sequence[SourceFile]) -> str | None:  # noqa: ARG001 - files do not change
+    """Which file was added to a batch, or is none of it any more, since it was read; None: it is the same."""
+    before, now = {file.path for file in manifest(report)}, {file.path for file in files}
+    for what, paths in (("new file", now - before), ("file gone", before - now)):
+        if paths:
+            return f"{what}: {Path(min(paths)).name}"
+    return None
+
+
+def _first(bound: Bound) -> Interval:
+    """The first interval of the schedule."""
+    schedule = bound.pipeline.intervals
+    start_us = schedule.after(schedule.first_us - 1)
+    return Interval(start_us, schedule.after(start_us))
+
+
+def _source(bound: Bound) -> TableSource:
+    return bound.source  # type: ignore[return-value]  # this listing is that of this kind

@@ -1,0 +1,130 @@
+"""Topics of Kafka: ranges of offsets between the borders of a batch, which are noted before a message is read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from muntin.jobs.inputs.listings.kept_borders import keep as note
+from muntin.jobs.inputs.listings.kept_borders import kept
+from muntin.jobs.inputs.listings.listing import Inputs
+from muntin.jobs.inputs.listings.topic_checks import check_over, check_same, check_there, check_told, now_us, spans
+from muntin.sources.listing import SourceFile
+from muntin.sources.topics.broker import Broker
+from muntin.sources.topics.ranges import Range
+from muntin.store.retries import after_conflicts
+from muntin.timeline.borders import between_neighbours
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from muntin.definition.schedule import Interval
+    from muntin.jobs.state.bound import Bound
+    from muntin.sources.kafka import KafkaSource
+    from muntin.sources.topics.broker import First, Offsets, Topic
+
+_TRIES = 8
+
+
+def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool, keep: bool, there: bool) -> Inputs:
+    """As `muntin.jobs.inputs.inputs.inputs`. Borders are noted if `keep`; messages that are gone are left out if `forget`.
+
+    Raises:
+        SourceError: an interval is not over, messages of it are gone, or the topic was made again.
+        BrokerError: the broker does not answer, refuses, or has no such topic.
+        StateError: borders cannot be noted.
+    """
+    if not intervals:
+        return Inputs({}, {})
+    asked = sorted({border for each in intervals for border in (each.start_us, each.end_us)})
+    check_over(intervals)
+    known = kept(bound, _source(bound).topic, asked[0], asked[-1])
+    new = [border for border in asked if border not in known.borders]
+    if not (new or keep or there):
+        return _ranges(bound, intervals, known.borders, {})
+    broker = Broker(_source(bound))
+    topic = broker.topic()
+    check_same(bound, known, topic)
+    starts = () if forget else [each.start_us for each in intervals]
+    borders = _settled(bound, broker, topic, asked, starts, keep=keep) if new else known.borders
+    if not forget:
+        check_there(bound, intervals, borders, topic)
+    return _ranges(bound, intervals, borders, topic.low if forget else {})
+
+
+def without_files(bound: Bound, intervals: Sequence[Interval]) -> list[Interval]:  # noqa: ARG001 - borders say what a batch holds
+    """None: an interval without messages is an empty batch."""
+    return []
+
+
+def difference(bound: Bound, report: Mapping[str, Any], files: Sequence[SourceFile]) -> None:  # noqa: ARG001 - as for others
+    """None: borders stay, and so does what lies between them."""
+    return
+
+
+def first_inputs(bound: Bound) -> Inputs:
+    """The topic itself, if it is there: a definition is checked without a message."""
+    source, schedule = _source(bound), bound.pipeline.intervals
+    Broker(source).topic()
+    start = schedule.after(schedule.first_us - 1)
+    return Inputs({schedule.intervals(start, schedule.after(start))[0]: [SourceFile(source.address, 0, 0)]}, {})
+
+
+def _settled(
+    bound: Bound, broker: Broker, topic: Topic, asked: Sequence[int], starts: Collection[int], *, keep: bool
+) -> Mapping[int, Offsets]:
+    """The borders, those that are not noted by the broker's time; noted then, if `keep`. Of two runs at once the first to note them says
+    where they are. `starts`: those from which on no message may be gone.
+    """
+    given_up = f"{bound.pipeline.name}: other runs keep noting offsets; run again when they are done"
+    borders: Mapping[int, Offsets] = {}
+    for attempt in after_conflicts(_TRIES, given_up):
+        with attempt:
+            borders = _noted(bound, broker, topic, asked, starts, keep=keep)
+    return borders
+
+
+def _noted(
+    bound: Bound, broker: Broker, topic: Topic, asked: Sequence[int], starts: Collection[int], *, keep: bool
+) -> Mapping[int, Offsets]:
+    name = _source(bound).topic
+    known = kept(bound, name, asked[0], asked[-1])
+    new = [border for border in asked if border not in known.borders]
+    found = _offsets(broker.first_at(new, topic), min([*new, *known.borders]), topic)
+    check_told(bound, found, known, topic, starts)
+    more = between_neighbours(known.borders, found)
+    if keep and more:
+        note(bound, name, known.snapshot, more, topic.identity)
+    return {**known.borders, **more}
+
+
+def _offsets(first: Mapping[int, Mapping[int, First]], earliest: int, topic: Topic) -> dict[int, Offsets]:
+    """The offsets of borders by the time that the broker has of messages.
+
+    A message that is stamped later than now may stand in front of others that belong before a border: the border is the end of the
+    topic then. But in front of the earliest border all messages are of an earlier time, as those are in no batch.
+    """
+    now = now_us()
+    return {
+        border: {
+            at: topic.high[at] if one.stamped_us is not None and one.stamped_us > now and border != earliest else one.offset
+            for at, one in offsets.items()
+        }
+        for border, offsets in first.items()
+    }
+
+
+def _ranges(bound: Bound, intervals: Iterable[Interval], borders: Mapping[int, Offsets], low: Offsets) -> Inputs:
+    """The files of intervals; `low`: partition -> the first offset to read, where earlier ones are gone."""
+    found = {}
+    for each in intervals:
+        parts = spans(borders, each).items()
+        found[each] = _files(Range(_source(bound).topic, at, max(begin, low.get(at, 0)), end) for at, (begin, end) in parts)
+    return Inputs(found, {})
+
+
+def _files(ranges: Iterable[Range]) -> list[SourceFile]:
+    return [SourceFile(piece.address, piece.size, 0) for each in ranges for piece in each.pieces()]
+
+
+def _source(bound: Bound) -> KafkaSource:
+    return bound.source  # type: ignore[return-value]  # this listing is that of this kind

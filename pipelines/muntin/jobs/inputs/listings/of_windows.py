@@ -1,0 +1,53 @@
+"""Windows of an upstream: the files that it has published. They never change; the upstream may publish others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from muntin.errors import SourceError
+from muntin.jobs.inputs.listings.first_interval import first_interval
+from muntin.jobs.inputs.listings.listing import Inputs
+from muntin.jobs.inputs.upstream import other_windows, upstream
+from muntin.jobs.records.reports_table import manifest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from muntin.definition.schedule import Interval
+    from muntin.jobs.state.bound import Bound
+    from muntin.sources.listing import SourceFile
+    from muntin.sources.upstream_windows import WindowSource
+
+
+def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool, keep: bool, there: bool) -> Inputs:  # noqa: ARG001 - the ledger says it all
+    """As `muntin.jobs.inputs.inputs.inputs`."""
+    source = _source(bound)
+    starts = np.array([interval.start_us for interval in intervals], np.int64)
+    theirs = upstream(bound, source)
+    for interval, at in zip(intervals, theirs.entries.position(starts).tolist(), strict=True):
+        if at < 0:
+            name = source.upstream.name
+            raise SourceError(f"{name} has not published the batch {interval} of its window {source.window!r}; run {name} over it first")
+    published = theirs.files(starts)
+    return Inputs({interval: published[interval.start_us] for interval in intervals}, theirs.marks(starts))
+
+
+def without_files(bound: Bound, intervals: Sequence[Interval]) -> list[Interval]:  # noqa: ARG001 - the upstream says what a batch holds
+    """None."""
+    return []
+
+
+def first_inputs(bound: Bound) -> Inputs:
+    """The files of the first interval that has any."""
+    return first_interval(bound, lambda interval: inputs(bound, [interval], forget=False, keep=False, there=False))
+
+
+def difference(bound: Bound, report: Mapping[str, Any], files: Sequence[SourceFile]) -> str | None:  # noqa: ARG001 - files name windows
+    """Whether the upstream has published other windows of a batch than were read."""
+    return "published anew" if other_windows(manifest(report), files) else None
+
+
+def _source(bound: Bound) -> WindowSource:
+    return bound.source  # type: ignore[return-value]  # this listing is that of this kind

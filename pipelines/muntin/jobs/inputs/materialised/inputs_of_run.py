@@ -1,0 +1,52 @@
+"""What the batches of a run are read from: of what Spark reads the files that it writes for this run, which are gone behind it."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from muntin.jobs.inputs.inputs import inputs
+from muntin.jobs.inputs.listings.listing import Inputs
+from muntin.jobs.inputs.listings.of_several import telling, together
+from muntin.jobs.inputs.materialised.materialise import land, remove_landed
+from muntin.jobs.inputs.purged import check_kept
+from muntin.sources import SparkSource
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from muntin.definition.schedule import Interval
+    from muntin.jobs.state.bound import Bound
+    from muntin.tasks import Runner
+
+
+@contextmanager
+def inputs_of_run(bound: Bound, runner: Runner, intervals: Sequence[Interval], *, forget: bool) -> Iterator[Inputs]:
+    """As `inputs` of batches that are about to be read, in a context in which the files are there.
+
+    Raises:
+        SourceError, StateError: as `inputs`, and as `land`.
+    """
+    if bound.members:
+        with ExitStack() as landed:
+            parts = dict[str, Inputs]()
+            for name, each in bound.members.items():
+                with telling(name):
+                    parts[name] = landed.enter_context(inputs_of_run(each, runner, intervals, forget=forget))
+            yield together(parts)
+        return
+    if not isinstance(bound.source, SparkSource):
+        yield inputs(bound, intervals, forget=forget, keep=True)
+        return
+    try:
+        found = land(bound, runner.spark, intervals)
+        if not forget:
+            check_kept(bound, [interval for interval, files in found.items() if not files], "row")
+        yield Inputs(found, {}, replace(bound.source, read=_was_read))  # tasks do without the function, and what it holds
+    finally:
+        remove_landed(bound, intervals)
+
+
+def _was_read(*_: Any) -> NoReturn:  # noqa: ANN401 - as a function of a definition
+    raise AssertionError("tasks read the files that were written of the rows")

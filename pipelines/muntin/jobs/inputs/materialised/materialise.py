@@ -1,0 +1,137 @@
+"""Rows that a function reads by Spark, as files of the state. No row goes through the driver."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from muntin import errors
+from muntin.definition.instants import from_us, label, spell_instant
+from muntin.errors import MuntinError, SourceError
+from muntin.files.paths import path_of, remove_folder
+from muntin.jobs.inputs.materialised.ordered import ordered, quoted
+from muntin.sources.listing import SourceFile
+from muntin.spark.workers_python import about_python
+from muntin.store.paths import LANDED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+    from muntin.definition.schedule import Interval
+    from muntin.jobs.state.bound import Bound
+    from muntin.sources.spark_frames import SparkSource
+
+TOGETHER = 16
+"""So many batches are read by one Spark job."""
+_AROUND, _OF_A_JOB = ("An error occurred while calling",), "Job aborted due to stage failure"
+_SHOWN = 300  # characters of an error of Spark's
+
+
+def land(bound: Bound, spark: SparkSession, intervals: Sequence[Interval]) -> dict[Interval, list[SourceFile]]:
+    """Read the rows of some batches by Spark, and write them below the state.
+
+    Args:
+        bound: the definition beside its state.
+        spark: the session, classic or Connect.
+        intervals: of the batches.
+
+    Returns:
+        The files of each batch; none of a batch without rows.
+
+    Raises:
+        SourceError: the function or Spark fails, or a column is not there.
+        StateError: the files cannot be written.
+    """
+    source: SparkSource = bound.source  # type: ignore[assignment]  # nobody else asks
+    found: dict[Interval, list[SourceFile]] = {interval: [] for interval in intervals}
+    by_start = {interval.start_us: interval for interval in intervals}
+    for near in _alike([(interval, _frame(source, spark, interval)) for interval in intervals]):
+        for row in _landed(bound, spark, near):
+            path = f"{bound.folder}/{LANDED}/{row['path']}"
+            found[by_start[row["batch"]]].append(SourceFile(path, row["size"], 0))
+    return {interval: sorted(files, key=lambda file: file.path) for interval, files in found.items()}
+
+
+def remove_landed(bound: Bound, intervals: Iterable[Interval]) -> None:
+    """Remove the files of some batches: what counts of their rows is in the states."""
+    for interval in intervals:
+        remove_folder(path_of(bound.folder, LANDED, label(interval.start_us)))
+
+
+def _frame(source: SparkSource, spark: SparkSession, interval: Interval) -> DataFrame:
+    """The rows of a batch, with the columns that are needed; nothing is read yet."""
+    try:
+        frame = source.read(spark, from_us(interval.start_us), from_us(interval.end_us))
+        names = frame.columns
+    except Exception as wrong:
+        if isinstance(wrong, MuntinError):
+            raise
+        if isinstance(wrong, AttributeError) and "columns" in str(wrong):
+            raise SourceError(f"{_call(source, interval)} gives no DataFrame of Spark; let it return one") from wrong
+        raise SourceError(f"{_call(source, interval)} failed: {_said(wrong)}; mend the function, or what it reads") from wrong
+    needed = source.needed or names
+    if lacking := [name for name in (*needed, source.event_time) if name not in names]:
+        raise SourceError(
+            f"{_call(source, interval)}: no column {lacking[0]!r} in its rows; there are {', '.join(names)}; "
+            f"mend the function, or the names in sources.spark(...)"
+        )
+    return frame.select(*map(quoted, needed))
+
+
+def _alike(frames: Sequence[tuple[Interval, DataFrame]]) -> Iterator[list[tuple[Interval, DataFrame]]]:
+    """Neighbours with the same columns, which one job reads."""
+    near: list[tuple[Interval, DataFrame]] = []
+    for interval, frame in frames:
+        if near and (len(near) == TOGETHER or _types(frame) != _types(near[0][1])):
+            yield near
+            near = []
+        near.append((interval, frame))
+    if near:
+        yield near
+
+
+def _types(frame: DataFrame) -> list[tuple[str, str]]:
+    return [(field.name, field.dataType.simpleString()) for field in frame.schema.fields]
+
+
+def _landed(bound: Bound, spark: SparkSession, near: Sequence[tuple[Interval, DataFrame]]) -> list[dict[str, Any]]:
+    """The files of neighbours, by one Spark job."""
+    folder, source = f"{bound.folder}/{LANDED}", bound.source
+
+    def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from muntin.jobs.inputs.materialised.written import told
+
+        yield from told(batches, folder)
+
+    rows = ordered([(interval.start_us, frame) for interval, frame in near], source.event_time)
+    try:
+        outcomes = [json.loads(row.outcome) for row in rows.mapInArrow(task, "outcome string").collect()]
+    except Exception as wrong:
+        if at_fault := about_python(spark, wrong):
+            raise at_fault from wrong
+        call = _call(source, near[0][0]) + (f" and {len(near) - 1} more" if len(near) > 1 else "")  # type: ignore[arg-type]
+        raise SourceError(f"{call}: the rows cannot be read: {_said(wrong)}; mend the function, or what it reads") from wrong
+    for outcome in outcomes:
+        if "error" in outcome:
+            raise getattr(errors, outcome["error"], errors.StateError)(outcome["text"])
+    return outcomes
+
+
+def _call(source: SparkSource, interval: Interval) -> str:
+    return f"sources.spark: {source.named}(spark, {spell_instant(interval.start_us)}, {spell_instant(interval.end_us)})"
+
+
+def _said(wrong: Exception) -> str:
+    """What an error of Spark's is, and by what it was caused, without Java's stack and the job and the call in which it came."""
+    lines = [line.strip() for line in str(wrong).splitlines() if line.strip()]
+    caused = [line.partition("Caused by: ")[2] for line in lines if line.startswith("Caused by: ")][:1]
+    own = [line.removeprefix(": ") for line in lines if not line.startswith((*_AROUND, "Caused by: ", "at "))][:1]
+    told = caused if caused and _OF_A_JOB in str(wrong) else [*own, *caused]
+    return ", caused by ".join(map(_short, told)) or type(wrong).__name__
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

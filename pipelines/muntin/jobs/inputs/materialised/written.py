@@ -1,0 +1,104 @@
+"""What a task of Spark does with ordered rows: it writes them to files of the state that their content names."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from muntin.definition.instants import label
+from muntin.errors import MuntinError
+from muntin.jobs.inputs.materialised.ordered import BATCH, BUCKET
+from muntin.store.parquet import write_named
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+ROWS = 2**18
+"""Of a file, at most. Another number, other sums of floats."""
+
+
+def told(batches: Iterable[pa.RecordBatch], folder: str) -> Iterator[pa.RecordBatch]:
+    """As `written`, as JSON in a column `outcome`; of an error of Muntin's its name and text."""
+    try:
+        for file in written(batches, folder):
+            yield _outcome(file)
+    except MuntinError as wrong:
+        yield _outcome({"error": type(wrong).__name__, "text": str(wrong)})
+
+
+def _outcome(told: Mapping[str, Any]) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays([pa.array([json.dumps(told)], pa.string())], ["outcome"])
+
+
+def written(batches: Iterable[pa.RecordBatch], folder: str) -> Iterator[dict[str, Any]]:
+    """Write rows, a file for each bucket of a batch, or several for a large one.
+
+    Args:
+        batches: the rows, as `ordered` gives them.
+        folder: of the files.
+
+    Returns:
+        Of each file `batch` (start of its interval), `path` (below the folder), `size` (bytes) and `rows`.
+
+    Raises:
+        StateError: no space, or no permission.
+    """
+    for batch_us, bucket, number, table in pieces(batches):
+        name = partial(_named, f"{label(batch_us)}/{bucket:02d}-{number:05d}")
+        yield {"batch": batch_us, **write_named(table, folder, name)}
+
+
+def _named(start: str, digest: str) -> str:
+    return f"{start}_{digest}.parquet"
+
+
+def pieces(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, int, int, pa.Table]]:
+    """Rows in pieces of at most `ROWS`: of each its batch, its bucket, its number in the bucket, and the rows."""
+    of, number, held = (0, 0), 0, list[pa.RecordBatch]()
+    for stretch in (stretch for batch in batches for stretch in _stretches(batch)):
+        batch_us, bucket = stretch[BATCH][0].as_py(), stretch[BUCKET][0].as_py()
+        if held and (batch_us, bucket) != of:
+            yield *of, number, _table(held)
+            held = []
+        if (batch_us, bucket) != of:
+            of, number = (batch_us, bucket), 0
+        held.append(stretch)
+        while sum(map(len, held)) > ROWS:
+            rows = pa.Table.from_batches(held)
+            yield *of, number, _table(rows.slice(0, ROWS).to_batches())
+            held, number = rows.slice(ROWS).to_batches(), number + 1
+    if held:
+        yield *of, number, _table(held)
+
+
+def _stretches(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """The rows of each bucket of each batch."""
+    ends = pc.run_end_encode(batch[BATCH]).run_ends.to_pylist() if len(batch) else []
+    more = pc.run_end_encode(batch[BUCKET]).run_ends.to_pylist() if len(batch) else []
+    begin = 0
+    for end in sorted({*ends, *more}):
+        yield batch.slice(begin, end - begin)
+        begin = end
+
+
+def _table(held: list[pa.RecordBatch]) -> pa.Table:
+    """Rows as they are stored: in one piece, without Spark's notes, and no word of the session's zone."""
+    table = pa.Table.from_batches(held).drop_columns([BATCH, BUCKET])
+    return table.cast(pa.schema([pa.field(each.name, in_utc(each.type)) for each in table.schema])).combine_chunks()
+
+
+def in_utc(kind: pa.DataType) -> pa.DataType:
+    """A type with its instants in UTC, which are the same instants, and plain texts."""
+    if pa.types.is_timestamp(kind):
+        return pa.timestamp(kind.unit, "UTC" if kind.tz else None)
+    if pa.types.is_large_string(kind) or pa.types.is_large_binary(kind):
+        return pa.string() if pa.types.is_large_string(kind) else pa.binary()
+    if pa.types.is_struct(kind):
+        return pa.struct([pa.field(each.name, in_utc(each.type)) for each in kind])
+    if pa.types.is_map(kind):
+        return pa.map_(in_utc(kind.key_type), in_utc(kind.item_type))
+    return pa.list_(in_utc(kind.value_type)) if pa.types.is_list(kind) or pa.types.is_large_list(kind) else kind

@@ -1,0 +1,72 @@
+"""Batches that were read and whose files are gone since."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from muntin.definition.amounts import many
+from muntin.definition.instants import BEFORE_ALL, spell_instant
+from muntin.errors import SourceError
+from muntin.jobs.published.pending import accumulated
+from muntin.jobs.published.window_tables import current
+from muntin.states.ascending import is_among
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from muntin.definition.schedule import Interval
+    from muntin.jobs.state.bound import Bound
+    from muntin.states.frames import Ints
+    from muntin.timeline.batches import Batches, Flags
+
+_NAMED = 5
+
+
+def purged(bound: Bound, gone: Sequence[Interval]) -> list[Interval]:
+    """Of intervals without files those that rows were read of: states hold what no file does any more.
+
+    Of batches that these states lack, those that readers know windows of, which another definition's states made, or states that are lost.
+    """
+    if not gone:
+        return []
+    starts = np.array([interval.start_us for interval in gone], np.int64)
+    held, own = np.zeros(len(gone), np.bool_), np.zeros(len(gone), np.bool_)
+    for frames in bound.frame_sets:
+        batches = accumulated(bound, frames.table, bound.store.snapshot(frames.table))
+        own |= batches.position(starts) >= 0
+        held |= is_among(starts, batches.start_us[_has_rows(bound, batches)])
+    if bound.source.member is None:
+        held |= ~own & _closed(bound, starts)
+    return [gone[at] for at in np.flatnonzero(held).tolist()]
+
+
+def _closed(bound: Bound, starts: Ints) -> Flags:
+    """Which of some batches have events, and windows that readers know, of whatever definition."""
+    found = np.zeros(len(starts), np.bool_)
+    for window in bound.windows:
+        if ledger := current(bound.store, window).ledger:
+            found |= is_among(starts, ledger.entries.start_us[ledger.entries.high_us > BEFORE_ALL])
+    return found
+
+
+def _has_rows(bound: Bound, batches: Batches) -> Flags:
+    """The batches with rows of the source; of one among several those with event times of it."""
+    return batches.rows > 0 if bound.source.member is None else batches.newest_of(bound.source.member.number) > BEFORE_ALL
+
+
+def check_kept(bound: Bound, gone: Sequence[Interval], what: str = "file") -> None:
+    """Refuse intervals without files that rows were read of. `what`: what there is none of.
+
+    Raises:
+        SourceError: names them.
+    """
+    if lost := purged(bound, gone):
+        named = ", ".join(map(str, lost[:_NAMED])) + (f" and {many(len(lost) - _NAMED, 'more batch')}" if len(lost) > _NAMED else "")
+        first, last = spell_instant(lost[0].start_us), spell_instant(lost[-1].end_us)
+        raise SourceError(
+            f"{named}: rows were read before, and there is no {what} any more; an empty batch would take them out of published windows. "
+            f"Bring the {what}s back, or run the other batches alone, as muntin backfill does. If the rows shall go, say so: "
+            f"muntin run FILE --root {bound.root} --start {first} --end {last} --forget, or run(..., forget=True)"
+        )

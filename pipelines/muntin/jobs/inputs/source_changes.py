@@ -1,0 +1,73 @@
+"""Batches to read again since their source has something else than was read: of sources that tell so themselves.
+
+Commits to a Delta table that belong to a batch which was read before they came: of a slow clock, or to an interval that was at work.
+
+commits     1     2  | 3                    4 (made in the first interval, by its writer's clock)
+intervals   first    | second | third ...
+read             first, second               then first once more: it has version 4, too
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from muntin.errors import ForgottenError, SourceError
+from muntin.jobs.inputs.inputs import difference, inputs_of_each
+from muntin.jobs.inputs.upstream import News, news_from_upstream, seen_up_to
+from muntin.jobs.published.kept_states import readable
+from muntin.jobs.published.pending import accumulated
+from muntin.jobs.records.reports_table import last_accumulated
+from muntin.sources import TableSource
+from muntin.sources.table_log import table_log
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from muntin.definition.schedule import Interval
+    from muntin.jobs.state.bound import Bound
+    from muntin.sources.table_log import TableLog
+
+
+def news(bound: Bound, *, unread: bool = False) -> News:
+    """What an upstream has published anew, or what came to a Delta table late.
+
+    Args:
+        bound: the definition beside its state.
+        unread: whether batches of an upstream that were never read count, too.
+    """
+    if members := [member for member in bound.members.values() if isinstance(member.source, TableSource)]:
+        return News(tuple(sorted({interval for member in members for interval in late_commits(member).intervals})))
+    return late_commits(bound) if isinstance(bound.source, TableSource) else news_from_upstream(bound, unread=unread)
+
+
+def late_commits(bound: Bound) -> News:
+    """The batches to read again, and how many versions there are.
+
+    Raises:
+        SourceError, StorageError: as `muntin.jobs.inputs.inputs.inputs`.
+    """
+    log = table_log(bound.source.path)  # type: ignore[attr-defined]  # it is a table
+    seen = seen_up_to(bound, log.root)
+    near = readable(bound, sorted(_read_before(bound, log, (version for version in log.made_us if version >= seen))))
+    return News(tuple(each for each in _changed(bound, near)), log.root, log.newest + 1)
+
+
+def _read_before(bound: Bound, log: TableLog, versions: Iterable[int]) -> set[Interval]:
+    """The intervals of versions whose batches were read."""
+    table, schedule = bound.frame_sets[0].table, bound.pipeline.intervals
+    known = {*accumulated(bound, table, bound.store.snapshot(table)).start_us.tolist()}
+    first = schedule.around(schedule.after(schedule.first_us - 1))
+    found = {max(first, schedule.around(log.made_us[version])) for version in versions} if known else set()
+    return {each for each in found if each.start_us in known}
+
+
+def _changed(bound: Bound, intervals: list[Interval]) -> Iterable[Interval]:
+    reports = last_accumulated(bound.store, intervals) if intervals else {}
+    for interval, given in inputs_of_each(bound, intervals).items() if intervals else ():
+        if isinstance(given, ForgottenError):  # what was read stays
+            continue
+        if isinstance(given, SourceError):
+            raise given
+        report = reports.get(interval.start_us)
+        if report is None or difference(bound, report, given.files[interval]):
+            yield interval

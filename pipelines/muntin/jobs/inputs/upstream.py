@@ -1,0 +1,174 @@
+"""What an upstream pipeline has published, for a pipeline over its windows; and what of it is new."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from muntin.definition.instants import BEFORE_ALL, label, spell_instant
+from muntin.definition.schedule import Interval
+from muntin.errors import StateError
+from muntin.files.paths import path_of
+from muntin.jobs.published.kept_states import readable
+from muntin.jobs.published.ledger_segments import read_ledger
+from muntin.jobs.published.pending import accumulated
+from muntin.jobs.published.window_tables import place, published
+from muntin.jobs.records.reports_table import last_accumulated, manifest
+from muntin.jobs.state.bound import Bound, bind
+from muntin.sources.listing import SourceFile
+from muntin.sources.upstream_windows import WindowSource
+from muntin.store.disk import write_whole
+from muntin.store.expired_marks import expired_before
+from muntin.store.paths import batches_of_windows
+from muntin.timeline.batches import positions_of, spelled
+from muntin.timeline.ledger import Entries, no_entries
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from muntin.jobs.published.window_tables import Published
+    from muntin.jobs.records.reports import ReadFile
+    from muntin.states.frames import Ints
+
+_NOTE = "upstream.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Upstream:
+    """A window of an upstream pipeline, as it is published.
+
+    Attributes:
+        table: the folder of its table.
+        now: what is published.
+        behind_us: how far behind the upstream's watermark the times of its windows may be.
+    """
+
+    table: str
+    now: Published
+    behind_us: int
+
+    @property
+    def entries(self) -> Entries:
+        """The entries of its ledger."""
+        return self.now.ledger.entries if self.now.ledger else no_entries()
+
+    def files(self, starts: Ints) -> dict[int, list[SourceFile]]:
+        """Start of each of some published batches -> the files with its windows, with the name of these windows as their checksum.
+
+        Raises:
+            StateError: windows of one of them are gone, as the upstream's `retain` says.
+        """
+        at = self.entries.position(starts)
+        closing = starts[self.entries.windows[at] > 0]
+        self._check_kept(closing)
+        made = dict(zip(starts.tolist(), self.entries.made[at].tolist(), strict=True))
+        found: dict[int, list[SourceFile]] = {start: [] for start in starts.tolist()}
+        for file in self.now.snapshot.files:
+            first, last = batches_of_windows(file.path) or (0, -1)
+            for start in closing[(closing >= first) & (closing <= last)].tolist():
+                found[start].append(SourceFile(f"{self.table}/{file.path}", file.size, 0, spelled(made[start]) if made[start] else None))
+        return found
+
+    @property
+    def kept_from_us(self) -> int:
+        """The start of the first batch whose windows are not gone, as the upstream's `retain` says; `BEFORE_ALL` while all are there."""
+        before_us = expired_before(self.now.snapshot.files)
+        return BEFORE_ALL if before_us is None else before_us
+
+    def _check_kept(self, starts: Ints) -> None:
+        before_us = self.kept_from_us
+        if len(starts) and starts.min() < before_us:
+            raise StateError(
+                f"{self.table}: windows of batches before {spell_instant(before_us)} are gone, as retain of that pipeline says, so "
+                f"{label(int(starts.min()))} cannot be read again; begin at {spell_instant(before_us)}"
+            )
+
+    def marks(self, starts: Ints) -> dict[int, int | None]:
+        """Start of each of some published batches -> how far time is known after it; None before any event."""
+        known = self.known_to(starts).tolist()
+        return {start: mark if mark > BEFORE_ALL else None for start, mark in zip(starts.tolist(), known, strict=True)}
+
+    def known_to(self, starts: Ints) -> Ints:
+        """How far time is known after each of some published batches; `BEFORE_ALL` before any event."""
+        marks = self.entries.mark_us[self.entries.position(starts)]
+        return np.where(marks > BEFORE_ALL, marks - self.behind_us, BEFORE_ALL)
+
+    def changed_since(self, number: int) -> Ints:
+        """Starts of the batches that were published after the segment of a number, and of some that were not."""
+        newer = tuple(segment.file.path for segment in self.now.segments if segment.number > number)
+        ledger = read_ledger(self.table, newer)
+        return ledger.entries.start_us if ledger else np.empty(0, np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """Batches that a table has more of than was read; and up to which segment of its ledger, or version, that was looked up."""
+
+    intervals: tuple[Interval, ...] = ()
+    table: str | None = None
+    number: int = 0
+
+    def remember(self, bound: Bound) -> None:
+        """Note that these batches are read, so that the next run looks at later ones alone. Only to be called when they are."""
+        if self.table is not None and seen_up_to(bound, self.table) != self.number:
+            write_whole(path_of(bound.folder, _NOTE), json.dumps({"table": self.table, "number": self.number}).encode())
+
+
+def upstream(bound: Bound, source: WindowSource) -> Upstream:
+    """The upstream's window, as it is published now."""
+    theirs = bind(source.upstream, bound.root)
+    now = published(theirs.store, source.window)
+    return Upstream(place(theirs.folder, now.table), now, source.behind_us)
+
+
+def other_windows(before: Sequence[ReadFile], now: Sequence[SourceFile]) -> bool:
+    """Whether an upstream published other windows of a batch than were read. Windows keep their name when their files are put together."""
+    read, made = {file.checksum for file in before}, {file.checksum for file in now}
+    if read and made and None not in read | made:
+        return read != made
+    return {file.path for file in before} != {file.path for file in now}
+
+
+def news_from_upstream(bound: Bound, *, unread: bool = False) -> News:
+    """Batches that the upstream has published anew since they were read; and, if asked, those never read.
+
+    None whose windows are gone, there or here: what was read of them stays.
+    """
+    if not isinstance(bound.source, WindowSource):
+        return News()
+    theirs, table = upstream(bound, bound.source), bound.frame_sets[0].table
+    batches = accumulated(bound, table, bound.store.snapshot(table))
+    starts, there = theirs.entries.start_us, theirs.entries.position(batches.start_us) >= 0
+    read_us = batches.start_us[there]
+    moved = read_us[batches.newest_us[there] != theirs.known_to(read_us)]
+    changed = theirs.changed_since(seen_up_to(bound, theirs.now.snapshot.identity))
+    changed = changed[(positions_of(changed, read_us) >= 0) & (changed >= theirs.kept_from_us)]
+    new = starts[(starts >= bound.pipeline.intervals.first_us) & (batches.position(starts) < 0)] if unread else starts[:0]
+    found = np.unique(np.concatenate([moved, new, _published_anew(bound, theirs, changed)]))
+    after = bound.pipeline.intervals.after
+    intervals = [Interval(start, after(start)) for start in found[found >= theirs.kept_from_us].tolist()]
+    return News(tuple(readable(bound, intervals)), theirs.now.snapshot.identity, theirs.now.number)
+
+
+def _published_anew(bound: Bound, theirs: Upstream, changed: Ints) -> Ints:
+    """Of batches that were read and may have been published since those that were, as far as there is a report of the reading."""
+    after = bound.pipeline.intervals.after
+    reports = last_accumulated(bound.store, [Interval(start, after(start)) for start in changed.tolist()])
+    files = theirs.files(changed)
+    anew = [start not in reports or other_windows(manifest(reports[start]), files[start]) for start in changed.tolist()]
+    return changed[np.array(anew, np.bool_)]
+
+
+def seen_up_to(bound: Bound, table: str) -> int:
+    """The number of the segment, or of the version, up to which all batches are read; 0 if nobody noted it.
+
+    And of another table: one may be made again.
+    """
+    try:
+        noted = json.loads(path_of(bound.folder, _NOTE).read_text(encoding="utf-8"))
+        return int(noted["number"]) if noted["table"] == table else 0
+    except (OSError, ValueError, KeyError, TypeError):
+        return 0

@@ -1,0 +1,1 @@
+"""Inspect: looks at a state; nothing is changed."""

@@ -1,0 +1,72 @@
+"""Empty windows: the windows of the grid between a key's first and last window that hold no event."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from muntin.jobs.published.window_tables import published
+from muntin.jobs.schema_check.derived_columns import derived, of_nothing
+from muntin.states.columns import INSTANT
+from muntin.states.frames import run_starts
+from muntin.states.keys import contiguous, key_codes
+from muntin.timeline.closing import closing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from muntin.jobs.state.bound import Bound
+    from muntin.states.frames import Ints
+
+    Grid = Callable[[int, int], tuple[Ints, Ints]]
+
+
+def with_empty(bound: Bound, grid: Grid, window: str, table: pa.Table) -> pa.Table:
+    """The table with the empty windows between each key's first and last window."""
+    schema = bound.store.snapshot(bound.frames_of(window).table).schema
+    if not len(table) or schema is None:
+        return table
+    owner, start, end = _missing(bound, grid, table)
+    columns = {key: table[key].take(pa.array(owner)) for key in bound.pipeline.keys}
+    columns |= {"window_start": pa.array(start).view(INSTANT), "window_end": pa.array(end).view(INSTANT)}
+    columns |= {name: _repeated(value, len(owner)) for name, value in of_nothing(bound, schema).items()}
+    rows = derived(bound, window, pa.table(columns))
+    columns |= dict(zip(rows.column_names, rows.columns, strict=True)) | _closing(bound, window, end)
+    empty = pa.table({name: columns[name] for name in table.column_names})
+    return pa.concat_tables([table, empty], promote_options="permissive")
+
+
+def _missing(bound: Bound, grid: Grid, table: pa.Table) -> tuple[Ints, Ints, Ints]:
+    """For every empty window a row of its key, its start and its end."""
+    codes = key_codes([contiguous(table[key]) for key in bound.pipeline.keys], len(table))
+    start, end = (contiguous(table[name]).cast(INSTANT).view(pa.int64()).to_numpy() for name in ("window_start", "window_end"))
+    order = np.lexsort((end, start, codes))
+    heads = np.flatnonzero(run_starts(codes[order]))
+    empty = []
+    for head, tail in zip(heads, np.append(heads[1:], len(order)), strict=True):
+        rows = order[head:tail]
+        starts, ends = grid(int(start[rows].min()), int(end[rows].max()))
+        present = {*zip(start[rows].tolist(), end[rows].tolist(), strict=True)}
+        first, grid_bounds = min(present), zip(starts.tolist(), ends.tolist(), strict=True)
+        holes = [at for at, bounds in enumerate(grid_bounds) if bounds not in present and bounds > first]
+        empty.append((np.full(len(holes), rows[0]), starts[holes], ends[holes]))
+    owner, starts, ends = (np.concatenate(parts).astype(np.int64) for parts in zip(*empty, strict=True))
+    return owner, starts, ends
+
+
+def _repeated(value: pa.Array, times: int) -> pa.Array:
+    return value.take(pa.array(np.zeros(times, np.int64)))
+
+
+def _closing(bound: Bound, window: str, end: Ints) -> dict[str, pa.Array]:
+    """The batch that closes each window, by the watermarks of the ledger; and whether the window is open."""
+    now = published(bound.store, window)
+    marks = now.ledger.entries.mark_us if now.ledger else now.starts
+    closed = closing(bound.windows[window], marks).batch_of(end)
+    starts = np.append(now.starts, 0)[closed]
+    still_open = pa.array(closed == len(marks))
+    batch = pc.if_else(still_open, pa.scalar(None, INSTANT), pa.array(starts).view(INSTANT))
+    return {"batch": batch, "provisional": still_open}

@@ -1,0 +1,192 @@
+"""Diff: the windows that readers know beside those of a changed definition, before anything is promoted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
+from muntin.errors import DefinitionError, StateError
+from muntin.files.paths import AnyPath
+from muntin.jobs.inspect.unknown import no_window
+from muntin.jobs.published.changes import Changes, compared
+from muntin.jobs.published.pending import pending_window
+from muntin.jobs.published.window_tables import Published, current, place, published
+from muntin.jobs.state.bound import bind
+from muntin.states.columns import BATCH
+from muntin.store.delta import DeltaStore
+from muntin.store.reading import read_files
+from muntin.store.state import OWNER_FILE, TOPICS, WINDOWS
+from muntin.timeline.work import Work
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from muntin.definition.pipeline import Pipeline
+    from muntin.jobs.state.bound import Bound
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How the windows of one name differ between two definitions.
+
+    Attributes:
+        window: its name.
+        before, after: how many windows there are.
+        lacking: how many batches the second definition has not read yet, of those that the first has.
+        new_columns, gone_columns: the results that only one definition has.
+        retyped_columns: the results that have another type, and are not compared.
+        changes: the windows that differ in what both have.
+        largest: result -> the largest change of a number, and the window in which it is.
+    """
+
+    window: str
+    before: int
+    after: int
+    lacking: int
+    new_columns: tuple[str, ...]
+    gone_columns: tuple[str, ...]
+    retyped_columns: tuple[str, ...]
+    changes: Changes
+    largest: Mapping[str, tuple[float, Mapping[str, Any]]]
+
+    def counted(self) -> dict[str, int]:
+        """How many windows are new, gone and changed."""
+        return {kind: self.changes.kinds.count(kind) for kind in ("new", "gone", "changed")}
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it, without the windows themselves."""
+        largest = {name: {"change": change, "window": dict(where)} for name, (change, where) in self.largest.items()}
+        plain = {"window": self.window, "before": self.before, "after": self.after, "lacking": self.lacking}
+        columns = {"new_columns": [*self.new_columns], "gone_columns": [*self.gone_columns], "retyped_columns": [*self.retyped_columns]}
+        return plain | self.counted() | columns | {"largest": largest}
+
+
+def diff(
+    pipeline: Pipeline, *, root: str | AnyPath, window: str | None = None, against: Pipeline | AnyPath | None = None
+) -> list[Difference]:
+    """Compare what readers know with what a definition gives, window by window. Nothing is changed.
+
+    Windows of the definition that are not derived yet are derived from its states in this process.
+
+    Args:
+        pipeline: the changed definition.
+        root: the folder above the states.
+        window: the name of one window; None: each that both have.
+        against: another definition, or the folder of another state, in place of what readers know: a root, a pipeline's folder in it, or
+            one of the states in that.
+
+    Raises:
+        DefinitionError: the pipeline has no such window, or other keys than before.
+        StateError: nothing was read under the definition, or nothing is published.
+    """
+    if window is not None and window not in pipeline.windows:
+        raise no_window(pipeline, window)
+    bound = bind(pipeline, root)
+    found = [
+        _difference(bound, name, *before)
+        for name in ([window] if window else pipeline.windows)
+        if (before := _before(bound, name, against, root))
+    ]
+    if not found:
+        place = against if isinstance(against, AnyPath) else root
+        raise StateError(f"{pipeline.name}: there are no windows below {place} to compare with; run it first")
+    return found
+
+
+def _before(bound: Bound, window: str, against: Pipeline | AnyPath | None, root: str | AnyPath) -> tuple[Published, pa.Table] | None:
+    """What is published of a window, and the windows, to compare with; None where there are none."""
+    if isinstance(against, AnyPath):
+        store = DeltaStore(str(_state(against, bound.pipeline.name)))
+        own = published(store, window)
+        known = own if own.ledger else current(store, window)
+        return (known, _rows(store.root, known)) if known.ledger else None
+    if against:
+        other = bind(against, root)
+        if window not in against.windows or published(other.store, window).ledger is None:
+            return None
+        return published(other.store, window), windows_of(other, window)
+    known = current(bound.store, window)
+    known = known if known.ledger else published(bound.store, window)
+    return (known, _rows(bound.folder, known)) if known.ledger else None
+
+
+def _state(folder: AnyPath, pipeline: str) -> AnyPath:
+    """A folder from which the tables that readers know are looked for: a state, or a name that stands for one in a pipeline's folder.
+
+    Raises:
+        StateError: the folder is neither a state, nor a pipeline's, nor a root with the pipeline.
+    """
+    folder = folder.absolute()
+    if (folder.parent / OWNER_FILE).exists() and folder.name not in (WINDOWS, TOPICS):
+        return folder
+    homes = [home for home in (folder, folder.parent, folder / pipeline) if (home / OWNER_FILE).exists()]
+    if not homes:
+        raise StateError(f"{folder} is neither a definition's file nor a state's folder: it has no {pipeline!r}, and is none itself")
+    return homes[0] / "any"
+
+
+def _difference(bound: Bound, window: str, known: Published, before: pa.Table) -> Difference:
+    after, kind = windows_of(bound, window), bound.windows[window]
+    had = before.column_names[: before.column_names.index("window_start")]
+    if {*had} != {*bound.pipeline.keys}:
+        raise DefinitionError(
+            f"{window}: keys were {', '.join(had) or 'none'}, and are {', '.join(bound.pipeline.keys) or 'none'}: no window is another's "
+            f"successor, so that they cannot be compared; there were {len(before):,}, and are {len(after):,}"
+        )
+    pending = pending_window(bound, window)
+    lacking = len(np.setdiff1d(known.starts, pending.history.batches.start_us))
+    changes = compared(before, after, identity=tuple(dict.fromkeys((*bound.pipeline.keys, *kind.order))))
+    names = [name for name in after.column_names if name != BATCH], [name for name in before.column_names if name != BATCH]
+    new, gone = (tuple(name for name in one if name not in two) for one, two in (names, names[::-1]))
+    retyped = tuple(name for name in names[0] if name in names[1] and name not in changes.after.column_names)
+    return Difference(window, len(before), len(after), lacking, new, gone, retyped, changes, dict(_largest(changes)))
+
+
+def windows_of(bound: Bound, window: str) -> pa.Table:
+    """All closed windows under a definition: as published, or derived from states where these have changed since.
+
+    Raises:
+        StateError: nothing was read under the definition.
+    """
+    pending = pending_window(bound, window)
+    if pending.published.ledger and not pending.work:
+        return _rows(bound.folder, pending.published)
+    if not len(pending.history.batches):
+        raise StateError(
+            f"{bound.pipeline.name}: nothing was read under this definition yet; muntin rebuild FILE --beside --root {bound.root} reads it"
+        )
+    from muntin.jobs.finalize.finalize_task import combined_shard
+    from muntin.jobs.finalize.shard import shards
+
+    everything = replace(pending, work=Work(np.arange(len(pending.history.batches)), BEFORE_ALL, AFTER_ALL))
+    return pa.concat_tables([combined_shard(shard).windows for shard in shards(bound, everything, "")], promote_options="permissive")
+
+
+def _rows(state: str, now: Published) -> pa.Table:
+    return read_files(place(state, now.table), now.snapshot)
+
+
+def _largest(changes: Changes) -> Iterator[tuple[str, tuple[float, Mapping[str, Any]]]]:
+    """Each result that is a number, with its largest change and the window in which it is."""
+    changed = pa.array([kind == "changed" for kind in changes.kinds], pa.bool_())
+    before, after = changes.before.filter(changed), changes.after.filter(changed)
+    for name in after.column_names:
+        if name in changes.identity or not _is_number(after[name].type):
+            continue
+        by = pc.abs(pc.subtract(after[name].cast(pa.float64()), before[name].cast(pa.float64())))
+        largest = pc.max(by).as_py()
+        if largest:
+            yield name, (largest, _window(after, pc.index(by, largest).as_py(), changes.identity))
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+
+
+def _window(table: pa.Table, at: int, identity: Sequence[str]) -> Mapping[str, Any]:
+    return {name: table[name][at].as_py() for name in identity}

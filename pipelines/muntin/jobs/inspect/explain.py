@@ -1,0 +1,156 @@
+"""Explain: what a window is made of, or why it does not exist."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from muntin.definition.instants import from_us, instant_us
+from muntin.errors import DefinitionError
+from muntin.jobs.inspect.one_key import ALL_US, around_us, combined_of_key, one_row_each, rows_of_key
+from muntin.jobs.inspect.unknown import no_window
+from muntin.jobs.published.kept_states import are_gone, expired_to, refusal
+from muntin.jobs.published.pending import pending_window
+from muntin.jobs.state.state_folders import bind_existing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from muntin.definition.pipeline import Pipeline
+    from muntin.engine.windows import Combined
+    from muntin.files.paths import AnyPath
+    from muntin.jobs.published.pending import Pending
+    from muntin.jobs.state.bound import Bound
+    from muntin.windows import Window
+
+
+NO_EVENT = "there is no event of this key in any window"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A state: start of its frame, start of its batch, its rows, and whether it was late for other windows."""
+
+    frame: datetime
+    batch: datetime
+    rows: int
+    late: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """One window.
+
+    Attributes:
+        window: its row, as `read` has it.
+        closed_by: start of the batch that closed it; None while none has.
+        parts: the states it is made of, in the order they are combined in.
+        missed: states inside its bounds that came too late for it.
+    """
+
+    window: Mapping[str, Any]
+    closed_by: datetime | None
+    parts: tuple[Part, ...]
+    missed: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The windows of a key that hold an instant; or, if there is none, why."""
+
+    windows: tuple[Explained, ...]
+    why_none: str | None = None
+
+
+def explain(pipeline: Pipeline, window: str, *, root: str | AnyPath, key: Sequence[Any] = (), at: datetime) -> Explanation:
+    """What the windows of a key are made of that hold an instant, from the checkpoint as it is.
+
+    Args:
+        pipeline, window, root: which, and where.
+        key: a value for each key column.
+        at: an aware datetime.
+
+    Raises:
+        DefinitionError: no such window, or not a value for each key column.
+        StateError: there is no state.
+    """
+    if window not in pipeline.windows:
+        raise no_window(pipeline, window)
+    if len(key) != len(pipeline.keys):
+        raise DefinitionError(
+            f"key: {list(key)} is not a value for each of the key columns: {', '.join(pipeline.keys) or 'there are none'}"
+        )
+    bound = one_row_each(bind_existing(pipeline, root), window)
+    todo, at_us, kind = pending_window(bound, window), instant_us(at, "at"), bound.windows[window]
+    around = around_us(kind, bound.frames_of(window).width_us, at_us)
+    if are_gone(todo.history.batches, *around):
+        return Explanation(
+            (), f"{refusal(bound, expired_to(bound))}: what the windows over that instant were made of is not known any more"
+        )
+    found = _of_key(bound, todo, key, around)
+    explained = [_explained(pipeline, todo, one, row) for one, rows in found for row in rows if _holds(kind, one, row, at_us)]
+    if explained:
+        return Explanation(tuple(explained))
+    return Explanation((), _why(pipeline, todo, _of_key(bound, todo, key, ALL_US), at_us))
+
+
+def _of_key(bound: Bound, todo: Pending, key: Sequence[Any], within_us: tuple[int, int]) -> list[tuple[Combined, np.ndarray]]:
+    """The windows made of the frames of a stretch, and which of them are the key's; none where the key has none."""
+    found = combined_of_key(bound, todo, key, within_us)
+    own = ((one, np.flatnonzero(rows_of_key(one.windows, bound.pipeline.keys, key))) for one in found)
+    return [(one, rows) for one, rows in own if len(rows)]
+
+
+def _holds(kind: Window, combined: Combined, row: int, at_us: int) -> bool:
+    """Whether an instant lies in a window; the ends of unique windows, and those of last events, belong to them."""
+    return bool(combined.assignment.start[row] <= at_us < combined.assignment.end[row] + kind.beyond_us)
+
+
+def _explained(pipeline: Pipeline, todo: Pending, combined: Combined, row: int) -> Explained:
+    one, batches = combined.assignment, todo.history.batches
+    members = np.append(one.order[one.lo[row] : one.hi[row]], one.late_row[one.late_window == row])
+    frames, closed = combined.frames, int(combined.closed[row])
+    inside = (frames.group == one.group[row]) & (frames.start >= one.start[row]) & (frames.start < max(one.end[row], one.start[row] + 1))
+    came_later = np.setdiff1d(np.flatnonzero(inside & (frames.batch > closed)), members)
+    values = {name: column[0].as_py() for name, column in zip(combined.windows.column_names, combined.windows.slice(row, 1), strict=False)}
+    shown = {name: value for name, value in values.items() if not name.startswith("state_") or name in pipeline.aggregates}
+    return Explained(
+        shown,
+        from_us(int(batches.start_us[closed])) if closed < len(batches) else None,
+        _parts(todo, combined, members),
+        _parts(todo, combined, came_later),
+    )
+
+
+def _parts(todo: Pending, combined: Combined, rows: np.ndarray) -> tuple[Part, ...]:
+    frames, counted = combined.frames, combined.states["rows"].to_numpy()
+    starts = todo.history.batches.start_us
+    return tuple(
+        Part(from_us(int(frames.start[row])), from_us(int(starts[frames.batch[row]])), int(counted[row]), bool(combined.found.missed[row]))
+        for row in rows.tolist()
+    )
+
+
+def _why(pipeline: Pipeline, todo: Pending, found: Sequence[tuple[Combined, np.ndarray]], at_us: int) -> str:
+    """Why no window of the key holds an instant."""
+    batches = todo.history.batches
+    if not len(batches):
+        return "no batch was accumulated yet; run the pipeline first"
+    last = int(batches.end_us[-1])
+    if not found:
+        return f"{NO_EVENT}: check the key, the filter, and `muntin quarantine` for rows that were refused"
+    bounds = [(int(one.assignment.start[row]), int(one.assignment.end[row])) for one, rows in found for row in rows]
+    if at_us >= last:
+        return f"the history ends at {from_us(last):%Y-%m-%dT%H:%M}; later batches were not run, or wait for missing ones"
+    before, after = (
+        max((end for _, end in bounds if end <= at_us), default=None),
+        min((start for start, _ in bounds if start > at_us), default=None),
+    )
+    around = [f"the last window before it ends at {from_us(before):%Y-%m-%dT%H:%M:%S}"] if before is not None else []
+    around += [f"the next one starts at {from_us(after):%Y-%m-%dT%H:%M:%S}"] if after is not None else []
+    late = sum(int(one.states["rows"].to_numpy()[one.found.missed > 0].sum()) for one, _ in found)
+    told = f"; {late} rows of this key came too late for some window (see `muntin late`)" if late else ""
+    return f"the key has no event that counts in a window of {pipeline.name} over that instant: {'; '.join(around)}{told}"

@@ -1,0 +1,109 @@
+"""Late: the batches with rows that came too late for windows, and the states that these rows are in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from muntin.definition.instants import AFTER_ALL, BEFORE_ALL, from_us
+from muntin.definition.kinds import Bounded
+from muntin.jobs.finalize.finalize_task import combined_shard
+from muntin.jobs.finalize.shard import shards
+from muntin.jobs.inspect.unknown import no_window
+from muntin.jobs.published.pending import pending_window
+from muntin.jobs.published.window_tables import published
+from muntin.jobs.state.state_folders import bind_existing
+from muntin.states.columns import BATCH_POSITION, FRAME, INSTANT
+from muntin.store.shared_files import within
+from muntin.timeline.work import Work
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from muntin.definition.pipeline import Pipeline
+    from muntin.files.paths import AnyPath
+    from muntin.jobs.finalize.shard import Shard
+    from muntin.jobs.published.pending import Pending
+
+
+@dataclass(frozen=True, slots=True)
+class LateBatch:
+    """A batch with late rows. `rows`: how many came too late for at least one window; `windows`: how many they missed, summed over rows."""
+
+    window: str
+    batch: datetime
+    rows: int
+    windows: int
+
+
+def late(pipeline: Pipeline, window: str | None = None, *, root: str | AnyPath) -> list[LateBatch]:
+    """The batches with late rows for one window of the pipeline, or for each of them, as the ledgers say.
+
+    Raises:
+        DefinitionError: the pipeline has no such window.
+        StateError: there is no state.
+    """
+    names = _windows(pipeline, window)
+    store = bind_existing(pipeline, root).store
+    ledgers = {name: now.ledger.entries for name in names if (now := published(store, name)).ledger}
+    return [
+        LateBatch(name, from_us(int(entries.start_us[at])), int(entries.late[at]), int(entries.missed[at]))
+        for name, entries in ledgers.items()
+        for at in np.flatnonzero(entries.late)
+    ]
+
+
+def late_states(pipeline: Pipeline, window: str, *, root: str | AnyPath) -> pa.Table:
+    """The states that came too late for some of a window's windows, from the checkpoint as it is.
+
+    Returns:
+        key columns, frame (its start), batch (start of its interval), rows, and windows (how many windows each row missed).
+
+    Raises:
+        DefinitionError, StateError: as `late`.
+    """
+    _windows(pipeline, window)
+    bound = bind_existing(pipeline, root)
+    if pipeline.windows[window].made_of.by_arrival:
+        return _no_states(pipeline)
+    pending = pending_window(bound, window)
+    names = [*pipeline.keys, FRAME, "batch", "rows", "windows"]
+    tables = [_late_of(pipeline, pending, shard) for shard in shards(bound, _everything(pending), "")]
+    if not tables:
+        return _no_states(pipeline)
+    table = pa.concat_tables(tables).select(names)
+    return table.sort_by([(name, "ascending") for name in ("batch", *pipeline.keys, FRAME)])
+
+
+def _no_states(pipeline: Pipeline) -> pa.Table:
+    names = [*pipeline.keys, FRAME, "batch", "rows", "windows"]
+    return pa.table({name: pa.array([], INSTANT if name in (FRAME, "batch") else pa.int64()) for name in names})
+
+
+def _windows(pipeline: Pipeline, window: str | None) -> list[str]:
+    if window is not None and window not in pipeline.windows:
+        raise no_window(pipeline, window)
+    return [window] if window else [*pipeline.windows]
+
+
+def _everything(pending: Pending) -> Pending:
+    """The work of reading all states of the history; of the windows it gives the open ones alone, since none is asked for."""
+    return replace(pending, work=Work(np.array([len(pending.history.batches)]), BEFORE_ALL, AFTER_ALL))
+
+
+def _late_of(pipeline: Pipeline, pending: Pending, shard: Shard) -> pa.Table:
+    if isinstance(pipeline.windows[pending.window].follows, Bounded) and pending.published.ledger and not pending.work:
+        # Whether a state is late depends on no other state here: the batches with late rows are enough.
+        entries = pending.published.ledger.entries
+        counted = entries.start_us[entries.late > 0]
+        shard = replace(shard, files=[path for path in shard.files if len(within(counted, path))])
+    combined = combined_shard(shard)
+    missed = combined.assignment.missed
+    rows = np.flatnonzero(missed > 0)
+    states = combined.states.take(pa.array(rows))
+    batch = pa.array(pending.history.batches.start_us[states[BATCH_POSITION].to_numpy()]).view(INSTANT)
+    kept = states.select([*pipeline.keys, FRAME, "rows"])
+    return kept.append_column("batch", batch).append_column("windows", pa.array(missed[rows]))

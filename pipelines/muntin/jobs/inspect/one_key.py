@@ -1,0 +1,120 @@
+"""The windows of one key, derived from the states of this key alone: row groups of other keys and other times are skipped."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import reduce
+from operator import and_
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
+from muntin.definition.kinds import Bounded
+from muntin.errors import DefinitionError
+from muntin.jobs.finalize.finalize_task import combined_shard
+from muntin.jobs.finalize.shard import shards
+from muntin.states.columns import BUCKET
+from muntin.states.keys import buckets
+from muntin.timeline.work import Work
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from muntin.engine.windows import Combined
+    from muntin.jobs.published.pending import Pending
+    from muntin.jobs.state.bound import Bound
+    from muntin.windows import Window
+
+ALL_US = (BEFORE_ALL, AFTER_ALL)
+
+
+def combined_of_key(bound: Bound, todo: Pending, key: Sequence[Any], within_us: tuple[int, int] = ALL_US) -> list[Combined]:
+    """The windows of a key, closed and open ones, from the checkpoint as it is. Of windows that do not keep keys apart, those of all keys.
+
+    Args:
+        bound, todo: the pipeline, and which of its windows.
+        key: a value for each key column.
+        within_us: only frames that start in `[low, high)` are read; a window is whole if all its frames are.
+
+    Raises:
+        DefinitionError: a value cannot be one of its column.
+    """
+    count = len(todo.history.batches)
+    work = Work(np.arange(count + 1), *within_us, since=0 if within_us == ALL_US else count)
+    schema, apart = todo.states.schema, bound.windows[todo.window].made_of.apart
+    only = states_of_key(bound.pipeline.keys, key, schema) if apart and schema is not None else None
+    found = shards(bound, replace(todo, work=work), "")
+    if only is not None:
+        found = [replace(shard, number=0, count=1, only=only) for shard in found[:1]]
+    return [combined_shard(shard) for shard in found]
+
+
+def one_row_each(bound: Bound, window: str) -> Bound:
+    """The same pipeline with one row for every window, where lists come out as rows."""
+    kinds = {**bound.pipeline.windows, window: bound.windows[window].one_row_each()}
+    return replace(bound, pipeline=replace(bound.pipeline, windows=kinds))
+
+
+def around_us(kind: Window, width_us: int, at_us: int) -> tuple[int, int]:
+    """The frames that windows over an instant can be made of; all of them for kinds whose windows have no greatest length."""
+    if not isinstance(kind.follows, Bounded):
+        return ALL_US
+    reach = kind.follows.reach_us + kind.beyond_us + width_us
+    return at_us - reach, at_us + reach
+
+
+def frames_from(kind: Window, width_us: int, low_us: int) -> tuple[int, int]:
+    """The frames of windows that end after an instant; all of them for kinds whose windows have no greatest length."""
+    return ALL_US if around_us(kind, width_us, low_us) == ALL_US else (around_us(kind, width_us, low_us)[0], AFTER_ALL)
+
+
+def rows_of_key(table: pa.Table, names: Sequence[str], key: Sequence[Any]) -> np.ndarray:
+    """Whether each row of a table is of a key.
+
+    Raises:
+        DefinitionError: a value cannot be one of its column.
+    """
+    mask = np.ones(len(table), np.bool_)
+    for name, value in zip(names, key, strict=True):
+        kind = table.schema.field(name).type
+        own = pa.table({name: table[name], "at": np.arange(len(table))}).filter(is_key(pc.field(name), value_of(name, value, kind)))
+        mask &= np.isin(np.arange(len(table)), own["at"].to_numpy())
+    return mask
+
+
+def states_of_key(names: Sequence[str], key: Sequence[Any], schema: pa.Schema) -> pc.Expression | None:
+    """The condition on the states of a key; None without key columns.
+
+    Raises:
+        DefinitionError: a value cannot be one of its column.
+    """
+    if not names or not {*names, BUCKET} <= set(schema.names):
+        return None
+    values = [value_of(name, value, schema.field(name).type) for name, value in zip(names, key, strict=True)]
+    bucket = buckets([pa.array([value.as_py()], value.type) for value in values], 1)
+    conditions = [is_key(pc.field(name), value) for name, value in zip(names, values, strict=True)]
+    return reduce(and_, [pc.field(BUCKET) == pa.scalar(bucket[0]), *conditions])
+
+
+def value_of(name: str, value: Any, kind: pa.DataType) -> pa.Scalar:  # noqa: ANN401 - a key's value, or the text of it
+    """A value, or its text, as one of a column.
+
+    Raises:
+        DefinitionError: it cannot be.
+    """
+    try:
+        return pa.scalar(None, kind) if value is None else pa.scalar(value).cast(kind)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
+        raise DefinitionError(f"keys: {value!r} cannot be read as {kind}, which {name!r} is") from None
+
+
+def is_key(column: pc.Expression, value: pa.Scalar) -> pc.Expression:
+    """Whether a column has a value; null and NaN are values as any other."""
+    if not value.is_valid:
+        return column.is_null()
+    if pa.types.is_floating(value.type) and value.as_py() != value.as_py():
+        return pc.is_nan(column)
+    return column == value

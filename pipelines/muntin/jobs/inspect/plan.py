@@ -1,0 +1,164 @@
+"""Plan: the decisions of a run, nothing done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from muntin.definition.instants import from_us, instant_us
+from muntin.errors import SourceError
+from muntin.jobs.check import check_columns, check_suites
+from muntin.jobs.inputs.inputs import difference, inputs_of_each
+from muntin.jobs.inputs.listings.listing import Inputs
+from muntin.jobs.inputs.listings.of_spark import UNKNOWN
+from muntin.jobs.inspect.planned_windows import PlannedWindows, planned_windows
+from muntin.jobs.inspect.redefined import Redefined, redefined
+from muntin.jobs.published.kept_states import expired_to, refusal, without_states
+from muntin.jobs.records.reports_table import last_accumulated
+from muntin.jobs.state.bound import Bound, bind
+from muntin.jobs.upkeep.outdated import versions
+from muntin.sources import SparkSource
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from muntin.definition.pipeline import Pipeline
+    from muntin.definition.schedule import Interval
+    from muntin.files.paths import AnyPath
+    from muntin.sources.listing import SourceFile
+
+Reading = Literal["new", "changed", "unchanged", "unknown", "missing"]
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedBatch:
+    """A batch that would be read.
+
+    Attributes:
+        interval_start, interval_end: its interval.
+        files, bytes: what it would be read from.
+        reading: "new": it was never read; "changed": its files are not those it was read from; "unchanged"; "unknown": only Spark could
+            tell; "missing": it has no files, or its states are gone, as `retain` says: a run fails.
+        why: what has changed, or what is missing; None else.
+    """
+
+    interval_start: datetime
+    interval_end: datetime
+    files: tuple[str, ...]
+    bytes: int
+    reading: Reading
+    why: str | None = None
+
+    @property
+    def replaces(self) -> bool:
+        """Whether it replaces an earlier reading."""
+        return self.reading in ("changed", "unchanged", "unknown")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run would do.
+
+    Attributes:
+        batches: that would be read, in order.
+        windows: window -> starts of the batches whose windows would be derived anew. A batch whose files have changed counts with the
+            frames it has now; one whose files are as they were changes nothing.
+        waiting_for: intervals that would still be missing between accumulated batches.
+        counts: window -> how many windows that is.
+        redefined: how the definition differs from that of the last run, and what that costs; None where it does not.
+    """
+
+    batches: tuple[PlannedBatch, ...]
+    windows: Mapping[str, tuple[datetime, ...]]
+    waiting_for: tuple[tuple[datetime, datetime], ...]
+    counts: Mapping[str, PlannedWindows]
+    redefined: Redefined | None = None
+
+    @property
+    def missing(self) -> tuple[PlannedBatch, ...]:
+        """The batches without files."""
+        return tuple(batch for batch in self.batches if batch.reading == "missing")
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it: instants as ISO text."""
+        return {
+            "batches": [_document(batch) for batch in self.batches],
+            "windows": {name: [start.isoformat() for start in starts] for name, starts in self.windows.items()},
+            "counts": {name: {"published": each.published, "expected": each.expected} for name, each in self.counts.items()},
+            "waiting_for": [[a.isoformat(), b.isoformat()] for a, b in self.waiting_for],
+            "redefined": self.redefined.to_dict() if self.redefined else None,
+        }
+
+
+def _document(batch: PlannedBatch) -> dict[str, Any]:
+    return {
+        "interval_start": batch.interval_start.isoformat(),
+        "interval_end": batch.interval_end.isoformat(),
+        "files": list(batch.files),
+        "bytes": batch.bytes,
+        "replaces": batch.replaces,
+        "reading": batch.reading,
+        "why": batch.why,
+    }
+
+
+def plan(pipeline: Pipeline, *, root: str | AnyPath, start: datetime, end: datetime, validate: bool = True, check: bool = True) -> Plan:
+    """Which batches a run of `[start, end)` would read, which windows it would touch, which intervals are missing.
+
+    The definition is checked against the suites if `validate`, and against the files if `check`, as a run does before it reads a row.
+
+    Raises:
+        DefinitionError, SourceError, StateError: as `run`; but an interval without files is part of the plan.
+    """
+    intervals = pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end"))
+    bound = bind(pipeline, root)
+    batches, given = _batches(bound, intervals)
+    if validate:
+        check_suites(bound)
+    if check:
+        check_columns(bound, given)
+    anew = [interval for interval, batch in zip(intervals, batches, strict=True) if batch.reading not in ("unchanged", "unknown")]
+    touched = {name: planned_windows(bound, name, intervals, anew) for name in pipeline.windows}
+    holes = {(hole.start_us, hole.end_us) for each in touched.values() for hole in each.missing}
+    return Plan(
+        batches,
+        {name: tuple(map(from_us, each.starts)) for name, each in touched.items()},
+        tuple((from_us(a), from_us(b)) for a, b in sorted(holes)),
+        touched,
+        redefined(bound),
+    )
+
+
+def _batches(bound: Bound, intervals: Sequence[Interval]) -> tuple[tuple[PlannedBatch, ...], Inputs]:
+    """The batches, and the files of those that have any."""
+    known, reports, gone = versions(bound), last_accumulated(bound.store, intervals), set(without_states(bound, intervals))
+    asked = inputs_of_each(bound, [interval for interval in intervals if interval not in gone])
+    found, batches = list[Inputs](), []
+    by_spark = UNKNOWN if any(isinstance(each, SparkSource) for each in bound.pipeline.sources.values()) else None
+    for interval in intervals:
+        start = interval.start_us
+        if interval in gone:
+            batches.append(_planned(interval, [], "missing", refusal(bound, expired_to(bound))))
+            continue
+        given = asked[interval]
+        if isinstance(given, SourceError):
+            batches.append(_planned(interval, [], "missing", str(given)))
+            continue
+        found.append(given)
+        files = given.files[interval]
+        if start not in known:
+            batches.append(_planned(interval, files, "new"))
+        elif isinstance(bound.source, SparkSource):
+            batches.append(_planned(interval, files, "unknown", UNKNOWN))
+        elif start not in reports or reports[start]["version"] != known[start]:
+            batches.append(_planned(interval, files, "changed", "read, but not reported"))
+        else:
+            why = difference(bound, reports[start], files)
+            batches.append(_planned(interval, files, "changed" if why else "unknown" if by_spark else "unchanged", why or by_spark))
+    return tuple(batches), Inputs.joined(found)
+
+
+def _planned(interval: Interval, files: Sequence[SourceFile], reading: Reading, why: str | None = None) -> PlannedBatch:
+    names, size = tuple(file.path for file in files), sum(file.size for file in files)
+    return PlannedBatch(from_us(interval.start_us), from_us(interval.end_us), names, size, reading, why)

@@ -1,0 +1,78 @@
+"""Which windows a run would derive anew, and how many they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from muntin.jobs.published.pending import accumulated
+from muntin.jobs.published.window_tables import published
+from muntin.timeline.batches import Batches
+from muntin.timeline.closing import watermarks
+from muntin.timeline.history import history
+from muntin.timeline.reconcile import reconcile
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from muntin.definition.schedule import Interval
+    from muntin.jobs.state.bound import Bound
+
+PLANNED = 1  # the version of a batch that is not read yet
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedWindows:
+    """The windows of one name that would be derived anew.
+
+    Attributes:
+        starts: of the batches that close them, microseconds; of windows that are handed from batch to batch at most these, see
+            `timeline.parts`.
+        published: how many of them are published now.
+        expected: how many that may become, if a new batch closes as many as the mean of the others; None where nothing is published.
+        missing: the intervals that are missing between batches.
+    """
+
+    starts: tuple[int, ...]
+    published: int
+    expected: int | None
+    missing: tuple[Interval, ...]
+
+
+def planned_windows(bound: Bound, name: str, asked: Sequence[Interval], anew: Sequence[Interval]) -> PlannedWindows:
+    """What a run would do with the windows of one name.
+
+    Args:
+        bound, name: the pipeline, the window's name.
+        asked: the intervals of the run; they say where history begins while nothing is published.
+        anew: those of which the run would bring other states.
+    """
+    frames, was = bound.frames_of(name), published(bound.store, name)
+    batches = _reread(accumulated(bound, frames.table, bound.store.snapshot(frames.table)), anew, len(bound.pipeline.sources))
+    starts = np.array([interval.start_us for interval in asked], np.int64)
+    found = history(batches, was.starts, starts, bound.pipeline.intervals, fill=bound.pipeline.on_gap == "empty")
+    marks = watermarks(found.batches, bound.pipeline.marking)
+    work = reconcile(bound.windows[name], frames.width_us, found.batches, marks, was.ledger, bound.derivation(name))
+    closing = found.batches.start_us[work.positions]
+    before = np.append(was.ledger.entries.windows if was.ledger else was.starts, 0)  # what is not known closed none
+    at = was.ledger.entries.position(closing) if was.ledger else np.full(len(closing), -1)
+    count, new = int(before[at].sum()), int((at < 0).sum())
+    expected = round(count + float(before[:-1].mean()) * new) if len(was.starts) else None
+    return PlannedWindows(tuple(closing.tolist()), count, expected, found.missing)
+
+
+def _reread(batches: Batches, anew: Sequence[Interval], sources: int) -> Batches:
+    """The batches as if the reading of some gave something else, over the frames they have now, or over their intervals if they are new.
+
+    `sources`: how many there are, if there are several; each has rows in a new batch.
+    """
+    at = batches.position(np.array([interval.start_us for interval in anew], np.int64))
+    version = batches.version.copy()
+    version[at[at >= 0]] = PLANNED
+    new = [interval for interval, known in zip(anew, (at >= 0).tolist(), strict=True) if not known]
+    rows = ((each.start_us, each.end_us, PLANNED, each.end_us - 1, each.start_us, each.end_us - 1, 0, False) for each in new)
+    expected = Batches.of(rows)
+    expected = replace(expected, newest_by_source=np.tile(expected.newest_us[:, None], (1, sources)))
+    return Batches.joined([replace(batches, version=version), expected])

@@ -1,0 +1,185 @@
+"""Read what was published, and look at what is still open."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import reduce
+from operator import and_
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
+from muntin.definition.kinds import Carried
+from muntin.errors import DefinitionError, StateError
+from muntin.jobs.inspect.selection import Selection
+from muntin.jobs.inspect.unknown import no_window
+from muntin.jobs.published.changes_since import at_version, changes_since
+from muntin.jobs.published.pending import pending_window
+from muntin.jobs.published.revisions import CHANGE, REVISION
+from muntin.jobs.published.window_tables import place
+from muntin.jobs.state.bound import Bound, bind
+from muntin.jobs.upkeep.rebuild import check_rebuilt
+from muntin.states.columns import INSTANT
+from muntin.states.stored_types import with_types
+from muntin.store.contents import problems_of_notes
+from muntin.store.reading import read_files
+from muntin.timeline.carried import from_note
+from muntin.timeline.work import Work
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from muntin.definition.pipeline import Pipeline
+    from muntin.files.paths import AnyPath
+    from muntin.jobs.published.pending import Pending
+
+
+def read(
+    pipeline: Pipeline,
+    window: str,
+    *,
+    root: str | AnyPath,
+    provisional: bool = False,
+    dense: bool | None = None,
+    columns: Sequence[str] | None = None,
+    start: datetime | None = None,
+    end: datetime | None = None,
+    keys: Mapping[str, Any] | None = None,
+    changes_since: int | None = None,
+) -> pa.Table:
+    """The published windows, sorted by keys, start and end; windows by arrival by keys and window_index.
+
+    The metadata of the table's schema has `muntin.version`: the version of the window's Delta table, to ask later what changed since.
+
+    Args:
+        pipeline: the definition.
+        window: the name of one of its windows.
+        root: folder that state lives below.
+        provisional: whether to add the windows that are not published yet, computed from the checkpoint as it is.
+        dense: whether to add the empty windows between a key's first and its last; as the window's definition says
+            unless given. Counts of empty windows are 0, everything else is null.
+        columns: the columns to give, in this order; all of them unless given. Only these are read.
+        start: only windows that start at or after it, an aware datetime.
+        end: only windows that end at or before it, an aware datetime.
+        keys: only windows of these keys: key column -> a value or a list of values; None is null.
+        changes_since: a version of the window's table: only the windows that readers know otherwise since, the columns revision (int64,
+            the version that brought the row) and change ("new", "changed", "gone") in place of batch. -1: all, as new.
+
+    Returns:
+        key columns, window_start, window_end (timestamp us UTC), what the kind of window says beside, the aggregates and
+        what is derived of them in the order of the definition, batch (start of the interval that closed it; null while
+        none has), and, if asked, provisional (bool).
+
+    Raises:
+        DefinitionError: the pipeline has no such window, column or key, or a window without a grid was asked to be dense.
+        VersionGoneError: commits or files since `changes_since` are removed; the text says from which version on changes can be told.
+        StateError: the definition has changed what states hold, and nothing is rebuilt yet.
+    """
+    if window not in pipeline.windows:
+        raise no_window(pipeline, window)
+    bound = bind(pipeline, root)
+    kind = bound.windows[window]
+    if dense and kind.grid is None:
+        raise DefinitionError(f"dense: {window!r} has no grid that could have holes; tumbling, sliding and cumulating windows have one")
+    chosen = Selection(columns, start, end, keys)
+    if changes_since is not None:
+        return _changes(bound, window, changes_since, chosen, more=bool(provisional or dense))
+    chosen.check((*_names(pipeline, window), *(["provisional"] if provisional else [])), pipeline.keys)
+    check_rebuilt(bound, window)
+    todo = pending_window(bound, window)  # what is published and what is open are told by one snapshot
+    filled = kind.grid is not None and (kind.dense if dense is None else dense)
+    on_disk = Selection(keys=keys) if filled else chosen
+    table = _shaped(pipeline, window, _published(bound, todo, on_disk, _needed(pipeline, window, columns)))
+    if provisional:
+        more = _shaped(pipeline, window, _open(bound, todo))
+        more = on_disk.filtered(more)
+        flags = pa.array([False] * len(table) + [True] * len(more), pa.bool_())
+        table = pa.concat_tables([with_types(table, more.schema), more], promote_options="permissive").append_column("provisional", flags)
+    if kind.grid is not None and filled:
+        from muntin.jobs.inspect.dense import with_empty
+
+        table = chosen.filtered(with_empty(bound, kind.grid, window, table))
+    order = [(name, "ascending") for name in dict.fromkeys((*pipeline.keys, *kind.order))]
+    table = table.sort_by(order).combine_chunks()
+    return at_version(table.select(list(columns)) if columns is not None else table, todo.published.snapshot.version)
+
+
+def _changes(bound: Bound, window: str, since: int, chosen: Selection, *, more: bool) -> pa.Table:
+    """The windows that readers know otherwise since a version. `more`: whether open or empty windows were asked for, too."""
+    if more:
+        raise DefinitionError("changes_since: open windows and empty ones have no version; leave provisional and dense out")
+    names = [*_names(bound.pipeline, window)[:-1], REVISION, CHANGE]
+    chosen.check(names, bound.pipeline.keys)
+    found = changes_since(bound, window, since)
+    rows = chosen.filtered(found.rows)
+    return at_version(rows if chosen.columns is None else rows.select(list(chosen.columns)), found.version)
+
+
+def _needed(pipeline: Pipeline, window: str, columns: Sequence[str] | None) -> set[str] | None:
+    """The columns to read: those asked for and those that order windows; None is all."""
+    order = pipeline.windows[window].order  # type: ignore[attr-defined]
+    return None if columns is None else {*columns, *pipeline.keys, "window_start", "window_end", *order}
+
+
+def _published(bound: Bound, todo: Pending, chosen: Selection, needed: set[str] | None) -> pa.Table:
+    """The published windows that were chosen. Row groups of other times are skipped, and columns that nobody needs."""
+    table, snapshot = place(bound.folder, todo.published.table), todo.published.snapshot
+    if snapshot.schema is None:
+        return _nothing()
+    conditions = [each for each in (chosen.of_keys(snapshot.schema), chosen.of_time()) if each is not None]
+    columns = [name for name in snapshot.schema.names if needed is None or name in needed]
+    try:
+        return read_files(table, snapshot, columns, reduce(and_, conditions) if conditions else None)
+    except OSError as wrong:
+        raise StateError(
+            f"a file of {table} is gone or cannot be read ({wrong}); run the batch that its path names again: its windows are derived anew"
+        ) from wrong
+
+
+def _shaped(pipeline: Pipeline, window: str, table: pa.Table) -> pa.Table:
+    """The columns in their order; those that nothing is known of yet are null."""
+    names = _names(pipeline, window)
+    return pa.table({name: table[name] if name in table.column_names else pa.nulls(len(table)) for name in names})
+
+
+def _names(pipeline: Pipeline, window: str) -> list[str]:
+    """The columns of a window's table."""
+    names = [*pipeline.keys, "window_start", "window_end", *pipeline.windows[window].columns]
+    return [*names, *pipeline.aggregates, *pipeline.derive, "batch"]
+
+
+def _open(bound: Bound, todo: Pending) -> pa.Table:
+    """The windows of history that are not published: open ones, and those that wait for a finalize."""
+    if not len(todo.history.batches):
+        return _nothing()
+    from muntin.jobs.finalize.finalize_task import combined_shard
+    from muntin.jobs.finalize.shard import shards
+
+    todo = replace(todo, work=_unpublished(bound, todo))
+    found = [combined_shard(shard).windows for shard in shards(bound, todo, "")]
+    if not found:
+        return _nothing()
+    table = pa.concat_tables(found)
+    return table.append_column("batch", pa.nulls(len(table), INSTANT))
+
+
+def _unpublished(bound: Bound, todo: Pending) -> Work:
+    """Batches that windows were never derived from, and, one past the last, what is open; from the last note that is whole."""
+    batches, ledger = todo.history.batches, todo.published.ledger
+    known = todo.published.starts
+    positions = np.append(np.flatnonzero(~np.isin(batches.start_us, known)), len(batches))
+    if not isinstance(bound.windows[todo.window].follows, Carried):
+        return Work(positions, BEFORE_ALL, AFTER_ALL)
+    first = min(int(todo.work.positions[0]) if todo.work else len(batches), int(positions[0]))
+    while True:
+        work = from_note(len(batches), ledger, positions, first)
+        if ledger is None or not problems_of_notes(bound.folder, work.note):
+            return work
+        ledger = ledger.without_note(work.note)
+
+
+def _nothing() -> pa.Table:
+    return pa.table({name: pa.array([], INSTANT) for name in ("window_start", "window_end", "batch")})

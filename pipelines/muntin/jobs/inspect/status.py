@@ -1,0 +1,207 @@
+"""Status: the content of a state, as its tables tell, and as its definition tells where that is known."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow.compute as pc
+
+from muntin.definition.instants import AFTER_ALL, BEFORE_ALL, from_us
+from muntin.files.paths import folders_in, path_of, sizes_below
+from muntin.jobs.alerting.folders import below
+from muntin.jobs.alerting.outbox import Outbox
+from muntin.jobs.inspect.open_count import open_count
+from muntin.jobs.inspect.open_since import open_since
+from muntin.jobs.inspect.published_to import latest_end
+from muntin.jobs.published.pending import pending_windows
+from muntin.jobs.published.standing import Standing, standing
+from muntin.jobs.published.window_tables import current, place, published, windows_of
+from muntin.jobs.records.reports_table import TABLE
+from muntin.jobs.sending.standing import SinkStanding, standings
+from muntin.jobs.state.state_folders import Staging, bind_existing, stagings, state_folders
+from muntin.store.batch_facts import batches_of
+from muntin.store.delta import DeltaStore
+from muntin.store.expired_marks import expired_before
+from muntin.store.paths import QUARANTINE
+from muntin.store.reading import read_files
+from muntin.timeline.batches import Batches
+from muntin.timeline.ledger import no_entries
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from muntin.definition.pipeline import Pipeline
+    from muntin.files.paths import AnyPath
+    from muntin.store.store import Store
+    from muntin.timeline.ledger import Entries
+
+
+@dataclass(frozen=True, slots=True)
+class WindowStatus:
+    """One window of a pipeline, as it is published.
+
+    Attributes:
+        window: its name.
+        first, last, batches: starts of the first and the last batch of the history, and the number of its batches.
+        windows: how many windows are published.
+        published_to: the latest end of a published window.
+        watermark: how far time is known after the last batch.
+        open_since: the earliest start of an open window; None where the tables do not tell.
+        rows_late, windows_missed: rows too late for at least one window; windows missed, summed over rows.
+        unpublished: how many batches were read since: their windows wait for a finalize, or for missing intervals.
+        open: how many windows are open; None where the definition is not known, or too many states would have to be read.
+        gone_before: windows of batches that start before it are gone, as the definition's `retain` says; None: none are.
+        version: of the table that readers know, to ask later what changed since; None before there is one.
+    """
+
+    window: str
+    first: datetime | None
+    last: datetime | None
+    batches: int
+    windows: int
+    published_to: datetime | None
+    watermark: datetime | None
+    open_since: datetime | None
+    rows_late: int
+    windows_missed: int
+    unpublished: int
+    gone_before: datetime | None = None
+    open: int | None = None
+    version: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineStatus:
+    """The state of a pipeline under one fingerprint.
+
+    `standing`: "current": readers know its windows; "superseded": they did, before a newer definition was promoted; "beside": they do not.
+    `bytes`: of all its files, without windows that readers know.
+    `waiting` (starts of batches behind missing intervals) and `missing` (these intervals) are None where the definition is
+    not known. `staged`: the staged folders, whose windows are not published. `unsent`: how many messages of alerts wait.
+    `sinks`: how far each sink is, where the definition is known.
+    `..._gone_before`: states, refused rows and reports of batches before it are gone, as the definition's `retain` says; None: none are.
+    """
+
+    pipeline: str
+    fingerprint: str
+    batches: int
+    rows_quarantined: int
+    windows: tuple[WindowStatus, ...]
+    waiting: tuple[datetime, ...] | None
+    missing: tuple[tuple[datetime, datetime], ...] | None
+    staged: tuple[Staging, ...]
+    last_run: datetime | None
+    standing: Standing = "current"
+    bytes: int = 0
+    unsent: int = 0
+    states_gone_before: datetime | None = None
+    refused_gone_before: datetime | None = None
+    reports_gone_before: datetime | None = None
+    sinks: tuple[SinkStanding, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain dicts; instants are datetimes."""
+        return asdict(self)
+
+
+def states_below(root: str | AnyPath) -> list[PipelineStatus]:
+    """The status of every state below a root, without definitions."""
+    return [_from_tables(folder, {}) for folder in state_folders(root)]
+
+
+def status(pipeline: Pipeline, *, root: str | AnyPath) -> PipelineStatus:
+    """The status of a pipeline under its present definition.
+
+    Raises:
+        StateError: there is no state of it, or it cannot be used.
+    """
+    bound = bind_existing(pipeline, root)
+    windows = pending_windows(bound, [])
+    opened = {pending.window: (open_since(bound, pending), open_count(bound, pending)) for pending in windows}
+    from_tables = _from_tables(path_of(bound.folder), opened)
+    waiting = sorted({start for pending in windows for start in pending.history.waiting.start_us.tolist()})
+    holes = sorted({(hole.start_us, hole.end_us) for pending in windows for hole in pending.history.missing})
+    return replace(
+        from_tables,
+        waiting=tuple(map(from_us, waiting)),
+        missing=tuple((from_us(a), from_us(b)) for a, b in holes),
+        sinks=tuple(standings(bound)),
+    )
+
+
+def _from_tables(folder: AnyPath, opened: dict[str, tuple[int | None, int | None]]) -> PipelineStatus:
+    """The status as the tables tell. `opened`: window -> the earliest start of an open window, and their number, if known."""
+    store = DeltaStore(str(folder))
+    batches = _versions(store, folder)
+    names = [*opened] or windows_of(store)
+    return PipelineStatus(
+        folder.parent.name,
+        folder.name,
+        len(np.unique(batches.start_us)),
+        sum(file.rows for file in store.snapshot(QUARANTINE).files),
+        tuple(_window(store, name, batches, opened) for name in names),
+        None,
+        None,
+        tuple(stagings(folder)),
+        _last_run(store),
+        standing(folder),
+        sum(size for _, size, _ in sizes_below(folder)),
+        Outbox(below(folder, "unsent")).count(),
+        _expired_to(batches),
+        _expired_to(batches_of(f"{folder}/{QUARANTINE}", store.snapshot(QUARANTINE).files, int)),
+        _moment(expired_before(store.snapshot(TABLE).files)),
+    )
+
+
+def _versions(store: Store, folder: AnyPath) -> Batches:
+    """The batches of all frame sets: of several sets, a batch for each."""
+    tables = [f"frames/{table.name}" for table in folders_in(folder / "frames")]
+    return Batches.joined([batches_of(f"{folder}/{table}", store.snapshot(table).files, int) for table in tables])
+
+
+def _window(store: Store, name: str, batches: Batches, opened: dict[str, tuple[int | None, int | None]]) -> WindowStatus:
+    now = published(store, name)
+    entries = now.ledger.entries if now.ledger else no_entries()
+    mark = int(entries.mark_us[-1]) if len(entries) and entries.mark_us[-1] > BEFORE_ALL // 2 else None
+    noted = int(entries.open_us[-1]) if len(entries) and entries.open_us[-1] < AFTER_ALL else None
+    since, count = opened.get(name, (noted, None))
+    return WindowStatus(
+        name,
+        from_us(int(entries.start_us[0])) if len(entries) else None,
+        from_us(int(entries.start_us[-1])) if len(entries) else None,
+        len(entries),
+        int(entries.windows.sum()),
+        latest_end(place(store.root, now.table), now.snapshot),
+        _moment(mark),
+        _moment(since),
+        int(entries.late.sum()),
+        int(entries.missed.sum()),
+        _unpublished(entries, batches),
+        _moment(expired_before(now.snapshot.files)),
+        count,
+        known if (known := current(store, name).snapshot.version) >= 0 else None,
+    )
+
+
+def _expired_to(batches: Batches) -> datetime | None:
+    return from_us(int(batches.end_us[batches.expired].max())) if batches.expired.any() else None
+
+
+def _unpublished(entries: Entries, batches: Batches) -> int:
+    """How many batches have no states, in any frame set, that the ledger knows."""
+    at = entries.position(batches.start_us)
+    known = (at >= 0) & (np.append(entries.version, np.uint64(0))[at] == batches.version)
+    return len(np.setdiff1d(batches.start_us, batches.start_us[known]))
+
+
+def _moment(us: int | None) -> datetime | None:
+    return None if us is None else from_us(us)
+
+
+def _last_run(store: Store) -> datetime | None:
+    snapshot = store.snapshot(TABLE)
+    if snapshot.version < 0:
+        return None
+    return pc.max(read_files(f"{store.root}/{TABLE}", snapshot, ["recorded_at"])["recorded_at"]).as_py()

@@ -1,1 +1,0 @@
-"""Rows that Spark reads are written to files of the state, from which batches are then made."""

@@ -1,1 +1,0 @@
-"""Looks at a state: nothing is changed."""

@@ -1,0 +1,190 @@
+"""Publish: commit the staged files to the tables that readers see, one commit per window."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from muntin.errors import ConflictError
+from muntin.jobs.housekeeping.compact import compact
+from muntin.jobs.housekeeping.expire import expire
+from muntin.jobs.published.changed_windows import changed_windows
+from muntin.jobs.published.ledger_segments import read_ledger, to_merge, write_segment
+from muntin.jobs.published.promotion import check_not_superseded, promote_complete
+from muntin.jobs.published.staged_windows import entries_of, schema_of
+from muntin.jobs.published.table_texts import describe, texts
+from muntin.jobs.published.window_files import in_types, replaced_windows
+from muntin.jobs.published.window_tables import Published, place, published
+from muntin.jobs.records.verdicts import check_judged
+from muntin.jobs.tiles.tiers import make_tiers
+from muntin.states.ascending import is_among
+from muntin.states.stored_types import has_types
+from muntin.store.contents import problems_of_notes
+from muntin.store.expired_marks import carried_on, marks
+from muntin.store.paths import batches_of_windows
+from muntin.store.store import Change, File
+from muntin.timeline.ledger import Derivation, Ledger
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import pyarrow as pa
+
+    from muntin.jobs.published.changes import Changes
+    from muntin.jobs.published.staged_windows import Staged, StagedWindow
+    from muntin.jobs.state.bound import Bound
+    from muntin.store.store import Store
+    from muntin.timeline.ledger import Entries
+
+_TRIES = 8
+
+
+def publish(
+    bound: Bound,
+    staged: Staged,
+    *,
+    committed: Callable[[str, Sequence[int]], None] = lambda _window, _starts: None,
+    validated: bool = True,
+    changed: Callable[[str, Changes], None] | None = None,
+    promoting: bool = True,
+    again: bool = False,
+) -> list[str]:
+    """Commit every staged window: to the table that readers know, or beside it while that holds windows of another state.
+
+    Two conditions come first, for all windows: no other run has published a window since it was staged, and each window
+    with a suite has a verdict on exactly the staged files. If a commit fails, the commits before it stay, and the next
+    finalize stages the windows that are left. Then windows beside that are complete are promoted, some small files are put together, some
+    old rows removed, and some tiers made; see `promote_complete`, `compact`, `expire`, `make_tiers`.
+
+    Args:
+        bound, staged: the pipeline, what finalize staged.
+        committed: called after each commit, with the window and the starts of the batches whose windows were replaced.
+        validated: whether windows with a suite need a verdict; False where the user switched validation off.
+        changed: called after each commit that changed published rows; None: nothing is compared.
+        promoting: whether windows beside that are complete take the place of those that readers know.
+        again: whether a superseded definition is to be current again.
+
+    Returns:
+        the windows that were promoted.
+
+    Raises:
+        ConflictError: another run published since this was staged, or a window was not validated; finalize again.
+        ExpectationsError: a window failed its suite.
+        StateError: a staged file is gone or not whole; or the definition is superseded.
+    """
+    if not again:
+        check_not_superseded(bound)
+    bases = {window.window: _base(bound, window) for window in staged.windows}
+    if validated:
+        check_judged(bound, staged)
+    for window in staged.windows:
+        if _publish(bound, staged.folder, window, bases[window.window], changed):
+            committed(window.window, tuple(window.starts))
+    bound.store.discard(staged.folder)
+    promoted = promote_complete(bound) if promoting else []
+    describe(bound)
+    compact(bound)
+    expire(bound)
+    make_tiers(bound)
+    return promoted
+
+
+def _base(bound: Bound, staged: StagedWindow) -> Published:
+    """What is published of a window, which must be what finalize compared it with."""
+    now = published(bound.store, staged.window)
+    if now.head != staged.base:
+        raise ConflictError(f"windows/{staged.window}: another run published since these windows were staged; finalize again")
+    return now
+
+
+def _publish(bound: Bound, folder: str, staged: StagedWindow, now: Published, changed: Callable[[str, Changes], None] | None) -> bool:
+    """Commit a window. False: it is published as staged already."""
+    table, entries = now.table, entries_of(staged)
+    new = [File(file["path"], file["size"], file["rows"]) for file in staged.files]
+    starts = np.array(staged.starts, np.int64)
+    if problems := problems_of_notes(bound.folder, _notes(entries.take(is_among(entries.start_us, starts)))):
+        raise ConflictError(f"windows/{staged.window}: {'; '.join(problems)} since these windows were staged; finalize again")
+    bound.store.promote({f"{folder}/{staged.window}/{file.path}": file.path for file in new}, table)
+    for _ in range(_TRIES):  # files may be put together meanwhile: that publishes nothing
+        old, rest = replaced_windows(place(bound.folder, table), now.snapshot.files, starts, now.starts, bound.pipeline.keys)
+        if _is_published(now, staged, entries, old, new):
+            return False
+        changes = changed_windows(bound, staged.window, now, old, new, starts) if changed else None
+        old, rest = _in_types(bound, staged, now, old, rest)
+        try:
+            bound.store.commit(table, now.snapshot, _change(bound, staged, entries, now, old, [*new, *rest]))
+        except ConflictError:
+            now = _base(bound, staged)
+            continue
+        if changed and changes:
+            changed(staged.window, changes)
+        return True
+    raise ConflictError(f"windows/{staged.window}: files keep being put together; publish again")
+
+
+def _in_types(
+    bound: Bound, staged: StagedWindow, now: Published, old: Sequence[File], rest: Sequence[File]
+) -> tuple[list[File], list[File]]:
+    """The files to replace and those that stay in another form; with all others, where a result has a wider type than in the table."""
+    schema = schema_of(staged.schema)
+    if has_types(schema, now.snapshot.schema or schema):
+        return [*old], [*rest]
+    folder, keys = place(bound.folder, now.table), bound.pipeline.keys
+    others = [file for file in now.snapshot.files if batches_of_windows(file.path) and file not in old]
+    return [*old, *others], in_types(folder, [*rest, *others], schema, keys)
+
+
+def _notes(entries: Entries) -> list[str]:
+    """The files of the notes that entries name."""
+    return [path for at in entries.noted().tolist() for path in entries.note_of(at) or ()]
+
+
+def _is_published(now: Published, staged: StagedWindow, entries: Entries, old: Sequence[File], new: Sequence[File]) -> bool:
+    """Whether the staged windows and their entries are what is published."""
+    if staged.anew or now.ledger is None or {file.path for file in old} != {file.path for file in new}:
+        return False
+    at = now.ledger.entries.position(entries.start_us)
+    return bool((at >= 0).all()) and now.ledger.entries.take(at).to_table().equals(entries.to_table())
+
+
+def _change(bound: Bound, staged: StagedWindow, entries: Entries, now: Published, old: Sequence[File], new: Sequence[File]) -> Change:
+    """The commit of a window: its files, and a segment of the ledger with its entries, which takes the place of some segments."""
+    schema, folder = schema_of(staged.schema), place(bound.folder, now.table)
+    count = len(now.segments) if staged.anew else to_merge(now.segments, len(entries))
+    merged = now.segments[len(now.segments) - count :]
+    before = None if staged.anew else read_ledger(folder, tuple(segment.file.path for segment in merged))
+    superseded = now.ledger.superseded_by(Derivation(bound.state, staged.definition), now.snapshot.version) if now.ledger else ()
+    newest = _thinned(before.entries.newest(entries), entries, now) if before else entries
+    segment = write_segment(folder, schema, now.number + 1, Ledger(staged.definition, newest, bound.state, superseded))
+    had, have = {file.path for file in old}, {file.path for file in new}
+    marked, unmarked = _marks(staged, now, folder, schema)
+    adds = [*(file for file in new if file.path not in had), segment, *marked]
+    removes = [*(file for file in old if file.path not in have), *(one.file for one in merged), *unmarked]
+    return Change(
+        schema,
+        adds,
+        removes,
+        [f"{bound.pipeline.name}/{staged.window}"],
+        whole=len(removes) == len(now.snapshot.files),
+        texts=texts(bound, staged.window),
+    )
+
+
+def _marks(staged: StagedWindow, now: Published, folder: str, schema: pa.Schema) -> tuple[list[File], list[File]]:
+    """The marks of expiry to add and to remove: another definition derives all windows anew, and none is gone any more."""
+    if now.ledger is None or now.ledger.definition != staged.definition:
+        return [], [*marks(now.snapshot.files)]
+    return carried_on(folder, schema, now.snapshot.files) if staged.anew else ([], [])
+
+
+def _thinned(merged: Entries, new: Entries, now: Published) -> Entries:
+    """Entries of segments that become one, with fewer notes of old batches."""
+    more = new.start_us[~is_among(new.start_us, now.starts)]  # beside all of history: a union would sort that
+    number = np.searchsorted(now.starts, merged.start_us) + np.searchsorted(more, merged.start_us)
+    return merged.thinned(number, len(now.starts) + len(more))
+
+
+def is_stale(store: Store, staged: Staged) -> bool:
+    """Whether another run published a window since it was staged: publish would refuse it."""
+    return any(published(store, window.window).head != window.base for window in staged.windows)

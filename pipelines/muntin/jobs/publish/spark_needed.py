@@ -1,0 +1,35 @@
+"""Why a run needs Spark: Spark reads or writes rows, or alone judges a suite. All else this process can do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from muntin.jobs.publish.validate import find_suite
+from muntin.quality.spark_alone import needs_spark
+from muntin.quality.suite import load_suite
+from muntin.sinks import SparkSink
+from muntin.sources import SparkSource
+
+if TYPE_CHECKING:
+    from muntin.definition.pipeline import Pipeline
+
+
+def rows_need_spark(pipeline: Pipeline) -> str | None:
+    """What of the definition gives rows to Spark or takes them, for people; None: nothing does. No file is read."""
+    if any(isinstance(each, SparkSource) for each in pipeline.sources.values() or [pipeline.source]):
+        return "sources.spark"
+    return "sinks.spark" if any(isinstance(each, SparkSink) for each in pipeline.to) else None
+
+
+def spark_needed(pipeline: Pipeline, *, validate: bool = True) -> str | None:
+    """What needs Spark, for people; None: nothing does. Reads the suites, if they are to `validate`.
+
+    Raises:
+        DefinitionError: a suite cannot be read.
+    """
+    if rows := rows_need_spark(pipeline):
+        return rows
+    for window, path in pipeline.expectations.items() if validate else ():
+        if needs_spark(load_suite(find_suite(path))):
+            return f"the expectations of {window!r}"
+    return None

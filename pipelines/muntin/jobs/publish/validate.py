@@ -1,0 +1,70 @@
+"""Validate: hold the staged windows against their suites, before any reader can see them."""
+
+from __future__ import annotations
+
+import logging
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from muntin.errors import DefinitionError
+from muntin.files.near import near
+from muntin.jobs.records.quality_notes import note_verdict
+from muntin.jobs.records.reports_table import utc_now
+from muntin.jobs.records.verdicts import record_verdicts
+from muntin.jobs.records.verdicts_table import record_checks
+
+if TYPE_CHECKING:
+    from muntin.jobs.published.staged_windows import Staged
+    from muntin.jobs.state.bound import Bound
+    from muntin.tasks import Runner
+
+log = logging.getLogger("muntin")
+
+
+def validate_staged(bound: Bound, runner: Runner, staged: Staged) -> list[dict[str, Any]]:
+    """Check every staged window that has a suite, write the verdicts beside the files, and return the reports.
+
+    Raises:
+        ExpectationsError: a critical expectation failed. The staged files stay, so that people can look at them.
+        DefinitionError: a suite cannot be read.
+    """
+    from muntin.quality import ExpectationsFailed, load_suite, validate
+
+    suites = {name: load_suite(find_suite(path)) for name, path in bound.pipeline.expectations.items()}
+    reports = []
+    for window in staged.windows:
+        if window.window in suites:
+            folder = f"{bound.folder}/{staged.folder}/{window.window}"
+            files = [f"{folder}/{file['path']}" for file in window.files]
+            rows = sum(file["rows"] for file in window.files)
+            reports.append(
+                validate(runner.spark, suites[window.window], files=files, window=window.window, keys=list(bound.pipeline.keys), rows=rows)
+            )
+    record_verdicts(bound, staged, {report.window: report.status for report in reports})
+    starts = {window.window: window.starts for window in staged.windows}
+    now = utc_now()
+    for report in reports:
+        note_verdict(bound.folder, report.to_dict(), starts[report.window], now)
+    record_checks(bound.store, [(report.to_dict(), starts[report.window]) for report in reports], now)
+    failed = [report for report in reports if report.status == "failed"]
+    for report in failed[1:]:  # the first report is the text of the error
+        log.error("%s", report.text())
+    if failed:
+        raise ExpectationsFailed(failed[0], reports)
+    return [report.to_dict() for report in reports]
+
+
+def find_suite(path: str | Path) -> Path:
+    """The path of a suite: as given, or below the folder that `MUNTIN_HOME` names.
+
+    Raises:
+        DefinitionError: no such file.
+    """
+    tried = list(dict.fromkeys(each.absolute() for each in (Path(path), Path(os.environ.get("MUNTIN_HOME", ".")) / path)))
+    for candidate in tried:
+        if candidate.exists():
+            return candidate
+    looked = " or ".join(map(str, tried))
+    mend = "" if Path(path).is_absolute() else "; run in the project's folder, or set MUNTIN_HOME to it"
+    raise DefinitionError(f"expectations: no file {looked}{mend}; {near(str(tried[-1]))}")

@@ -1,0 +1,182 @@
+"""What changed in the windows that readers know since a version of their table. Only files that commits took or brought are read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from muntin.definition.amounts import many
+from muntin.errors import DefinitionError, StateError, VersionGoneError
+from muntin.files.readable import readable
+from muntin.jobs.published.ledger_segments import is_segment
+from muntin.jobs.published.revisions import CHANGE, REVISION, Step, revisions
+from muntin.jobs.published.window_tables import current, place
+from muntin.store.commits import commits_between
+from muntin.store.expired_marks import is_mark
+from muntin.store.paths import batches_of_windows
+from muntin.store.reading import read_files
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from muntin.jobs.published.window_tables import Published
+    from muntin.jobs.state.bound import Bound
+    from muntin.store.commits import Commit
+
+BEFORE_ALL_VERSIONS = -1
+_NONE = pa.schema([])
+VERSION = b"muntin.version"
+"""Where the metadata of a table in memory name the version of the table that was read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Since:
+    """What changed since a version.
+
+    Attributes:
+        rows: a row for each window that differs, sorted by `identity`; see `revisions` for the columns.
+        version: of the table that the rows lead to: where the next question begins.
+        identity: the columns that tell one window from another.
+    """
+
+    rows: pa.Table
+    version: int
+    identity: tuple[str, ...]
+
+
+def changes_since(bound: Bound, window: str, since: int) -> Since:
+    """What changed in the windows that readers know.
+
+    Files that were put together change nothing. The batch that closed a window is no value of it.
+
+    Args:
+        bound, window: whose windows.
+        since: a version of the window's table; -1: all windows are new, and their revision is the version that they are read at.
+
+    Raises:
+        VersionGoneError: the commits or the files since that version are removed; the text says from which version on changes can be told.
+        StateError: there is no such version yet; other columns told windows apart; or a file of the present version cannot be read.
+    """
+    now = current(bound.store, window)
+    version, table = now.snapshot.version, place(bound.folder, now.table)
+    names, identity = _columns(bound, window, now)
+    if not BEFORE_ALL_VERSIONS <= since <= version:
+        raise StateError(
+            f"{table} has no version {since}: it is at {version}; was the state put back or made anew? "
+            f"Read all windows, then go on from {version}"
+        )
+    if since == BEFORE_ALL_VERSIONS:
+        return Since(_all(table, now, names, identity), version, identity)
+    commits = commits_between(table, since, version)
+    if len(commits) < version - since:
+        raise _forgotten(table, since, commits, version)
+    published = [commit for commit in commits if _publishes(commit)]
+    steps = list[Step]()
+    for commit in reversed(published):
+        try:
+            steps.append(_step(table, commit, names, identity))
+        except (OSError, pa.ArrowInvalid):  # removed, or damaged: then a later commit has replaced it
+            raise _forgotten(table, since, [each for each in commits if each.version > commit.version], version) from None
+    known = [now.snapshot.schema or _NONE, *(table.schema for step in steps for table in (step.came, step.went))]
+    return Since(revisions(steps[::-1], _schema(names, known), identity), version, identity)
+
+
+def at_version(rows: pa.Table, version: int) -> pa.Table:
+    """Windows in memory whose metadata name the version of the table that they were read at.
+
+    >>> at_version(pa.table({"n": [1]}), 7).schema.metadata
+    {b'muntin.version': b'7'}
+    """
+    return rows.replace_schema_metadata({**(rows.schema.metadata or {}), VERSION: str(version)})
+
+
+def version_of(rows: pa.Table) -> int:
+    """The version that windows in memory were read at."""
+    return int((rows.schema.metadata or {})[VERSION])
+
+
+def _columns(bound: Bound, window: str, now: Published) -> tuple[list[str], tuple[str, ...]]:
+    """The columns of windows, without the batch that closed them and states of aggregates; and those that tell windows apart.
+
+    Raises:
+        DefinitionError: a result has a name that changes need.
+        StateError: readers know windows of another kind.
+    """
+    pipeline, kind = bound.pipeline, bound.windows[window]
+    identity = tuple(dict.fromkeys((*pipeline.keys, *kind.order)))
+    there = (now.snapshot.schema or _NONE).names
+    lacking = [name for name in identity if name not in there]
+    if lacking and any(file.rows for file in now.snapshot.files):
+        raise StateError(
+            f"{place(bound.folder, now.table)} holds windows of another definition, without {', '.join(lacking)}; promote this one first"
+        )
+    names = [*pipeline.keys, "window_start", "window_end", *kind.columns, *pipeline.aggregates, *pipeline.derive]
+    if taken := {REVISION, CHANGE} & {*names}:
+        raise DefinitionError(f"{window}: changes have a column {min(taken)!r} of their own; give the key or result of this name another")
+    return names, identity
+
+
+def _schema(names: Sequence[str], known: Sequence[pa.Schema]) -> pa.Schema:
+    """The columns that are known, with the type that the first schema has: a table without windows may lack some."""
+    types = {field.name: field.type for schema in reversed(known) for field in schema}
+    return pa.schema([pa.field(name, types[name]) for name in names if name in types])
+
+
+def _all(table: str, now: Published, names: Sequence[str], identity: Sequence[str]) -> pa.Table:
+    """All windows, as new."""
+    schema = _schema(names, [now.snapshot.schema or _NONE])
+    if not any(file.rows for file in now.snapshot.files):
+        return revisions([], schema, identity)
+    try:
+        rows = read_files(table, now.snapshot, schema.names)
+    except (OSError, pa.ArrowInvalid) as wrong:
+        raise StateError(f"a file of {table} is gone or cannot be read ({wrong}); muntin repair FILE derives its windows anew") from wrong
+    rows = rows.sort_by([(name, "ascending") for name in identity]).combine_chunks()
+    revision = pa.array(np.full(len(rows), now.snapshot.version, np.int64))
+    return rows.append_column(REVISION, revision).append_column(CHANGE, pa.repeat("new", len(rows)))
+
+
+def _publishes(commit: Commit) -> bool:
+    """Whether a commit changed windows: a publication brings a segment of the ledger, rows that expire bring a mark."""
+    return any(is_segment(path) or is_mark(path) for path in commit.adds)
+
+
+def _step(table: str, commit: Commit, names: Sequence[str], identity: Sequence[str]) -> Step:
+    """The windows that a commit took and brought.
+
+    Raises:
+        OSError, ArrowInvalid: a file is removed or damaged.
+    """
+    went, came = set(commit.removes) - set(commit.adds), set(commit.adds) - set(commit.removes)
+    both = (list(_tables(table, sorted(paths), names, identity)) for paths in (went, came))
+    return Step(commit.version, *(pa.concat_tables(found or [_NONE.empty_table()], promote_options="permissive") for found in both))
+
+
+def _tables(table: str, paths: Sequence[str], names: Sequence[str], identity: Sequence[str]) -> Iterator[pa.Table]:
+    """The windows in some files, with those of their columns that windows have now."""
+    for path in paths:
+        if batches_of_windows(path):
+            file = pq.ParquetFile(readable(f"{table}/{path}"))
+            there = file.schema_arrow.names
+            if _keys(there) != _keys(names) or ("window_index" in there) != ("window_index" in identity):
+                raise StateError(f"{table}: other columns told the windows of an earlier version apart; read all windows")
+            yield file.read([name for name in names if name in there])
+
+
+def _keys(names: Sequence[str]) -> set[str]:
+    """The key columns: those before the bounds."""
+    return {*names[: names.index("window_start")]}
+
+
+def _forgotten(table: str, since: int, told: Sequence[Commit], version: int) -> VersionGoneError:
+    """Changes cannot be told; `told`: the newest commits that are there with their files."""
+    first = told[0].version - 1 if told else version
+    gone = many(first - since, "commit")
+    return VersionGoneError(
+        f"{table}: what changed since version {since} cannot be told any more: {gone} after it, or files of them, are removed or damaged. "
+        f"It can be told since version {first}; read all windows, then go on from version {version}"
+    )

@@ -1,0 +1,119 @@
+"""Pending: what is published of a window, what is accumulated for it, and what must be derived anew. Changes nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from muntin.definition.instants import label
+from muntin.files.paths import path_of
+from muntin.jobs.published.window_files import files_over, within
+from muntin.jobs.published.window_tables import Published, place, published
+from muntin.store.batch_facts import batches_of
+from muntin.store.contents import problems_of_notes
+from muntin.timeline.closing import watermarks
+from muntin.timeline.history import History, history
+from muntin.timeline.reconcile import reconcile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from muntin.jobs.state.bound import Bound
+    from muntin.states.frames import Ints
+    from muntin.store.store import Snapshot
+    from muntin.timeline.batches import Batches
+    from muntin.timeline.ledger import Ledger
+    from muntin.timeline.work import Work
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """What must be derived anew of one window, and from what.
+
+    Attributes:
+        window: its name.
+        published: what is published of it.
+        states: the table of the states it is made of.
+        history: the batches it is made of.
+        marks: the watermark after each batch of the history, microseconds.
+        work: the batches whose windows are derived anew, and the states to read.
+        known: the published ledger, without notes whose files are lost; None if nothing is published.
+        remarks: what was lost or damaged, for people.
+    """
+
+    window: str
+    published: Published
+    states: Snapshot
+    history: History
+    marks: Ints
+    work: Work
+    known: Ledger | None = None
+    remarks: tuple[str, ...] = ()
+
+
+def accumulated(bound: Bound, table: str, snapshot: Snapshot) -> Batches:
+    """The batches of a table of states, in order."""
+    return batches_of(f"{bound.folder}/{table}", snapshot.files, bound.pipeline.intervals.after)
+
+
+def pending_windows(bound: Bound, asked: Iterable[int]) -> list[Pending]:
+    """What must be derived anew, window by window.
+
+    Args:
+        bound: the pipeline.
+        asked: starts of the batches asked for. While nothing is published they say where history begins. Their published
+            files are looked for, and are derived again if they are gone.
+    """
+    asked, tables = list(asked), _accumulated(bound)
+    return [_pending(bound, name, asked, *tables[frames.table]) for name, frames in bound.frames_by_window.items()]
+
+
+def pending_window(bound: Bound, window: str) -> Pending:
+    """What must be derived anew of one window, and from what."""
+    return _pending(bound, window, [], *_accumulated(bound)[bound.frames_of(window).table])
+
+
+def _accumulated(bound: Bound) -> dict[str, tuple[Snapshot, Batches]]:
+    """Table of a frame set -> its snapshot, and its batches."""
+    snapshots = {frames.table: bound.store.snapshot(frames.table) for frames in bound.frame_sets}
+    return {table: (snapshot, accumulated(bound, table, snapshot)) for table, snapshot in snapshots.items()}
+
+
+def _pending(bound: Bound, name: str, asked: Sequence[int], states: Snapshot, batches: Batches) -> Pending:
+    now = published(bound.store, name)
+    past = history(batches, now.starts, np.array(asked, np.int64), bound.pipeline.intervals, fill=bound.pipeline.on_gap == "empty")
+    marks = watermarks(past.batches, bound.pipeline.marking)
+    lost = _batches_with_lost_files(bound, now, asked)
+    work, known, problems = _work_from_whole_notes(bound, name, past.batches, marks, now.ledger, lost)
+    reasons = (*problems, *(f"windows of batch {label(start)}: files were gone" for start in lost))
+    remarks = tuple(f"{name}: {reason}; derived again" for reason in reasons)
+    return Pending(name, now, states, past, marks, work, known, remarks)
+
+
+def _work_from_whole_notes(
+    bound: Bound, name: str, batches: Batches, marks: Ints, ledger: Ledger | None, lost: Sequence[int]
+) -> tuple[Work, Ledger | None, tuple[str, ...]]:
+    """The work, from a note whose files are all whole; the ledger without the other notes; and what is wrong with those.
+
+    `lost`: starts of batches whose published files are lost; they count as changed.
+    """
+    problems: tuple[str, ...] = ()
+    while True:
+        width_us, derived = bound.frames_of(name).width_us, ledger.doubted(lost) if ledger else None
+        work = reconcile(bound.windows[name], width_us, batches, marks, derived, bound.derivation(name))
+        more = problems_of_notes(bound.folder, work.note)
+        if not more or ledger is None:
+            return work, ledger, problems
+        problems, ledger = (*problems, *more), ledger.without_note(work.note)
+
+
+def _batches_with_lost_files(bound: Bound, now: Published, asked: Sequence[int]) -> list[int]:
+    """The batches asked for that have lost a published file, and the others that may have lost windows with it."""
+    starts = np.array(sorted(asked), np.int64)
+    folder, lost = place(bound.folder, now.table), set[int]()
+    for file, first, last in files_over(now.snapshot.files, starts):
+        if not path_of(folder, file.path).is_file():
+            lost.update(within(now.starts, first, last).tolist(), within(starts, first, last).tolist())
+    return sorted(lost)

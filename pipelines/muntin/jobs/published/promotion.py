@@ -1,0 +1,138 @@
+"""Promotion: the windows of a definition take the place of those that readers know, in one commit, once they are complete.
+
+A table names the derivations that came before in it. Who runs one of these is told so: two definitions never take turns in a table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from muntin.errors import StateError
+from muntin.files.paths import folders_in, path_of
+from muntin.jobs.published.ledger_segments import write_segment
+from muntin.jobs.published.table_texts import texts
+from muntin.jobs.published.window_tables import Published, beside, current, place
+from muntin.store.disk import link
+from muntin.store.retries import after_conflicts
+from muntin.store.state import WINDOWS
+from muntin.store.store import Change
+from muntin.timeline.ledger import Derivation, Ledger
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+
+    from muntin.jobs.state.bound import Bound
+    from muntin.store.store import File, Snapshot
+
+_TRIES = 8
+
+
+def superseded(bound: Bound) -> dict[str, int]:
+    """The windows of which a newer definition has taken the place, each with the last version of its table under this definition."""
+    found = {}
+    for window in bound.windows:
+        ledger = current(bound.store, window).ledger
+        version = ledger.version_before(Derivation(bound.state, bound.derivation(window))) if ledger else None
+        if version is not None:
+            found[window] = version
+    return found
+
+
+def check_not_superseded(bound: Bound) -> None:
+    """Refuse to publish under a definition whose place a newer one has taken.
+
+    Raises:
+        StateError: a table that readers know had windows of this definition, and has others now.
+    """
+    if found := superseded(bound):
+        names, home = ", ".join(found), place(bound.folder, current(bound.store, next(iter(found))).table)
+        raise StateError(
+            f"{bound.pipeline.name}: this definition of {names} is superseded: {home} holds windows of a newer one. "
+            "Deploy the newer definition everywhere, or make this one current again: muntin promote FILE"
+        )
+
+
+def lacking(bound: Bound) -> dict[str, int]:
+    """The windows that stand beside those that readers know, each with the number of batches it lacks until it can be promoted."""
+    return {window: _lacks(readers, own) for window, readers, own in _beside(bound)}
+
+
+def promote_complete(bound: Bound, *, incomplete: bool = False) -> list[str]:
+    """Promote the windows that stand beside others, if all of them are complete; the names of the promoted ones.
+
+    Complete: derived from each batch that the windows which readers know are derived from. A crash in between leaves some windows
+    promoted; the next run promotes the others.
+
+    Args:
+        bound: the pipeline.
+        incomplete: whether to promote windows that lack batches, too. Their windows are gone then.
+
+    Raises:
+        ConflictError: other runs keep publishing.
+    """
+    given_up = f"{bound.pipeline.name}: other runs keep publishing; promote again"
+    return after_conflicts(_TRIES, given_up)(lambda: _promote_all(bound, incomplete=incomplete))
+
+
+def _promote_all(bound: Bound, *, incomplete: bool) -> list[str]:
+    waiting = _beside(bound)
+    if not incomplete and any(_lacks(readers, own) for _, readers, own in waiting):
+        return []
+    promoted = [window for window, readers, own in waiting if _promote(bound, window, readers, own)]
+    _tidy(bound)
+    return promoted
+
+
+def _lacks(readers: Published, own: Published) -> int:
+    """How many batches windows beside lack, of those that readers know windows of."""
+    return len(np.setdiff1d(readers.starts, own.starts))
+
+
+def _tidy(bound: Bound) -> None:
+    """Remove the tables beside that were promoted."""
+    for table in folders_in(path_of(bound.folder, WINDOWS)):
+        ledger = current(bound.store, table.name).ledger
+        if ledger and ledger.state == bound.state:
+            bound.store.discard(f"{WINDOWS}/{table.name}")
+
+
+def _beside(bound: Bound) -> list[tuple[str, Published, Published]]:
+    """The windows with a table beside the one that readers know, which holds others: name, what readers know, what is beside."""
+    found = []
+    for window in bound.windows:
+        readers = current(bound.store, window)
+        if readers.ledger and readers.ledger.state == bound.state:
+            continue
+        own = beside(bound.store, window)
+        if own.ledger or readers.ledger:
+            found.append((window, readers, own))
+    return found
+
+
+def _promote(bound: Bound, window: str, readers: Published, own: Published) -> bool:
+    """Replace all that readers know of a window by what is beside it. False: nothing is beside it."""
+    if own.ledger is None or own.snapshot.schema is None:
+        return False
+    files = [file for file in own.snapshot.files if file not in {segment.file for segment in own.segments}]
+    source, target = place(bound.folder, own.table), place(bound.folder, readers.table)
+    for file in files:
+        link(path_of(source, file.path), path_of(target, file.path))
+    derivation = Derivation(bound.state, own.ledger.definition)
+    superseded = readers.ledger.superseded_by(derivation, readers.snapshot.version) if readers.ledger else ()
+    ledger = Ledger(own.ledger.definition, own.ledger.entries, bound.state, superseded)
+    segment = write_segment(target, own.snapshot.schema, max(own.number, readers.number) + 1, ledger)
+    change = replacing(readers.snapshot, own.snapshot.schema, [*files, segment], f"{bound.pipeline.name}/{window}")
+    bound.store.commit(readers.table, readers.snapshot, replace(change, texts=texts(bound, window)))
+    return True
+
+
+def replacing(now: Snapshot, schema: pa.Schema, files: Sequence[File], name: str) -> Change:
+    """The commit that makes these files all that a table has. `name`: the lock."""
+    had, have = {file.path for file in now.files}, {file.path for file in files}
+    adds, removes = [file for file in files if file.path not in had], [file for file in now.files if file.path not in have]
+    return Change(schema, adds, removes, [name], whole=len(removes) == len(now.files))

@@ -1,0 +1,190 @@
+"""Staged windows: files where no reader looks, and the ledger to publish with them. They pass from finalize to publish as JSON."""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import dataclass, field, fields
+from functools import lru_cache, reduce
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from muntin.definition.instants import AFTER_ALL
+from muntin.errors import ConflictError
+from muntin.states.columns import INSTANT
+from muntin.states.stored_types import has_types
+from muntin.store.footers import table_of, text_of
+from muntin.store.paths import name_of
+from muntin.timeline.ledger import NOTES, Entries
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from muntin.jobs.published.pending import Pending
+    from muntin.jobs.state.bound import Bound
+    from muntin.states.frames import Ints
+    from muntin.timeline.batches import Versions
+
+    Part = tuple[Pending, Sequence[Mapping[str, Any]]]
+    """Some of a window's work, and the results of its shards, as `finalize_shards` returns them."""
+
+
+@dataclass(frozen=True, slots=True)
+class StagedWindow:
+    """The staged files of one window.
+
+    Attributes:
+        window: its name.
+        schema: the Arrow schema of the files, serialized, base64.
+        files: path below the window's staging folder, size, rows.
+        starts: the batches whose windows these files replace.
+        base: the newest segment of the ledger that this was derived against; publishing needs it to be the newest still.
+        definition: the name of the definition that the windows were derived under.
+        entries: of the batches whose windows are derived anew, or all of the ledger's, as a footer has them.
+        anew: whether the ledger begins anew with these entries.
+    """
+
+    window: str
+    schema: str
+    files: list[dict[str, Any]]
+    starts: list[int]
+    base: str | None
+    definition: str
+    entries: str
+    anew: bool = False
+
+
+_FACTS = fields(StagedWindow)
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """All that one finalize staged.
+
+    Attributes:
+        folder: of the files, below the state.
+        windows: what is staged of each window.
+        missing: intervals (start, end) that accumulated batches wait for.
+        remarks: what was lost or damaged and is derived again, for people.
+    """
+
+    folder: str
+    windows: list[StagedWindow]
+    missing: list[list[int]]
+    remarks: list[str] = field(default_factory=list)
+
+    def dumps(self) -> str:
+        """As text, for the next step of the run."""
+        windows = [{each.name: getattr(window, each.name) for each in _FACTS} for window in self.windows]  # asdict copies each value
+        return json.dumps({"folder": self.folder, "windows": windows, "missing": self.missing, "remarks": self.remarks})
+
+    @staticmethod
+    def loads(text: str) -> Staged:
+        """From `dumps`.
+
+        Raises:
+            ConflictError: another version of Muntin staged these windows; finalize again.
+        """
+        facts = json.loads(text)
+        try:
+            windows = [StagedWindow(**window) for window in facts["windows"]]
+        except TypeError as wrong:
+            raise ConflictError(f"{facts['folder']}: another version of Muntin staged these windows ({wrong}); finalize again") from wrong
+        return Staged(facts["folder"], windows, facts["missing"], facts["remarks"])
+
+
+def staged_window(bound: Bound, parts: Sequence[Part]) -> StagedWindow:
+    """The files that the shards of one window staged, and the new entries of its ledger. `parts`: of the window's work, in order."""
+    pending, results = parts[0][0], [result for _, of_part in parts for result in of_part]
+    schema = results[0]["schema"] if results else base64.b64encode(_least_schema().serialize()).decode()
+    files = [file for result in results for file in result["files"]]
+    entries = reduce(Entries.newest, (_entries(*part) for part in parts))
+    definition, starts = bound.derivation(pending.window), entries.start_us.tolist()
+    anew, known = _begins_anew(definition, pending) or _has_other_types(pending, schema), pending.known
+    if anew and known is not None and known.definition == definition:
+        entries = known.entries.take(pending.history.batches.position(known.entries.start_us) >= 0).newest(entries)
+    return StagedWindow(pending.window, schema, files, starts, pending.published.head, definition, text_of(entries.to_table()), anew)
+
+
+def _entries(part: Pending, results: Sequence[Mapping[str, Any]]) -> Entries:
+    files = [file for result in results for file in result["files"]]
+    return new_entries(part, [result["tallies"] | {"notes": result["notes"]} for result in results], files)
+
+
+def _begins_anew(definition: str, pending: Pending) -> bool:
+    """Whether the published ledger does not count any more: of another definition, of batches that are gone, or with lost notes."""
+    ledger = pending.published.ledger
+    gone = ledger is not None and bool((pending.history.batches.position(ledger.entries.start_us) < 0).any())
+    return ledger is None or ledger.definition != definition or gone or pending.known is not ledger
+
+
+def _has_other_types(pending: Pending, schema: str) -> bool:
+    """Whether a result has another type than in the published table, as where the source's type is wider than it was."""
+    known = pending.published.snapshot.schema or pa.schema([])
+    return not has_types(schema_of(schema), known)
+
+
+@lru_cache(maxsize=64)
+def schema_of(text: str) -> pa.Schema:
+    """The schema of staged files, as `StagedWindow` has it."""
+    return pa.ipc.read_schema(pa.py_buffer(base64.b64decode(text)))
+
+
+def _least_schema() -> pa.Schema:
+    """The columns of a window of which no shard had states."""
+    return pa.schema([("window_start", INSTANT), ("window_end", INSTANT), ("batch", INSTANT)])
+
+
+def new_entries(pending: Pending, shards: Sequence[dict[str, Any]], files: Sequence[dict[str, Any]]) -> Entries:
+    """The entries of the batches whose windows are derived anew.
+
+    Args:
+        pending: the history and the work.
+        shards: of each shard the tallies, and `notes`: position of a batch -> path of a note's file.
+        files: with `path`, and `first` and `last`, starts of their batches.
+    """
+    at = pending.work.positions
+    batches = pending.history.batches.take(at)
+    opened = [shard["open"] for shard in shards if shard["open"] is not None]
+    windows, late, missed, late_any = (
+        _sum([shard[name] for shard in shards], len(at)) for name in ("windows", "late", "missed", "late_any")
+    )
+    open_us = np.minimum.reduce(np.array(opened, np.int64)) if opened else np.full(len(at), AFTER_ALL)
+    made = np.where(windows > 0, _made(batches.start_us, files), np.uint64(0))
+    counts = (windows, late, missed, open_us, late_any)
+    return Entries(
+        batches.start_us, batches.version, pending.marks[at], batches.low_us, batches.high_us, *counts, made, _notes(pending, shards)
+    )
+
+
+def _sum(counts: Sequence[Sequence[int]], length: int) -> Ints:
+    return np.sum(np.array(counts, np.int64).reshape(len(counts), length), axis=0)
+
+
+def _made(starts: Ints, files: Sequence[dict[str, Any]]) -> Versions:
+    """A name of each batch's windows, of the names of all files that hold some of them."""
+    made = np.zeros(len(starts), np.uint64)
+    for file in files:
+        name = np.uint64(int(name_of(file["path"]), 16))
+        made[np.searchsorted(starts, file["first"]) : np.searchsorted(starts, file["last"], side="right")] += name
+    return made
+
+
+def _notes(pending: Pending, shards: Sequence[Mapping[str, Any]]) -> pa.Array:
+    """For each batch the files of its note; null where no note was made."""
+    after = pending.work.notes_after
+    of_batch = np.full(len(pending.work.positions), len(after))
+    of_batch[np.searchsorted(pending.work.positions, after)] = np.arange(len(after))
+    return pa.array([*(note_of(shards, at) for at in after), None], NOTES).take(pa.array(of_batch))
+
+
+def note_of(shards: Sequence[Mapping[str, Any]], position: int) -> tuple[str, ...]:
+    """The files of the note that shards made after a batch. `shards`: of each `notes`, position of a batch -> path of a file."""
+    return tuple(shard["notes"][str(position)] for shard in shards if str(position) in shard["notes"])
+
+
+def entries_of(staged: StagedWindow) -> Entries:
+    """The new entries of a staged window."""
+    return Entries.of_table(table_of(staged.entries))

@@ -1,0 +1,38 @@
+"""What finalize left in the staging folders of a state: a text in each says what is staged."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from muntin.errors import ConflictError
+from muntin.files.paths import path_of
+from muntin.jobs.published.staged_windows import Staged, entries_of
+
+if TYPE_CHECKING:
+    from muntin.files.paths import AnyPath
+    from muntin.store.store import Store
+    from muntin.timeline.ledger import Entries
+
+STAGED_FILE = "staged.json"
+
+
+def load_staged(store: Store, folder: str) -> Staged:
+    """What an earlier finalize staged in a folder.
+
+    Raises:
+        ConflictError: the folder is gone: an earlier attempt published it, or somebody removed it.
+    """
+    try:
+        return Staged.loads(path_of(store.root, folder, STAGED_FILE).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ConflictError(f"{folder}: the staged files are gone, published or tidied up; finalize again") from None
+
+
+def staged_entries(state: AnyPath) -> list[Entries]:
+    """The new entries of every staged window of a state, but for those that nobody can publish."""
+    found: list[Entries] = []
+    for path in state.glob(f"staging/*/{STAGED_FILE}"):
+        with suppress(ConflictError, ValueError, KeyError):
+            found += [entries_of(window) for window in Staged.loads(path.read_text(encoding="utf-8")).windows]
+    return found

@@ -1,0 +1,117 @@
+"""Where the tables of windows lie, and what is published in them.
+
+<root>/<pipeline>/windows/<window>                 the table that readers know, whatever the definition
+<root>/<pipeline>/<fingerprint>/windows/<window>   the windows of another definition beside it, until they are complete
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from muntin.files.paths import below, path_of
+from muntin.jobs.published.ledger_segments import Segment, read_ledger, segments_of
+from muntin.store.seen_tables import snapshot_at
+from muntin.store.state import WINDOWS
+
+if TYPE_CHECKING:
+    from muntin.jobs.state.bound import Bound
+    from muntin.states.frames import Ints
+    from muntin.store.store import Snapshot, Store
+    from muntin.timeline.ledger import Ledger
+
+_CURRENT, _BESIDE = f"../{WINDOWS}", WINDOWS  # below the state
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What is published of a window.
+
+    Attributes:
+        table: its table, below the state.
+        snapshot: of the table.
+        segments: of its ledger, oldest first.
+        ledger: None if nothing is published.
+    """
+
+    table: str
+    snapshot: Snapshot
+    segments: tuple[Segment, ...]
+    ledger: Ledger | None
+
+    @property
+    def head(self) -> str | None:
+        """The path of the newest segment: it names all that is published. None if nothing is."""
+        return self.segments[-1].file.path if self.segments else None
+
+    @property
+    def starts(self) -> Ints:
+        """Starts of the batches that windows were published from."""
+        return self.ledger.entries.start_us if self.ledger else np.empty(0, np.int64)
+
+    @property
+    def number(self) -> int:
+        """Of the newest segment; 0 without segments."""
+        return self.segments[-1].number if self.segments else 0
+
+
+def published(store: Store, window: str) -> Published:
+    """What a state has published of a window: in the table that readers know, or beside it while that has the windows of another state."""
+    readers = current(store, window)
+    if readers.ledger and readers.ledger.state == path_of(store.root).name:
+        return readers
+    own = beside(store, window)
+    return own if readers.ledger or own.ledger else readers
+
+
+def current(store: Store, window: str) -> Published:
+    """What the table that readers know holds, of whatever state."""
+    return _published(store, f"{_CURRENT}/{window}")
+
+
+def beside(store: Store, window: str) -> Published:
+    """What a state has published beside the table that readers know."""
+    return _published(store, f"{_BESIDE}/{window}")
+
+
+def is_of_windows(table: str) -> bool:
+    """Whether a table below a state holds windows."""
+    return table.startswith((f"{_CURRENT}/", f"{_BESIDE}/"))
+
+
+def windows_of(store: Store) -> list[str]:
+    """The names of the windows that a state has published, ascending."""
+    state = path_of(store.root)
+    names = {log.parent.name for folder in (state.parent / WINDOWS, state / WINDOWS) for log in folder.glob("*/_delta_log")}
+    return sorted(name for name in names if published(store, name).ledger)
+
+
+def table_of(bound: Bound, window: str) -> str:
+    """The path of the table that a definition publishes a window in."""
+    return place(bound.folder, published(bound.store, window).table)
+
+
+def as_of(store: Store, table: str, version: int) -> Published:
+    """What a table held at a version.
+
+    Raises:
+        StateError: the log does not know the version any more, or files of it are removed.
+    """
+    return _of(store, table, snapshot_at(place(store.root, table), version))
+
+
+def _published(store: Store, table: str) -> Published:
+    return _of(store, table, store.snapshot(table))
+
+
+def _of(store: Store, table: str, snapshot: Snapshot) -> Published:
+    segments = segments_of(snapshot.files)
+    ledger = read_ledger(place(store.root, table), tuple(segment.file.path for segment in segments))
+    return Published(table, snapshot, segments, ledger)
+
+
+def place(state: str, table: str) -> str:
+    """The path of a table of a state, without `..`."""
+    return below(state, table)

@@ -1,0 +1,1 @@
+"""Quarantine: rows that cannot be read or computed, with their places and reasons."""

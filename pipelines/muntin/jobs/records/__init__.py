@@ -1,0 +1,1 @@
+"""Records: what runs write down of batches, for people and for later runs: reports, verdicts, metrics, announcements."""

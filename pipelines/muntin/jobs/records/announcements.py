@@ -1,0 +1,116 @@
+"""Announcements: which publications nobody was told of yet, because a run ended between its commit and its word.
+
+segments of a window's ledger     1   2   3   4
+told of                           x   x             <state>/announced.json: {"day": {"table": ..., "number": 2}}
+the next announcement                     x   x     the batches of segments 3 and 4
+
+A publication is announced at least once. A segment that took the place of earlier ones tells of their batches again.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from muntin.files.paths import path_of
+from muntin.jobs.published.ledger_segments import read_ledger
+from muntin.jobs.published.window_tables import Published, place, published
+from muntin.store.disk import write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from muntin.jobs.state.bound import Bound
+
+NOTE = "announced.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Announcement:
+    """What to tell of a window.
+
+    Attributes:
+        starts: of the batches whose windows were published, ascending.
+        table: the identity of the table.
+        number: of the newest segment of its ledger.
+    """
+
+    starts: tuple[int, ...]
+    table: str
+    number: int
+
+
+def begin(bound: Bound) -> None:
+    """Note of each window that nobody ever announced what is published of it: that is no news. To be called before a publication.
+
+    Raises:
+        StateError: the disk refuses.
+    """
+    noted = _noted(bound)
+    new = {window: _mark(published(bound.store, window)) for window in bound.windows if window not in noted}
+    if new:
+        _write(bound, {**noted, **new})
+
+
+def untold(bound: Bound, own: Mapping[str, Sequence[int]]) -> dict[str, Announcement]:
+    """What to announce after a publication: window -> its batches, those that earlier runs left untold among them.
+
+    `own`: window -> starts of the batches that the run itself published.
+    """
+    noted, found = _noted(bound), {}
+    for window in bound.windows:
+        now = published(bound.store, window)
+        told = _told(noted.get(window), now)
+        starts = {*own.get(window, ())}
+        if now.number > told + (1 if starts else 0):  # more publications than the run's own
+            starts |= _since(bound, now, told)
+        if starts:
+            found[window] = Announcement(tuple(sorted(starts)), now.snapshot.identity, now.number)
+    return found
+
+
+def acknowledge(bound: Bound, told: Mapping[str, Mapping[str, Any]]) -> None:
+    """Note what was announced. `told`: window -> `table` and `number` of its announcement.
+
+    Raises:
+        StateError: the disk refuses.
+    """
+    noted = _noted(bound)
+    further = {window: dict(mark) for window, mark in told.items() if _is_further(noted.get(window), mark)}
+    if further:
+        _write(bound, {**noted, **further})
+
+
+def _is_further(noted: Mapping[str, Any] | None, mark: Mapping[str, Any]) -> bool:
+    """Whether a mark is behind the noted one: two runs may acknowledge in any order."""
+    return noted is None or noted["table"] != mark["table"] or noted["number"] < mark["number"]
+
+
+def _mark(now: Published) -> dict[str, Any]:
+    return {"table": now.snapshot.identity, "number": now.number}
+
+
+def _told(noted: Mapping[str, Any] | None, now: Published) -> int:
+    """The newest segment that was told of; 0 of a table that was made anew."""
+    return int(noted["number"]) if noted and noted["table"] == now.snapshot.identity else 0
+
+
+def _since(bound: Bound, now: Published, number: int) -> set[int]:
+    """The batches in the segments after a number."""
+    newer = tuple(segment.file.path for segment in now.segments if segment.number > number)
+    ledger = read_ledger(place(bound.folder, now.table), newer)
+    return set(ledger.entries.start_us.tolist()) if ledger else set()
+
+
+def _noted(bound: Bound) -> dict[str, Any]:
+    """The note; {} where it is missing or damaged: what is published then is no news."""
+    try:
+        found = json.loads(path_of(bound.folder, NOTE).read_text(encoding="utf-8"))
+        return {window: {"table": mark["table"], "number": int(mark["number"])} for window, mark in found.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def _write(bound: Bound, marks: Mapping[str, Any]) -> None:
+    write_whole(path_of(bound.folder, NOTE), json.dumps(marks).encode())

@@ -1,0 +1,70 @@
+"""The reports of batches: what was read of them, from the table of reports, and what became of them, from the ledgers."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from muntin.definition.instants import from_us
+from muntin.jobs.published.window_tables import published
+from muntin.jobs.records.reports import BatchReport, SourceRows
+from muntin.jobs.records.reports_table import last_accumulated
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from muntin.definition.schedule import Interval
+    from muntin.jobs.state.bound import Bound
+    from muntin.states.frames import Ints
+    from muntin.timeline.ledger import Entries
+
+
+def batch_reports(bound: Bound, intervals: Sequence[Interval], changed: Mapping[int, bool] | None = None) -> list[BatchReport]:
+    """The report of each batch, from the reports table and the ledgers as they are now."""
+    read = last_accumulated(bound.store, intervals)
+    starts = np.array([interval.start_us for interval in intervals], np.int64)
+    ledgers = {name: _told(now.ledger.entries, starts) for name in bound.windows if (now := published(bound.store, name)).ledger}
+    told = [{name: entry for name, entries in ledgers.items() if (entry := entries[at])} for at in range(len(intervals))]
+    return [
+        _report(interval, read[interval.start_us], entries, (changed or {}).get(interval.start_us, False))
+        for interval, entries in zip(intervals, told, strict=True)
+        if interval.start_us in read
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What a ledger tells of a batch; see `Entries`."""
+
+    mark_us: int
+    windows: int
+    missed: int
+    late_any: int
+
+
+def _told(entries: Entries, starts: Ints) -> list[_Told | None]:
+    """What a ledger tells of some batches; None of those that it does not know."""
+    at = entries.position(starts)
+    columns = (column[at].tolist() for column in (entries.mark_us, entries.windows, entries.missed, entries.late_any))
+    return [_Told(*facts) if known else None for known, *facts in zip((at >= 0).tolist(), *columns, strict=True)]
+
+
+def _report(interval: Interval, read: Mapping[str, Any], entries: Mapping[str, _Told], changed: bool) -> BatchReport:  # noqa: FBT001
+    marks = [entry.mark_us for entry in entries.values() if entry.mark_us > -(2**61)]
+    return BatchReport(
+        from_us(interval.start_us),
+        from_us(interval.end_us),
+        read["rows_read"],
+        read["rows_accepted"],
+        read["rows_quarantined"],
+        max((entry.late_any for entry in entries.values()), default=0),
+        {name: entry.windows for name, entry in entries.items()},
+        from_us(max(marks)) if marks else None,
+        {name: entry.missed for name, entry in entries.items()},
+        changed,
+        read["rows_duplicate"],
+        {name: SourceRows(**rows) for name, rows in json.loads(read["sources"] or "{}").items()},
+    )

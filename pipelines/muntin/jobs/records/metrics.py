@@ -1,0 +1,93 @@
+"""What a run counts, as metrics: by name, with units, for each pipeline or each of its windows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from muntin.definition.instants import BEFORE_ALL, instant_us
+from muntin.jobs.published.window_tables import published
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from muntin.jobs.records.reports import Accumulated, BatchReport
+    from muntin.jobs.state.bound import Bound
+
+_SECOND_US = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a metric is: a counter adds up over runs, a gauge holds the last value.
+
+    Attributes:
+        type: which of both.
+        unit: as OpenTelemetry writes units.
+        about: what is counted, in a line.
+    """
+
+    type: Literal["counter", "gauge"]
+    unit: str
+    about: str
+
+
+KINDS = {
+    "muntin.rows_read": Kind("counter", "{row}", "rows in the files of the batches that were read"),
+    "muntin.rows_quarantined": Kind("counter", "{row}", "rows that were refused"),
+    "muntin.rows_late": Kind("counter", "{row}", "rows that came too late for at least one window"),
+    "muntin.windows_published": Kind("counter", "{window}", "windows that were published, those of a batch that was read again too"),
+    "muntin.lag": Kind("gauge", "s", "from the watermark of what is published to now"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One value. `window`: None where it is the pipeline's."""
+
+    name: str
+    value: float
+    pipeline: str
+    window: str | None = None
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """What the value is about."""
+        return {"pipeline": self.pipeline} | ({"window": self.window} if self.window else {})
+
+
+def of_reading(pipeline: str, batches: Sequence[Accumulated]) -> list[Metric]:
+    """What was read, of batches that are in the states now."""
+    read, refused = sum(batch.read for batch in batches), sum(batch.refused for batch in batches)
+    return [Metric("muntin.rows_read", read, pipeline), Metric("muntin.rows_quarantined", refused, pipeline)]
+
+
+def of_publishing(
+    bound: Bound, reports: Sequence[BatchReport], own: Sequence[int], starts: Mapping[str, Sequence[int]], now_us: int
+) -> list[Metric]:
+    """What was published.
+
+    Args:
+        bound: the pipeline, after its commits.
+        reports: of all batches whose windows were published, and of those that the run has read.
+        own: starts of the batches that the run has read: their late rows count.
+        starts: window -> starts of the batches whose windows were published.
+        now_us: the present.
+    """
+    name, by_start = bound.pipeline.name, {instant_us(report.interval_start, "start"): report for report in reports}
+    late = sum(by_start[start].rows_late for start in own if start in by_start)
+    found = [Metric("muntin.rows_late", late, name)]
+    for window, published_starts in starts.items():
+        closed = sum(by_start[start].windows_closed.get(window, 0) for start in published_starts if start in by_start)
+        found.append(Metric("muntin.windows_published", closed, name, window))
+    return [*found, *_lags(bound, now_us)]
+
+
+def _lags(bound: Bound, now_us: int) -> list[Metric]:
+    """Of each window that has a watermark."""
+    marks = {window: now.ledger.entries.mark_us[-1:] for window in bound.windows if (now := published(bound.store, window)).ledger}
+    return [
+        Metric("muntin.lag", (now_us - int(mark[0])) / _SECOND_US, bound.pipeline.name, window)
+        for window, mark in marks.items()
+        if len(mark) and mark[0] > BEFORE_ALL // 2
+    ]

@@ -1,0 +1,170 @@
+"""What became of batches and runs, for people and for JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from muntin.definition.schedule import Interval
+    from muntin.jobs.published.changes import Changes
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """A file as it was when its batch was read: an entry of the batch's manifest.
+
+    Attributes:
+        path: absolute.
+        bytes: its size.
+        rows: in the file.
+        written_ns: when it was last written, in nanoseconds since 1970.
+        checksum: of its content, where the source asked for it.
+        source: the name of its source, where the pipeline has several.
+    """
+
+    path: str
+    bytes: int
+    rows: int
+    written_ns: int = 0
+    checksum: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRows:
+    """The rows of a batch that came from one of several sources: read, accepted, in the quarantine, left out as duplicates."""
+
+    read: int
+    accepted: int
+    quarantined: int
+    duplicate: int = 0
+
+    def to_dict(self) -> dict[str, int]:
+        """As JSON has it."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulated:
+    """What was read for one batch.
+
+    Attributes:
+        interval: of the batch.
+        version: names the states that came of it.
+        read, taken, refused: rows in the files; rows in the states; rows in the quarantine.
+        newest_us: the largest event time.
+        manifest: its files.
+        twice: rows that told of an event that another row of the batch had told of.
+        schema_changes: what is other in the columns of its files than in those of earlier batches, a sentence each.
+        sources: name -> the rows that came from this source; nothing where the pipeline has one source.
+    """
+
+    interval: Interval
+    version: str
+    read: int
+    taken: int
+    refused: int
+    newest_us: int | None
+    manifest: tuple[ReadFile, ...]
+    twice: int = 0
+    schema_changes: tuple[str, ...] = ()
+    sources: Mapping[str, SourceRows] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class BatchReport:
+    """What became of one batch.
+
+    Attributes:
+        interval_start, interval_end: its data interval.
+        rows_read: rows in its files.
+        rows_accepted: rows that entered states: neither refused nor left out by the filter.
+        rows_quarantined: rows refused, each in the quarantine with its reason.
+        rows_late: accepted rows that came too late for at least one window. Sessions and windows by arrival, which may stay open for long,
+            count by themselves, and the greatest count is told.
+        windows_closed: window -> how many of them this batch closed; empty while it waits for missing intervals.
+        watermark: how far time is known after it; None while it waits, or before any event.
+        windows_missed: window -> how many of them its rows came too late for, summed over rows.
+        source_changed: whether its files or their content are others than at the last run.
+        rows_duplicate: rows that were left out since an earlier row told of the same event (`dedupe` and `dedupe_within` of the source).
+        sources: name -> the rows that came from this source, where the pipeline has several.
+    """
+
+    interval_start: datetime
+    interval_end: datetime
+    rows_read: int
+    rows_accepted: int
+    rows_quarantined: int
+    rows_late: int = 0
+    windows_closed: Mapping[str, int] = field(default_factory=dict)
+    watermark: datetime | None = None
+    windows_missed: Mapping[str, int] = field(default_factory=dict)
+    source_changed: bool = False
+    rows_duplicate: int = 0
+    sources: Mapping[str, SourceRows] = field(default_factory=dict)
+
+    @property
+    def rows_left_out(self) -> int:
+        """Rows that the filter left out. Every row that was read was accepted, left out, quarantined or a duplicate."""
+        return self.rows_read - self.rows_accepted - self.rows_quarantined - self.rows_duplicate
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it: instants as ISO text."""
+        told = [name for name in self.__slots__ if name != "sources" or self.sources]
+        return {name: _plain(getattr(self, name)) for name in (*told, "rows_left_out")}
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """What a run did.
+
+    Attributes:
+        batches: one report each, in order.
+        waiting_for: the missing intervals, as (start, end), that keep accumulated batches from being finalised.
+        published: window -> starts of the batches whose windows were derived anew and published by this run.
+        quality: the outcome of each window's expectations, as dicts.
+        remarks: what was found damaged and was derived again, a sentence each.
+        changed: window -> which of its published windows this run changed, and how; one part a commit.
+        left_behind: batches that an earlier definition's state has and this one's lacks: `muntin rebuild` reads them.
+        promoted: windows of a changed definition that took the place of those that readers know.
+        beside: windows of a changed definition that lie beside those still.
+        alerts: what became of the messages to the channels of the definition, a line each.
+        schema_changes: what is other in the columns of the source's files than in those of earlier batches, a sentence each: a wider
+            type, a new column, another order, a column that a file lacks.
+        sinks: what was sent to the sinks of the definition, or why not, a line each.
+    """
+
+    batches: tuple[BatchReport, ...]
+    waiting_for: tuple[tuple[datetime, datetime], ...] = ()
+    published: Mapping[str, tuple[datetime, ...]] = field(default_factory=dict)
+    quality: tuple[Mapping[str, Any], ...] = ()
+    left_behind: int = 0
+    remarks: tuple[str, ...] = ()
+    changed: Mapping[str, tuple[Changes, ...]] = field(default_factory=dict)
+    promoted: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
+    alerts: tuple[str, ...] = ()
+    schema_changes: tuple[str, ...] = ()
+    sinks: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it: instants as ISO text; of changed windows `uncompared` counts those that were too many to be compared."""
+        told = {name: _plain(getattr(self, name)) for name in self.__slots__ if name != "changed"}
+        changed = {name: _plain([row for part in parts for row in part.rows()]) for name, parts in self.changed.items()}
+        return {**told, "changed": changed, "uncompared": {name: sum(p.uncompared for p in parts) for name, parts in self.changed.items()}}
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever a report holds
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, (BatchReport, SourceRows)):
+        return value.to_dict()
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [_plain(item) for item in value]
+    return value

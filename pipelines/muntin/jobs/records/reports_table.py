@@ -1,0 +1,206 @@
+"""The table of reports: what each step did with each batch, written down by every run."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+from muntin.definition.instants import from_us
+from muntin.jobs.records.report_files import crowd, telling_of, write_reports
+from muntin.jobs.records.reports import ReadFile
+from muntin.states.columns import INSTANT
+from muntin.store.reading import read_files
+from muntin.store.retries import after_conflicts
+from muntin.store.store import Change, Texts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from muntin.definition.schedule import Interval
+    from muntin.jobs.records.reports import Accumulated, BatchReport, SourceRows
+    from muntin.store.store import Store
+
+TABLE = "reports"
+_TRIES = 20
+_SCHEMA = pa.schema(
+    [
+        ("batch", INSTANT),
+        ("step", pa.string()),
+        ("recorded_at", INSTANT),
+        ("version", pa.string()),
+        ("rows_read", pa.int64()),
+        ("rows_accepted", pa.int64()),
+        ("rows_quarantined", pa.int64()),
+        ("source_changed", pa.bool_()),
+        ("files", pa.string()),
+        ("rows_late", pa.int64()),
+        ("windows_closed", pa.string()),
+        ("watermark", INSTANT),
+    ]
+)
+
+_TEXTS = Texts(
+    "reports",
+    "What each step did with each batch, a row for each time",
+    {
+        "batch": "start of the batch's interval, UTC",
+        "step": "accumulate: the source was read; publish: windows were published",
+        "recorded_at": "when the step was done, UTC",
+        "version": "of the batch's states: a name of their content",
+        "rows_read": "rows of the source",
+        "rows_accepted": "rows that counted",
+        "rows_quarantined": "rows that were refused",
+        "source_changed": "whether the batch was read before, from something else",
+        "rows_duplicate": "rows that were left out: an earlier row told of the same event",
+        "sources": "JSON: source, how many of these rows came from it; where the pipeline has several",
+        "files": "JSON: path, bytes, rows, time of the last change (ns), checksum of each file; its source, where there are several",
+        "rows_late": "rows that came too late for at least one window; sessions and windows by arrival, which may stay open for long, "
+        "count by themselves, and the greatest count is told",
+        "windows_closed": "JSON: window, how many of it the batch closed",
+        "watermark": "how far time is known after the batch, UTC",
+    },
+)
+
+_DUPLICATES = pa.field("rows_duplicate", pa.int64())  # a column of tables of sources that compare rows
+_SOURCES = pa.field("sources", pa.string())  # a column of tables of pipelines with several sources
+_MORE = (_DUPLICATES, _SOURCES)
+_LEAST = timedelta(microseconds=1)
+_ACCUMULATED = ["batch", "recorded_at", "version", "rows_read", "rows_accepted", "rows_quarantined", "source_changed", "files"]
+"""The columns that a report of accumulate fills."""
+
+
+def record_accumulated(store: Store, done: Sequence[Accumulated], now: datetime, *, decided_anew: bool = False) -> dict[int, bool]:
+    """Write down what was read; return for each batch whether its source is another one than the last time.
+
+    `decided_anew`: whether they were read again since other rows of them are duplicates, so that other states come of the same source.
+    """
+    last = last_accumulated(store, [one.interval for one in done])
+    now = max([now, *(report["recorded_at"] + _LEAST for report in last.values())])  # the newest report counts, though a clock went back
+    changed = {one.interval.start_us: _differs(last.get(one.interval.start_us), one, same_version=decided_anew) for one in done}
+    rows = [
+        {
+            "batch": from_us(one.interval.start_us),
+            "step": "accumulate",
+            "version": one.version,
+            "rows_read": one.read,
+            "rows_accepted": one.taken,
+            "rows_quarantined": one.refused,
+            "source_changed": changed[one.interval.start_us],
+            "files": json.dumps([_entry(file) for file in one.manifest]),
+            **({_DUPLICATES.name: one.twice} if one.twice else {}),
+            **_rows_by_source(one.sources),
+        }
+        for one in done
+    ]
+    _append(store, rows, now)
+    return changed
+
+
+def _entry(file: ReadFile) -> tuple[Any, ...]:
+    entry = (file.path, file.bytes, file.rows, file.written_ns, file.checksum)
+    return (*entry, file.source) if file.source else entry
+
+
+def manifest(report: Mapping[str, Any]) -> list[ReadFile]:
+    """The files that a report of accumulate tells of."""
+    return [ReadFile(*entry) for entry in json.loads(report["files"])]
+
+
+def report_of_source(report: Mapping[str, Any], source: str) -> Mapping[str, Any]:
+    """A report of accumulate with the files of one of several sources alone."""
+    return {**report, "files": json.dumps([_entry(replace(file, source=None)) for file in manifest(report) if file.source == source])}
+
+
+def _differs(before: Mapping[str, Any] | None, now: Accumulated, *, same_version: bool) -> bool:
+    """Whether a batch has other files, or files with another content, as far as that is known.
+
+    `same_version`: whether another version of the states says nothing of the source.
+    """
+    if before is None or (before["version"] != now.version and not same_version):
+        return before is not None
+    was = manifest(before)
+    pairs = list(zip(was, now.manifest, strict=False))
+    return len(was) != len(now.manifest) or any(
+        (one.path, one.bytes, one.rows) != (other.path, other.bytes, other.rows)
+        or (one.checksum and other.checksum and one.checksum != other.checksum)
+        for one, other in pairs
+    )
+
+
+def record_published(store: Store, batches: Sequence[BatchReport], now: datetime) -> None:
+    """Write down what became of batches."""
+    _append(
+        store,
+        [
+            {
+                "batch": one.interval_start,
+                "step": "publish",
+                "rows_read": one.rows_read,
+                "rows_accepted": one.rows_accepted,
+                "rows_quarantined": one.rows_quarantined,
+                "rows_late": one.rows_late,
+                **({_DUPLICATES.name: one.rows_duplicate} if one.rows_duplicate else {}),
+                **_rows_by_source(one.sources),
+                "windows_closed": json.dumps(dict(one.windows_closed)),
+                "watermark": one.watermark,
+            }
+            for one in batches
+        ],
+        now,
+    )
+
+
+def _rows_by_source(sources: Mapping[str, SourceRows]) -> dict[str, str]:
+    return {_SOURCES.name: json.dumps({name: rows.to_dict() for name, rows in sources.items()})} if sources else {}
+
+
+def _append(store: Store, rows: list[dict[str, Any]], now: datetime) -> None:
+    if not rows:
+        return
+    folder = f"{store.root}/{TABLE}"
+    schema = pa.schema([*_SCHEMA, *(each for each in _MORE if any(each.name in row for row in rows))])
+    new = write_reports(pa.Table.from_pylist([{**row, "recorded_at": now} for row in rows], schema), folder)
+    for attempt in after_conflicts(_TRIES, f"{folder}: other runs keep writing reports; run again when they are done"):
+        with attempt:
+            base = store.snapshot(TABLE)
+            if any(file.path == new.path for file in base.files):
+                return
+            small = crowd(base.files)
+            large = [write_reports(read_files(folder, replace(base, files=tuple(small))).sort_by("batch"), folder)] if small else []
+            store.commit(TABLE, base, Change(schema, [new, *large], list(small), [], texts=_TEXTS))
+
+
+def last_accumulated(store: Store, intervals: Sequence[Interval] | None = None) -> dict[int, Mapping[str, Any]]:
+    """Start of a batch -> its newest report of accumulate. With `intervals`, of batches from the first to the last of them alone."""
+    snapshot, condition = store.snapshot(TABLE), ds.field("step") == "accumulate"
+    if snapshot.version < 0 or (intervals is not None and not intervals):
+        return {}
+    if intervals is not None:
+        low, high = min(each.start_us for each in intervals), max(each.start_us for each in intervals)
+        snapshot = replace(snapshot, files=telling_of(snapshot.files, low, high))
+        condition &= (ds.field("batch") >= from_us(low)) & (ds.field("batch") <= from_us(high))
+    told = [each.name for each in _MORE if snapshot.schema and each.name in snapshot.schema.names]
+    table = read_files(f"{store.root}/{TABLE}", snapshot, [*_ACCUMULATED, *told], condition).sort_by("recorded_at")
+    starts = table["batch"].cast(pa.int64()).to_pylist()
+    rows = ({**row, _DUPLICATES.name: row.get(_DUPLICATES.name) or 0, _SOURCES.name: row.get(_SOURCES.name)} for row in table.to_pylist())
+    return dict(zip(starts, rows, strict=True))
+
+
+def last_read_at(store: Store) -> datetime | None:
+    """When a batch was last read; None if none was."""
+    snapshot = store.snapshot(TABLE)
+    if snapshot.version < 0:
+        return None
+    found = read_files(f"{store.root}/{TABLE}", snapshot, ["recorded_at"], ds.field("step") == "accumulate")
+    return pc.max(found["recorded_at"]).as_py()  # type: ignore[no-any-return]
+
+
+def utc_now() -> datetime:
+    """The clock, asked here alone."""
+    return datetime.now(UTC)

@@ -1,0 +1,117 @@
+"""Run a pipeline without Airflow: the same steps, in the same order, as the tasks of its DAG."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from muntin.definition.instants import from_us, instant_us
+from muntin.definition.schedule import Interval
+from muntin.jobs.accumulate.accumulate import accumulate
+from muntin.jobs.accumulate.earlier_states.adoption import adopt
+from muntin.jobs.check import check
+from muntin.jobs.inputs.source_changes import news
+from muntin.jobs.publish.finish import finish
+from muntin.jobs.publish.spark_needed import spark_needed
+from muntin.jobs.published.promotion import lacking
+from muntin.jobs.records import metrics, telemetry
+from muntin.jobs.records.batch_reports import batch_reports
+from muntin.jobs.records.reports import RunReport
+from muntin.jobs.records.reports_table import record_accumulated, record_published, utc_now
+from muntin.jobs.sending.send import after_run
+from muntin.jobs.state.bound import Bound, bind
+from muntin.jobs.upkeep.rebuild import by_itself, left_behind
+from muntin.tasks import runner_for
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    from pyspark.sql import SparkSession
+
+    from muntin.definition.pipeline import Pipeline
+    from muntin.files.paths import AnyPath
+    from muntin.jobs.publish.finish import Finished
+    from muntin.jobs.records.reports import BatchReport
+    from muntin.store.store import Store
+    from muntin.tasks import Runner
+
+
+def run(
+    pipeline: Pipeline,
+    *,
+    root: str | AnyPath,
+    start: datetime,
+    end: datetime,
+    spark: SparkSession | str | Runner | None = None,
+    validate: bool = True,
+    forget: bool = False,
+    progress: Callable[[str], None] | None = None,
+    store: Store | None = None,
+    promoting: bool = True,
+) -> RunReport:
+    """Accumulate, finalize, validate and publish every batch of `[start, end)`, in bulk.
+
+    The result equals running the batches one by one, in order; the number of jobs does not grow with their
+    number. Running a range again re-reads its source and replaces those batches.
+
+    Args:
+        pipeline: the definition.
+        root: folder that state of all pipelines lives below.
+        start: a border of the schedule, an aware datetime.
+        end: the border of the schedule where the run ends, an aware datetime.
+        spark: a session, classic or Connect; an address such as "local[*]", "spark://...", "sc://..."; what `muntin.tasks` offers. None:
+            the active session of the process, else the Spark that SPARK_REMOTE names, else a local Spark if the definition needs one,
+            else this process.
+        validate: whether expectations guard what is published.
+        forget: whether a batch without files is empty, whatever was read of it before: its rows go out of published windows.
+        progress: called with the name of each step as it begins.
+        store: another implementation of `Store`.
+        promoting: whether the windows of a changed definition take the place of those that readers know, once they are complete.
+
+    Raises:
+        DefinitionError: start or end is no border of the schedule, or the definition does not fit the source.
+        SourceError: the source cannot be read; or files are gone of batches that rows were read of, and `forget` is false.
+        StateError: the state cannot be used, or the definition is superseded.
+        ExpectationsError: a critical expectation failed; nothing was published.
+    """
+    tell = progress or (lambda _: None)
+    intervals = pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end"))
+    bound = bind(pipeline, root, store=store)
+    found = news(bound)
+    intervals = sorted({*intervals, *found.intervals, *by_itself(pipeline, bound.root)})
+    check(bound, intervals, validate=validate, forget=forget)
+    bound = bind(pipeline, root, store=store, claim=True)
+    adopt(bound)
+    with runner_for(spark, needed=spark_needed(pipeline, validate=validate)) as runner:
+        tell("accumulate")
+        done = accumulate(bound, runner, intervals, forget=forget)
+        changed = record_accumulated(bound.store, done, utc_now())
+        found.remember(bound)
+        telemetry.record(lambda: metrics.of_reading(pipeline.name, done))
+        finished = finish(bound, runner, intervals, validate=validate, tell=tell, promoting=promoting)
+        batches = batch_reports(bound, intervals, changed)
+        record_published(bound.store, batches, utc_now())
+        telemetry.record(lambda: _published_metrics(bound, batches, finished))
+        sent = after_run(bound, runner.spark)
+    return RunReport(
+        tuple(batches),
+        tuple((from_us(a), from_us(b)) for a, b in finished.missing),
+        {name: tuple(map(from_us, starts)) for name, starts in finished.published.items()},
+        finished.quality,
+        left_behind(pipeline, root),
+        finished.remarks,
+        finished.changed,
+        finished.promoted,
+        tuple(lacking(bound)),
+        schema_changes=tuple(line for one in done for line in one.schema_changes),
+        sinks=sent,
+    )
+
+
+def _published_metrics(bound: Bound, batches: Sequence[BatchReport], finished: Finished) -> list[metrics.Metric]:
+    """Those of the whole run; batches of earlier runs that waited for it count too."""
+    own = [instant_us(report.interval_start, "start") for report in batches]
+    waited = sorted({start for starts in finished.published.values() for start in starts} - {*own})
+    after = bound.pipeline.intervals.after
+    reports = [*batches, *batch_reports(bound, [Interval(start, after(start)) for start in waited])]
+    return metrics.of_publishing(bound, reports, own, finished.published, instant_us(utc_now(), "now"))

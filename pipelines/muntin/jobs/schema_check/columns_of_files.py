@@ -1,0 +1,161 @@
+"""Whether each file of a batch has the columns that the definition uses.
+
+Files are read together by the names of their columns, so that a number may be an integer in one and a double in another.
+A column that a file lacks would be null in all of its rows. That is an error, as it is where the file is alone.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import duckdb
+import pyarrow.parquet as pq
+
+from muntin.errors import SourceError
+from muntin.files.readable import readable_footer
+from muntin.sources.nested_types import lacking
+from muntin.sources.reading.lift import states
+from muntin.sources.reading.row_times import staged
+from muntin.sources.reading.scan import quoted, scan, texts
+from muntin.sources.reading.taken_times import Taken
+from muntin.sources.sessions.duckdb_session import described
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from muntin.jobs.state.bound import Bound
+    from muntin.sources import Source
+
+_UNKNOWN = re.compile(r'column "(.+?)" not found')
+_FLOATS = ("FLOAT", "DOUBLE")
+_FLOAT = re.compile(r"FLOAT[48]?|REAL|DOUBLE", re.IGNORECASE)
+_INTEGERS = ("INTEGER", "BIGINT", "HUGEINT", "UINTEGER", "UBIGINT")
+Columns = dict[str, str]  # name -> SQL type
+
+
+def check_files(session: duckdb.DuckDBPyConnection, bound: Bound, together: Mapping[str, str], paths: Sequence[str]) -> None:
+    """Refuse files that lack a column, or a member of a struct, that others of their batch have and the definition uses.
+
+    And files with whole numbers that others of their batch would round, as they have doubles in their place.
+
+    Args:
+        session: of DuckDB.
+        bound: the definition.
+        together: name -> SQL type of the columns of all files, read by name.
+        paths: of the files that hold rows.
+
+    Raises:
+        SourceError: names the first such file and what it lacks, or a number that would be rounded.
+    """
+    unused: set[str] = set()
+    distinct = [*_distinct(session, bound.source, paths)] if len(paths) > 1 and not bound.source.blank else []
+    for path, name, number, kind in _rounded(session, bound.source, distinct, paths):
+        if not binds(session, bound, {other: each for other, each in together.items() if other.lower() != name.lower()}):
+            raise SourceError(
+                f"{path}: {name!r} holds {number}, and other files of its batch make it a {kind}, which does not hold this number; "
+                f'write the column in one type, or say types={{"{name}": "DOUBLE"}} in sources.files(...), which rounds it'
+            )
+    for path, own in distinct:
+        for name, rest in _lacking(together, own):
+            if name not in unused and not binds(session, bound, rest):
+                raise SourceError(
+                    f"{path}: no column {name!r}, which the definition uses and other files of its batch have; "
+                    f"write the file with that column, null where it is not known"
+                )
+            unused.add(name)
+
+
+def _distinct(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str]) -> Iterator[tuple[str, Columns]]:
+    """The columns of every file; of files of Parquet that have the same ones, of the first."""
+    plain, seen = replace(source, types={}), set()
+    for path in paths:
+        if source.format == "parquet":
+            schema = str(pq.read_schema(readable_footer(path)).remove_metadata())
+            if schema in seen:
+                continue
+            seen.add(schema)
+        yield path, described(session, f"FROM {scan(plain, [path])}")
+
+
+def _rounded(
+    session: duckdb.DuckDBPyConnection, source: Source, distinct: Sequence[tuple[str, Columns]], paths: Sequence[str]
+) -> Iterator[tuple[str, str, int, str]]:
+    """Path, column, a number and the type that others have, of each file with a whole number that this type does not hold.
+
+    Other formats than Parquet are read as `types=` says, whatever their files look like.
+    """
+    floats = {name.lower(): kind for kind in _FLOATS for _, own in distinct for name, each in own.items() if each == kind}
+    mixed = {
+        name: floats[name.lower()] for _, own in distinct for name, kind in own.items() if kind in _INTEGERS and name.lower() in floats
+    }
+    for name, kind in mixed.items():
+        if name in source.types and (source.format != "parquet" or _FLOAT.fullmatch(source.types[name])):
+            continue
+        for path in paths:
+            rows, number = f"FROM {scan(replace(source, types={}), [path])}", quoted(name)
+            own = {other.lower(): each for other, each in described(session, rows).items()}
+            if own.get(name.lower()) in _INTEGERS:
+                where = f"{number}::{kind}::HUGEINT <> {number}::HUGEINT"
+                for (found,) in session.execute(f"SELECT {number}::HUGEINT {rows} WHERE {where} LIMIT 1").fetchall():
+                    yield path, name, found, kind
+
+
+def _lacking(together: Mapping[str, str], own: Columns) -> Iterator[tuple[str, Columns]]:
+    """What a file lacks, piece by piece: its name, and all columns without it."""
+    mine = {name.lower(): kind for name, kind in own.items()}
+    for name, kind in together.items():
+        if name.lower() not in mine:
+            yield name, {other: each for other, each in together.items() if other != name}
+            continue
+        for member, rest in lacking(kind, mine[name.lower()]):
+            yield f"{name}.{member}", {**together, name: rest}
+
+
+def lacking_files(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str]) -> dict[str, list[str]]:
+    """Each column that files may lack and some of these files do -> their paths. A file of JSON lines has no columns of its own."""
+    if not source.columns or source.format == "json":
+        return {}
+    names = {path: _names(session, source, path) for path in paths}
+    found = {column: [path for path in paths if column not in names[path]] for column in source.columns}
+    return {column: without for column, without in found.items() if without}
+
+
+def _names(session: duckdb.DuckDBPyConnection, source: Source, path: str) -> Collection[str]:
+    if source.format == "parquet":
+        return pq.read_schema(readable_footer(path)).names  # type: ignore[no-any-return]
+    return described(session, f"FROM {texts(replace(source, columns={}), path)}")
+
+
+def missing_column(session: duckdb.DuckDBPyConnection, bound: Bound, columns: Columns) -> str | None:
+    """The name of a column that the definition uses and that is not there; None if there is none."""
+    source = bound.source
+    named = (source.event_time, *bound.pipeline.keys, source.arrival_order, source.arrival_time, *source.types, *source.dedupe)
+    for name in named:
+        if name and name not in columns:
+            return name
+    try:
+        _bind(session, bound, columns)
+    except duckdb.BinderException as wrong:
+        found = _UNKNOWN.search(str(wrong))
+        return found[1] if found else None
+    except SourceError:
+        return None
+    return None
+
+
+def binds(session: duckdb.DuckDBPyConnection, bound: Bound, columns: Columns) -> bool:
+    """Whether the definition can do with these columns."""
+    try:
+        _bind(session, bound, columns)
+    except (duckdb.BinderException, SourceError):
+        return False
+    return True
+
+
+def _bind(session: duckdb.DuckDBPyConnection, bound: Bound, columns: Columns) -> None:
+    none = ", ".join(["NULL AS muntin_none", *(f"NULL::{kind} AS {quoted(name)}" for name, kind in columns.items())])
+    rows = f"({staged(bound.source, f'(SELECT {none})', columns, ordinal=True)})"
+    for frames in bound.frame_sets:
+        described(session, states(bound.pipeline, bound.fields, frames, rows, Taken(0), columns))

@@ -1,0 +1,94 @@
+"""A type that contradicts that of earlier batches, as text after a number: the file and the column, and a batch that waits."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from muntin.errors import MuntinError, SourceError
+from muntin.jobs.schema_check.columns_of_files import binds
+from muntin.sources.common_types import common_type
+from muntin.sources.reading.json_columns import read_as
+from muntin.sources.reading.mended import BadRow, Mended
+from muntin.sources.reading.scan import scan
+from muntin.sources.reading.sql_types import stored_type
+from muntin.sources.sessions.duckdb_session import described
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from muntin.jobs.state.bound import Bound
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """A column that the definition uses and that has a type which no common one holds.
+
+    Attributes:
+        path: of the file.
+        column: its name.
+        here, before: its SQL types in the file and in earlier batches.
+    """
+
+    path: str
+    column: str
+    here: str
+    before: str
+
+    def __str__(self) -> str:
+        return f"{self.column} is {self.here} here and {self.before} in earlier batches"
+
+
+def contradictions(session: duckdb.DuckDBPyConnection, bound: Bound, known: Mapping[str, str], paths: Sequence[str]) -> list[Contradiction]:
+    """The first contradiction of each of some files that has any.
+
+    Args:
+        session: of DuckDB.
+        bound: the definition.
+        known: name -> SQL type of the source's columns in earlier batches.
+        paths: of the files.
+    """
+    return [found for path in paths if known and (found := next(_of_file(session, bound, known, path), None))]
+
+
+def _of_file(session: duckdb.DuckDBPyConnection, bound: Bound, known: Mapping[str, str], path: str) -> Iterator[Contradiction]:
+    with suppress(duckdb.Error, SourceError, OSError):  # a bad file: reading says so
+        own = described(session, f"FROM {scan(bound.source, [path], read_as(session, bound.source, [path]))}")
+        for name, kind in own.items():
+            before = known.get(name)
+            if before and common_type(stored_type(before), stored_type(kind)) is None and _is_used(session, bound, known, name):
+                yield Contradiction(path, name, kind, before)
+
+
+def _is_used(session: duckdb.DuckDBPyConnection, bound: Bound, known: Mapping[str, str], name: str) -> bool:
+    return not binds(session, bound, {other: kind for other, kind in known.items() if other != name})
+
+
+def told(wrong: MuntinError, found: Sequence[Contradiction]) -> MuntinError:
+    """An error that names the file and the column which contradict, if any do."""
+    if not found:
+        return wrong
+    first = found[0]
+    return SourceError(
+        f"{first.path}: {first}. Mend the file, or say the column's type in sources.files(..., types={{{first.column!r}: ...}}), "
+        f'or on_schema="quarantine", with which the batch waits in the quarantine. {wrong}'
+    )
+
+
+def waiting(bound: Bound, paths: Sequence[str], found: Sequence[Contradiction]) -> Mended:
+    """Files as they count while their batch waits: each is a row of the quarantine."""
+    reasons = {each.path: each for each in found}
+    files = Mended(bound.source, paths)
+    for path in paths:
+        other = f"its batch waits for {found[0].path}: {found[0].column} is of another type than in earlier batches"
+        own = reasons.get(path)
+        files.bad.append(BadRow(path, str(own), column=own.column) if own else BadRow(path, other))
+    return files
+
+
+def waits(bound: Bound) -> bool:
+    """Whether a batch with a contradiction waits in the quarantine; else it is an error."""
+    return bound.source.on_schema == "quarantine"

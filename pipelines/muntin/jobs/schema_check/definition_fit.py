@@ -1,0 +1,118 @@
+"""See that keys, filter, aggregates, windows and derived columns of a definition fit the columns of its source."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from muntin.aggregates.aggregate import sealed
+from muntin.aggregates.grouping import asked_of
+from muntin.definition.kinds import RowStates
+from muntin.definition.spelling import did_you_mean
+from muntin.definition.sql_hints import hint
+from muntin.errors import DefinitionError, SourceError
+from muntin.sources.nested_types import is_nested
+from muntin.sources.reading.lift import states
+from muntin.sources.reading.lift_sql import expression_sql, lifts_sql
+from muntin.sources.reading.scan import quoted
+from muntin.sources.reading.sql_types import NEEDS, meets, stored
+from muntin.sources.reading.taken_times import Taken
+from muntin.sources.sessions.duckdb_session import described, said
+from muntin.states.columns import SOURCE_ROWS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from muntin.jobs.state.bound import Bound
+
+
+def check_fit(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]) -> None:
+    """See that a definition fits a source.
+
+    Args:
+        session: of DuckDB.
+        bound: the definition.
+        rows: SQL for rows, as `staged` gives them.
+        columns: name -> SQL type of the source's columns.
+
+    Raises:
+        DefinitionError: a column is not there, or has a type that cannot be.
+    """
+    _check_keys(bound, columns)
+    _check_where(session, bound, rows, columns)
+    check_aggregates(session, bound, rows, columns)
+    _check_windows(session, bound, rows, columns)
+    _check_derived(session, bound, rows, columns)
+
+
+def _check_keys(bound: Bound, columns: Mapping[str, str]) -> None:
+    for key in bound.pipeline.keys:
+        if key not in columns:
+            near = did_you_mean(key, columns)
+            raise DefinitionError(f"keys: no column {key!r} in the source; there are {', '.join(columns)}{near}")
+        if is_nested(columns[key]):
+            raise DefinitionError(
+                f"keys: {key!r} is {columns[key]}; a key is a plain value. Give the source a column with the part that tells windows "
+                f"apart, or with the whole as text. The source has: {_listed(columns)}"
+            )
+
+
+def _check_where(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]) -> None:
+    if bound.pipeline.where:
+        _try(session, bound, f"SELECT 1 FROM {rows} WHERE {bound.pipeline.where}", f"where: {bound.pipeline.where!r}", columns)
+
+
+def check_aggregates(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]) -> None:
+    """See that the aggregates that take rows of the source fit its columns: as `check_fit`, and of these alone."""
+    for name, aggregate in bound.own_aggregates.items():
+        what = f"aggregates[{name!r}]: {aggregate}"
+        for field in aggregate.fields:
+            for lift in lifts_sql(field).values():
+                _try(session, bound, f"SELECT {lift} AS {quoted(name)} FROM {rows} AS {SOURCE_ROWS}", what, columns)
+            for expression, need in asked_of(field):
+                _check_need(session, bound, expression_sql(expression), need, rows, what, columns)
+
+
+def _check_windows(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]) -> None:
+    for name, window in bound.windows.items():
+        if isinstance(window.made_of, RowStates):
+            for lift in window.made_of.lifts.values():
+                _try(session, bound, f"SELECT {lift} AS {quoted(name)} FROM {rows}", f"windows[{name!r}]", columns)
+            for sql, need in window.made_of.needs:
+                _check_need(session, bound, sql, need, rows, f"windows[{name!r}]", columns)
+
+
+def _check_need(
+    session: duckdb.DuckDBPyConnection, bound: Bound, sql: str, need: str, rows: str, what: str, columns: Mapping[str, str]
+) -> None:
+    """Refuse an expression whose type is not what it must be."""
+    kind = _try(session, bound, f"SELECT ({sql}) AS it FROM {rows} AS {SOURCE_ROWS}", what, columns)["it"]
+    if not meets(kind, need):
+        near = hint(sql, kind, columns, bound.source.call) if need in ("number", "difference") else ""
+        raise DefinitionError(f"{what} needs {NEEDS[need]}, and {sql!r} is {kind}. The source has: {_listed(columns)}{near}")
+
+
+def _check_derived(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]) -> None:
+    if not bound.pipeline.derive:
+        return
+    from muntin.jobs.schema_check.derived_columns import check_derived
+
+    for frames in bound.frame_sets:
+        none = sealed(stored(session, f"{states(bound.pipeline, bound.fields, frames, rows, Taken(0), columns)} LIMIT 0"), bound.fields)
+        for window in frames.windows:
+            check_derived(bound, window, none)
+
+
+def _listed(columns: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {kind}" for name, kind in columns.items())
+
+
+def _try(session: duckdb.DuckDBPyConnection, bound: Bound, query: str, what: str, columns: Mapping[str, str]) -> dict[str, str]:
+    try:
+        return described(session, query)
+    except (duckdb.BinderException, duckdb.ParserException, duckdb.CatalogException) as wrong:
+        near = hint(what, str(wrong), columns, bound.source.call)
+        raise DefinitionError(f"{what} does not fit the source: {said(wrong)}. The source has: {_listed(columns)}{near}") from wrong
+    except duckdb.Error as wrong:
+        raise SourceError(f"{what}: {wrong}") from wrong

@@ -1,0 +1,116 @@
+"""Derived columns: SQL over the row of a finished window."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from muntin.definition.sql_hints import hint
+from muntin.engine.assignment import Assignment
+from muntin.engine.rows_out import exploded
+from muntin.engine.windows import results
+from muntin.errors import DefinitionError, SourceError
+from muntin.sources.reading.scan import quoted
+from muntin.sources.reading.sql_types import storable, stored_type
+from muntin.sources.sessions.duckdb_session import closed_session, described, said
+from muntin.sources.sessions.single_expressions import check_expression
+from muntin.sources.sessions.time_limit import in_time
+from muntin.states.columns import INSTANT, ITEM_POSITION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from muntin.jobs.state.bound import Bound
+
+_WINDOWS = "muntin_windows"
+
+
+def derived(bound: Bound, window: str, windows: pa.Table) -> pa.Table:
+    """The windows with their derived columns, which follow the aggregates.
+
+    Raises:
+        DefinitionError: an expression does not fit the columns of the window.
+        SourceError: an expression has no value for a window, as the number of a text that is none.
+    """
+    if not bound.pipeline.derive:
+        return windows
+    session, query = _over(bound, window, windows), _query(bound.pipeline.derive.items())
+    try:
+        kinds = described(session, query)
+        chosen = ", ".join(f"{quoted(name)}::{stored_type(kinds[name])} AS {quoted(name)}" for name in bound.pipeline.derive)
+        with in_time(session, ["derive"]):
+            columns = storable(session.sql(f"SELECT {chosen} FROM ({query})").to_arrow_table())
+    except (duckdb.BinderException, duckdb.ParserException, duckdb.CatalogException) as wrong:
+        raise DefinitionError(f"derive does not fit the windows of {window!r}: {said(wrong)}") from wrong
+    except duckdb.Error as wrong:
+        raise SourceError(f"derive: {said(wrong)}; guard the expression, as with nullif, try_cast or case") from wrong
+    finally:
+        session.unregister(_WINDOWS)
+    place = windows.column_names.index(list(bound.aggregates)[-1]) + 1
+    for at, name in enumerate(bound.pipeline.derive):
+        windows = windows.add_column(place + at, name, columns[name])
+    return windows
+
+
+def check_derived(bound: Bound, window: str, states: pa.Table) -> None:
+    """Try the expressions on a window without rows.
+
+    Args:
+        bound, window: the pipeline and the name of a window.
+        states: a table of states of the window's frame set, without rows.
+
+    Raises:
+        DefinitionError: an expression does not fit the columns of the window, or reads other windows.
+    """
+    row = _empty_row(bound, window, states)
+    session, seen = _over(bound, window, row), list[tuple[str, str]]()
+    for name, sql in bound.pipeline.derive.items():
+        # as a condition, since SQL refuses aggregates and functions over other rows there
+        try:
+            described(session, f"SELECT 1 FROM ({_query(seen)}) WHERE (({sql}) IS NULL)")
+        except duckdb.Error as wrong:
+            columns = described(session, _query(seen))
+            kinds = ", ".join(f"{column} {kind}" for column, kind in columns.items()) + hint(sql, str(wrong), columns, "")
+            raise DefinitionError(
+                f"derive[{name!r}]: {sql!r} does not fit the windows of {window!r}: {said(wrong)}. A window has: {kinds}"
+            ) from wrong
+        seen.append((name, sql))
+
+
+def _over(bound: Bound, window: str, windows: pa.Table) -> duckdb.DuckDBPyConnection:
+    """A session in which the windows are a table."""
+    session = closed_session()
+    names = (*bound.pipeline.keys, "window_start", "window_end", *bound.windows[window].columns, *bound.aggregates)
+    session.register(_WINDOWS, windows.select(list(names)))
+    return session
+
+
+def _query(columns: Iterable[tuple[str, str]]) -> str:
+    """The query for windows with these columns; a column may read those before it."""
+    query = f"FROM {_WINDOWS}"
+    for name, sql in columns:
+        check_expression(sql, f"derive[{name!r}]")
+        query = f"SELECT *, ({sql}) AS {quoted(name)} FROM ({query})"
+    return query
+
+
+def of_nothing(bound: Bound, schema: pa.Schema) -> dict[str, pa.Array]:
+    """The aggregates of a window without rows."""
+    no_rows, zero = np.empty(0, np.int64), np.zeros(1, np.int64)
+    window = Assignment(no_rows, no_rows, zero, zero, zero, zero, zero, zero, no_rows, no_rows, no_rows)
+    return results(schema.empty_table(), window, bound.aggregates)
+
+
+def _empty_row(bound: Bound, window: str, states: pa.Table) -> pa.Table:
+    """A window without rows, in the types that windows with rows have."""
+    known = states.schema
+    columns = {key: pa.nulls(1, known.field(key).type) for key in bound.pipeline.keys}
+    columns |= {name: pa.nulls(1, INSTANT) for name in ("window_start", "window_end")}
+    kinds = bound.windows[window].columns
+    for name, kind in kinds.items():
+        columns[name] = pa.nulls(1, pa.type_for_alias(kind) if kind else known.field(name).type if name in known.names else pa.null())
+    row = pa.table(columns | of_nothing(bound, known))
+    return exploded(row, np.zeros(1, np.int64))[0] if ITEM_POSITION in kinds else row

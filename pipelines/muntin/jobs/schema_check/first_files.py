@@ -1,0 +1,63 @@
+"""The first files with rows: their columns say what a state without batches holds."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from muntin.errors import SourceError
+from muntin.files.readable import readable_footer
+from muntin.jobs.schema_check.contradictions import waits
+from muntin.sources.reading.json_columns import read_as
+from muntin.sources.reading.scan import scan
+from muntin.sources.sessions.duckdb_session import described, explained, kept_session
+from muntin.sources.sessions.fetched_files import asked_once
+from muntin.sources.sessions.object_files import let_read
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from muntin.jobs.state.bound import Bound
+
+
+def first_columns(bound: Bound, pieces: Sequence[Sequence[str]]) -> dict[str, str]:
+    """Name -> SQL type of the columns of the first files with rows; {} where that takes long and nobody waits for it."""
+    if bound.source.format != "parquet" and not waits(bound):
+        return {}
+    session = kept_session(bound.source.timezone)
+    let_read(session, chain(*pieces))
+    with suppress(duckdb.Error, SourceError, OSError), asked_once(pieces[0]):  # reading says what is wrong
+        return columns_of(session, bound, first_with_rows(session, bound, pieces))
+    return {}
+
+
+def columns_of(session: duckdb.DuckDBPyConnection, bound: Bound, paths: Sequence[str]) -> dict[str, str]:
+    """Name -> SQL type of the columns of some files together."""
+    return described(session, f"FROM {scan(bound.source, paths, read_as(session, bound.source, paths))}")
+
+
+def first_with_rows(session: duckdb.DuckDBPyConnection, bound: Bound, pieces: Sequence[Sequence[str]]) -> Sequence[str]:
+    """The first piece with rows, else the first; where all files have the same columns, one without rows.
+
+    Raises:
+        SourceError: a file cannot be read.
+    """
+    if bound.source.blank:
+        return [bound.source.blank]
+    return next((piece for piece in pieces if _has_rows(session, bound, piece)), pieces[0])
+
+
+def _has_rows(session: duckdb.DuckDBPyConnection, bound: Bound, paths: Sequence[str]) -> bool:
+    if bound.source.format == "parquet":
+        with suppress(OSError, pa.ArrowException):  # which DuckDB explains
+            return any(pq.read_metadata(readable_footer(path)).num_rows for path in paths)
+    try:
+        return bool(session.execute(f"SELECT 1 FROM {scan(replace(bound.source, types={}), paths)} LIMIT 1").fetchall())
+    except duckdb.Error as wrong:
+        raise explained(wrong, paths) from wrong

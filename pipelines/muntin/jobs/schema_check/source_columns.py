@@ -1,0 +1,147 @@
+"""Bind a definition to the source's columns before anything is read: unknown columns and impossible types fail here."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from muntin.errors import DefinitionError, MuntinError, SourceError
+from muntin.jobs.schema_check.contradictions import contradictions, waits
+from muntin.jobs.schema_check.contradictions import told as contradicted
+from muntin.jobs.schema_check.definition_fit import check_fit
+from muntin.jobs.schema_check.definition_sql import check_sql
+from muntin.jobs.schema_check.first_files import first_with_rows
+from muntin.jobs.schema_check.fitting_files import fitting
+from muntin.jobs.schema_check.names_of_columns import check_names
+from muntin.jobs.schema_check.odd_cells import with_odd_cells
+from muntin.jobs.schema_check.times_of_files import check_times
+from muntin.jobs.state.source_note import noted
+from muntin.sources.reading.column_hints import lacks_types
+from muntin.sources.reading.json_columns import read_as
+from muntin.sources.reading.lift import states
+from muntin.sources.reading.row_times import event_time, staged
+from muntin.sources.reading.scan import scan
+from muntin.sources.reading.sql_types import stored_type
+from muntin.sources.reading.taken_times import Taken
+from muntin.sources.sessions.duckdb_session import described, explained, kept_session
+from muntin.sources.sessions.fetched_files import asked_once
+from muntin.sources.sessions.object_files import let_read
+from muntin.states.columns import FIRST_EVENT, FRAME, LAST_EVENT, ORDINAL
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
+
+    from muntin.definition.frame_sets import FrameSet
+    from muntin.jobs.state.bound import Bound
+
+_TYPED = "muntin_typed"
+
+
+def bound_types(bound: Bound, known: Mapping[str, pa.Schema | None], pieces: Sequence[Sequence[str]]) -> dict[str, dict[str, str]]:
+    """For each frame set's table the SQL type of its columns: as in the state, else as the first files with rows say.
+
+    Where a batch with a contradiction waits, files with one are passed over; if all have one, the state says the types.
+
+    Raises:
+        SourceError: a file cannot be read, or the event time's column is missing or no time.
+        DefinitionError: an aggregate, the filter or a key does not fit the columns, or SQL is more than an expression.
+    """
+    session = kept_session(bound.source.timezone)
+    let_read(session, chain(*pieces))
+    check_sql(bound)
+    try:
+        with asked_once(pieces[0]):
+            return _bound_types(session, bound, known, pieces)
+    except (duckdb.Error, SourceError, DefinitionError) as wrong:
+        told = explained(wrong, pieces[0]) if isinstance(wrong, duckdb.Error) else wrong
+        if bound.source.blank:  # no row had a part in it
+            raise told from wrong
+        with suppress(FileNotFoundError):  # gone since it was listed
+            if types := _of_good_rows(session, bound, known, pieces):
+                return types
+        first, before = first_with_rows(session, bound, pieces), noted(bound.folder, bound.source.member)
+        found = contradictions(session, bound, before, first)
+        if found and waits(bound):
+            return _of_others(session, bound, known, pieces, before)
+        told = (lacks_types(session, bound.source, first) if isinstance(wrong, duckdb.BinderException) else None) or told
+        raise contradicted(with_odd_cells(session, bound, first, told), found) from wrong
+
+
+def _of_others(
+    session: duckdb.DuckDBPyConnection,
+    bound: Bound,
+    known: Mapping[str, pa.Schema | None],
+    pieces: Sequence[Sequence[str]],
+    before: Mapping[str, str],
+) -> dict[str, dict[str, str]]:
+    """As `bound_types`, of the files without a contradiction; if there are none, of the state."""
+    others = [piece for piece in pieces if not contradictions(session, bound, before, piece)]
+    if others:
+        return bound_types(bound, known, others)
+    return {table: {} if schema is None else _described(session, schema) for table, schema in known.items()}
+
+
+def _described(session: duckdb.DuckDBPyConnection, schema: pa.Schema) -> dict[str, str]:
+    session.register("muntin_known", schema.empty_table())
+    return described(session, "FROM muntin_known")
+
+
+def _of_good_rows(
+    session: duckdb.DuckDBPyConnection, bound: Bound, known: Mapping[str, pa.Schema | None], pieces: Sequence[Sequence[str]]
+) -> dict[str, dict[str, str]] | None:
+    """As `bound_types`, of the first files that have rows when bad rows and files are left out; None if they have none of these.
+
+    Where no file has a row left, no state has a type. A definition that no file fits is wrong, and not the files.
+    """
+    bad = misfit = False
+    for piece in pieces:
+        with fitting(session, bound, piece) as (of_copies, files):
+            bad, misfit = bad or files.differ or files.has_no_row_left, misfit or bool(files.misfits)
+            if files.has_no_row_left:
+                continue
+            if not bad:
+                return None
+            try:
+                return _bound_types(session, of_copies, known, [files.paths])
+            except MuntinError as wrong:
+                raise type(wrong)(files.named(str(wrong))) from wrong
+    return {frames.table: {} for frames in bound.frame_sets} if bad and not misfit else None
+
+
+def _bound_types(
+    session: duckdb.DuckDBPyConnection, bound: Bound, known: Mapping[str, pa.Schema | None], pieces: Sequence[Sequence[str]]
+) -> dict[str, dict[str, str]]:
+    paths = first_with_rows(session, bound, pieces)
+    files = scan(bound.source, paths, read_as(session, bound.source, paths))
+    columns = described(session, f"FROM {files}")
+    event_time(bound.source, columns)
+    check_names(session, bound.source, columns, paths)
+    check_times(session, bound.source, columns, paths)
+    rows = _without_rows(session, f"({staged(bound.source, files, columns, ordinal=True)})")
+    check_fit(session, bound, rows, columns)
+    return {frames.table: _types(session, bound, frames, rows, columns, known.get(frames.table)) for frames in bound.frame_sets}
+
+
+def _without_rows(session: duckdb.DuckDBPyConnection, rows: str) -> str:
+    """A table with the same columns and no row: to bind SQL to it opens no file."""
+    session.execute(f"CREATE OR REPLACE TEMP TABLE {_TYPED} AS FROM {rows} LIMIT 0")
+    return _TYPED
+
+
+def _types(
+    session: duckdb.DuckDBPyConnection, bound: Bound, frames: FrameSet, rows: str, columns: Mapping[str, str], known: pa.Schema | None
+) -> dict[str, str]:
+    here = {
+        name: stored_type(kind)
+        for name, kind in described(session, states(bound.pipeline, bound.fields, frames, rows, Taken(0), columns)).items()
+    }
+    if known is None:
+        return here
+    before = _described(session, known)
+    ours = {FRAME, FIRST_EVENT, LAST_EVENT, ORDINAL, *(column for each in bound.fields if each.seal for column in each.lifts)}
+    return {name: kind if name in ours else before.get(name, kind) for name, kind in here.items()}

@@ -1,0 +1,69 @@
+"""Whether times in files of text say themselves which number is the day.
+
+DuckDB takes a column for times in whichever way of writing fits all values of a file: 01/02/2024 is one day in a file of January, and
+another in a file that has a 13/02/2024, too. It takes the words infinity and epoch for days where a column holds nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from muntin.errors import SourceError
+from muntin.sources.casts import YEAR_FIRST
+from muntin.sources.reading.json_columns import as_text, times_in
+from muntin.sources.reading.scan import quoted, texts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import duckdb
+
+    from muntin.sources import Source
+
+_YEAR_FIRST = re.compile(YEAR_FIRST)
+_NUMBER, _WORD = "regexp_matches(text, '[0-9]')", "text IS NOT NULL"
+
+
+def check_times(session: duckdb.DuckDBPyConnection, source: Source, columns: Mapping[str, str], paths: Sequence[str]) -> None:
+    """Refuse files of CSV or JSON with times that DuckDB has told from texts but that do not begin with the year.
+
+    Args:
+        session: of DuckDB.
+        source: says how the files are written.
+        columns: name -> SQL type, as the files are read.
+        paths: of the files.
+
+    Raises:
+        SourceError: names the first such file, the column and a value.
+    """
+    told = {name: kind for name, kind in columns.items() if name not in source.types and as_text(kind) != kind}
+    for path in paths if source.format in ("csv", "json") and told else ():
+        for column, name, text in _first_times(session, source, told, path):
+            if not _YEAR_FIRST.match(text):
+                raise SourceError(_guess(source, path, (name, text), column, as_text(told[column])))
+
+
+def _first_times(session: duckdb.DuckDBPyConnection, source: Source, told: Mapping[str, str], path: str) -> Iterator[tuple[str, str, str]]:
+    """Of each time in a file the column, the name and the first text: a text with numbers if there is any."""
+    file = texts(source, path, {column: as_text(kind) for column, kind in told.items()})
+    for column, kind in told.items():
+        for name, values in times_in(column, kind, quoted(column)):
+            for kept in (_NUMBER,) if _may_be_infinite(source, column) else (_NUMBER, _WORD):
+                rows = f"SELECT text FROM (SELECT unnest({values}) AS text FROM {file}) WHERE {kept} LIMIT 1"
+                if first := session.execute(rows).fetchall():
+                    yield column, name, first[0][0]
+                    break
+
+
+def _may_be_infinite(source: Source, column: str) -> bool:
+    """Whether rows without a day are put into the quarantine."""
+    return source.format == "json" and column in (source.event_time, source.arrival_time)
+
+
+def _guess(source: Source, path: str, time: tuple[str, str], column: str, kind: str) -> str:
+    name, text = time
+    mend = f'types={{"{column}": "{kind}"}}, and take it apart in SQL'
+    if name == source.event_time:
+        mend = 'time_format="%d.%m.%Y %H:%M", as it is written'
+    return f"{path}: column {name!r} holds {text!r}: which number is the day would be a guess; say in sources.files(...) {mend}"

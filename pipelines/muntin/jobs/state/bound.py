@@ -1,0 +1,158 @@
+"""A pipeline bound to its state: all that follows from its definition and its root, worked out once for all steps of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from muntin.aggregates.shared_fields import shared_fields
+from muntin.definition.frame_sets import FrameSet, frame_sets
+from muntin.definition.relative_paths import known
+from muntin.files.paths import path_of
+from muntin.jobs.state import definition_note
+from muntin.jobs.state.even_frames import keeps_even_frames
+from muntin.jobs.state.fingerprint import derivation, facts_text, fingerprint
+from muntin.jobs.state.renaming import name_of_state, take_over
+from muntin.store import state
+from muntin.store.paths import IDS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from muntin.aggregates.aggregate import Aggregate, Field
+    from muntin.alerts.declaration import Alerts
+    from muntin.definition.pipeline import Pipeline
+    from muntin.files.paths import AnyPath
+    from muntin.sinks import Sink
+    from muntin.sources import Source
+    from muntin.store.store import Store
+    from muntin.windows.kind import Window
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A definition and its state.
+
+    Attributes:
+        pipeline: the definition.
+        folder: of the state under this definition, an absolute path.
+        given: an implementation of `Store`; None: Delta tables in `folder`.
+        lifted: the fields that the source is read for, the number of rows first; None: those of all aggregates.
+        even: whether all frames of a set have one width, as `frame_sets` says.
+    """
+
+    pipeline: Pipeline
+    folder: str
+    given: Store | None = None
+    lifted: tuple[Field, ...] | None = None
+    even: bool = False
+
+    @cached_property
+    def store(self) -> Store:
+        """The tables of the state."""
+        from muntin.store.delta import DeltaStore
+
+        return self.given or DeltaStore(self.folder)
+
+    @property
+    def root(self) -> AnyPath:
+        """The folder above the states of all pipelines."""
+        return path_of(self.folder).parent.parent
+
+    @property
+    def source(self) -> Source:
+        """The source of the rows."""
+        return self.pipeline.source  # type: ignore[return-value]
+
+    @property
+    def members(self) -> dict[str, Bound]:
+        """Name -> the definition over this source alone, beside the same state; nothing where there is one source."""
+        return {name: replace(self, pipeline=self.pipeline.only(name)) for name in self.pipeline.sources}
+
+    @property
+    def own_aggregates(self) -> dict[str, Aggregate]:
+        """The aggregates that take rows of the source: all, where it is the only one."""
+        member = self.source.member
+        return {name: each for name, each in self.aggregates.items() if not member or each.source in ("", member.name)}
+
+    @property
+    def windows(self) -> dict[str, Window]:
+        """Name -> kind."""
+        return self.pipeline.windows  # type: ignore[return-value]
+
+    @property
+    def aggregates(self) -> dict[str, Aggregate]:
+        """Result column -> aggregate."""
+        return self.pipeline.aggregates  # type: ignore[return-value]
+
+    @property
+    def alerts(self) -> Alerts | None:
+        """Who is told of runs; no part of states and results."""
+        return self.pipeline.alerts  # type: ignore[return-value]
+
+    @property
+    def sinks(self) -> Sequence[Sink]:
+        """Where results go after publishing; no part of states and results."""
+        return self.pipeline.to  # type: ignore[return-value]
+
+    @cached_property
+    def fields(self) -> list[Field]:
+        """The fields of all aggregates, each once, or those that are lifted; the number of rows first."""
+        return shared_fields(self.aggregates) if self.lifted is None else list(self.lifted)
+
+    @cached_property
+    def frame_sets(self) -> list[FrameSet]:
+        """Finest first."""
+        return frame_sets(self.pipeline, even=self.even)
+
+    @cached_property
+    def frames_by_window(self) -> dict[str, FrameSet]:
+        """Window -> its frame set, in the order of the definition."""
+        return {window: next(frames for frames in self.frame_sets if window in frames.windows) for window in self.windows}
+
+    @property
+    def tables_of_ids(self) -> tuple[str, ...]:
+        """The table of the ids of events; () where batches are not compared."""
+        return (IDS,) if self.source.dedupe_within_us is not None else ()
+
+    def frames_of(self, window: str) -> FrameSet:
+        """The frame set of a window."""
+        return self.frames_by_window[window]
+
+    def derivation(self, window: str) -> str:
+        """A name of everything that determines a window's results beside the states: another name, and all windows are derived anew."""
+        return derivation(self.pipeline, window)
+
+    @property
+    def state(self) -> str:
+        """The name of the state: its fingerprint."""
+        return path_of(self.folder).name
+
+
+def bind(pipeline: Pipeline, root: str | AnyPath, *, store: Store | None = None, claim: bool = False) -> Bound:
+    """Bind a pipeline to its state below a root.
+
+    Args:
+        pipeline: the definition.
+        root: the folder above the states of all pipelines.
+        store: an implementation of `Store`, with a folder of its own; None: Delta tables below the root.
+        claim: whether to make the folder and mark it as the pipeline's.
+
+    Raises:
+        DefinitionError: the root is an address of something else than an object store, as `hdfs://...`.
+        StateError: the folder belongs to another pipeline, its state has another format, or it cannot be made.
+    """
+    if store is not None:
+        return Bound(pipeline, store.root, store)
+    place = path_of(known(str(root), "root"))
+    if claim:
+        take_over(pipeline, place)
+    name = name_of_state(pipeline, place)
+    even = keeps_even_frames(pipeline, path_of(place, name))
+    folder = state.state_folder(name, fingerprint(pipeline, even=even), place)
+    if claim:
+        state.claim(pipeline.name, folder)
+        definition_note.write(folder, pipeline)
+        definition_note.note_facts(folder, facts_text(pipeline, even=even))
+    return Bound(pipeline, folder, even=even)

@@ -1,0 +1,38 @@
+"""Even frames: a definition that lost its other windows, and could have longer frames, goes on with those of the state that it has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from muntin.definition.frame_sets import frame_sets
+from muntin.files.paths import path_of
+from muntin.jobs.state.definition_note import noted_facts
+from muntin.jobs.state.fingerprint import fingerprint
+from muntin.store.state import states_of
+
+if TYPE_CHECKING:
+    from muntin.definition.pipeline import Pipeline
+    from muntin.files.paths import AnyPath
+
+
+def keeps_even_frames(pipeline: Pipeline, home: AnyPath) -> bool:
+    """Whether the frames of a pipeline go on with one width: a state of it has such frames, and no state has the longer ones.
+
+    Else the whole source would be read again, which may be gone.
+
+    Args:
+        pipeline: the definition.
+        home: the folder of its states.
+    """
+    longer = {frames.table for frames in frame_sets(pipeline) if not frames.is_even}
+    if not longer or path_of(home, fingerprint(pipeline)).is_dir():
+        return False
+    even = {frames.table for frames in frame_sets(pipeline, even=True)}
+    known = {state.name: _tables(state) for state in states_of(home)}
+    before = fingerprint(pipeline, even=True) in known or any(even <= tables for tables in known.values())
+    return before and not any(longer & tables for tables in known.values())
+
+
+def _tables(state: AnyPath) -> set[str]:
+    """The tables of frames of a state; none where nobody noted them."""
+    return {table for table, *_ in (noted_facts(state) or {}).get("frames", ())}

@@ -1,0 +1,76 @@
+"""Names of what determines states and windows: another name, and they are derived anew."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from muntin.aggregates.shared_fields import shared_fields
+from muntin.definition.frame_sets import frame_sets
+from muntin.definition.function_marks import mark
+from muntin.sources.reading.lift_sql import facts_of
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from muntin.definition import parts
+    from muntin.definition.pipeline import Pipeline
+    from muntin.definition.schedule import Schedule
+
+_NAMING = 1  # of states and definitions: another number, and each state begins anew
+
+
+def fingerprint(pipeline: Pipeline, *, even: bool = False) -> str:
+    """A name of everything that determines the states: another name, and a new state folder begins. `even`: as for `frame_sets`."""
+    return sha256(facts_text(pipeline, even=even).encode()).hexdigest()[:12]
+
+
+def facts_text(pipeline: Pipeline, *, even: bool = False) -> str:
+    """Everything that determines the states, as JSON. `even`: as for `frame_sets`."""
+    schedule = pipeline.intervals
+    facts = {
+        "format": _NAMING,
+        "keys": pipeline.keys,
+        "where": pipeline.where,
+        "schedule": [schedule.cron, schedule.step_us, schedule.anchor_us],
+        "max_ahead": pipeline.max_ahead_us,
+        "frames": [[frames.table, frames.event_times, sorted(frames.lifts.items())] for frames in frame_sets(pipeline, even=even)],
+        "fields": sorted(facts_of(each) for each in shared_fields(pipeline.aggregates)),
+    }
+    if pipeline.max_behind is not None:
+        facts["max_behind"] = pipeline.max_behind_us
+    if pipeline.sources:  # in order: the rows of a batch arrive source by source
+        facts["sources"] = [[name, _facts_of_source(source, schedule)] for name, source in pipeline.sources.items()]
+    else:
+        facts |= _facts_of_source(pipeline.origin, schedule)
+    return json.dumps(facts, sort_keys=True, default=str)
+
+
+def _facts_of_source(source: parts.Source, schedule: Schedule) -> dict[str, Any]:
+    """Everything of a source that determines the states."""
+    facts: dict[str, Any] = {"time": [source.event_time, source.unit, source.timezone, source.arrival_order, source.arrival_time]}
+    if source.dedupe:
+        facts["dedupe"] = list(source.dedupe)
+    if source.dedupe_within_us is not None:
+        facts["dedupe_within"] = source.dedupe_within_us
+    if source.types:
+        facts["types"] = sorted(source.types.items())
+    if source.hive:
+        facts["hive"] = sorted(source.hive)
+    if source.time_format or source.delimiter:
+        facts["text"] = [source.time_format, source.delimiter]
+    if source.dialect.facts:
+        facts["csv"] = sorted(source.dialect.facts.items())
+    return {**facts, **source.facts(schedule)}
+
+
+def derivation(pipeline: Pipeline, window: str) -> str:
+    """Names everything that, beside the states, determines a window's results."""
+    results = {
+        name: [str(each), each.finish.__qualname__, mark(each.finish, ours_by_name=True)] for name, each in pipeline.aggregates.items()
+    }
+    facts = [_NAMING, pipeline.windows[window].identity, pipeline.marks_by, pipeline.on_gap, results, pipeline.keep_states]
+    facts += [list(pipeline.derive.items())] if pipeline.derive else []  # in order: a column may read those before it
+    facts += [{"idle_after": pipeline.marking.idle_us}] if pipeline.idle_after is not None else []
+    return sha256(json.dumps(facts).encode()).hexdigest()[:12]

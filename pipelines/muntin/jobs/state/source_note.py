@@ -1,0 +1,79 @@
+"""A note beside a state: the columns of the source as the files had them so far, so that a run can say what is other in new files."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from muntin.definition.amounts import many
+from muntin.files.paths import path_of
+from muntin.sources.common_types import common_type
+from muntin.sources.reading.sql_types import stored_type
+from muntin.store.disk import write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from muntin.definition.several_sources import Member
+
+NAME = "columns.json"
+Columns = dict[str, str]  # name -> SQL type, in the order of a file
+
+
+def noted(state: str, member: Member | None = None) -> Columns:
+    """Name -> SQL type of a source's columns; {} where nobody noted them, as before a first run. `member`: its place among several."""
+    try:
+        return dict(json.loads(path_of(state, _name(member)).read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return {}
+
+
+def note(state: str, columns: Columns, member: Member | None = None) -> None:
+    """Note the columns in the folder of a state, unless they are noted already.
+
+    Raises:
+        StateError: the disk refuses.
+    """
+    if columns and [*noted(state, member).items()] != [*columns.items()]:
+        write_whole(path_of(state, _name(member)), (json.dumps(columns, indent=2) + "\n").encode())
+
+
+def _name(member: Member | None) -> str:
+    return NAME if member is None else f"columns_of_{member.name}.json"
+
+
+def taken_in(known: Columns, here: Columns, path: str, *, ordered: bool = True) -> tuple[Columns, list[str]]:
+    """The columns with those of one more file, and what is other in it, a sentence each. `ordered`: whether files have an order of columns.
+
+    >>> taken_in({"x": "INTEGER"}, {"x": "BIGINT", "y": "DATE"}, "b.parquet")
+    ({'x': 'BIGINT', 'y': 'DATE'}, ['x is BIGINT in b.parquet and was INTEGER: BIGINT holds both', 'y DATE is a new column in b.parquet'])
+    """
+    if not known:
+        return dict(here), []
+    found, told = dict(known), []
+    for name, kind in here.items():
+        before = known.get(name)
+        if before is None:
+            told.append(f"{name} {kind} is a new column in {path}")
+            found[name] = kind
+        elif before != kind and (wide := common_type(stored_type(before), stored_type(kind)) or kind) not in (before, stored_type(before)):
+            told.append(f"{name} is {kind} in {path} and was {before}" + (f": {wide} holds both" if _holds_both(before, kind) else ""))
+            found[name] = wide
+    common = [name for name in known if name in here]
+    if ordered and common != [name for name in here if name in known]:
+        told.append(f"the columns of {path} are in another order: {', '.join(here)}")
+        found = {name: found[name] for name in (*here, *(name for name in found if name not in here))}
+    return found, told
+
+
+def _holds_both(one: str, other: str) -> bool:
+    return common_type(stored_type(one), stored_type(other)) is not None
+
+
+def lacks(found: Iterable[Mapping[str, Sequence[str]]]) -> list[str]:
+    """Which columns some files lack, a sentence each. `found`: column -> paths of the files without it."""
+    paths: dict[str, list[str]] = {}
+    for each in found:
+        for name, without in each.items():
+            paths.setdefault(name, []).extend(without)
+    return [f"{name} is null in {many(len({*without}), 'file')} without it, as {without[0]}" for name, without in paths.items()]

@@ -1,0 +1,51 @@
+"""Which sets of frames have tiers: those of long windows of one size, if all fields give the same bits in any order and groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from muntin.definition.durations import spell
+from muntin.timeline.tiers import Scale
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pyarrow as pa
+
+    from muntin.definition.frame_sets import FrameSet
+    from muntin.definition.kinds import Even
+    from muntin.jobs.state.bound import Bound
+
+BASE = 16
+"""So many tiles of a level make a tile of the next."""
+LONG = 4
+"""A window is long from so many tiles of level 1 on."""
+MOST = 50_000
+"""Windows of more tiles of level 1 have no tiers: a run looks at the names of all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tiered:
+    """A set of frames with tiers: how long the tiles are, and the grids of its long windows by name."""
+
+    frames: FrameSet
+    scale: Scale
+    long: Mapping[str, Even]
+
+    @property
+    def table(self) -> str:
+        """The table of its tiers, below the pipeline's state folder."""
+        return f"tiers/{spell(self.frames.width_us)}_by_{self.scale.base}"
+
+
+def tiered(bound: Bound, frames: FrameSet, schema: pa.Schema | None) -> Tiered | None:
+    """The tiers of a set of frames; None if it has none. `schema`: of the table of its states."""
+    scale = Scale(frames.width_us, BASE)
+    grids = {name: bound.windows[name].even for name in frames.windows}
+    long = {name: even for name, even in grids.items() if even and LONG <= even.size_us / scale.span_us(1) <= MOST}
+    if frames.by_arrival or not long or schema is None:
+        return None
+    names = {column for field in bound.fields for column in field.columns}
+    exact = names <= set(schema.names) and all(field.regroups(schema) for field in bound.fields)
+    return Tiered(frames, scale, long) if exact else None

@@ -1,0 +1,1 @@
+"""Tiles: states combined over longer times, which long windows read in place of frames."""

@@ -1,0 +1,156 @@
+"""New tiles of tiers beside those of the table: made of states, or of the tiles one level below; then committed together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from muntin.errors import StateError
+from muntin.files.paths import path_of
+from muntin.jobs.tiles.rows_of_tiles import rows_of_tiles, schema_of_tiles, states_in
+from muntin.states.columns import FRAME
+from muntin.states.sorted import instants
+from muntin.store.contents import problem_of
+from muntin.store.parquet import read_parquet
+from muntin.store.paths import parse_states_path
+from muntin.store.store import Change, Snapshot
+from muntin.store.tier_files import file_of_rows, files_of_rows, index_file, tiles_of
+from muntin.timeline.tiers import NO_TILES, Tiles, joined_stretches, names, newest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from muntin.jobs.state.bound import Bound
+    from muntin.jobs.state.tiered import Tiered
+    from muntin.store.store import File
+    from muntin.store.tier_files import Place
+    from muntin.timeline.batches import Batches
+
+
+@dataclass(slots=True)
+class NewTiles:
+    """Tiles that wait for their commit.
+
+    Attributes:
+        bound, found, states, batches: the pipeline, its tiers, the table of states, and the batches that tiles are made of.
+        base: the table of tiers.
+        files: place -> file of the table.
+        kept: the tiles of the table that stay: at first all that are made of these batches.
+        made: the new tiles.
+        tables: place -> the rows of its new file.
+    """
+
+    bound: Bound
+    found: Tiered
+    states: Snapshot
+    batches: Batches
+    base: Snapshot = field(init=False)
+    files: Mapping[Place, File] = field(init=False)
+    kept: Tiles = field(init=False)
+    made: Tiles = NO_TILES
+    tables: dict[Place, pa.Table] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.base = self.bound.store.snapshot(self.found.table)
+        self.files = files_of_rows(self.base.files)
+        known = tiles_of(self.folder, self.base.files).valid(self.found.scale, self.batches)
+        whole = {place for place, file in self.files.items() if path_of(self.folder, file.path).exists()}
+        self.kept = known.take(np.array([place in whole for place in self._places(known)], np.bool_))
+
+    @property
+    def folder(self) -> str:
+        """Of the table of tiers."""
+        return f"{self.bound.folder}/{self.found.table}"
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of tiles."""
+        return schema_of_tiles(self.states.schema or pa.schema([]))
+
+    def make_from_states(self, asked: Tiles, most: int) -> None:
+        """Make tiles of level 0 and 1, the newest first, from files of about so many states.
+
+        Raises:
+            StateError: a file is gone or damaged.
+        """
+        if not len(asked):
+            return
+        paths = [(parse_states_path(file.path), file.rows) for file in self.states.files]
+        spans = [(path.low_us, path.high_us, rows) for path, rows in paths if path.low_us is not None and path.high_us is not None]
+        low, high, rows = np.array(spans, np.int64).reshape(-1, 3).T
+        chosen = newest(self.found.scale, asked, low, high, rows, most)
+        of_batches = (int(self.batches.start_us[0]), int(self.batches.start_us[-1]))
+        within = joined_stretches(self.found.scale, chosen)
+        states = states_in(f"{self.bound.folder}/{self.found.frames.table}", self.states, within, of_batches)
+        for level in (0, 1):
+            self._make(chosen.at(level), states)
+
+    def make_from_tiles(self, asked: Tiles) -> None:
+        """Make tiles of a higher level: those whose parts are all made. A tile with a part that is not usable is not usable."""
+        scale, present = self.found.scale, Tiles.joined([self.kept, self.made])
+        for at in range(len(asked)):
+            tile = asked.take(np.array([at]))
+            level, number = int(tile.level[0]), int(tile.number[0])
+            numbers = np.arange(number * scale.base, (number + 1) * scale.base)
+            numbers = numbers[names(scale, level - 1, numbers, self.batches) != 0]
+            parts = present.at(level - 1)
+            parts = parts.take(np.isin(parts.number, numbers))
+            if len(parts) == len(numbers):
+                self._make(tile, self._rows((level - 1, number * scale.span_us(level))), possible=bool(parts.usable.all()))
+
+    def _make(self, tiles: Tiles, states: pa.Table, *, possible: bool = True) -> None:
+        """Make some tiles of one level, and put their rows to those of their places."""
+        if not len(tiles):
+            return
+        tiles = tiles.take(np.argsort(tiles.number))
+        level, scale = int(tiles.level[0]), self.found.scale
+        if not possible:
+            states = states.slice(0, 0)
+        found = rows_of_tiles(self.bound, states, self.schema, tiles.number, scale.span_us(level))
+        made = Tiles(tiles.level, tiles.number, tiles.name, found.usable & possible)
+        above = instants(found.rows[FRAME]) // scale.span_us(level + 1) * scale.span_us(level + 1)
+        for place in {*self._places(made)}:  # a tile may have no rows: then too, its file says so
+            new = found.rows.filter(pa.array(above == place[1]))
+            self.tables[place] = pa.concat_tables([self._rows(place), new])
+        self.made = Tiles.joined([self.made, made])
+
+    def _rows(self, place: Place) -> pa.Table:
+        """The rows of a place: of its new file, or those of the table that stay.
+
+        Raises:
+            StateError: the file is damaged; it is removed, so that it is made again.
+        """
+        if place in self.tables or place not in self.files:
+            return self.tables.get(place, self.schema.empty_table())
+        path = path_of(self.folder, self.files[place].path)
+        if problem := problem_of(path):
+            path.unlink(missing_ok=True)
+            raise StateError(f"{path} {problem}")
+        rows = read_parquet(str(path)).cast(self.schema)
+        kept = self.kept.at(place[0]).number * self.found.scale.span_us(place[0])
+        return rows.filter(pa.array(np.isin(instants(rows[FRAME]), kept)))
+
+    def _places(self, tiles: Tiles) -> list[Place]:
+        """The place of each tile."""
+        scale, above = self.found.scale, tiles.number // self.found.scale.base
+        return [(level, number * scale.span_us(level + 1)) for level, number in zip(tiles.level.tolist(), above.tolist(), strict=True)]
+
+    def commit(self) -> None:
+        """Write the files, and commit them with the file that tells of all tiles. Files whose tiles are gone leave the table.
+
+        Raises:
+            ConflictError: another run made tiers meanwhile.
+            StateError: no space, or no permission.
+        """
+        tiles = Tiles.joined([self.kept, self.made])
+        places = {*self._places(tiles)}
+        files = {place: file for place, file in self.files.items() if place in places}
+        files |= {place: file_of_rows(rows, self.folder, place, self.bound.pipeline.keys) for place, rows in self.tables.items()}
+        have = {file.path: file for file in (*files.values(), index_file(tiles, self.folder, self.schema))}
+        had = {file.path: file for file in self.base.files}
+        adds, removes = ([one[path] for path in one.keys() - other.keys()] for one, other in ((have, had), (had, have)))
+        whole = len(removes) == len(self.base.files)
+        self.bound.store.commit(self.found.table, self.base, Change(self.schema, adds, removes, [], whole=whole))

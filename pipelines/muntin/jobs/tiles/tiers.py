@@ -1,0 +1,83 @@
+"""Making tiers: the tiles that the next windows may read; see `timeline.tiers`.
+
+Tiers are a cache. A run that commits meanwhile comes first, and whatever goes wrong here is no error: windows read states instead.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from muntin.definition.instants import BEFORE_ALL
+from muntin.errors import StateError
+from muntin.jobs.published.pending import accumulated
+from muntin.jobs.published.window_tables import published
+from muntin.jobs.state.tiered import Tiered, tiered
+from muntin.jobs.tiles.new_tiles import NewTiles
+from muntin.timeline.closing import closing, watermarks
+from muntin.timeline.history import history
+from muntin.timeline.tiers import due
+
+if TYPE_CHECKING:
+    from muntin.definition.kinds import Even
+    from muntin.jobs.state.bound import Bound
+    from muntin.store.store import Snapshot
+    from muntin.timeline.batches import Batches
+    from muntin.timeline.tiers import Tiles
+
+MOST_ROWS = 1_000_000
+"""Files with so many states are read at the end of a run, and those of a tile at least."""
+_log = logging.getLogger("muntin")
+
+
+def make_tiers(bound: Bound, *, most: int = MOST_ROWS) -> bool:
+    """Make tiles that are missing, and remove those that no window reaches any more; whether there was something to do.
+
+    `most`: files with so many states are read, and those of a tile at least. Call it until it says False to make all tiles.
+    """
+    made = False
+    for frames in bound.frame_sets:
+        states = bound.store.snapshot(frames.table)
+        if found := tiered(bound, frames, states.schema):
+            try:
+                made |= _advanced(bound, found, states, most)
+            except (StateError, OSError, pa.ArrowInvalid) as wrong:
+                _log.warning("%s: not made (%s); a later run does that", found.table, wrong)
+    return made
+
+
+def _advanced(bound: Bound, found: Tiered, states: Snapshot, most: int) -> bool:
+    """Make tiles of one set of frames; whether some were missing."""
+    batches, floors = _published(bound, found, states)
+    if not len(batches) or min(floor for _, floor in floors) == BEFORE_ALL:
+        return False
+    wanted, new = _from_states(due(found.scale, floors, batches), found, batches), NewTiles(bound, found, states, batches)
+    missing = wanted.take(~wanted.among(new.kept))
+    if not len(missing):
+        return False
+    new.kept = new.kept.take(new.kept.among(wanted))
+    new.make_from_states(missing.take(missing.level <= 1), most)
+    for level in range(2, int(missing.level.max()) + 1):
+        new.make_from_tiles(missing.at(level))
+    new.commit()
+    return True
+
+
+def _from_states(tiles: Tiles, found: Tiered, batches: Batches) -> Tiles:
+    """The tiles all of whose states are there."""
+    gone_to = int(batches.high_us[batches.expired].max(initial=BEFORE_ALL))
+    spans = np.array([found.scale.span_us(level) for level in tiles.level.tolist()], np.int64)
+    return tiles.take(tiles.number * spans > gone_to)
+
+
+def _published(bound: Bound, found: Tiered, states: Snapshot) -> tuple[Batches, list[tuple[Even, int]]]:
+    """The batches that windows were published from; the grids of long windows, and the instants up to which these are closed."""
+    starts, pipeline = published(bound.store, next(iter(found.long))).starts, bound.pipeline
+    batches = accumulated(bound, found.frames.table, states)
+    past = history(batches, starts, starts[:0], pipeline.intervals, fill=pipeline.on_gap == "empty").batches
+    past = past.take(past.start_us <= starts.max(initial=BEFORE_ALL))
+    marks = watermarks(past, pipeline.marking)
+    return past, [(even, int(closing(bound.windows[name], marks).floor[-1])) for name, even in found.long.items()]

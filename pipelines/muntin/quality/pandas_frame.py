@@ -1,0 +1,83 @@
+"""The staged files as a pandas frame in this process."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from muntin.errors import StateError
+from muntin.files.readable import readable
+from muntin.quality.column_limits import check_columns
+from muntin.quality.pandas_columns import as_pandas
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    import pandas as pd
+
+    from muntin.quality.suite import Suite
+
+
+@dataclass(frozen=True)
+class PandasFrame:
+    """A table of Arrow, of which Great Expectations gets the columns that a suite is about. The number of a row is its place, from 0."""
+
+    table: pa.Table
+    asked: tuple[str, ...]
+    numbered_by: ClassVar[Mapping[str, object]] = {}  # the index of the frame
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self.table.column_names)
+
+    def batch(self, context: Any, *, numbered: bool) -> Any:  # noqa: ANN401, ARG002 - of Great Expectations; the index is always there
+        asset = context.data_sources.add_pandas("staged").add_dataframe_asset("windows")
+        return asset.add_batch_definition_whole_dataframe("whole").get_batch({"dataframe": self._frame})
+
+    def rows(self, numbers: Collection[int]) -> Mapping[int, Mapping[str, object]]:
+        listed = sorted(numbers)
+        return dict(zip(listed, self.table.take(pa.array(listed, pa.int64())).to_pylist(), strict=True))
+
+    @cached_property
+    def _frame(self) -> pd.DataFrame:
+        import pandas as pd
+
+        columns = {name: as_pandas(self.table[name]) for name in self.asked}
+        return pd.DataFrame(columns, index=pd.RangeIndex(len(self.table)), columns=[*columns])
+
+
+@contextmanager
+def pandas_frame(suite: Suite, files: Sequence[str]) -> Iterator[PandasFrame]:
+    """The frame of the files for this suite, for as long as the block lasts.
+
+    Raises:
+        StateError: a file cannot be read, or the files differ in their columns.
+        SuiteError: Spark alone judges an expectation of the suite.
+    """
+    table = _read(files)
+    check_columns(suite, table)
+    yield PandasFrame(table, _asked(suite, table.column_names))
+
+
+def _read(files: Sequence[str]) -> pa.Table:
+    try:
+        tables = [pq.ParquetFile(readable(file)).read().replace_schema_metadata() for file in files]
+        table = pa.concat_tables(tables) if tables else pa.table({})
+        table.validate(full=True)  # a text may be no UTF-8, which neither Python nor a report can show
+    except (pa.ArrowException, OSError) as error:
+        raise StateError(f"the staged Parquet files cannot be read: {error}") from error
+    return table
+
+
+def _asked(suite: Suite, columns: Sequence[str]) -> tuple[str, ...]:
+    """The columns that the suite is about, in order: all of them if it is about the columns of the table."""
+    if any(expectation.lists_columns for expectation in suite.expectations):
+        return tuple(columns)
+    named = {name for expectation in suite.expectations for name in expectation.columns}
+    named |= {expectation.condition["column"]["name"] for expectation in suite.expectations if expectation.condition}
+    return tuple(name for name in columns if name in named)

@@ -1,0 +1,86 @@
+"""What is wrong with a file as a whole: what was found, and what was expected."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import duckdb
+import pyarrow as pa
+
+from muntin.errors import SourceError
+from muntin.files.paths import path_of
+from muntin.sources.reading.cut_csv import cut_csv
+from muntin.sources.reading.cut_rows import LONGEST, content
+from muntin.sources.reading.scan import literal
+from muntin.sources.sessions.duckdb_session import said
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from muntin.files.paths import AnyPath
+    from muntin.sources import Source
+
+_EXPECTED = {"parquet": "a Parquet file", "csv": "a CSV file", "json": "a file of JSON lines"}
+_FRAME = b"PAR1"  # begins and ends a Parquet file
+
+
+def file_problem(session: duckdb.DuckDBPyConnection, source: Source, path: str) -> str:
+    """What is wrong with a file, as a sentence without its path; "" if it can be read, rows aside.
+
+    Args:
+        session: of DuckDB; it may read files.
+        source: says how the file is written.
+        path: of the file.
+    """
+    found = _found(session, source, path_of(path))
+    return f"{found}; {_EXPECTED[source.format]} was expected" if found else ""
+
+
+def check_not_empty(source: Source, paths: Iterable[str]) -> None:
+    """Refuse CSV files of 0 bytes, which DuckDB reads as files without rows. An empty file of JSON lines is one.
+
+    Raises:
+        SourceError: names the first of them.
+    """
+    for path in paths if source.format == "csv" else ():
+        with suppress(FileNotFoundError):  # which reading tells
+            if not path_of(path).stat().st_size:
+                raise SourceError(f"{path} is empty (0 bytes)")
+
+
+def _found(session: duckdb.DuckDBPyConnection, source: Source, path: AnyPath) -> str:
+    if path.is_dir():
+        return "is a folder"
+    if not path.stat().st_size:
+        return "is empty (0 bytes)" if source.format != "json" else ""
+    return _of_parquet(session, path) if source.format == "parquet" else _of_text(source, path)
+
+
+def _of_parquet(session: duckdb.DuckDBPyConnection, path: AnyPath) -> str:
+    with path.open("rb") as file:
+        first, size = file.read(len(_FRAME)), path.stat().st_size
+        file.seek(max(0, size - len(_FRAME)))
+        last = file.read()
+    if first != _FRAME:
+        return f"begins with {first!r}"
+    if last != _FRAME:
+        return f"is cut off after {size:,} bytes"
+    try:
+        session.execute(f"SELECT max(hash(COLUMNS(*))) FROM read_parquet({literal(str(path))}, hive_partitioning = false)").fetchall()
+    except duckdb.Error as wrong:
+        return f"is damaged ({said(wrong)})"
+    return ""
+
+
+def _of_text(source: Source, path: AnyPath) -> str:
+    try:
+        data = content(str(path), source.dialect.encoding)
+    except UnicodeError as wrong:
+        return f"is no {source.dialect.encoding} ({wrong.reason if isinstance(wrong, UnicodeDecodeError) else wrong})"
+    except (OSError, pa.ArrowException) as wrong:
+        return f"is cut off or damaged ({wrong})"
+    headless = source.format == "csv" and bool(data) and cut_csv(data[:LONGEST], source.separator, source.dialect) is None
+    if headless or (source.format == "csv" and not data):
+        return "has no header that can be read"
+    return ""

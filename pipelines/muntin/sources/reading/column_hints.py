@@ -1,0 +1,73 @@
+"""What to say of a column that is not there: what is there, what looks like it, and how a file may have to be read."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from muntin.definition.spelling import did_you_mean
+from muntin.errors import SourceError
+from muntin.sources.file_source import FileSource
+from muntin.sources.reading.scan import in_every_file, scan
+from muntin.sources.sessions.duckdb_session import described
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from muntin.sources import Source
+
+_DELIMITERS = ";\t|,"
+_MAGIC = {"PAR1": 'Parquet does: say format="parquet"', "PK\x03\x04": "an Excel file or an archive does: save it as CSV"}
+_VALUE = re.compile(r"[-+\d].*|")
+
+
+def no_column(what: str, name: str, columns: Collection[str], source: Source) -> str:
+    """The text of an error: `what` names a column that is none of the source's columns."""
+    names = [each for each in columns if not each.startswith("muntin_")]
+    for magic, mend in _MAGIC.items() if source.format == "csv" else ():
+        if names and names[0].startswith(magic):
+            return f"{what}: no column {name!r}; the file begins as {mend}"
+    return f"{what}: no column {name!r}; there are {', '.join(names)}{did_you_mean(name, names) or _of_csv(names, source)}"
+
+
+def _of_csv(names: Sequence[str], source: Source) -> str:
+    """How a CSV file may have to be read, by its first line."""
+    if source.format != "csv" or source.dialect.header:
+        return ""
+    other = [each for each in _DELIMITERS if each != source.separator and len(names) == 1 and each in names[0]]
+    if other:
+        return f"; say delimiter={other[0]!r}"
+    values = sum(bool(_VALUE.fullmatch(name)) for name in names)
+    return '; if the first line is a row and has no names, say header=["...", ...] with a name for each column' if values else ""
+
+
+def check_named(source: Source, columns: Collection[str]) -> None:
+    """See that columns are there by which rows are ordered and told apart; DuckDB takes capitals and small letters alike.
+
+    Raises:
+        SourceError: names the first that is not.
+    """
+    known = {name.lower() for name in columns}
+    for what, names in (("arrival_order", [source.arrival_order] if source.arrival_order else []), ("dedupe", source.dedupe)):
+        for name in names:
+            if name.lower() not in known and not (what == "arrival_order" and name == source.arrival_time):
+                raise SourceError(no_column(what, name, columns, source))
+
+
+def lacks_types(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str]) -> SourceError | None:
+    """The error of a file that lacks a column to which the definition gives a type; None: each file has them."""
+    if not isinstance(source, FileSource):
+        return None
+    plain = replace(source, types={}, columns={}, hive={}, time_format=None)
+    for path in paths:
+        with suppress(duckdb.Error):
+            there = described(session, f"FROM {scan(plain, [path])}")
+            known = {name.lower() for name in there}
+            if lacking := [name for name in in_every_file(source) if name.lower() not in known]:
+                what = "event_time" if lacking[0] == source.event_time else "types"
+                return SourceError(f"{path}: {no_column(what, lacking[0], there, source)}")
+    return None

@@ -1,0 +1,131 @@
+"""A CSV file cut into its rows, by the rules that DuckDB reads it by.
+
+A cell that begins with a quote ends at the next single quote, and line ends inside are its own. Where no such quote comes, or text
+stands behind it, the row ends with its line, so that a stray quote costs one line and not the rest of the file.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from muntin.definition.amounts import many
+from muntin.sources.dialect import USUAL, Dialect
+from muntin.sources.reading.cut_rows import LONGEST, MARK, Cut, is_text, not_text
+
+_OPEN = "a quote opens, and none closes it"
+_BEHIND = "text stands behind a closing quote"
+_RETURN = "a carriage return stands alone outside of quotes"
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A row: where it ends, without its line end; where the next begins; its number of cells; what is wrong with it."""
+
+    end: int
+    next: int
+    cells: int
+    fault: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Marks:
+    """What a row is cut by. `quote`: a line end where nothing is quoted; no row has one inside. `ends`: what ends a cell."""
+
+    delimiter: bytes
+    quote: bytes
+    ends: re.Pattern[bytes]
+
+
+def cut_csv(data: bytes, delimiter: str, how: Dialect = USUAL) -> Cut | None:
+    """The rows of a CSV file; None if its header cannot be read. Empty lines are none, unless there is a single column.
+
+    Args:
+        data: the file's bytes, in UTF-8.
+        delimiter: what stands between its values.
+        how: how it is written.
+    """
+    data = data if b"\n" in data else data.replace(b"\r", b"\n")
+    marks = _Marks(delimiter.encode(), how.quote.encode() or b"\n", re.compile(b"[" + re.escape(delimiter.encode()) + b"\n]"))
+    at, plain = len(MARK) if data.startswith(MARK) else 0, is_text(data)
+    head = _Row(at, at, len(how.header)) if how.header else _row(data, at, marks)
+    if head.fault or not_text(data[at : head.end]):
+        return None
+    cut = Cut(data, b"" if how.header else data[at : head.end] + b"\n")
+    line = 1 + data.count(b"\n", at, head.next)
+    at = head.next
+    usual = _usual(marks, head.cells)
+    while at < len(data):
+        row = _usual_row(data, at, usual, head.cells) or _row(data, at, marks)
+        end = row.end - (row.cells == head.cells + 1 and row.end > at and data[row.end - 1 : row.end] == marks.delimiter)
+        if end > at or head.cells == 1:
+            fault = row.fault or _miscounted(row.cells - (end < row.end), head.cells)
+            cut.add(at, end, line, fault or ("" if plain else not_text(data[at:end])))
+        line += data.count(b"\n", at, row.next)
+        at = row.next
+    return cut
+
+
+def _usual(marks: _Marks, cells: int) -> re.Pattern[bytes]:
+    """What fits a row with so many cells that lies in one line and has no quote inside of a value."""
+    mark, quote = re.escape(marks.delimiter), re.escape(marks.quote)
+    quoted = b"" if marks.quote == b"\n" else quote + b"[^\\r\\n" + quote + b"]*" + quote + b"|"
+    cell = b"(?:" + quoted + b"[^\\r\\n" + mark + quote + b"]*)"
+    return re.compile(cell + b"(?:" + mark + cell + b"){" + str(cells - 1).encode() + b"}\\r?\\n")
+
+
+def _usual_row(data: bytes, at: int, usual: re.Pattern[bytes], cells: int) -> _Row | None:
+    """Faster than `_row`, which can do any row."""
+    found = usual.match(data, at)
+    return _Row(_without_return(data, at, found.end() - 1), found.end(), cells) if found else None
+
+
+def _miscounted(found: int, wanted: int) -> str:
+    return "" if found == wanted else f"{many(found, 'cell')} instead of {wanted}"
+
+
+def _row(data: bytes, at: int, marks: _Marks) -> _Row:
+    """The row that begins at a byte."""
+    mark, quote, ends = marks.delimiter, marks.quote, marks.ends
+    stop = data.find(b"\n", at)
+    stop = len(data) if stop < 0 else stop
+    if data.find(quote, at, stop) < 0:
+        return _plain_row(data, at, stop, mark)
+    first, begin, cells, fault = stop, at, 1, ""
+    while True:
+        if data[at : at + 1] == quote:
+            at = _closing(data, at + 1, quote)
+            if at < 0:
+                return _Row(_without_return(data, begin, first), first + 1, cells, _OPEN)
+            if data[at : at + 1] not in (mark, b"\n", b"") and data[at : at + 2] != b"\r\n":
+                return _Row(_without_return(data, begin, first), first + 1, cells, _BEHIND)
+        found, cell = ends.search(data, at), at
+        at = found.start() if found else len(data)
+        fault = fault or _alone(data, cell, at if data[at : at + 1] == mark else _without_return(data, cell, at))
+        if data[at : at + 1] != mark:
+            return _Row(_without_return(data, begin, at), at + 1, cells, fault)
+        at, cells = at + 1, cells + 1
+
+
+def _plain_row(data: bytes, at: int, stop: int, mark: bytes) -> _Row:
+    """A row without quotes."""
+    end = _without_return(data, at, stop)
+    return _Row(end, stop + 1, data.count(mark, at, stop) + 1, _alone(data, at, end))
+
+
+def _alone(data: bytes, begin: int, end: int) -> str:
+    return _RETURN if data.find(b"\r", begin, end) >= 0 else ""
+
+
+def _closing(data: bytes, at: int, quote: bytes) -> int:
+    """The byte behind the quote that closes a cell; -1 if none does, or a row would be longer than DuckDB reads."""
+    farthest = at + LONGEST
+    while (at := data.find(quote, at, farthest)) >= 0:
+        if data[at + 1 : at + 2] != quote:
+            return at + 1
+        at += 2
+    return -1
+
+
+def _without_return(data: bytes, begin: int, end: int) -> int:
+    return end - (end > begin and data[end - 1 : end] == b"\r")

@@ -1,0 +1,68 @@
+"""A file of JSON lines cut into its rows."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from muntin.sources.reading.cut_rows import MARK, Cut, is_text, not_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import duckdb
+
+_LINES = "muntin_lines"
+_FAULTS = f"""
+SELECT number, CASE WHEN NOT json_valid(text) THEN 'no valid JSON'
+WHEN json_type(text) <> 'OBJECT' THEN 'a JSON value that is no object' END AS fault
+FROM {_LINES} WHERE fault IS NOT NULL
+"""
+
+
+class _NameTwiceError(Exception):
+    """An object has two values of one name."""
+
+
+def cut_json(session: duckdb.DuckDBPyConnection, data: bytes) -> Cut:
+    """The rows of a file of JSON lines. DuckDB itself says whether a line is JSON. Empty lines are none."""
+    cut, at, line, plain = Cut(data), len(MARK) if data.startswith(MARK) else 0, 1, is_text(data)
+    while at < len(data):
+        stop = data.find(b"\n", at)
+        stop = len(data) if stop < 0 else stop
+        text = data[at:stop]
+        if text.strip():
+            cut.add(at, at + len(text.rstrip(b"\r")), line, "" if plain else not_text(text))
+        at, line = stop + 1, line + 1
+    cut.faults.update(_not_objects(session, cut))
+    return cut
+
+
+def _not_objects(session: duckdb.DuckDBPyConnection, cut: Cut) -> dict[int, str]:
+    """Number of a line -> why it is no object."""
+    rows = [row for row in range(len(cut)) if row not in cut.faults]
+    texts = [cut.text(row) for row in rows]
+    session.register(_LINES, pa.table({"number": pa.array(rows, pa.int64()), "text": pa.array(texts, pa.string())}))
+    try:
+        found = dict(session.execute(_FAULTS).fetchall())
+    finally:
+        session.unregister(_LINES)
+    twice = (row for row, text in zip(rows, texts, strict=True) if row not in found and _has_name_twice(text))
+    return found | dict.fromkeys(twice, "a name stands twice in an object")
+
+
+def _has_name_twice(text: str) -> bool:
+    try:
+        with suppress(ValueError, RecursionError):  # what DuckDB takes and Python does not
+            json.loads(text, object_pairs_hook=_distinct)
+    except _NameTwiceError:
+        return True
+    return False
+
+
+def _distinct(pairs: Sequence[tuple[str, Any]]) -> None:
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise _NameTwiceError

@@ -1,0 +1,57 @@
+"""What the footers of Parquet files tell of rows before these are read: how many there are, and between which times they lie."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from muntin.sources.reading.row_times import event_time
+from muntin.sources.reading.scan import literal, quoted
+from muntin.states.columns import EVENT_TIME
+from muntin.states.rows_in_slots import Extent
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import duckdb
+
+    from muntin.sources import Source
+    from muntin.sources.reading.taken_times import Taken
+
+
+def told_extent(
+    session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], columns: Mapping[str, str], times: Taken, rows: range | None
+) -> Extent | None:
+    """What footers tell of the rows of a split; None where they do not tell the times, or tell of times that are not taken.
+
+    A writer may be wrong of the times, and local ones do not rise where clocks are set back: whoever relies on them looks at the rows, too.
+
+    Args:
+        session: of DuckDB.
+        source: says which column is the event time.
+        paths: of Parquet files.
+        columns: name -> SQL type of the columns that there are.
+        times: the times that are taken.
+        rows: of the only path, the numbers of the rows that are asked for, whole row groups; None: all.
+
+    Raises:
+        duckdb.Error: a file cannot be read.
+    """
+    part = "" if rows is None else f"WHERE muntin_before >= {rows.start} AND muntin_before < {rows.stop}"
+    query = f"""
+        WITH found AS (
+            SELECT file_name AS muntin_path, row_group_id AS muntin_group, row_group_num_rows AS muntin_count,
+                [stats_min_value, stats_max_value] AS muntin_ends,
+                sum(row_group_num_rows) OVER (PARTITION BY file_name ORDER BY row_group_id) - row_group_num_rows AS muntin_before
+            FROM parquet_metadata([{", ".join(map(literal, paths))}])
+            WHERE path_in_schema = {literal(source.event_time)} AND type <> 'BYTE_ARRAY'
+        ), ends AS (
+            SELECT muntin_path, muntin_group, muntin_count,
+                TRY_CAST(unnest(muntin_ends) AS {columns[source.event_time]}) AS {quoted(source.event_time)}
+            FROM found {part}
+        )
+        SELECT count(DISTINCT muntin_path), count(DISTINCT (muntin_path, muntin_group)), count(*), count(*) FILTER ({times.condition}),
+            (sum(muntin_count) // 2)::BIGINT, min({EVENT_TIME}), max({EVENT_TIME})
+        FROM (SELECT *, {event_time(source, columns)} AS {EVENT_TIME} FROM ends)
+    """
+    files, groups, ends, taken, *told = session.execute(query).fetchall()[0]
+    return Extent(*told) if files == len(paths) and ends == taken == 2 * groups else None

@@ -1,0 +1,170 @@
+"""The SQL that lifts accepted rows into one partial state per key and frame."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from muntin.sources.reading.lift_sql import lifts_sql
+from muntin.sources.reading.row_times import is_event_time
+from muntin.sources.reading.scan import quoted
+from muntin.sources.reading.taken_times import EARLIEST
+from muntin.sources.reading.values_once import values_once
+from muntin.states.columns import (
+    ARRIVAL_TIME,
+    EVENT_TIME,
+    FILE_NUMBER,
+    FIRST_EVENT,
+    FRAME,
+    LAST_EVENT,
+    ORDER,
+    ORDINAL,
+    ROW_IN_SPLIT,
+    SOURCE_ROWS,
+)
+from muntin.states.held_once import told
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from muntin.aggregates.aggregate import Field
+    from muntin.definition.frame_sets import FrameSet
+    from muntin.definition.pipeline import Pipeline
+    from muntin.sources.reading.taken_times import Taken
+
+
+def frame_start(frames: FrameSet) -> str:
+    """SQL for the start of the frame that holds a row, before 1970 too: counted from a border before the year 1."""
+    width, (first, *others) = frames.width_us, frames.cuts_us
+    if width == 1:
+        return EVENT_TIME
+    shift = -(EARLIEST // width - 1) * width - first
+    start = f"(({EVENT_TIME} + {shift}) // {width} * {width} - {shift})"
+    if not others:
+        return start
+    later = " ".join(f"WHEN ({EVENT_TIME} + {shift}) % {width} >= {cut - first} THEN {cut - first}" for cut in reversed(others))
+    return f"({start} + CASE {later} ELSE 0 END)"
+
+
+def _key(name: str, kind: str) -> str:
+    """A key as SQL; of floats all zeros are one key, and all NaNs."""
+    column = quoted(name)
+    return f"CASE WHEN isnan({column}) THEN 'nan'::{kind} ELSE {column} + 0 END" if kind in ("FLOAT", "DOUBLE") else column
+
+
+def states(
+    pipeline: Pipeline,
+    fields: Sequence[Field],
+    frames: FrameSet,
+    rows: str,
+    times: Taken,
+    columns: Mapping[str, str],
+    *,
+    also: Sequence[str] = (),
+) -> str:
+    """One row per key and frame: the keys, the frame's start in microseconds, and the fields' columns.
+
+    Of frames by arrival one row per row of the source, and beside its time its place in the split, `ORDINAL`.
+
+    Args:
+        pipeline: its keys and filter.
+        fields: what is kept of the rows.
+        frames: the frame set; says how wide frames are and whether event times are kept.
+        rows: the relation with the source's columns and `EVENT_TIME`.
+        times: rows with other times are refused.
+        columns: name -> SQL type of the source's columns.
+        also: more columns of `rows` that tell states apart.
+    """
+    if frames.by_arrival:
+        rows = f"(SELECT * REPLACE (0::BIGINT AS {ORDER}) FROM {rows})"
+    keys = _keys(pipeline, columns)
+    ends = [f"min({EVENT_TIME}) AS {FIRST_EVENT}", f"max({EVENT_TIME}) AS {LAST_EVENT}"] if frames.event_times else []
+    parts = [f"{lift} AS {quoted(column)}" for each in fields for column, lift in lifts_sql(each).items()]
+    lifts = [f"{lift} AS {quoted(column)}" for column, lift in frames.lifts.items()]
+    each = [f"{frame_start(frames)} AS {FRAME}"]
+    if frames.by_arrival or any(each.is_state for each in fields):
+        each.append(ORDINAL)
+    each += also
+    clock = [f"any_value({column}) AS {column}" for column in _of_arrival(pipeline)] if frames.by_arrival else []
+    chosen = ", ".join([*keys, *each, *ends, *clock, *lifts, *parts])
+    groups = ", ".join(str(at + 1) for at in range(len(keys) + len(each)))
+    return f"SELECT {chosen} FROM {rows} AS {SOURCE_ROWS} WHERE {_condition(pipeline, times)} GROUP BY {groups}"
+
+
+@dataclass(frozen=True, slots=True)
+class RowStates:
+    """States that are rows, as files hold them.
+
+    Attributes:
+        query: SQL for the columns that are held.
+        kinds: column -> SQL type.
+        footer: how the other columns follow from these, as `states.held_once.told` gives it.
+    """
+
+    query: str
+    kinds: Mapping[str, str]
+    footer: Mapping[bytes, bytes]
+
+
+def rows_as_states(
+    pipeline: Pipeline,
+    fields: Sequence[Field],
+    frames: FrameSet,
+    rows: str,
+    times: Taken,
+    columns: Mapping[str, str],
+    types: tuple[Mapping[str, str], Mapping[str, str]],
+    *,
+    also: Sequence[str] = (),
+) -> RowStates | None:
+    """`states` of frames by arrival without groups, each value once, in the order of the rows; None if a lift cannot be told of one row.
+
+    Arguments as for `states`; `types`: column -> the SQL type that `states` has, and the one that is stored.
+    """
+    natural, kinds = types
+    lifts = {**frames.lifts, **{column: lift for each in fields for column, lift in each.lifts.items()}}
+    if not frames.by_arrival or any(each.seal or each.is_state for each in fields):
+        return None
+    of_frame = partial(is_event_time, pipeline.origin.event_time, columns)
+    if (once := values_once(lifts, natural, kinds, of_frame)) is None:
+        return None
+    parts, follows = once
+    rows = f"(SELECT * REPLACE (0::BIGINT AS {ORDER}) FROM {rows})"
+    lone = [f"{frame_start(frames)} AS {FRAME}", ORDINAL, *also, *_of_arrival(pipeline)]
+    chosen = ", ".join([*_keys(pipeline, columns), *lone, *(f"{part} AS {quoted(column)}" for column, part in parts.items())])
+    query = f"SELECT {chosen} FROM {rows} AS {SOURCE_ROWS} WHERE {_condition(pipeline, times)}"
+    return RowStates(query, {column: kind for column, kind in kinds.items() if column in parts or column not in lifts}, told(follows))
+
+
+def _keys(pipeline: Pipeline, columns: Mapping[str, str]) -> list[str]:
+    return [f"{_key(key, columns.get(key, ''))} AS {quoted(key)}" for key in pipeline.keys]
+
+
+def accepted_rows(
+    pipeline: Pipeline, rows: str, times: Taken, columns: Mapping[str, str], chosen: Sequence[str], keys: Mapping[str, str]
+) -> str:
+    """SQL for the accepted rows that are not left out, in order: the keys, and what is chosen of `SOURCE_ROWS`.
+
+    Arguments as for `states`; `keys`: key -> the SQL type that it is cast to.
+    """
+    cast = [f"({_key(key, columns.get(key, ''))})::{kind} AS {quoted(key)}" for key, kind in keys.items()]
+    return f"SELECT {', '.join([*cast, *chosen])} FROM {rows} AS {SOURCE_ROWS} WHERE {_condition(pipeline, times)}"
+
+
+def _of_arrival(pipeline: Pipeline) -> list[str]:
+    """What a state that is a row has of the row's arrival."""
+    told = FILE_NUMBER if pipeline.origin.section else ROW_IN_SPLIT
+    return [*([ARRIVAL_TIME] if pipeline.origin.arrival_time else []), told]
+
+
+def _condition(pipeline: Pipeline, times: Taken) -> str:
+    """SQL for the rows that are accepted and not left out."""
+    return times.condition + (f" AND ({pipeline.where})" if pipeline.where else "")
+
+
+def tally(rows: str, times: Taken, *, also: Sequence[str] = ()) -> str:
+    """How many rows there are, how many are accepted, the largest and the least accepted event time. Arguments as for `states`."""
+    taken = f"FILTER (WHERE {times.condition})"
+    chosen = ", ".join([*also, "count(*)", f"count(*) {taken}", f"max({EVENT_TIME}) {taken}", f"min({EVENT_TIME}) {taken}"])
+    return f"SELECT {chosen} FROM {rows}" + (f" GROUP BY {', '.join(also)}" if also else "")

@@ -1,0 +1,90 @@
+"""The SQL that finds the rows that are not accepted, for the quarantine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from muntin.sources.reading.row_times import event_time
+from muntin.sources.reading.scan import literal, quoted, scan
+from muntin.states.columns import EVENT_TIME, FAULT, FILE_PATH, ROW_BATCH, ROW_IN_SPLIT, WRITTEN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from muntin.sources import Source
+    from muntin.sources.reading.taken_times import Taken
+
+
+def reason(source: Source, times: Taken) -> str:
+    """SQL for why a row that is not accepted was refused."""
+    column = quoted(source.event_time)
+    return (
+        f"CASE WHEN {column} IS NULL THEN 'event time is null' "
+        f"WHEN {EVENT_TIME} IS NULL THEN 'event time cannot be read' "
+        f"{times.reason} END"
+    )
+
+
+def refused(
+    source: Source,
+    paths: Sequence[str],
+    columns: Mapping[str, str],
+    times: Taken,
+    *,
+    read_as: Mapping[str, str] | None = None,
+    only: str | None = None,
+    rows: range | None = None,
+) -> str:
+    """The rows that are not accepted: reason, file, position in the file, event time and the whole row as text, line and column.
+
+    `read_as`, `rows`: as for `scan`. `only`: a condition on the rows of the files; None: all rows count.
+    """
+    names, time = ", ".join(map(quoted, columns)), event_time(source, columns)
+    first = rows.start if rows else 0
+    return " UNION ALL ".join(
+        f"SELECT {reason(source, times)} AS reason, {literal(path)} AS file, {ROW_IN_SPLIT} AS position, "
+        f"{_as_text(source, columns)} FROM (SELECT *, {time} AS {EVENT_TIME} "
+        f"FROM (SELECT {names}, row_number() OVER () - 1 + {first} AS {ROW_IN_SPLIT} FROM {scan(source, [path], read_as, rows=rows)})) "
+        f"WHERE NOT coalesce({times.condition}, false)" + (f" AND ({only})" if only else "")
+        for path in paths
+    )
+
+
+def refused_of_batches(source: Source, rows: str, columns: Mapping[str, str], times: Taken) -> str:
+    """The rows of several splits that are not accepted: `ROW_BATCH`, `ROW_IN_SPLIT`, and what `refused` gives without file and position."""
+    return (
+        f"SELECT {ROW_BATCH}, {ROW_IN_SPLIT}, {reason(source, times)} AS reason, {_as_text(source, columns)} "
+        f"FROM {rows} WHERE NOT coalesce({times.condition}, false) ORDER BY {ROW_BATCH}, {ROW_IN_SPLIT}"
+    )
+
+
+def faulty(source: Source, columns: Mapping[str, str], *, good: str, bad: str, times: Taken) -> str:
+    """The rows of a split that are not accepted or were left out: `FAULT`, `FILE_PATH`, `ROW_IN_SPLIT`, and what `refused` gives.
+
+    Args:
+        source: of the rows.
+        columns: name -> SQL type of its columns.
+        good: the table of the rows that can be computed; those that are not accepted have no `FAULT`.
+        bad: the table of the others.
+        times: those that are accepted.
+    """
+    places, whole = f"{FAULT}, {FILE_PATH}, {ROW_IN_SPLIT}", f"coalesce({WRITTEN}, {whole_row(columns)})"
+    return (
+        f"SELECT {places}, {reason(source, times)} AS reason, {_as_text(source, columns)} FROM {good} "
+        f"WHERE NOT coalesce({times.condition}, false) UNION ALL "
+        f"SELECT {places}, NULL, {_as_text(source, columns, whole)} FROM {bad} ORDER BY {ROW_IN_SPLIT}"
+    )
+
+
+def whole_row(columns: Iterable[str]) -> str:
+    """SQL for a row as JSON."""
+    return "to_json(struct_pack(" + ", ".join(f"{quoted(name)} := {quoted(name)}" for name in columns) + "))::VARCHAR"
+
+
+def _as_text(source: Source, columns: Mapping[str, str], whole: str | None = None) -> str:
+    """The event time and the whole row; and that the event time is wrong with it. Which line it is, the file's text tells."""
+    time = quoted(source.event_time)
+    return (
+        f"{time}::VARCHAR AS event_time, {whole or whole_row(columns)} AS row, NULL::BIGINT AS line, "
+        f'{literal(source.event_time)} AS "column"'
+    )

@@ -1,0 +1,132 @@
+"""The values of rows that states are made of without SQL aggregates: which columns of states can be, and the SQL of the rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from muntin.aggregates.parts.lifts import Narrowed
+from muntin.definition.plain_lifts import EVERY_ROW, Plain
+from muntin.sources.casts import SIGNED
+from muntin.sources.reading.lift import accepted_rows
+from muntin.sources.reading.scan import quoted
+from muntin.states.columns import EVENT_TIME, FIRST_EVENT, LAST_EVENT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from muntin.aggregates.aggregate import Field
+    from muntin.aggregates.parts.lifts import Lift
+    from muntin.definition.frame_sets import FrameSet
+    from muntin.definition.pipeline import Pipeline
+    from muntin.definition.plain_lifts import What
+    from muntin.sources.reading.taken_times import Taken
+
+_FLOATS = ("FLOAT", "DOUBLE")
+_COUNTED = ("BOOLEAN", "UTINYINT", "USMALLINT", "UINTEGER", *SIGNED)  # whose sum DuckDB makes of integers
+_KEYS = (*SIGNED, "VARCHAR", "BOOLEAN", "DATE", "TIMESTAMP WITH TIME ZONE")
+_OF_TIME = ("first", "last", "first_row", "last_row")
+_MOST_KEYS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class RowValue:
+    """A column of states, and the SQL of the value of a row that it is made of."""
+
+    what: What
+    sql: str
+    kind: Literal["BIGINT", "DOUBLE"] = "BIGINT"
+
+    @property
+    def cast(self) -> str:
+        """The value as SQL, an integer of 64 bits or a double; of what is only counted 1 where it is no null."""
+        return f"({self.sql})::{self.kind}" if self.what != "count" else f"(CASE WHEN ({self.sql}) IS NOT NULL THEN 1 END)::BIGINT"
+
+
+def row_values(fields: Sequence[Field], frames: FrameSet) -> dict[str, tuple[What, str]] | None:
+    """Column of a state -> what it is made of, and the SQL of a row's value; None if one cannot be told of values."""
+    lifts = {column: lift for each in fields for column, lift in each.lifts.items()}
+    told = {column: _value(lift) for column, lift in lifts.items()}
+    if frames.by_arrival or frames.lifts or any(each.is_state or each.source for each in fields):
+        return None
+    ends: dict[str, tuple[What, str]] = {FIRST_EVENT: ("least", EVENT_TIME), LAST_EVENT: ("greatest", EVENT_TIME)}
+    found = {column: each for column, each in told.items() if each}
+    return (ends if frames.event_times else {}) | found if len(found) == len(told) else None
+
+
+def _value(lift: Lift) -> tuple[What, str] | None:
+    match lift:
+        case Narrowed(Plain(what="first_row" | "last_row")):
+            return None  # a null of the row, or a row that does not count: one value cannot say which
+        case Narrowed(Plain(of=of, what=what), where):
+            return what, f"CASE WHEN ({where}) THEN ({of}) END"
+        case Plain(of=of, what=what):
+            return what, of
+    return None
+
+
+def typed_values(
+    values: Mapping[str, tuple[What, str]], of_values: Mapping[str, str], natural: Mapping[str, str], kinds: Mapping[str, str]
+) -> dict[str, RowValue] | None:
+    """The values with their types; None if one is of a type that other code takes.
+
+    Args:
+        values: as `row_values` gives them.
+        of_values: SQL of a value -> its SQL type.
+        natural, kinds: column of a state -> the SQL type that DuckDB's aggregate has, and that of the state.
+    """
+    found = {column: _typed(what, sql, of_values[sql], natural[column], kinds[column]) for column, (what, sql) in values.items()}
+    out = {column: each for column, each in found.items() if each}
+    return out if len(out) == len(found) else None
+
+
+def _typed(what: What, sql: str, of: str, natural: str, kind: str) -> RowValue | None:
+    """A value with its type, if its states are as exact as DuckDB's."""
+    match what, natural, kind:
+        case ("count", _, "BIGINT"):
+            return RowValue(what, sql)
+        case ("sum", "HUGEINT", "BIGINT") if of in _COUNTED:
+            return RowValue(what, sql)
+        case ("sum", "DOUBLE", "DOUBLE") if of in _FLOATS:
+            return RowValue(what, sql, "DOUBLE")
+        case ("numbers", "DOUBLE[]", "DOUBLE[]"):
+            return RowValue(what, sql, "DOUBLE")
+        case ("least" | "greatest" | "first" | "last" | "first_row" | "last_row", _, _) if of == natural == kind:
+            return _one_of(what, sql, of)
+    return None
+
+
+def _one_of(what: What, sql: str, of: str) -> RowValue | None:
+    """The value of a row, of those that a state keeps as they are."""
+    if of == "FLOAT" and what in _OF_TIME:
+        return RowValue(what, f"({sql}) + 0::FLOAT", "DOUBLE")  # DuckDB's arg_min and arg_max make 0.0 of a -0.0 that is a FLOAT
+    return RowValue(what, sql, "DOUBLE") if of in _FLOATS else RowValue(what, sql) if of in SIGNED else None
+
+
+def values_of_columns(values: Mapping[str, RowValue]) -> dict[str, str]:
+    """Column of a state -> the SQL of the values that fill it: what is counted shares them with another column where it can.
+
+    >>> values_of_columns({"rows": RowValue("count", "1"), "count_x": RowValue("count", "x"), "sum_x": RowValue("sum", "x")})
+    {'rows': 'muntin_time', 'count_x': '(x)::BIGINT', 'sum_x': '(x)::BIGINT'}
+    """
+    held = {EVERY_ROW: EVENT_TIME, EVENT_TIME: EVENT_TIME} | {each.sql: each.cast for each in values.values() if each.what != "count"}
+    return {column: held.get(each.sql, each.cast) if each.what == "count" else each.cast for column, each in values.items()}
+
+
+def keys_fit(pipeline: Pipeline, kinds: Mapping[str, str]) -> bool:
+    """Whether the keys are few and of types that Arrow can look up."""
+    return len(pipeline.keys) <= _MOST_KEYS and all(kinds[key] in _KEYS for key in pipeline.keys)
+
+
+def values_query(
+    pipeline: Pipeline, rows: str, times: Taken, columns: Mapping[str, str], values: Mapping[str, str], keys: Mapping[str, str]
+) -> str:
+    """SQL for the accepted rows in order: the keys in the types of states, `EVENT_TIME`, and values.
+
+    Args:
+        pipeline, rows, times, columns: as for `states`.
+        values: name -> SQL.
+        keys: key -> SQL type.
+    """
+    chosen = [EVENT_TIME, *(f"{sql} AS {quoted(name)}" for name, sql in values.items())]
+    return accepted_rows(pipeline, rows, times, columns, chosen, keys)

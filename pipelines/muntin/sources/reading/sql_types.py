@@ -1,0 +1,141 @@
+"""Types of states: what SQL gives, what Delta can store, and that every batch has the same."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from muntin.errors import SourceError
+from muntin.sources.casts import SIGNED, widened
+from muntin.sources.common_types import alike, common_type
+from muntin.sources.nested_types import is_nested, members, struct
+from muntin.sources.reading.scan import quoted
+from muntin.sources.sessions.duckdb_session import described
+from muntin.states.stored_types import storable_type
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    import duckdb
+
+# What DuckDB gives -> what every reader of Parquet and Delta understands.
+_STORED = {
+    "HUGEINT": "BIGINT",
+    "UHUGEINT": "BIGINT",
+    "UBIGINT": "DECIMAL(20,0)",
+    "UINTEGER": "BIGINT",
+    "USMALLINT": "INTEGER",
+    "UTINYINT": "SMALLINT",
+    "TIMESTAMP": "TIMESTAMP WITH TIME ZONE",
+    "TIMESTAMP_S": "TIMESTAMP WITH TIME ZONE",
+    "TIMESTAMP_MS": "TIMESTAMP WITH TIME ZONE",
+    "TIMESTAMP_NS": "TIMESTAMP WITH TIME ZONE",
+    "TIME": "VARCHAR",
+    "INTERVAL": "VARCHAR",
+    "UUID": "VARCHAR",
+    "JSON": "VARCHAR",
+    '"NULL"': "INTEGER",
+}
+
+
+def stored_type(kind: str) -> str:
+    """The SQL type a column is stored as.
+
+    >>> stored_type("STRUCT(n UINTEGER, moments TIMESTAMP[])[]")
+    'STRUCT(n BIGINT, moments TIMESTAMP WITH TIME ZONE[])[]'
+    """
+    if kind.endswith("[]"):
+        return f"{stored_type(kind[:-2])}[]"
+    if kind.startswith("STRUCT("):
+        return struct([(name, stored_type(member)) for name, member in members(kind)])
+    return "VARCHAR" if kind.startswith("ENUM") else _STORED.get(kind, kind)
+
+
+NEEDS = {
+    "number": 'a number; cast it, as "x::DOUBLE"',
+    "order": 'values that have an order; ask for a text of them, as "x::VARCHAR", of intervals for seconds, as "epoch(x)"',
+    "list": "a list",
+    "difference": 'a number, a date or an instant; cast it, as "x::DOUBLE"',
+    "condition": "a condition that is true or false",
+}
+_NUMBERS = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(.*\)|\"NULL\"")
+
+
+def meets(kind: str, need: str) -> bool:
+    """Whether a SQL type is what an aggregate needs.
+
+    >>> meets("DECIMAL(9,2)", "number"), meets("VARCHAR", "number"), meets("BIGINT[]", "order")
+    (True, False, False)
+    """
+    number = _NUMBERS.fullmatch(kind) is not None
+    if need == "order":
+        return kind != "INTERVAL" and not is_nested(kind)
+    if need == "list":
+        return kind.endswith("]")
+    if need == "difference":
+        return number or kind == "DATE" or kind.startswith("TIMESTAMP")
+    return number or (need == "condition" and kind == "BOOLEAN")
+
+
+def targets_of(
+    natural: Mapping[str, str], targets: Mapping[str, str], paths: Sequence[str], *, hashed: Collection[str] = ()
+) -> dict[str, str]:
+    """Column -> SQL type to cast to: the one that a batch's states have in the state, or a wider one that holds both.
+
+    Args:
+        natural: column -> SQL type, as the files say.
+        targets: column -> SQL type, as the state says.
+        paths: of the files.
+        hashed: the columns whose fields tell values apart by a hash or a text, which types of another kind do not share.
+
+    Raises:
+        SourceError: no type holds a column as it is in these files and as it is in the state.
+    """
+    out = {}
+    for name, kind in natural.items():
+        known = targets.get(name, stored_type(kind))
+        wide = known if _fits(kind, known) else common_type(stored_type(kind), known)
+        if wide is None or (name in hashed and not alike(stored_type(kind), known)):
+            raise SourceError(
+                f"{', '.join(paths)}: {name} is {kind} here and {known} in earlier batches; "
+                f'cast in the definition, as agg.sum("x::DOUBLE"), or say the column\'s type in sources.files(..., types={{"x": "DOUBLE"}})'
+            )
+        out[name] = wide
+    return out
+
+
+def _fits(kind: str, target: str) -> bool:
+    if kind in (target, '"NULL"') or stored_type(kind) == target:
+        return True
+    if kind.endswith("[]") and target.endswith("[]"):
+        return _fits(kind[:-2], target[:-2])
+    if kind.startswith("STRUCT(") and target.startswith("STRUCT("):
+        here, there = members(kind), dict(members(target))
+        return [name for name, _ in here] == list(there) and all(_fits(member, there[name]) for name, member in here)
+    if kind in SIGNED and target in SIGNED:
+        return SIGNED.index(kind) <= SIGNED.index(target)
+    if kind == "FLOAT":
+        return target == "DOUBLE"
+    return kind in ("HUGEINT", *SIGNED) and (target in ("BIGINT", "DOUBLE") or target.startswith("DECIMAL"))
+
+
+def stored(
+    session: duckdb.DuckDBPyConnection, query: str, kinds: Mapping[str, str] | None = None, natural: Mapping[str, str] | None = None
+) -> pa.Table:
+    """What a query gives, in the types that states are stored with.
+
+    `kinds`: column -> SQL type, where they are settled; `natural`: column -> the SQL type that the query gives, where that may be narrower.
+
+    Raises:
+        duckdb.ConversionException: a value does not go into the wider type as it is.
+    """
+    kinds, natural = kinds or {name: stored_type(kind) for name, kind in described(session, query).items()}, natural or {}
+    chosen = ", ".join(f"{widened(quoted(name), natural.get(name, kind), kind)} AS {quoted(name)}" for name, kind in kinds.items())
+    return storable(session.sql(f"SELECT {chosen} FROM ({query})").to_arrow_table())
+
+
+def storable(table: pa.Table) -> pa.Table:
+    """The table with Arrow types that Delta has: plain strings, timestamps in UTC microseconds."""
+    return table.cast(pa.schema([field.with_type(storable_type(field.type)) for field in table.schema]))

@@ -1,0 +1,113 @@
+"""Which columns of a state that is a row are held, and which follow from them: each value of the row is computed and held once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+from muntin.aggregates.parts.lifts import Narrowed
+from muntin.definition.plain_lifts import EVERY_ROW, Plain
+from muntin.sources.casts import SIGNED
+from muntin.states.columns import FRAME
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from muntin.aggregates.parts.lifts import Lift
+    from muntin.definition.plain_lifts import What
+    from muntin.states.held_once import How
+
+    Follows = dict[str, tuple[How, str] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _OfRow:
+    """What a column is made of: the SQL of the row's value, and the SQL type of the column."""
+
+    what: What
+    value: str
+    kind: str
+
+    @classmethod
+    def of(cls, lift: Lift, natural: str, kind: str) -> Self | None:
+        plain = lift.lift if isinstance(lift, Narrowed) else lift
+        if not isinstance(plain, Plain):
+            return None
+        value = f"CASE WHEN ({lift.where}) THEN {plain.of} END" if isinstance(lift, Narrowed) else plain.of
+        if natural == "FLOAT" and plain.startswith("arg_"):
+            value = f"({value}) + 0::FLOAT"  # DuckDB's arg_min and arg_max make 0.0 of a -0.0 that is a FLOAT
+        return cls(plain.what, value, kind)
+
+    @property
+    def cast(self) -> str:
+        return f"({self.value})::{self.kind}"
+
+    @property
+    def is_instant(self) -> bool:
+        """Whether the column may be an instant in microseconds, as it is."""
+        return self.what == "value" and self.kind == "BIGINT"
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the value in this type is null where the value is null, and nowhere else: JSON has a null of its own."""
+        return self.kind in (*SIGNED, "FLOAT", "DOUBLE") or self.kind.startswith("DECIMAL")
+
+
+def values_once(
+    lifts: Mapping[str, Lift], natural: Mapping[str, str], kinds: Mapping[str, str], of_frame: Callable[[str], bool] = lambda _: False
+) -> tuple[dict[str, str], Follows] | None:
+    """Held column -> the SQL of what a row has in it; and column -> how it follows from a held one, as `states.held_once.told` takes it.
+
+    None if a lift cannot be told of one row.
+
+    >>> lifts = {"rows": Plain("count(*)", "count", "1"), "sum": Plain("sum(x)", "sum", "x"), "max": Plain("max(x)", "greatest", "x")}
+    >>> values_once(lifts, {"rows": "BIGINT", "sum": "HUGEINT", "max": "INTEGER"}, {"rows": "BIGINT", "sum": "BIGINT", "max": "INTEGER"})
+    ({'max': '(x)::INTEGER'}, {'rows': ('one', ''), 'sum': ('total', 'max'), 'max': None})
+
+    Args:
+        lifts: column of a state -> what fills it.
+        natural, kinds: column -> the SQL type that DuckDB's aggregate has, and that of the state.
+        of_frame: whether the SQL of a row's value gives the start of its frame in microseconds.
+    """
+    rows = {column: each for column, lift in lifts.items() if (each := _OfRow.of(lift, natural[column], kinds[column]))}
+    if len(rows) < len(lifts):
+        return None
+    instants: Follows = {column: ("instant", FRAME) for column, each in rows.items() if each.is_instant and of_frame(each.value)}
+    others = {column: each for column, each in rows.items() if column not in instants}
+    holders = _holders(others)
+    follows = {column: instants.get(column) or _follows(column, each, holders, others) for column, each in rows.items()}
+    held = {column: _held(each) for column, each in others.items() if follows[column] in (None, ("total", column))}
+    return held, follows
+
+
+def _holders(rows: Mapping[str, _OfRow]) -> dict[str, str]:
+    """SQL of a value in a type -> the column that holds it: one with the value itself rather than one of a sum."""
+    ordered = sorted(rows.items(), key=lambda item: item[1].what == "sum")
+    found: dict[str, str] = {}
+    for column, each in ordered:
+        if each.what != "count" and not (each.what == "sum" and _narrower(each, found)):
+            found.setdefault(each.cast, column)
+    return found
+
+
+def _narrower(total: _OfRow, holders: Mapping[str, str]) -> str | None:
+    """The column with the same whole number in a narrower type: sums of whole numbers have 64 bits, and it becomes these exactly."""
+    kinds = SIGNED if total.kind == "BIGINT" else ()
+    return next((holders[cast] for kind in kinds if (cast := f"({total.value})::{kind}") in holders), None)
+
+
+def _follows(column: str, each: _OfRow, holders: Mapping[str, str], rows: Mapping[str, _OfRow]) -> tuple[How, str] | None:
+    if each.what == "count":
+        return ("one", "") if each.value == EVERY_ROW else _present(each, holders.values(), rows)
+    if each.what == "sum":
+        return "total", _narrower(each, holders) or holders[each.cast]
+    return None if holders[each.cast] == column else ("value", holders[each.cast])
+
+
+def _present(count: _OfRow, holders: Iterable[str], rows: Mapping[str, _OfRow]) -> tuple[How, str] | None:
+    held = (column for column in holders if rows[column].value == count.value and rows[column].is_number)
+    return next((("present", column) for column in held), None)
+
+
+def _held(each: _OfRow) -> str:
+    return f"(({each.value}) IS NOT NULL)::{each.kind}" if each.what == "count" else each.cast

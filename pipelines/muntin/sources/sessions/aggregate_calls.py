@@ -1,0 +1,127 @@
+"""Narrow each aggregate call in a SQL text by a FILTER. DuckDB's parser says where the calls are; the rest of the text stays."""
+
+from __future__ import annotations
+
+import json
+from functools import cache, lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from muntin.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    Words = Sequence[tuple[int, bytes]]  # where a word of the text begins, in bytes, and the word in small letters
+    Edit = tuple[int, int, str]  # instead of the bytes [from, to)
+
+_SELECT = "SELECT "
+_CALLS = ("FUNCTION", "WINDOW_AGGREGATE")
+_PARSED = "SELECT json_serialize_sql(?, skip_null := true, skip_default := true)"
+_NAMES = "SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type = 'aggregate'"
+
+
+@lru_cache(1000)
+def narrowed(lift: str, condition: str) -> str:
+    """The lift with each of its aggregates over the rows for which `condition` is true.
+
+    >>> narrowed("sum(x) / count(*) FILTER (WHERE x > 0)", "y > 0")
+    'sum(x) FILTER (WHERE (y > 0)) / count(*) FILTER (WHERE (y > 0) AND ( x > 0))'
+
+    Raises:
+        DefinitionError: DuckDB cannot parse the lift.
+    """
+    words = _words(_SELECT + lift)
+    starts = sorted(
+        {call["query_location"] for call in aggregate_calls(parsed(lift))}, reverse=True
+    )  # an inner call before the call around it
+    edits = [edit for start in starts for edit in _edits(words, start, condition)]
+    text, out, at = (_SELECT + lift).encode(), list[bytes](), len(_SELECT)
+    for begin, end, new in sorted(edits, key=lambda edit: edit[0]):
+        out += [text[at:begin], new.encode()]
+        at = end
+    return b"".join([*out, text[at:]]).decode()
+
+
+def parsed(lift: str) -> Any:  # noqa: ANN401 - a tree of JSON
+    """The statements of a text, as DuckDB's parser tells them.
+
+    Raises:
+        DefinitionError: DuckDB cannot parse it.
+    """
+    from muntin.sources.sessions.duckdb_session import any_session
+
+    [(tree,)] = any_session().execute(_PARSED, [_SELECT + lift]).fetchall()
+    found = json.loads(tree)
+    if found["error"]:
+        raise DefinitionError(f"{lift!r} is not a SQL expression: {found['error_message']}")
+    return found["statements"]
+
+
+@cache
+def _aggregates() -> frozenset[str]:
+    from muntin.sources.sessions.duckdb_session import any_session
+
+    return frozenset(name for (name,) in any_session().execute(_NAMES).fetchall())
+
+
+def aggregate_calls(tree: Any, *, into_queries: bool = True, around: int | None = None) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - a tree of JSON
+    """The calls of aggregates in a parsed text, each with the place where its name begins.
+
+    The parser gives no place to a call that it adds. DuckDB 1.5 reads `list(x ORDER BY x)` as `list_sort(list(x))`: there the
+    place is that of the call `around`.
+
+    Args:
+        tree: as `parsed` gives it.
+        into_queries: whether calls in the queries inside of the text count.
+        around: the place of the call around the tree.
+    """
+    if isinstance(tree, list):
+        for each in tree:
+            yield from aggregate_calls(each, into_queries=into_queries, around=around)
+    elif isinstance(tree, dict) and (into_queries or tree.get("class") != "SUBQUERY"):
+        place = tree.get("query_location", around) if tree.get("type") in _CALLS else None
+        if place is not None and tree["function_name"].lower() in _aggregates():
+            yield {**tree, "query_location": place}
+        yield from aggregate_calls(list(tree.values()), into_queries=into_queries, around=place)
+
+
+def _words(text: str) -> Words:
+    """The words of a text, by DuckDB's own rules: a string, a quoted name or a bracket is one word; a comment is none."""
+    import duckdb
+
+    found = [at for at, kind in duckdb.tokenize(text) if kind != duckdb.token_type.comment]
+    small = text.encode().lower()
+    return [(at, _first_word(small[at:end])) for at, end in pairwise([*found, len(small)])]
+
+
+def _first_word(text: bytes) -> bytes:
+    return text[:1] if text[:1] in (b"(", b")") else text.split()[0]
+
+
+def _edits(words: Words, start: int, condition: str) -> Iterator[Edit]:
+    """What makes a call narrower: a FILTER behind it, or one more condition in the FILTER that it has."""
+    # sum(x) FILTER (WHERE x > 0)
+    #      ^ close   ^ last     ^ end
+    spelled = [word for _, word in words]
+    close = _closing(spelled, next(index for index, (at, _) in enumerate(words) if at == start))
+    if spelled[close + 1 : close + 3] == [b"within", b"group"]:
+        close = _closing(spelled, close + 3)
+    behind = words[close][0] + 1
+    if spelled[close + 1 : close + 3] != [b"filter", b"("]:
+        yield behind, behind, f" FILTER (WHERE ({condition}))"
+        return
+    last = close + 3 if spelled[close + 3] == b"where" else close + 2
+    end = words[_closing(spelled, close + 2)][0]
+    yield behind, words[last][0] + len(spelled[last]), f" FILTER (WHERE ({condition}) AND ("
+    yield end, end, ")"
+
+
+def _closing(spelled: Sequence[bytes], first: int) -> int:
+    """The bracket that closes the next one that opens."""
+    open_ = 0
+    for at in range(first, len(spelled)):
+        open_ += (spelled[at] == b"(") - (spelled[at] == b")")
+        if spelled[at] == b")" and not open_:
+            return at
+    raise AssertionError("the parser took a text in which a bracket stays open")

@@ -1,0 +1,63 @@
+"""Files of an object store for DuckDB, which has no way to them of its own here: content is fetched by the file layer."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from muntin.definition.relative_paths import OBJECT_STORES, is_object_store
+from muntin.sources.sessions.fetched_files import fetched
+from muntin.sources.topics.content import file_system
+from muntin.sources.topics.ranges import SCHEME, is_address
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import duckdb
+    from fsspec import AbstractFileSystem
+
+    from muntin.sources.sessions.fetched_files import InParts
+
+
+def let_read(session: duckdb.DuckDBPyConnection, paths: Iterable[str]) -> None:
+    """Let a session read the object stores and the topics that paths are in. Where there are none, nothing happens."""
+    paths = list(paths)
+    if any(map(is_object_store, paths)) and not session.filesystem_is_registered("s3"):
+        session.register_filesystem(_file_system())
+    if any(map(is_address, paths)) and not session.filesystem_is_registered(SCHEME):
+        session.register_filesystem(file_system())
+
+
+@cache
+def _file_system() -> AbstractFileSystem:
+    from fsspec import AbstractFileSystem
+
+    class Stored(AbstractFileSystem):  # type: ignore[misc]  # DuckDB takes no file system of another class
+        protocol = OBJECT_STORES
+        cachable = False
+
+        def open(self, path: str, *_: object, **__: object) -> InParts:
+            return fetched().opened(path)
+
+        def glob(self, path: str, **_: object) -> list[str]:
+            """A path stands for itself: patterns are looked up before."""
+            return [path]
+
+        def info(self, path: str, **_: object) -> dict[str, Any]:
+            return {"name": path, "size": fetched().stat(path).st_size, "type": "file"}
+
+        def exists(self, path: str, **_: object) -> bool:
+            try:
+                fetched().stat(path)
+            except FileNotFoundError:
+                return False
+            return True
+
+        def modified(self, path: str) -> datetime:
+            return datetime.fromtimestamp(fetched().stat(path).st_mtime, UTC)
+
+        def unstrip_protocol(self, name: str) -> str:
+            return name
+
+    return Stored()

@@ -1,0 +1,139 @@
+"""That SQL of a definition is a single expression over a row: no statement, no table and no file. DuckDB's own parser says so."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from muntin.definition.spelling import did_you_mean
+from muntin.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_BROKEN = "is not a SQL expression"
+_PARSED = "SELECT json_serialize_sql(?)"
+# Tables that are made of a row's own values.
+_OF_VALUES = ("unnest", "range", "generate_series", "json_each", "json_tree")
+_NODES = (
+    "SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "EMPTY", "SUBQUERY", "JOIN", "EXPRESSION_LIST",
+    "ORDER_MODIFIER", "LIMIT_MODIFIER", "DISTINCT_MODIFIER", "ORDER_DEFAULT", "ASCENDING", "DESCENDING",
+)  # fmt: skip
+_TYPES = (
+    "VARCHAR", "BIGINT", "INTEGER", "DOUBLE", "DECIMAL(18, 2)", "BOOLEAN", "DATE", "TIME", "TIMESTAMP", "TIMESTAMPTZ", "UUID", "BLOB",
+)  # fmt: skip
+_OF_OTHERS = {
+    "str": "VARCHAR", "object": "VARCHAR", "utf8": "VARCHAR", "large_string": "VARCHAR", "number": "DOUBLE", "float64": "DOUBLE",
+    "money": "DECIMAL(18, 2)", "currency": "DECIMAL(18, 2)", "int": "BIGINT", "datetime": "TIMESTAMP", "datetime64": "TIMESTAMP",
+}  # fmt: skip
+_AROUND = ("where_clause", "group_expressions", "group_sets", "having", "sample", "qualify", "modifiers")
+
+
+def check_expression(sql: str, what: str, shown: str | None = None) -> None:
+    """Refuse SQL that is more than an expression over a row and its own values.
+
+    Args:
+        sql: as a user wrote it, or with Muntin's own SQL around.
+        what: names it in the error.
+        shown: what the error quotes, where Muntin's own SQL is around; None: the SQL.
+
+    Raises:
+        DefinitionError: it cannot be parsed, is not a single expression, or reads a table, a file or a folder.
+    """
+    if fault := _fault(sql):
+        raise DefinitionError(f"{what}: {shown or repr(sql)} {fault}")
+
+
+def is_broken(sql: str) -> bool:
+    """Whether SQL cannot be parsed."""
+    return _fault(sql).startswith(_BROKEN)
+
+
+def check_type(kind: str, what: str) -> None:
+    """Refuse what is no SQL type.
+
+    Raises:
+        DefinitionError: as said.
+    """
+    if not isinstance(kind, str) or not kind.strip() or _fault(f"NULL::{kind}", "CAST") or not _is_known(kind):
+        meant = _OF_OTHERS.get(re.sub(r"\W.*", "", str(getattr(kind, "__name__", kind)).lower()))
+        near = f'; did you mean "{meant}"?' if meant else did_you_mean(kind, _TYPES) if isinstance(kind, str) else ""
+        raise DefinitionError(f"{what}: {kind!r} is not a SQL type; there are {', '.join(_TYPES)}, lists as INTEGER[], and structs{near}")
+
+
+@lru_cache(1000)
+def _is_known(kind: str) -> bool:
+    """Whether DuckDB has a type. Only the types of values that a session makes itself can be asked for."""
+    import duckdb
+
+    from muntin.sources.sessions.duckdb_session import any_session
+
+    try:
+        any_session().execute(f"SELECT NULL::{kind}")
+    except duckdb.Error:
+        return False
+    return True
+
+
+@lru_cache(1000)
+def _fault(sql: str, kind: str | None = None) -> str:
+    """What is wrong with an expression; "" if nothing is. `kind`: of which class it has to be."""
+    from muntin.sources.sessions.duckdb_session import any_session
+
+    [(text,)] = any_session().execute(_PARSED, [f"SELECT {sql}"]).fetchall()
+    parsed = json.loads(text)
+    if parsed["error"] and parsed["error_type"] == "parser":
+        return f"{_BROKEN}: {parsed['error_message']}"
+    if parsed["error"]:
+        return "is not a single SQL expression"
+    select = parsed["statements"][0]["node"]
+    if len(parsed["statements"]) > 1 or not _is_bare(select) or (kind and select["select_list"][0]["class"] != kind):
+        return "is not a single SQL expression"
+    names = set(_own_tables(select))
+    tables = [name for each in _nodes(select) if (name := _table(each, names))]
+    return f"reads {tables[0]}; SQL of a definition reads the columns of the source and nothing else" if tables else ""
+
+
+def _is_bare(select: Any) -> bool:  # noqa: ANN401 - a tree of JSON
+    """Whether a query is SELECT and an expression, nothing behind it."""
+    plain = select["type"] == "SELECT_NODE" and len(select["select_list"]) == 1 and not select["cte_map"]["map"]
+    one_row = plain and select["from_table"]["type"] == "EMPTY" and select["aggregate_handling"] == "STANDARD_HANDLING"
+    return one_row and not any(select[part] for part in _AROUND)
+
+
+def _nodes(tree: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - a tree of JSON
+    """The parts of a query that are no expressions: queries, tables, orders."""
+    if isinstance(tree, list):
+        for each in tree:
+            yield from _nodes(each)
+    elif isinstance(tree, dict):
+        if isinstance(tree.get("type"), str) and "class" not in tree:
+            yield tree
+        yield from _nodes(list(tree.values()))
+
+
+def _own_tables(tree: Any) -> Iterator[str]:  # noqa: ANN401 - a tree of JSON
+    """The names that the query itself gives to tables, by WITH. DuckDB takes a name for a file only if it has a dot."""
+    if isinstance(tree, list):
+        for each in tree:
+            yield from _own_tables(each)
+    elif isinstance(tree, dict):
+        for each in (tree.get("cte_map") or {}).get("map", ()):
+            if re.fullmatch(r"\w+", each["key"]):
+                yield each["key"].lower()
+        yield from _own_tables(list(tree.values()))
+
+
+def _table(node: dict[str, Any], own: set[str]) -> str:
+    """The table or file that a node reads, or what it is that no expression needs; "" if an expression may hold it."""
+    match node["type"]:
+        case "BASE_TABLE":
+            plain = not node["schema_name"] and not node["catalog_name"] and node["table_name"].lower() in own
+            return "" if plain else f"the table {node['table_name']!r}"
+        case "TABLE_FUNCTION":
+            name = node["function"]["function_name"]
+            return "" if name.lower() in _OF_VALUES else f"the table function {name}"
+        case kind:
+            return "" if kind in _NODES else kind.lower().replace("_", " ")

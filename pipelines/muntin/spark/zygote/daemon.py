@@ -1,0 +1,82 @@
+"""Spark's Python daemon with the engine imported once: workers are forks of it.
+
+Named by `spark.python.daemon.module`; everything else is Spark's own. With `MUNTIN_KEEP_MEMORY=off` in its environment a worker gives
+memory back as soon as it is free, for machines with little of it. With `MUNTIN_READY_PYTHON=off` each session of Spark Connect imports
+anew, as Spark does by itself; else they share one process that has (`muntin.spark.zygote.shared`).
+"""
+
+import ctypes
+import gc
+import os
+import sys
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+
+# Workers free and take the same hundred megabytes with every task: kept, they cost no page faults (glibc, mimalloc).
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
+_TASKS_USE = (
+    "duckdb",
+    "pyarrow.dataset",
+    "pyarrow.parquet",
+    "pyspark.daemon",
+    "muntin.jobs.accumulate.accumulate_task",
+    "muntin.jobs.finalize.finalize_task",
+    *(f"muntin.engine.event_time.{name}" for name in ("chains", "disjoint", "grid")),
+    *(f"muntin.engine.reduce.{name}" for name in ("exact", "fold", "select")),
+    "muntin.states.text_hashes",
+)
+
+
+def load() -> None:
+    """Set how memory is given back, then import what tasks use."""
+    _keep_memory(keeps=os.environ.get("MUNTIN_KEEP_MEMORY") != "off")
+
+    for name in _TASKS_USE:
+        import_module(name)
+    _ready_for_compiled_code()
+    gc.freeze()  # Spark collects garbage after each task: to look at what was imported takes a tenth of a second, and copies its pages
+
+
+def _ready_for_compiled_code() -> None:
+    """Import what numba imports before it loads the first compiled function: half a second, which each worker would pay."""
+    from numba.core.registry import cpu_target
+
+    cpu_target.typing_context.refresh()
+    cpu_target.target_context.refresh()
+
+
+def _keep_memory(*, keeps: bool) -> None:
+    # A threshold that is set does not grow: glibc's own would, so that columns come to lie between small things, and stay when freed.
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL("libc.so.6").mallopt(_MMAP_THRESHOLD, 1 << 30 if keeps else 1 << 18)
+        ctypes.CDLL("libc.so.6").mallopt(_TRIM_THRESHOLD, (1 << 31) - 1 if keeps else 1 << 18)
+    os.environ.setdefault("MIMALLOC_PURGE_DELAY", "-1" if keeps else "0")
+
+
+def work() -> None:
+    """What Spark's daemon does: fork a worker for each that is asked for."""
+    from pyspark.daemon import manager
+
+    from muntin.spark.zygote.quick_answers import answer_at_once
+
+    answer_at_once()
+    manager()
+
+
+def main() -> None:
+    """Be the daemon of a session, or have a Python be it that has imported already."""
+    from muntin.spark.zygote.shared import is_of_a_session, key, run
+    from muntin.spark.zygote.unpacked import use_folders
+
+    use_folders()
+    if is_of_a_session() and os.environ.get("MUNTIN_READY_PYTHON") != "off":
+        with suppress(OSError):
+            run(load, work, key(Path(__file__).parents[1], sys.path))
+            return
+    load()
+    work()
+
+
+if __name__ == "__main__":
+    main()

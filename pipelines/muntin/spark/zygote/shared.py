@@ -1,0 +1,143 @@
+"""A Python that has imported everything already, for the daemon of each session of a Spark Connect server.
+
+The server starts a Python daemon for each session, and each would import the same libraries for seconds. With this module the first daemon
+of a server (or of an executor) starts a process beside it, the *spare*, which imports and then waits. This daemon and every later one
+hands its streams, folder and environment to the spare, which forks; the fork does the daemon's work. What Spark started only waits for the
+fork, and passes on Spark's wish to end.
+
+A spare serves one server with one environment and one state of the code (see `key`). It ends when the server does. A fork that had
+no worker for ten minutes ends as well: Spark keeps the daemons of sessions that are over, and starts another where one is needed again.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import socket
+import sys
+from contextlib import contextmanager, suppress
+from fcntl import LOCK_EX, flock
+from hashlib import sha256
+from pathlib import Path
+from tempfile import gettempdir
+from typing import TYPE_CHECKING
+
+from muntin.spark.zygote.alive import has_children, started_at
+from muntin.spark.zygote.zygote import ask, be_the_spare
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+OF_SESSION = ("SPARK_JOB_ARTIFACT_UUID", "PYTHON_WORKER_FACTORY_SECRET", "PYSPARK_SPARK_SESSION_UUID", "PWD", "OLDPWD")
+"""What differs between the sessions of a server: none of it is looked at while modules are imported."""
+_LOOK_S, _IDLE_LOOKS = 60.0, 10
+
+
+def is_of_a_session() -> bool:
+    """Whether Spark starts this daemon for one session of many, as Spark Connect does. Elsewhere all sessions share one."""
+    return os.environ.get("SPARK_JOB_ARTIFACT_UUID", "default") != "default"
+
+
+def key(code: Path, found: Iterable[str]) -> str:
+    """A name for what a spare has imported: server, interpreter, environment, files of the code, folders of packages.
+
+    Args:
+        code: the folder of the code; another date of any of its files is another key.
+        found: folders that modules are imported from; installing a package changes their date. The session's own does not count.
+    """
+    ours = sorted((name, value) for name, value in os.environ.items() if name not in OF_SESSION)
+    files = sorted((str(path), path.stat().st_mtime_ns) for path in code.rglob("*.py"))
+    folders = [
+        (str(folder), folder.stat().st_mtime_ns) for folder in map(Path, found) if folder.exists() and folder.absolute() != Path.cwd()
+    ]
+    server = os.getppid()
+    said = (server, started_at(server), sys.executable, sys.version, sys.argv[1:], ours, files, folders)
+    return sha256(repr(said).encode()).hexdigest()[:24]
+
+
+def run(load: Callable[[], None], work: Callable[[], None], named: str) -> None:
+    """Do the work of this daemon in a fork of the spare, and return when it has ended.
+
+    Args:
+        load: imports what is to be ready.
+        work: what the daemon does, with its streams 0, 1 and 2.
+        named: the key of the spare.
+
+    Raises:
+        OSError: there is no spare and none could be started. Nothing was done: the caller loads and works itself.
+    """
+    with _connected(_folder(), named, load, work) as spare:
+        wait_for_fork(spare)
+
+
+def wait_for_fork(spare: socket.socket) -> None:
+    """Ask for a fork that works in place of this process: hold nothing that is the fork's, pass SIGTERM on, and wait for its end.
+
+    Raises:
+        OSError: the spare has gone.
+    """
+    with _ends_later():
+        fork = ask(spare)
+
+        def end(*_: object) -> None:
+            with suppress(OSError):
+                os.kill(fork, signal.SIGTERM)
+
+        signal.signal(signal.SIGTERM, end)
+    os.setpgid(0, 0)  # an interrupt at the terminal is for the server, which ends us
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nothing, stream)
+    idle = 0
+    while not select.select([spare], [], [], _LOOK_S)[0]:
+        idle = 0 if has_children(fork) else idle + 1
+        if idle >= _IDLE_LOOKS:
+            end()
+
+
+@contextmanager
+def _ends_later() -> Iterator[None]:
+    """SIGTERM waits meanwhile: a daemon that ended between its question and the answer would leave the fork behind."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _folder() -> Path:
+    """A folder that nobody else may enter.
+
+    Raises:
+        OSError: it is another user's, or open to others.
+    """
+    folder = Path(gettempdir(), f"muntin-python-{os.getuid()}")
+    folder.mkdir(mode=0o700, exist_ok=True)
+    found = folder.lstat()
+    if found.st_uid != os.getuid() or found.st_mode & 0o77 or folder.is_symlink():
+        raise OSError(f"{folder} is not ours alone; remove it")
+    return folder
+
+
+def _connected(folder: Path, named: str, load: Callable[[], None], work: Callable[[], None]) -> socket.socket:
+    """A connection to the spare, which is started if there is none."""
+    place = folder / named
+    with (folder / "lock").open("w") as lock:
+        flock(lock, LOCK_EX)
+        spare = socket.socket(socket.AF_UNIX)
+        with suppress(FileNotFoundError, ConnectionRefusedError):
+            spare.connect(str(place))
+            return spare
+        place.unlink(missing_ok=True)
+        listening = socket.socket(socket.AF_UNIX)
+        listening.bind(str(place))
+        listening.listen(128)
+        server = os.getppid()
+        if os.fork() == 0:
+            lock.close()
+            spare.close()
+            be_the_spare(listening, place, server, load, work)
+        listening.close()
+        spare.connect(str(place))
+        return spare

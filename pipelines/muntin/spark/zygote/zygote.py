@@ -1,0 +1,115 @@
+"""The spare: a process that has imported everything and forks for whoever asks, until the server ends. See `ready_python`.
+
+Who asks sends, over a socket: the length of what it says, with its streams 0, 1 and 2; then JSON of its environment, folder, words of the
+command line and paths of modules. It gets the number of the fork. The connection is open as long as the fork and its workers run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import socket
+import struct
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, NoReturn
+
+from muntin.spark.zygote.alive import is_running, started_at
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+LENGTH = struct.Struct("!I")
+_LOOK_S = 1.0
+
+
+def ask(spare: socket.socket) -> int:
+    """Ask the spare for a fork with the streams, folder and environment of this process; the number of the fork.
+
+    Raises:
+        OSError: the spare has gone.
+    """
+    said = {"env": dict(os.environ), "cwd": os.getcwd(), "argv": sys.argv, "path": sys.path}  # noqa: PTH109 - a plain name
+    words = json.dumps(said).encode()
+    socket.send_fds(spare, [LENGTH.pack(len(words))], [0, 1, 2])
+    spare.sendall(words)
+    return int(LENGTH.unpack(_exactly(spare, LENGTH.size))[0])
+
+
+def be_the_spare(listening: socket.socket, place: Path, server: int, load: Callable[[], None], work: Callable[[], None]) -> NoReturn:
+    """Import, then fork for each who asks, until the server ends. Whoever asks before is served then.
+
+    Args:
+        listening: the socket.
+        place: its file, removed at the end.
+        server: the process to live as long as.
+        load: imports.
+        work: what a fork does.
+    """
+    try:
+        born = started_at(server)
+        os.setsid()
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        nothing = os.open(os.devnull, os.O_RDWR)
+        os.dup2(nothing, 0)
+        os.dup2(nothing, 1)
+        if sys.path and sys.path[0] == os.getcwd():  # noqa: PTH109 - of the first session: nothing is imported from there
+            del sys.path[0]
+        load()
+        os.dup2(nothing, 2)
+        while is_running(server, born):
+            if select.select([listening], [], [], _LOOK_S)[0]:
+                _serve(listening, work)
+    finally:
+        place.unlink(missing_ok=True)
+        os._exit(0)
+
+
+def _serve(listening: socket.socket, work: Callable[[], None]) -> None:
+    """Fork for one who asks."""
+    asking, _ = listening.accept()
+    with asking:
+        if os.fork() == 0:
+            listening.close()
+            _be_another(asking, work)
+
+
+def _be_another(asking: socket.socket, work: Callable[[], None]) -> NoReturn:
+    """Take the streams, folder and environment of the one who asks, and do its work."""
+    try:
+        length, streams, _, _ = socket.recv_fds(asking, LENGTH.size, 3)
+        said = json.loads(_exactly(asking, LENGTH.unpack(length)[0]))
+        for number, stream in enumerate(streams):
+            os.dup2(stream, number)
+            os.close(stream)
+        os.environ.clear()
+        os.environ.update(said["env"])
+        os.chdir(said["cwd"])
+        sys.argv, sys.path[:] = said["argv"], said["path"]
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        asking.sendall(LENGTH.pack(os.getpid()))
+        with suppress(SystemExit):
+            work()
+    except BaseException:  # noqa: BLE001 - as an interpreter ends: the error is told, whatever it is
+        sys.excepthook(*sys.exc_info())
+    finally:
+        sys.stdout.flush()
+        os._exit(0)
+
+
+def _exactly(spare: socket.socket, size: int) -> bytes:
+    """So many bytes.
+
+    Raises:
+        OSError: the other end closed before.
+    """
+    found = b""
+    while len(found) < size:
+        part = spare.recv(size - len(found))
+        if not part:
+            raise OSError("the other end closed")
+        found += part
+    return found
