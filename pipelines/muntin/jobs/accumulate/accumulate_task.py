@@ -1,4 +1,4 @@
-"""What one Spark task of accumulate does: read splits with DuckDB, lift rows to states, write Parquet."""
+"""What one task of accumulate does: read splits with DuckDB, lift rows to states, write Parquet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one Spark task does to join states of an earlier definition with new fields of the same rows, batch by batch."""
+"""What one task does to join states of an earlier definition with new fields of the same rows, batch by batch."""
 
 from __future__ import annotations
 
