@@ -1,5 +1,6 @@
 """`airflow_dag(..., spark=None)`: the four tasks in Airflow's own worker, without Java; and a user's own `dags/pipelines/`."""
 
+import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,6 +28,7 @@ def project(project: Path) -> Path:
     (project / "dags/pipelines/__init__.py").touch()
     (project / "dags/pipelines/sizes.py").write_text('HALF = "12h"\n', encoding="utf-8")
     (project / "dags/alone.py").write_text(ALONE, encoding="utf-8")
+    sys.path.append(str(project / "dags"))  # as Airflow's DAG processor and its task runner do
     return project
 
 
