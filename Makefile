@@ -34,13 +34,16 @@ cluster-test: setup ## brokers, databases, object stores and a Spark cluster of 
 	@MUNTIN_OBJECT_STORE=azure JAVA_HOME="$$(cat .venv/java-home)" .venv/bin/python -m pytest $(AZURE) $(ARGS)
 	@export MUNTIN_CLUSTER=all; $(python) -m pytest tests/cluster tests/compose $(ARGS)
 
-lint: setup ## style, types, the direction of imports, whether each imported package is declared, and what nothing uses
+lint: setup ## style, types, the direction of imports, whether each imported package is declared, what nothing uses, and workflows
 	.venv/bin/ruff check
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
 	.venv/bin/lint-imports
 	.venv/bin/deptry pipelines
 	.venv/bin/vulture
+	.venv/bin/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	.venv/bin/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/*.yml
+	.venv/bin/zizmor --quiet --offline --strict-collection .github
 
 up: setup ## Airflow with its web page on 127.0.0.1, to look around; the password is printed
 	@$(python) -m examples.up $(ARGS)
