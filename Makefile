@@ -1,6 +1,6 @@
 # Everything one types in this checkout. `make` alone lists it.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test cluster-test lint up docs bench soak audit clean
+.PHONY: help setup demo check test cluster-test newest lint up docs bench soak audit clean
 
 ARGS :=
 AZURE := $(addprefix tests/storage/test_,object_store.py file_layer.py delta.py crash_points.py at_once.py)
@@ -33,6 +33,9 @@ cluster-test: setup ## brokers, databases, object stores and a Spark cluster of 
 	@bash setup/compose.sh
 	@MUNTIN_OBJECT_STORE=azure JAVA_HOME="$$(cat .venv/java-home)" .venv/bin/python -m pytest $(AZURE) $(ARGS)
 	@export MUNTIN_CLUSTER=all; $(python) -m pytest tests/cluster tests/compose $(ARGS)
+
+newest: setup ## the newest versions that pyproject.toml allows, in build/newest, and the tests that a new version may break
+	@bash setup/newest.sh $(ARGS)
 
 lint: setup ## style, types, the direction of imports, whether each imported package is declared, what nothing uses, and workflows
 	.venv/bin/ruff check
