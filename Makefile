@@ -1,6 +1,6 @@
 # Everything one types in this checkout. `make` alone lists it.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test cluster-test lint up docs bench soak audit clean
+.PHONY: help setup demo check test cluster-test newest lint up docs bench soak audit clean
 
 ARGS :=
 AZURE := $(addprefix tests/storage/test_,object_store.py file_layer.py delta.py crash_points.py at_once.py)
@@ -34,13 +34,19 @@ cluster-test: setup ## brokers, databases, object stores and a Spark cluster of 
 	@MUNTIN_OBJECT_STORE=azure JAVA_HOME="$$(cat .venv/java-home)" .venv/bin/python -m pytest $(AZURE) $(ARGS)
 	@export MUNTIN_CLUSTER=all; $(python) -m pytest tests/cluster tests/compose $(ARGS)
 
-lint: setup ## style, types, the direction of imports, whether each imported package is declared, and what nothing uses
+newest: setup ## the newest versions that pyproject.toml allows, in build/newest, and the tests that a new version may break
+	@bash setup/newest.sh $(ARGS)
+
+lint: setup ## style, types, the direction of imports, whether each imported package is declared, what nothing uses, and workflows
 	.venv/bin/ruff check
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
 	.venv/bin/lint-imports
 	.venv/bin/deptry pipelines
 	.venv/bin/vulture
+	.venv/bin/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	.venv/bin/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/*.yml
+	.venv/bin/zizmor --quiet --offline --strict-collection .github
 
 up: setup ## Airflow with its web page on 127.0.0.1, to look around; the password is printed
 	@$(python) -m examples.up $(ARGS)

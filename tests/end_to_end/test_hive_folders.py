@@ -103,7 +103,7 @@ def test_a_name_that_is_not_of_its_type_is_no_silent_null(tmp_path: Path) -> Non
 
 def test_an_undeclared_folder_gives_nothing(tmp_path: Path) -> None:
     fill(str(tmp_path), "parquet")
-    with pytest.raises(MuntinError, match='"dt" not found'):
+    with pytest.raises(MuntinError, match='there is no column "dt"'):
         run(
             pipeline(str(tmp_path), "parquet", {"hour": "INTEGER", "k": "VARCHAR"}),
             root=tmp_path / "s",

@@ -6,7 +6,7 @@ from typing import Any
 
 from muntin.windows import Window
 from tests.catalogue.kinds import DRAWS, called
-from tests.catalogue.random_times import MINUTE
+from tests.catalogue.random_times import MINUTE, Drawn
 from tests.oracle import Batch
 from tests.properties.random_rows import rows
 
@@ -36,7 +36,12 @@ def case_of(draw: str, seed: int) -> Case:
     """A case of that kind; equal seeds give equal cases. Frames may be finer than it needs, as when windows share them."""
     dice = random.Random(f"{draw} {seed}")
     drawn = DRAWS[draw](dice)
-    ours, length = called(drawn.theirs), 5 * drawn.unit
+    return case_over(dice, drawn, called(drawn.theirs), seed)
+
+
+def case_over(dice: random.Random, drawn: Drawn, ours: Window, seed: int) -> Case:
+    """A case of a window, the oracle's and ours."""
+    length = 5 * drawn.unit
     first = drawn.base - dice.randint(0, 5) * length
     batches = [Batch(n, n + length, rows(dice, n, drawn.unit)) for n in range(first, first + dice.randint(3, 7) * length, length)]
     width = ours.frame_us(dice.choice([0, 0, 1, 2, 5, 7]) * MINUTE)

@@ -37,7 +37,3 @@ def test_another_socket_is_left_as_it_is(asked: list[tuple[int, bool]]) -> None:
     with ours, theirs:
         assert pyspark.daemon.worker(ours, False) == 7
     assert asked == [(-1, False)]
-
-
-def test_spark_calls_it_for_each_task() -> None:
-    assert "worker" in pyspark.daemon.manager.__code__.co_names

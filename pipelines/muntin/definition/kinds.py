@@ -110,7 +110,10 @@ class RowStates:
 
 
 class Kind(Protocol):
-    """A kind of windows, with its parameters."""
+    """A kind of windows, with its parameters.
+
+    An instant may lie in no window, in one or in several. An event at an instant that lies in none is accepted, and is late for nothing.
+    """
 
     @property
     def follows(self) -> Follows:
@@ -187,7 +190,7 @@ class Kind(Protocol):
         ...
 
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
-        """The windows `(start, end)` of an event at this instant, if it were the only event; in microseconds."""
+        """The windows `(start, end)` of an event at this instant, if it were the only event; in microseconds; [] if it lies in none."""
         ...
 
     def ends(self, low_us: int, high_us: int) -> tuple[int, int]:

@@ -105,9 +105,14 @@ class Plain:
         return None
 
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
-        """The windows that an event at this instant belongs to by itself."""
+        """The windows that an event at this instant belongs to by itself; [] if no window holds the instant."""
         raise NotImplementedError
 
     def ends(self, low_us: int, high_us: int) -> tuple[int, int]:
-        """The end of the first window that holds `low_us`, and of the last window that holds `high_us`."""
-        return self.windows_for(low_us)[0][1], self.windows_for(high_us)[-1][1]
+        """The end of the first window that holds `low_us`, and of the last window that holds `high_us`.
+
+        An instant that no window holds stands for itself: windows over later events end behind it, windows over earlier events before
+        it. A kind whose windows leave out instants between their start and their end needs `ends` of its own.
+        """
+        first, last = self.windows_for(low_us), self.windows_for(high_us)
+        return first[0][1] if first else low_us, last[-1][1] if last else high_us

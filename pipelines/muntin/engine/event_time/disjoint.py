@@ -1,4 +1,4 @@
-"""Windows that share no row. Each row of the frames has the label of its one window, or -1: it came too late."""
+"""Windows that share no row. Each row of the frames has the label of its one window, or `LATE`, or `OUTSIDE`: of no window."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from muntin.states.frames import Frames, Ints
 
+LATE, OUTSIDE = -1, -2
+"""Labels of rows without a window: a row that came when its window was closed, and a row at an instant that no window holds."""
 _NO_PAIRS = np.empty(0, np.int64)
 _NO_COLUMNS: Mapping[str, np.ndarray] = {}
 
@@ -21,10 +23,11 @@ _NO_COLUMNS: Mapping[str, np.ndarray] = {}
 def disjoint(frames: Frames, start: Ints, end: Ints, late: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Assignment:
     """Windows from the bounds of each row's window; a row that is `late` belongs to no window.
 
-    Rows are sorted by (group, start of their window).
+    Rows are sorted by (group, start of their window). A row whose bounds are equal lies in no window, and is never late.
     """
-    label = np.full(len(frames), -1)
-    kept = np.flatnonzero(~late)
+    outside = end <= start
+    label = np.where(outside, OUTSIDE, LATE)
+    kept = np.flatnonzero(~(late | outside))
     label[kept] = run_numbers(frames.group[kept], start[kept])
     heads = kept[run_starts(frames.group[kept], start[kept])]
     return labelled(frames, label, start[heads], end[heads])
@@ -33,10 +36,10 @@ def disjoint(frames: Frames, start: Ints, end: Ints, late: np.ndarray[tuple[int]
 def labelled(
     frames: Frames, label: Ints, start: Ints, end: Ints, *, closed: Ints | None = None, more: Mapping[str, np.ndarray] = _NO_COLUMNS
 ) -> Assignment:
-    """Windows from a label per row: window `label` is `[start[label], end[label])`; -1 is no window.
+    """Windows from a label per row: window `label` is `[start[label], end[label])`; `LATE` and `OUTSIDE` are no window.
 
         row       0   1   2   3   4   5
-        label     0   0   1  -1   0   1        rows 2 and 4 belong to windows that overlap in time
+        label     0   0   1  -1   0   1        rows 2 and 4 belong to windows that overlap in time; row 3 is LATE
         order     0   1   4 | 2   5            each window's rows side by side, in order of arrival
         block     0   0   0 | 1   1            a block a window, so `mid = lo`
 
@@ -53,5 +56,5 @@ def labelled(
         kept_label = label[kept]
     lo = np.searchsorted(kept_label, np.arange(len(start)), side="left")
     hi = np.searchsorted(kept_label, np.arange(len(start)), side="right")
-    missed = (label < 0).astype(np.int64)
+    missed = (label == LATE).astype(np.int64)
     return Assignment(kept, kept_label, frames.group[kept[lo]], start, end, lo, lo, hi, _NO_PAIRS, _NO_PAIRS, missed, closed, more)
