@@ -1,4 +1,4 @@
-"""What Airflow calls when a task's state is decided: it notes that the run's asset events are emitted, and sends the run's message."""
+"""Callbacks that Airflow calls when a task's state is decided: they note that the run's asset events are emitted, and send its message."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ log = logging.getLogger("muntin")
 
 
 def callbacks(pipeline: Pipeline, root: str | AnyPath | None, own: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The arguments of every task, and those of the last task, that make Airflow call back. Without alerts only the last task does.
+    """The arguments of every task, and of the last task, that make Airflow call back. Without alerts only the last task does.
 
     A callback that the user gives to all tasks (`own`, the DAG's `default_args`) is called too.
     """

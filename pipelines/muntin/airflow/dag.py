@@ -72,7 +72,7 @@ def airflow_dag(
 
 
 def _with_deadline(options: dict[str, Any], ours: list[Any]) -> dict[str, Any]:
-    """The user's options, with a deadline of ours beside theirs."""
+    """The user's options, with Muntin's deadline added to theirs."""
     theirs = options.get("deadline") or []
     return {**options, "deadline": [*(theirs if isinstance(theirs, list) else [theirs]), *ours]} if ours else options
 

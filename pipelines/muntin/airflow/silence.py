@@ -1,4 +1,4 @@
-"""Silence: a run that has not ended in time is told by a deadline of Airflow, whatever keeps it."""
+"""Silence: a deadline of Airflow reports a run that has not ended in time, whatever keeps it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def deadline_of(pipeline: Pipeline) -> list[Any]:
 def tell_of_silence(context: Mapping[str, Any], pipeline: str, channels: Sequence[str], after_us: int) -> None:
     """Send the message of a run that has not ended in time. Airflow's executor calls it, outside of the run.
 
-    A run of a backfill waits for others by design, and of a run that failed people were told: neither is silent.
+    A run of a backfill waits for other runs by design, and a failed run was reported: neither is silent.
 
     Raises:
         ChannelError: a channel could not be reached; Airflow shows the callback as failed.

@@ -48,7 +48,7 @@ def _store(bucket: str, timeout_s: int, _surroundings: int) -> ObjectStore:
 
 @contextmanager
 def told(address: str) -> Iterator[None]:
-    """Errors of an object store, as those of a disk or in a sentence. The store's own text may hold a key: it is left out.
+    """Errors of an object store, as errors of a disk or in a sentence. The store's own text may hold a key: it is left out.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -76,7 +76,7 @@ def _refused(address: str, text: str) -> StorageError:
 
 
 def problem_of(address: str, text: str) -> str:
-    """What the error of a client says, and the mend, without what may be secret in it."""
+    """The problem in the error of a client, and its remedy, without text that may be secret."""
     bucket, found = address.partition("://")[2].partition("/")[0], _CODE.search(text)
     words = re.sub(r"https?://\S+", "", text)  # an address may have any word in it
     code = found[1] if found else ""

@@ -21,7 +21,7 @@ SCALARS = IN_SETS | {"day", "instant"}
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What pandas may judge: kinds of columns (None: any; several columns are of one kind), and what the columns must not hold."""
+    """A rule for pandas: kinds of columns (None: any; several columns are of one kind), and values that they must not hold."""
 
     kinds: frozenset[str] | None = None
     without: tuple[str, ...] = ()

@@ -29,7 +29,7 @@ BLANK = {1: np.zeros(1, np.int64), 3: np.array((0, AFTER_ALL, 0)), 8: np.zeros(8
 
 @dataclass(frozen=True, slots=True)
 class Batches:
-    """What arrival windows must know of the history.
+    """The facts of the history that arrival windows need.
 
     Attributes:
         starts, ends: of each batch's interval, microseconds.
@@ -89,7 +89,7 @@ def arrange_by_arrival(
 
 
 def _left(partitions: pa.Table | None, group: Ints, row: Ints, groups: int) -> tuple[np.ndarray, np.ndarray]:
-    """Counters and bases of every group, from the rows that say those of some; blank ones for groups that are new.
+    """Counters and bases of every group, from the rows that hold the counters of some groups; blank counters for new groups.
 
     `group`, `row`: of all rows, numbers of groups and of rows of `partitions`; below 0 of others.
     """

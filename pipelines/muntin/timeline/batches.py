@@ -70,7 +70,7 @@ class Batches:
         return np.full(len(self), BEFORE_ALL)
 
     def expiring(self, these: Flags) -> Batches:
-        """The same batches; of these the states are removed, too."""
+        """The batches, of which the given batches lose their states, too."""
         return replace(self, expired=self.expired | these)
 
     def position(self, starts: Ints) -> Ints:
@@ -107,7 +107,7 @@ def _concatenated(parts: Sequence[Batches]) -> Batches:
 
 
 def _by_source(parts: Sequence[Batches]) -> BySource:
-    """The columns of the sources of all parts; a part that lacks one has no rows of this source."""
+    """The columns of the sources of all parts; a part that lacks a column has no rows of this source."""
     width = max(part.newest_by_source.shape[1] for part in parts)
     if not width:
         return np.empty((sum(map(len, parts)), 0), np.int64)

@@ -1,4 +1,4 @@
-"""What must be recomputed of a window."""
+"""The work of a window: the batches that must be recomputed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Stops:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Work:
-    """What must be recomputed of one window, and from which states.
+    """The batches of one window that must be recomputed, and the states that they are computed from.
 
         batches              0    1    2    3    4    5    6
         positions                           3    4    5           their windows are derived anew

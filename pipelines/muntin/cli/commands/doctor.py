@@ -61,7 +61,7 @@ def repair(file: opt.File, root: opt.Root = None, name: opt.Name = None, spark: 
     """Mend a state.
 
     What is lost or damaged is derived again: windows from states, states from the source; nothing else is touched. What is
-    damaged stays beside, under a name that ends with .damaged. No other run should be at work meanwhile.
+    damaged stays in its folder, under a name that ends with .damaged. No other run should be at work meanwhile.
 
     Example:
       muntin repair dags/flights.py --root state

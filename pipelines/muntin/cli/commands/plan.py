@@ -126,7 +126,7 @@ def _definition(found: "Redefined | None") -> Iterator[str]:
 
 
 def _why(batch: "PlannedBatch") -> str | None:
-    """What has changed; that files are missing is told below the table."""
+    """The reason why a batch is read again. Missing files are reported below the table."""
     return batch.why if batch.reading == "changed" else None
 
 

@@ -45,7 +45,7 @@ def diff(
 ) -> None:
     """Say how windows change with a definition.
 
-    The windows that readers know beside those of FILE: which are new, gone or changed, and the largest change of each number.
+    Compare the live windows with the windows of FILE: which are new, gone or changed, and the largest change of each number.
     Nothing is promoted. A definition whose states hold something else needs `muntin rebuild FILE --beside` first.
 
     Example:

@@ -58,7 +58,7 @@ def _codes(column: pa.Array) -> Ints:
 
 
 def bounded(windows: Assignment, frames: Frames) -> Assignment:
-    """The same with the least and the largest event time of their rows as bounds; empty windows keep theirs."""
+    """The windows with the least and the largest event time of their rows as bounds; empty windows keep their bounds."""
     start, end = extent(frames.start, windows)
     empty = windows.lo == windows.hi
     if not empty.any():

@@ -62,7 +62,7 @@ class Ids:
 
     @staticmethod
     def joined(parts: list[Ids]) -> Ids:
-        """The ids of several parts, one behind the other."""
+        """The ids of several parts, concatenated."""
         return Ids(*(np.concatenate([getattr(part, column.name) for part in parts or [Ids.none()]]) for column in fields(Ids)))
 
 

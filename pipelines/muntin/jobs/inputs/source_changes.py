@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 
 def news(bound: Bound, *, unread: bool = False) -> News:
-    """What an upstream has published anew, or what came to a Delta table late.
+    """Batches that an upstream has published anew, or rows that came late to a Delta table.
 
     Args:
-        bound: the definition beside its state.
+        bound: the pipeline state.
         unread: whether batches of an upstream that were never read count, too.
     """
     if members := [member for member in bound.members.values() if isinstance(member.source, TableSource)]:

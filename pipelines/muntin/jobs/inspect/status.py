@@ -76,7 +76,7 @@ class WindowStatus:
 class PipelineStatus:
     """The state of a pipeline under one fingerprint.
 
-    `standing`: "current": readers know its windows; "superseded": they did, before a newer definition was promoted; "beside": they do not.
+    `standing`: "current": readers know its windows; "superseded": a newer definition was promoted; "beside": its windows are a candidate.
     `bytes`: of all its files, without windows that readers know.
     `waiting` (starts of batches behind missing intervals) and `missing` (these intervals) are None where the definition is
     not known. `staged`: the staged folders, whose windows are not published. `unsent`: how many messages of alerts wait.
@@ -102,7 +102,7 @@ class PipelineStatus:
     sinks: tuple[SinkStanding, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain dicts; instants are datetimes."""
+        """The status as plain dicts; instants are datetimes."""
         return asdict(self)
 
 

@@ -45,7 +45,7 @@ def _lanes(shown: Timeline) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Paper:
-    """Where a timeline is drawn: axes of matplotlib's, colours by name, and what the names of its parts begin with."""
+    """The canvas of a timeline: axes of matplotlib's, colours by name, and the prefix of its parts' names."""
 
     axes: Any
     colours: Mapping[str, str]
@@ -101,7 +101,7 @@ class _Paper:
 
 
 def batch_told(batch: ListedBatch) -> str:
-    """What became of a batch, in a line."""
+    """The report on a batch, in a line."""
     span = f"[{spell_instant(batch.start_us)}, {spell_instant(batch.end_us)})"
     if batch.standing == "missing":
         return f"missing interval {span}"

@@ -1,4 +1,4 @@
-"""What a source of messages may be: its address, its fields and its schema, looked at before anything is asked."""
+"""Checks of a source of messages: its address, its fields and its schema, before a broker is asked."""
 
 from __future__ import annotations
 

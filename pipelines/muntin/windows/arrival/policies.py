@@ -55,7 +55,7 @@ class Punctuation:
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """How much of partitions is kept: those used least recently are dropped, `emit`: after a last result.
+    """How much of partitions is kept: partitions used least recently are dropped, `emit`: after a last result.
 
     `age_us` 0, `count` -1, `rows` -1: no such limit.
     """
@@ -139,10 +139,10 @@ def by_punctuation(at: str) -> Punctuation:
 
 
 def keep(*, age: Duration | None = None, count: int | None = None, rows: int | None = None, emit: bool = False) -> Keep:
-    """Which partitions are dropped, the one used least recently first.
+    """The partitions to keep: the partition used least recently is dropped first.
 
     Args:
-        age: those that no row came to for longer than this, by the time of arrival.
+        age: drops partitions that no row came to for longer than this, by the time of arrival.
         count: of more than so many partitions. All keys are then worked on by one task.
         rows: while more than so many rows are held in all; likewise.
         emit: whether a dropped partition gives a last result.

@@ -1,4 +1,4 @@
-"""Progressive sort (IBM Streams SPL): rows come out one by one, each the least of those that are held."""
+"""Progressive sort (IBM Streams SPL): rows come out in turn, each the least of the held rows."""
 
 from __future__ import annotations
 

@@ -52,12 +52,12 @@ def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool, keep: b
 
 
 def without_files(bound: Bound, intervals: Sequence[Interval]) -> list[Interval]:  # noqa: ARG001 - borders say what a batch holds
-    """None: an interval without messages is an empty batch."""
+    """No intervals: an interval without messages is an empty batch."""
     return []
 
 
 def difference(bound: Bound, report: Mapping[str, Any], files: Sequence[SourceFile]) -> None:  # noqa: ARG001 - as for others
-    """None: borders stay, and so does what lies between them."""
+    """No difference: borders stay, and so do the messages between them."""
     return
 
 
@@ -73,7 +73,7 @@ def _settled(
     bound: Bound, broker: Broker, topic: Topic, asked: Sequence[int], starts: Collection[int], *, keep: bool
 ) -> Mapping[int, Offsets]:
     """The borders, those that are not noted by the broker's time; noted then, if `keep`. Of two runs at once the first to note them says
-    where they are. `starts`: those from which on no message may be gone.
+    where they are. `starts`: starts from which on no message may be gone.
     """
     given_up = f"{bound.pipeline.name}: other runs keep noting offsets; run again when they are done"
     borders: Mapping[int, Offsets] = {}
@@ -101,7 +101,7 @@ def _offsets(first: Mapping[int, Mapping[int, First]], earliest: int, topic: Top
     """The offsets of borders by the time that the broker has of messages.
 
     A message that is stamped later than now may stand in front of others that belong before a border: the border is the end of the
-    topic then. But in front of the earliest border all messages are of an earlier time, as those are in no batch.
+    topic then. But in front of the earliest border all messages are of an earlier time, as earlier messages are in no batch.
     """
     now = now_us()
     return {
