@@ -40,7 +40,7 @@ def airflow_dag(
     Args:
         pipeline: the definition.
         root: the folder of the state; None is `MUNTIN_ROOT`, else `state`. A relative path is below the project's folder.
-        catchup: whether Airflow schedules past intervals by itself. Skipped intervals are missing in the history.
+        catchup: whether Airflow schedules past intervals automatically. Skipped intervals are missing in the history.
         max_active_runs: how many runs may be active at once, not counting backfills.
         spark: the connection that says where Spark is; if it does not exist, Spark is local. None: tasks run in Airflow's own worker,
             without Spark and without Java, for batches that a worker computes in seconds.

@@ -27,7 +27,7 @@ START, END = "interval_start", "interval_end"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The pipeline, with absolute paths and bound to its state, and the run's interval. All tasks of a run share it."""
+    """The pipeline, with absolute paths and with its state, and the run's interval. All tasks of a run share it."""
 
     bound: Bound
     interval: Interval

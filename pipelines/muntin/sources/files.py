@@ -91,7 +91,7 @@ def files(
         on_schema: what a batch is with a column that has a type which contradicts earlier batches, as text after a number: an
             "error", or a batch that waits in the "quarantine" as a whole, each of its files a row, until it is mended and read again.
 
-    Every file of a batch needs the columns that the definition uses, but for those in `columns`. Others may come and go, in any order.
+    Every file of a batch needs the used columns that are not in `columns`. Other columns may come and go, in any order.
     A type that is wider than in earlier batches, as long after int, double after float and decimal(12,2) after decimal(10,2), is taken.
 
     Raises:
@@ -139,7 +139,7 @@ def files(
 
 
 def _check_types_of_ids(dedupe: Sequence[str], form: Format, types: Mapping[str, str]) -> None:
-    """Text does not tell types: the id 007 would be a number in the files of one batch, and a text in those of another."""
+    """Text does not tell types: the id 007 would be a number in the files of one batch, and a text in the files of another batch."""
     if form != "parquet" and (unknown := [name for name in dedupe if name not in types]):
         raise DefinitionError(
             f"dedupe_within compares {unknown[0]} of files of different batches, so its type must be said where files are {form}: "

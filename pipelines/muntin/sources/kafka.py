@@ -109,7 +109,7 @@ def kafka(
         value: what values are: "json", "avro" or "protobuf" with fields, "text" in UTF-8, or "raw" bytes.
         event_time: the column that says when an event happened: a field, or "kafka_timestamp".
         columns: field -> SQL type, of values with fields: {"amount": "DOUBLE", "at": "TIMESTAMPTZ"}. A value may lack a field, which is
-            null then, and have others, which are not read. A message with a field of another type is a row of the quarantine.
+            null then, and have further fields, which are not read. A message with a field of another type is a row of the quarantine.
         unit: of an integer event time.
         timezone: the zone of event times that have none; UTC unless given.
         time_format: how event times are written where they are text, as strptime takes it; ISO 8601 unless given.
@@ -121,7 +121,7 @@ def kafka(
         dedupe_within: how far the event times of duplicates in two batches may lie apart, as for `files`.
         connection: the name of a connection of type kafka with the credentials: in the variable AIRFLOW_CONN_<NAME>, or in Airflow.
         registry: the address of a schema registry, by which messages of Avro and Protobuf name their schema.
-        schema: of Avro the schema as JSON: the only one without a registry, else the one to read by. Of Protobuf the class of a message.
+        schema: of Avro the schema as JSON: the only one without a registry, else the schema to read by. Of Protobuf the class of a message.
 
     Raises:
         DefinitionError: an address, a name, a value or a combination that cannot be.

@@ -1,4 +1,4 @@
-"""States that are rows hold a value once, though several columns are made of it; the footer of their file says how.
+"""Held and derived columns: a state that is a row holds a value once; the file's footer says how other columns derive from it.
 
 the row    b = 2.5                  a file holds   min_b 2.5
 its state  rows   1                 and says       rows   one
@@ -8,7 +8,7 @@ its state  rows   1                 and says       rows   one
            max_b  2.5
 An instant that is the row's event time is the frame's start as a whole number: a file says      delta  instant of frame
 
-A file that says nothing holds every column. Files of both kinds may lie in one table: each is read as it says itself.
+A file that says nothing holds every column. Files of both kinds may lie in one table: each is read by its own footer.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def told(columns: Told) -> dict[bytes, bytes]:
 
     Args:
         columns: column -> how it follows from a column that the file holds; None of a column that is held as it is. "one": 1 in each
-            row; "present": 1 where the other is not null, else 0; "total": the other, 0 for null, and no -0.0; "value": the other;
+            row; "present": 1 where the held column is not null, else 0; "total": its value, 0 for null, no -0.0; "value": its value;
             "instant": its microseconds since 1970 as int64.
     """
     return {_KEY: json.dumps(columns).encode()} if any(columns.values()) else {}

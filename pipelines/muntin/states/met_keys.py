@@ -1,4 +1,4 @@
-"""The keys that were met so far, and a number for each."""
+"""The key dictionary: the distinct keys so far, and a number for each."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ def sums_fit(value, valid, bound):  # type: ignore[no-untyped-def]  # noqa: ANN0
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def filled_slots(counts, keys, place_of_key, slot, place):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
-    """The slots with a count, in order, and the place of each where those of a key lie together; `place_of_key`: of its first."""
+    """The slots with a count, in order, and the place of each where slots of a key lie together; `place_of_key`: of its first."""
     found = 0
     for at in range(len(counts)):
         if counts[at] > 0:

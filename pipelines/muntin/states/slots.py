@@ -28,7 +28,7 @@ class Column:
         slots: int64 or float64.
         some: whether a slot has a value; empty for counts and sums, which are 0 without any.
         time_us: when the row was whose value a slot has; empty but for the first and the last.
-        bound: what no sum of integers is beyond, so far.
+        bound: the limit that no sum of integers has passed, so far.
     """
 
     lifted: Lifted

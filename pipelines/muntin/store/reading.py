@@ -67,7 +67,7 @@ def held_rows(
 
     Args:
         dataset: of `dataset_of`.
-        columns: all columns of fields, and others.
+        columns: all columns of fields, and further columns.
         condition: on columns that are not of fields.
         use_threads: as Arrow has it.
     """

@@ -79,8 +79,9 @@ class Batches:
 
     @staticmethod
     def of(rows: Iterable[Sequence[int]]) -> Batches:
-        """From rows of values, in the order of the attributes but for the sources. A row without the last two is of states that are there,
-        `UNDECIDED`.
+        """The batches from rows of values, in the order of the attributes without the sources.
+
+        A row without the last two values is of a batch that has its states, and is `UNDECIDED`.
         """
         count = len(_PLAIN)
         table = [(*row, *_LAST[len(row) - count :]) if len(row) < count else row for row in rows]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stops:
-    """Where work that goes on from batch to batch may end, as what is open there may be what it was.
+    """Places where work from batch to batch may end, since the open windows there may be as before.
 
     Attributes:
         changed: the positions of the batches that differ from the ledger, ascending.

@@ -124,7 +124,7 @@ def rollback(
     """Take back the promotion of a definition.
 
     The tables that readers know hold again what they held before, in one commit for each window, as long as `vacuum` has not removed
-    it. The definition that was current is superseded; the one before goes on with its next run.
+    it. The definition that was current is superseded; the definition before it goes on with its next run.
 
     Example:
       muntin rollback dags/flights.py --root state

@@ -23,7 +23,7 @@ def slid(rows, rules, ends, noted_after, counters, bases):  # type: ignore[no-un
         counters, bases: of each partition, as they were left. Bases are changed.
 
     Returns:
-        windows: (group, index, lo, hi, batch that fired it, rows held) a row. Open ones have the position one past the last.
+        windows: (group, index, lo, hi, batch that fired it, rows held) a row. Open windows have the position one past the last.
         notes: (batch, group, the record's first eight, lo, hi) a row, and the base beside each.
         evicted_by: of each row, the row that made it leave by difference. A window `[lo, hi)` holds the rows between these
             that no row before hi made leave. Empty where rows do not leave by difference.

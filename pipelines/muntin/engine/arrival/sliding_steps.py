@@ -6,7 +6,7 @@ Every step reads and writes the partition's record, an array of integers::
                                      |           |
                                    FIRST        row: it comes now
 
-    held are the rows from FIRST on that came before `row`, but for those that left by difference; HELD says how many.
+    held are the rows from FIRST on that came before `row`, without rows that left by difference; HELD says how many.
     When d left, e may still be held: it came later, but is larger. What is held need not be neighbours.
 """
 

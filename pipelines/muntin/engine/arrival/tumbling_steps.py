@@ -34,7 +34,7 @@ class TumblingRules(NamedTuple):
     """When windows end; 0, or of `difference` -1, is none.
 
     sectioned: whether they end with each batch or file.
-    together: whether a partition may drop others.
+    together: whether a partition may drop other partitions.
     """
 
     rows: int

@@ -68,7 +68,7 @@ def read_batches(bound: Bound, runner: Runner, given: Inputs, schemas: Mapping[s
 
     Raises:
         SourceError: the source cannot be read as the definition says.
-        StateError: states cannot be written, or workers have versions with which they would be others.
+        StateError: states cannot be written, or workers have versions with which states would differ.
     """
     files, marks, known = given.files, given.marks, known_ids(bound)
     done = Read(

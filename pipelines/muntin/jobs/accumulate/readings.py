@@ -105,7 +105,7 @@ def _known(bound: Bound, paths: Sequence[Sequence[str]]) -> Mapping[str, str]:
 def common_types(of_sources: Mapping[str, Types]) -> Types:
     """The types that states of all sources have.
 
-    Where all files of a source wait, its types are those of the state, with the columns of a checkpoint. Other sources say more.
+    Where all files of a source wait, its types are the types of the state, with the columns of a checkpoint. Other sources say more.
 
     Raises:
         DefinitionError: a key, or an aggregate that takes rows of all sources, is of types that contradict.

@@ -31,7 +31,7 @@ class Split:
         mark_us: how far time is known after the batch, where its source says so itself.
         made: the name of the rows, where they are windows.
         only: whether the batch can have no other split.
-        first: the number of its first file in the batch, from 0; of one of several sources behind those of earlier sources.
+        first: the number of its first file in the batch, from 0; of one of several sources after the files of earlier sources.
         part: which part of its only file it is; None: all files are whole.
         rows: the numbers of the part's rows in the file, known to the task that reads it; None: all rows.
         size: of its files or its part, bytes, about.

@@ -119,7 +119,7 @@ def with_columns(table: pa.Table, wide: pa.Schema, path: str) -> pa.Table:
 
 
 def _sorted(table: pa.Table, keys: Sequence[str]) -> pa.Table:
-    """The states by bucket, key and frame; those that are rows by bucket and key. Of decimals of another scale the bucket is another."""
+    """The states by bucket, key and frame; states that are rows by bucket and key. Of decimals of another scale the bucket is another."""
     columns = [contiguous(table[key]) for key in keys]
     bucket = buckets(columns, len(table))
     table = table.set_column(table.column_names.index(BUCKET), BUCKET, pa.array(bucket))

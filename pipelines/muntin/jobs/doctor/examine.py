@@ -61,7 +61,7 @@ def examine(bound: Bound, *, deep: bool) -> Damage:
 def gone_back(bound: Bound, tables: Collection[AnyPath]) -> set[int]:
     """The batches that tables whose last commits are lost have as they were before these commits.
 
-    States are other than those that windows were published from; refused rows are more or fewer than was reported.
+    States differ from the states that windows were published from; refused rows are more or fewer than was reported.
     """
     found = set[int]()
     for name in bound.windows:

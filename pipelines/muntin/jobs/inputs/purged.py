@@ -27,7 +27,7 @@ _NAMED = 5
 def purged(bound: Bound, gone: Sequence[Interval]) -> list[Interval]:
     """The intervals without files of which rows were read: states hold what no file does any more.
 
-    Of batches that these states lack, those in a live table, made from another definition's states, or from states that are lost.
+    Of batches that these states lack, the batches in a live table, made from another definition's states, or from states that are lost.
     """
     if not gone:
         return []
@@ -43,7 +43,7 @@ def purged(bound: Bound, gone: Sequence[Interval]) -> list[Interval]:
 
 
 def _closed(bound: Bound, starts: Ints) -> Flags:
-    """Which of some batches have events, and windows that readers know, of whatever definition."""
+    """Which of some batches have events, and live windows, of whatever definition."""
     found = np.zeros(len(starts), np.bool_)
     for window in bound.windows:
         if ledger := current(bound.store, window).ledger:

@@ -1,4 +1,4 @@
-"""Batches to read again since their source has something else than was read: of sources that tell so themselves.
+"""Source changes: batches to read again since their source has changed, for sources that report it themselves.
 
 Commits to a Delta table that belong to a batch which was read before they came: of a slow clock, or to an interval that was at work.
 

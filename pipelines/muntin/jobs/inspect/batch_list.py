@@ -1,4 +1,4 @@
-"""The batches of a pipeline in order: published, waiting and missing ones; and when one was last published."""
+"""The batches of a pipeline in order: published, waiting and missing; and when a batch was last published."""
 
 from __future__ import annotations
 

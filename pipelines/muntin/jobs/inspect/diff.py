@@ -69,7 +69,7 @@ class Difference:
 def diff(
     pipeline: Pipeline, *, root: str | AnyPath, window: str | None = None, against: Pipeline | AnyPath | None = None
 ) -> list[Difference]:
-    """Compare what readers know with what a definition gives, window by window. Nothing is changed.
+    """Compare the live windows with the windows of a definition, window by window. Nothing is changed.
 
     Windows of the definition that are not derived yet are derived from its states in this process.
 
@@ -77,7 +77,7 @@ def diff(
         pipeline: the changed definition.
         root: the folder above the states.
         window: the name of one window; None: each that both have.
-        against: another definition, or the folder of another state, in place of what readers know: a root, a pipeline's folder in it, or
+        against: another definition, or the folder of another state, in place of the live windows: a root, a pipeline's folder in it, or
             one of the states in that.
 
     Raises:

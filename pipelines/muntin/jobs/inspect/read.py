@@ -108,7 +108,7 @@ def read(
 
 
 def _changes(bound: Bound, window: str, since: int, chosen: Selection, *, more: bool) -> pa.Table:
-    """The windows that readers know otherwise since a version. `more`: whether open or empty windows were asked for, too."""
+    """The live windows that changed since a version. `more`: whether open or empty windows were asked for, too."""
     if more:
         raise DefinitionError("changes_since: open windows and empty ones have no version; leave provisional and dense out")
     names = [*_names(bound.pipeline, window)[:-1], REVISION, CHANGE]

@@ -2,7 +2,7 @@
 
 segments, oldest first     600 entries   70   64   8   8   1   1
 a publication adds                                             1
-`MANY` small ones at the end become one, so that n publications leave about log(n) segments and write an entry log(n) times.
+`MANY` small segments at the end become one segment, so that n publications leave about log(n) segments and write an entry log(n) times.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def check_not_superseded(bound: Bound) -> None:
     """Refuse to publish under a definition whose place a newer one has taken.
 
     Raises:
-        StateError: a table that readers know had windows of this definition, and has others now.
+        StateError: a live table had windows of this definition, and has other windows now.
     """
     if found := superseded(bound):
         names, home = ", ".join(found), place(bound.folder, current(bound.store, next(iter(found))).table)
@@ -65,7 +65,7 @@ def lacking(bound: Bound) -> dict[str, int]:
 def promote_complete(bound: Bound, *, incomplete: bool = False) -> list[str]:
     """Promote the candidate windows, if all of them are complete; the names of the promoted windows.
 
-    Complete: derived from each batch that the windows which readers know are derived from. A crash in between leaves some windows
+    Complete: derived from each batch that the live windows are derived from. A crash in between leaves some windows
     promoted; the next run promotes the remaining windows.
 
     Args:

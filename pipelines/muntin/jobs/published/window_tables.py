@@ -1,6 +1,6 @@
 """Where the tables of windows lie, and what is published in them.
 
-<root>/<pipeline>/windows/<window>                 the table that readers know, whatever the definition
+<root>/<pipeline>/windows/<window>                 the live table, whatever the definition
 <root>/<pipeline>/<fingerprint>/windows/<window>   the candidate: windows of another definition, until they are complete
 """
 

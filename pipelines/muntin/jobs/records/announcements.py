@@ -4,7 +4,7 @@ segments of a window's ledger     1   2   3   4
 reported                          x   x             <state>/announced.json: {"day": {"table": ..., "number": 2}}
 the next announcement                     x   x     the batches of segments 3 and 4
 
-A publication is announced at least once. A segment that took the place of earlier ones tells of their batches again.
+A publication is announced at least once. A segment that took the place of earlier segments reports their batches again.
 """
 
 from __future__ import annotations

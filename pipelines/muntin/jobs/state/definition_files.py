@@ -52,7 +52,7 @@ class Defined:
     """The pipelines and calls that a file defines.
 
     Attributes:
-        pipelines: all that have a name in the file, also imported ones; in the order of their names' first assignment.
+        pipelines: all pipelines with a name in the file, also imported pipelines; in the order of their names' first assignment.
         dags: (pipeline, root) of each call of `airflow_dag`; root None: not given.
     """
 
@@ -92,7 +92,7 @@ def _run_once(file: Path, _written_ns: int, _size: int) -> Defined:
 def _executed(file: Path, dags: list[tuple[Pipeline, Any]]) -> dict[str, Any]:
     """The names of a file that was run like an import, its folder first on the path.
 
-    The module does not stay among the imported ones: what Spark's workers need of it travels by value.
+    The module does not stay among the imported modules: what Spark's workers need of it travels by value.
     """
     module = ModuleType(f"muntin_definition_{file.stem}")
     module.__file__ = str(file.absolute())

@@ -82,7 +82,7 @@ def _drafts(root: AnyPath) -> Iterator[Found]:
 
 
 def _swept(root: AnyPath, folder: AnyPath, older_than_us: int, oldest: datetime, *, dry_run: bool) -> Iterator[Removed]:
-    """Sweep a state, or the folder of the tables that readers know."""
+    """Sweep a state, or the folder of the live tables."""
     for log in ascending(folder.rglob("_delta_log")):
         yield _replaced(root, log.parent, older_than_us, oldest, dry_run=dry_run)
         yield _unnamed(root, log.parent, oldest, dry_run=dry_run)

@@ -24,7 +24,7 @@ _FACES = {"published": "batch", "read": "waiting", "waiting": "waiting", "missin
 
 
 def timelines(shown: Sequence[Timeline], leads: Leads = lambda _: None) -> Drawing:
-    """The timelines of some windows, one below the other. `leads`: the address of a window's explanation, None where it has none."""
+    """The timelines of some windows, stacked. `leads`: the address of a window's explanation, None where it has none."""
     heights = [_REST + _LANE * _lanes(one) for one in shown]
 
     def draw(figure: Any, colours: Mapping[str, str]) -> dict[str, Mark]:  # noqa: ANN401 - matplotlib's

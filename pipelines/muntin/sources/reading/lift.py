@@ -120,7 +120,7 @@ def rows_as_states(
 ) -> RowStates | None:
     """`states` of frames by arrival without groups, each value once, in row order; None if a lift cannot be computed from one row.
 
-    Arguments as for `states`; `types`: column -> the SQL type that `states` has, and the one that is stored.
+    Arguments as for `states`; `types`: column -> the SQL type that `states` has, and the stored type.
     """
     natural, kinds = types
     lifts = {**frames.lifts, **{column: lift for each in fields for column, lift in each.lifts.items()}}

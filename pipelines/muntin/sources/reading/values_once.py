@@ -1,4 +1,4 @@
-"""Which columns of a state that is a row are held, and which follow from them: each value of the row is computed and held once."""
+"""Held and derived columns of a state that is a row; derived columns follow from held columns, which hold each value once."""
 
 from __future__ import annotations
 

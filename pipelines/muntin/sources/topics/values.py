@@ -143,7 +143,7 @@ def _path(name: str) -> str:
 
 
 def typed(value: str, kind: str) -> str:
-    """SQL for JSON in a type, as DuckDB spells it; an error where it is of another one. A struct may lack members, and have others.
+    """SQL for JSON in a type, as DuckDB spells it; an error where it is of another type. A struct may lack members, and have more of them.
 
     >>> typed("x", "DOUBLE")
     "(x->>'$')::DOUBLE"

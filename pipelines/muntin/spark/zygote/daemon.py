@@ -2,7 +2,7 @@
 
 Named by `spark.python.daemon.module`; everything else is Spark's own. With `MUNTIN_KEEP_MEMORY=off` in its environment a worker gives
 memory back as soon as it is free, for machines with little of it. With `MUNTIN_READY_PYTHON=off` each session of Spark Connect imports
-anew, as Spark does without Muntin; else they share one process that has (`muntin.spark.zygote.shared`).
+anew, as Spark does without Muntin; else they share the zygote (`muntin.spark.zygote.shared`).
 """
 
 import ctypes

@@ -1,4 +1,4 @@
-"""A Python that has imported everything already, for the daemon of each session of a Spark Connect server.
+"""The shared zygote: a Python with everything imported, for the daemon of each session of a Spark Connect server.
 
 The server starts a Python daemon for each session, and each would import the same libraries for seconds. With this module the first daemon
 of a server (or of an executor) starts a process beside it, the *zygote*, which imports and then waits. This daemon and every later one
@@ -6,7 +6,7 @@ hands its streams, folder and environment to the zygote, which forks; the fork d
 fork, and passes on Spark's wish to end.
 
 A zygote serves one server with one environment and one state of the code (see `key`). It ends when the server does. A fork that had
-no worker for ten minutes ends as well: Spark keeps the daemons of sessions that are over, and starts another where one is needed again.
+no worker for ten minutes ends as well: Spark keeps the daemons of sessions that are over, and starts another when a session needs it.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _folder() -> Path:
     """A folder that nobody else may enter.
 
     Raises:
-        OSError: it is another user's, or open to others.
+        OSError: it is another user's, or open to other users.
     """
     folder = Path(gettempdir(), f"muntin-python-{os.getuid()}")
     folder.mkdir(mode=0o700, exist_ok=True)

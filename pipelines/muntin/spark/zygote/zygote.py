@@ -1,6 +1,6 @@
 """The zygote: a process that has imported everything and forks on request, until the server ends. See `muntin.spark.zygote`.
 
-Who asks sends, over a socket: the length of what it says, with its streams 0, 1 and 2; then JSON of its environment, folder, words of the
+A client sends, over a socket: the length of its request, with its streams 0, 1 and 2; then JSON of its environment, folder, words of the
 command line and paths of modules. It gets the number of the fork. The connection is open as long as the fork and its workers run.
 """
 

@@ -14,7 +14,7 @@ BORDERS = ("file", "batch", "upstream")
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """So many rows; or, whichever comes first, the next border of `or_time_us`."""
+    """A number of rows; or, whichever comes first, the next border of `or_time_us`."""
 
     rows: int
     or_time_us: int = 0
@@ -100,7 +100,7 @@ def by_time(size: Duration) -> Time:
 
 
 def by_delta(of: str, size: float | str | timedelta, *, absolute: bool = False, first: float | None = None) -> Delta:
-    """As soon as `of` has grown by more than `size` since the oldest row: `new - oldest > size`, strictly. A fall never counts.
+    """When `of` has grown by more than `size` since the oldest row: `new - oldest > size`, strictly. A fall never counts.
 
     Args:
         of: a SQL expression: a number, or an instant, with a duration for `size`.

@@ -26,7 +26,7 @@ _TRIES = 8
 
 
 def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool, keep: bool, there: bool) -> Inputs:
-    """As `muntin.jobs.inputs.inputs.inputs`. Borders are noted if `keep`; messages that are gone are left out if `forget`.
+    """Inputs as by `muntin.jobs.inputs.inputs.inputs`. Borders are noted if `keep`; messages that are gone are left out if `forget`.
 
     Raises:
         SourceError: an interval is not over, messages of it are gone, or the topic was made again.
@@ -72,7 +72,7 @@ def first_inputs(bound: Bound) -> Inputs:
 def _settled(
     bound: Bound, broker: Broker, topic: Topic, asked: Sequence[int], starts: Collection[int], *, keep: bool
 ) -> Mapping[int, Offsets]:
-    """The borders, those that are not noted by the broker's time; noted then, if `keep`. Of two runs at once the first to note them says
+    """The borders; unnoted borders by the broker's time, noted then, if `keep`. Of two runs at once the first to note them says
     where they are. `starts`: starts from which on no message may be gone.
     """
     given_up = f"{bound.pipeline.name}: other runs keep noting offsets; run again when they are done"
@@ -100,7 +100,7 @@ def _noted(
 def _offsets(first: Mapping[int, Mapping[int, First]], earliest: int, topic: Topic) -> dict[int, Offsets]:
     """The offsets of borders by the time that the broker has of messages.
 
-    A message that is stamped later than now may stand in front of others that belong before a border: the border is the end of the
+    A message that is stamped later than now may stand in front of messages that belong before a border: the border is the end of the
     topic then. But in front of the earliest border all messages are of an earlier time, as earlier messages are in no batch.
     """
     now = now_us()
