@@ -89,7 +89,7 @@ class Examined:
     Attributes:
         files: paths of the files that it was held against; () where the first intervals have none.
         remarks: on what is allowed, and seldom meant.
-        lacking: of each source of files without any where files were searched.
+        lacking: for each source without files, where files were searched.
     """
 
     files: tuple[str, ...]

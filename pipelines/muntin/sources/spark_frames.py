@@ -71,7 +71,7 @@ def spark(
 ) -> SparkSource:
     """Rows of whatever Spark can read: a database by JDBC, Iceberg, Delta, Avro, ORC, BigQuery, Kafka by Spark's own connector.
 
-    Each run asks `read` for the rows of its batches. Tasks of Spark write the rows to files in the state, and batches are made of the files
+    Each run asks `read` for the rows of its batches. Tasks of Spark write the rows to files in the state, and batches are made of these
     files. The rows are brought into an order that they themselves decide, so that results do not depend on Spark's partitions.
 
     Args:

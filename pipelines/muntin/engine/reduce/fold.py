@@ -44,7 +44,7 @@ def folds(rows: Rows, windows: Assignment, combine: Callable[..., None]) -> Rows
 
 @lru_cache
 def _specialised(kernel: Any, combine: Callable[..., None]) -> Any:  # noqa: ANN401 - numba's dispatcher has no type of its own
-    """The kernel compiled with this combine. Its name holds the combine's whole code, so that the disk cache is never wrong."""
+    """The kernel compiled with this combine. Its name depends on everything that the combine does, so the disk cache is never wrong."""
     name = f"{kernel.__name__}_{combine.__name__}_{mark(combine)}"
     twin = FunctionType(kernel.__code__, {**kernel.__globals__, "combine": njit(nogil=True)(combine)}, name)
     twin.__qualname__, twin.__module__ = name, kernel.__module__

@@ -1,6 +1,6 @@
 """How many windows are open: they have events, and no batch that is published closes them.
 
-Windows on a grid are counted from the frames of keys alone. A frame opens the windows of it that begin after the key's frame before it:
+Windows on a grid are counted from the frames of keys alone. A frame opens its windows that begin after the key's frame before it:
 
 frames    0    10        30        windows of 20, every 10; open: windows that end after 0
 windows [-10, 10)                  frame 0 opens 2

@@ -42,7 +42,7 @@ class Announcement:
 
 
 def begin(bound: Bound) -> None:
-    """Note of each window that was never announced that it is published: it is no change. To be called before a publication.
+    """Note what is published of each window that was never announced, as it is no change. To be called before a publication.
 
     Raises:
         StateError: the disk refuses.
@@ -104,7 +104,7 @@ def _since(bound: Bound, now: Published, number: int) -> set[int]:
 
 
 def _noted(bound: Bound) -> dict[str, Any]:
-    """The note; {} where it is missing or damaged: windows published by then are no change."""
+    """The note; {} where it is missing or damaged: windows published by then are not announced."""
     try:
         found = json.loads(path_of(bound.folder, NOTE).read_text(encoding="utf-8"))
         return {window: {"table": mark["table"], "number": int(mark["number"])} for window, mark in found.items()}
