@@ -10,3 +10,8 @@ from tests.airflow.own_process import run_inside
 @pytest.mark.timeout(1600)
 def test_local(tmp_path: Path) -> None:
     run_inside(tmp_path, "test_local.py")
+
+
+@pytest.mark.timeout(1600)
+def test_worker(tmp_path: Path) -> None:
+    run_inside(tmp_path, "test_worker.py")

@@ -26,7 +26,7 @@ def test_a_notebook_shows_what_it_says(path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_notebooks_are_those_that_the_docs_link() -> None:
-    page = (ROOT / "docs/index.md").read_text(encoding="utf-8")
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
     assert set(re.findall(r"examples/notebooks/(\w+\.ipynb)", page)) == {path.name for path in FOLDER.glob("*.ipynb")}
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from docs.beside import BESIDE
+
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r'```(?:(?:csv|python) title="(?P<file>[^"]+)"|console)\n(?P<text>.*?)```', re.DOTALL)
 
@@ -25,9 +27,11 @@ def test_the_site_builds_strictly(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     pages = {path.relative_to(tmp_path / "site").with_suffix(".md") for path in (tmp_path / "site").rglob("*.html")}
     documents = {path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md")}
-    beside = {Path("benchmarks/notes.md"), Path("benchmarks/results.md")}
+    beside = {Path(site) for site in BESIDE.values() if site.endswith(".md")}
     assert {each.with_name("index.md") if each.name == "README.md" else each for each in documents} | beside <= pages
-    assert "https://fonts" not in (tmp_path / "site/index.html").read_text(encoding="utf-8")
+    first = (tmp_path / "site/index.html").read_text(encoding="utf-8")
+    assert 'href="how-it-works.html"' in first  # of the README, whose links begin with docs/
+    assert "https://fonts" not in first
 
 
 @pytest.mark.spark

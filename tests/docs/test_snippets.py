@@ -193,7 +193,7 @@ def check_shown(muntin: Muntin, heading: str, *more: str, at: int = 0) -> None:
 
 
 class TestOutputs:
-    """In the order of a first week. Suites need Spark, so they are left out; the lines about them are not on the page."""
+    """In the order of a first week. Suites take seconds, so they are left out; the lines about them are not on the page."""
 
     def test_check(self, muntin: Muntin) -> None:
         check_shown(muntin, "check")

@@ -38,7 +38,7 @@ def publish(
     again: Again,
     record: Callable[[Callable[[], Sequence[Metric]]], None] = lambda _: None,
 ) -> dict[str, Any]:
-    """Publish the staged windows. If another run published since, finalize and validate again, with a session of its own.
+    """Publish the staged windows. If another run published since, finalize and validate again.
 
     Args:
         place: of the run.

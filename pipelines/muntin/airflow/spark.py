@@ -10,6 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from muntin.tasks.by_value import ship_by_value
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
@@ -75,16 +77,6 @@ def use_python(settings: Mapping[str, Any]) -> None:
 def _of_the_environment() -> str:
     """The Python of workers before the first task of this process."""
     return os.environ.get("PYSPARK_PYTHON") or sys.executable
-
-
-def ship_by_value(folder: Path) -> None:
-    """Send functions of the DAG folder to Spark's workers with their code: workers cannot import modules of this folder."""
-    from pyspark import cloudpickle
-
-    for module in list(sys.modules.values()):
-        file = getattr(module, "__file__", None)
-        if file and Path(file).is_relative_to(folder):
-            cloudpickle.register_pickle_by_value(module)
 
 
 def runner_of(session: SparkSession | None) -> Runner:

@@ -45,7 +45,7 @@ def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | AnyPath | None, spark
     computing = partial(task.pyspark, conn_id=spark, **options) if spark else partial(task, **options)
 
     def checked(context: Context) -> None:
-        """Refuse a definition that does not fit before Spark starts."""
+        """Refuse a definition that does not fit, before Spark is looked for."""
         with told(context):
             steps.check(place(context))
         locate(context)

@@ -1,4 +1,4 @@
-"""Check: what can be known to be wrong before Spark starts, by DuckDB on one file and by the suites' text."""
+"""Check: what can be known to be wrong before a row is read, by DuckDB on one file and by the suites' text."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def run(
 ) -> RunReport:
     """Accumulate, finalize, validate and publish every batch of `[start, end)`, in bulk.
 
-    The result equals running the batches one by one, in order; the number of Spark jobs does not grow with their
+    The result equals running the batches one by one, in order; the number of jobs does not grow with their
     number. Running a range again re-reads its source and replaces those batches.
 
     Args:

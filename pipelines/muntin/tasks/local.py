@@ -10,7 +10,6 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from muntin.definition.amounts import many
-from muntin.sources.sessions.time_limit import interrupt_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -62,6 +61,8 @@ def _plain(work: Callable[[Any], Any], item: Any) -> Any:  # noqa: ANN401 - what
 
 
 def _abandon(tasks: Sequence[Future[Any]]) -> None:
+    from muntin.sources.sessions.time_limit import interrupt_all
+
     _cancel(tasks)
     interrupt_all()
     _abandoned.extend(tasks)

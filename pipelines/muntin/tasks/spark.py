@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from muntin import errors
 from muntin.spark.workers_python import about_python
+from muntin.tasks.by_value import register
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -63,6 +64,7 @@ class OnSpark:
         if not items:
             return []
         run = _with_context if hasattr(self.spark, "sparkContext") else _over_connect
+        register()
         try:
             texts = run(self.spark, work, [Packed(item) for item in items])
         except Exception as wrong:

@@ -1,4 +1,4 @@
-"""Accumulate: the events of intervals become states, in one Spark job and one commit per frame set."""
+"""Accumulate: the events of intervals become states, in one job of tasks and one commit per frame set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One Spark task of accumulate: read splits with DuckDB, lift rows to states, write Parquet."""
+"""One task of accumulate: read splits with DuckDB, lift rows to states, write Parquet."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class Read:
 
 
 def read_batches(bound: Bound, runner: Runner, given: Inputs, schemas: Mapping[str, pa.Schema | None]) -> Read:
-    """Read the files of some batches in one Spark job, and write their states and refused rows.
+    """Read the files of some batches in one job of tasks, and write their states and refused rows.
 
     Args:
         bound: the pipeline state.

@@ -1,6 +1,6 @@
 """Finalize: compare the published windows with the states, and stage the files of all windows that changed.
 
-One Spark job does it; but for windows that are handed from batch to batch, which are derived part by part (see `timeline.parts`).
+One job of tasks does it; but for windows that are handed from batch to batch, which are derived part by part (see `timeline.parts`).
 """
 
 from __future__ import annotations

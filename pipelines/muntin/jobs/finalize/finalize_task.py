@@ -1,4 +1,4 @@
-"""One Spark task of finalize: read the states of a shard, combine them to windows, stage the files."""
+"""One task of finalize: read the states of a shard, combine them to windows, stage the files."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def _document(batch: PlannedBatch) -> dict[str, Any]:
 def plan(pipeline: Pipeline, *, root: str | AnyPath, start: datetime, end: datetime, validate: bool = True, check: bool = True) -> Plan:
     """Which batches a run of `[start, end)` would read, which windows it would touch, which intervals are missing.
 
-    The definition is checked against the suites if `validate`, and against the files if `check`, as a run does before it starts Spark.
+    The definition is checked against the suites if `validate`, and against the files if `check`, as a run does before it reads a row.
 
     Raises:
         DefinitionError, SourceError, StateError: as `run`; but an interval without files is part of the plan.

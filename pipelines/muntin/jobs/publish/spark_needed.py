@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from muntin.jobs.publish.validate import find_suite
-from muntin.quality.spark_alone import needs_spark
-from muntin.quality.suite import load_suite
 from muntin.sinks import SparkSink
 from muntin.sources import SparkSource
 
@@ -27,6 +24,9 @@ def spark_needed(pipeline: Pipeline, *, validate: bool = True) -> str | None:
     Raises:
         DefinitionError: a suite cannot be read.
     """
+    from muntin.jobs.publish.validate import find_suite
+    from muntin.quality import load_suite, needs_spark
+
     if rows := rows_need_spark(pipeline):
         return rows
     for window, path in pipeline.expectations.items() if validate else ():

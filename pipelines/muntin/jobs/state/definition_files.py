@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from muntin.definition.pipeline import Pipeline
 from muntin.definition.spelling import did_you_mean
 from muntin.errors import DefinitionError
+from muntin.tasks.by_value import ship_by_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -98,6 +99,7 @@ def _executed(file: Path, dags: list[tuple[Pipeline, Any]]) -> dict[str, Any]:
     module.__file__ = str(file.absolute())
     if (folder := str(file.absolute().parent)) not in sys.path:
         sys.path.insert(0, folder)
+    ship_by_value(Path(folder))
     sys.modules[module.__name__] = module
     try:
         with _without_airflow(dags):

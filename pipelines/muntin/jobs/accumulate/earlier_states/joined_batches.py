@@ -1,4 +1,4 @@
-"""One Spark task that joins states of an earlier definition with new fields of the same rows, batch by batch."""
+"""One task that joins states of an earlier definition with new fields of the same rows, batch by batch."""
 
 from __future__ import annotations
 

@@ -1,0 +1,71 @@
+"""`airflow_dag(..., spark=None)`: the four tasks in Airflow's own worker, without Java; and a user's own `dags/pipelines/`."""
+
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from muntin import Pipeline, airflow_dag, read, sources
+from muntin.cli.definition import load_pipeline
+from muntin.errors import DefinitionError
+from tests.airflow.project import DEFINITION, half_days
+
+ALONE = (
+    DEFINITION.replace('name="shop"', 'name="alone"')
+    .replace("airflow_dag(shop)", "airflow_dag(shop, spark=None)")
+    .replace('tumbling("12h")', "tumbling(HALF)")
+    .replace("from muntin import aggregates", "from pipelines.sizes import HALF\n\nfrom muntin import aggregates")
+)
+
+
+@pytest.fixture(scope="session")
+def project(project: Path) -> Path:
+    """The project, with a definition of its own for this file, and a package that has the name of the product's folder."""
+    (project / "dags/pipelines").mkdir()
+    (project / "dags/pipelines/__init__.py").touch()
+    (project / "dags/pipelines/sizes.py").write_text('HALF = "12h"\n', encoding="utf-8")
+    (project / "dags/alone.py").write_text(ALONE, encoding="utf-8")
+    sys.path.append(str(project / "dags"))  # as Airflow's DAG processor and its task runner do
+    return project
+
+
+def test_the_tasks_run_in_the_worker(dags: dict[str, Any], root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pyspark.sql import SparkSession
+
+    def started(_: object) -> None:
+        pytest.fail("Spark was started")
+
+    monkeypatch.setattr(SparkSession.Builder, "getOrCreate", started)
+    monkeypatch.setenv("JAVA_HOME", "/nowhere")
+    run = dags["alone"].test(logical_date=datetime(2024, 1, 2, tzinfo=UTC))
+    assert {each.task_id: str(each.state) for each in run.get_task_instances()} == dict.fromkeys(
+        ("accumulate", "finalize", "validate", "publish"), "success"
+    )
+    table = read(load_pipeline(Path(dags["alone"].fileloc)), "half_day", root=root)
+    assert [(row["who"], row["n"], row["total"]) for row in table.to_pylist()] == half_days([1])
+
+
+def test_spark_computes_the_same(dags: dict[str, Any], root: Path, run_day: Callable[..., Any]) -> None:
+    dags["alone"].test(logical_date=datetime(2024, 1, 2, tzinfo=UTC))
+    run_day(1)
+    ours, theirs = (read(load_pipeline(Path(dags[name].fileloc)), "half_day", root=root) for name in ("alone", "shop"))
+    assert ours.equals(theirs)
+
+
+def test_a_definition_that_needs_spark_is_refused(dags: dict[str, Any]) -> None:
+    def rows(*_: object) -> None: ...
+
+    shop = load_pipeline(Path(dags["shop"].fileloc))
+    needs = Pipeline(
+        name="needs",
+        source=sources.spark(rows, event_time="at"),
+        schedule="@daily",
+        start=shop.start,
+        windows={"half_day": shop.windows["half_day"]},
+        aggregates=dict(shop.aggregates),
+    )
+    with pytest.raises(DefinitionError, match=r"airflow_dag\(needs, spark=None\): sources.spark needs Spark; leave spark= out"):
+        airflow_dag(needs, spark=None)
