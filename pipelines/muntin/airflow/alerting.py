@@ -94,7 +94,7 @@ def _tell(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str, 
         for line in tell(alerts, at.bound.folder, lambda: _facts(at, context, failed=failed), sender, backfill):
             log.info("alerts: %s", line)
     except Exception as wrong:  # noqa: BLE001 - the run is decided
-        log.warning("alerts: not told: %s", type(wrong).__name__)
+        log.warning("alerts: not sent: %s", type(wrong).__name__)
 
 
 def _in_backfill(context: Mapping[str, Any]) -> InBackfill:

@@ -32,7 +32,7 @@ def deadline_of(pipeline: Pipeline) -> list[Any]:
         return []
     named = [channel for channel in alerts.channels if isinstance(channel, str)]
     if not named:
-        raise DefinitionError("alerts: silent_after needs a channel with a name, as a connection: no notifier can be told of a silence")
+        raise DefinitionError("alerts: silent_after needs a channel with a name, as a connection: a notifier cannot report a silence")
     from airflow.sdk import DeadlineAlert, DeadlineReference, SyncCallback  # type: ignore[attr-defined]
 
     kwargs = {"pipeline": pipeline.name, "channels": named, "after_us": alerts.silent_after_us}
@@ -59,7 +59,7 @@ def tell_of_silence(context: Mapping[str, Any], pipeline: str, channels: Sequenc
     told = silence(pipeline, run["dag_run_id"], _interval(run), spell(after_us))
     for channel in channels:
         send(addresses_of(channel), told)
-    log.info("alerts: told %s that run %s has not ended", ", ".join(channels), run["dag_run_id"])
+    log.info("alerts: sent to %s: run %s has not ended", ", ".join(channels), run["dag_run_id"])
 
 
 def _interval(run: Mapping[str, Any]) -> Interval | None:

@@ -56,7 +56,7 @@ def _of_sizes(windows: Mapping[str, Kind]) -> Iterator[str]:
         for part in _parts(window):
             said, zone = getattr(part, "said", None), getattr(part, "zone", None)
             if said == "" and part.size_us < UNITS["s"]:
-                yield f'windows[{name!r}]: {part.size_us} are microseconds; write a unit, as "{part.size_us}s", if others are meant'
+                yield f'windows[{name!r}]: {part.size_us} are microseconds; write a unit, as "{part.size_us}s", if another unit is meant'
             if zone and zone.shift and said and part.size_us % DAY_US == 0 and not said.rstrip().endswith(_CALENDAR_UNITS):
                 yield (
                     f'windows[{name!r}]: "{said}" is counted on the clock of {zone.name}, so it is the same as "{spell(part.size_us)}": '

@@ -86,7 +86,7 @@ def problem_of(address: str, text: str) -> str:
     if "169.254.169.254" in text or "Missing" in words or "metadata" in words:
         return "no credentials were found; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (or those of your store), or a profile"
     if code.startswith("Invalid") or code in _DENIED or (status and status[1] in ("401", "403")):
-        return f"the credentials are refused ({code or (status and status[1])}); give others, or let these list, read and write {bucket!r}"
+        return f"the credentials are refused ({code or (status and status[1])}); give credentials that may list, read and write {bucket!r}"
     if "error sending request" in text or "timed out" in text or "operation timed" in text:
         return (
             f"{_endpoint(text)} does not answer; see to the network, or set AWS_ENDPOINT_URL (or that of your store) to the right address"

@@ -93,7 +93,7 @@ LEFT_TO_SPARK: dict[str, str] = {
             "expect_column_values_to_be_decreasing",
             "expect_column_values_to_be_increasing",
         ),
-        "its statistics are others on pandas": (
+        "its statistics differ on pandas": (
             "expect_column_kl_divergence_to_be_less_than",
             "expect_column_quantile_values_to_be_between",
             "expect_column_stdev_to_be_between",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from muntin.jobs.upkeep.outdated import Outdated
 
 _KEPT = "they were left as they are; --forget takes their rows out of the windows"
-_READ = "every batch was read; whether its rows are others now only Spark can tell: --all reads them again"
+_READ = "every batch was read; only Spark can tell whether its rows have changed: --all reads them again"
 All = Annotated[bool, typer.Option("--all", help="Every batch of the range, changed or not.")]
 
 

@@ -14,7 +14,9 @@ from muntin.cli.working import working
 from muntin.definition.amounts import many
 
 Deep = Annotated[bool, typer.Option("--deep", help="Also read every file and compare it with its digest.")]
-WithSpark = Annotated[bool, typer.Option("--workers", help="Also start a Spark task, and compare its versions with those here.")]
+WithSpark = Annotated[
+    bool, typer.Option("--workers", help="Also start a Spark task, and compare its versions with the versions of this machine.")
+]
 
 
 def doctor(

@@ -28,7 +28,7 @@ Against = Annotated[
     ),
 ]
 Rows = Annotated[int, typer.Option("--rows", min=0, help="How many windows that differ are shown, of each name.")]
-Incomplete = Annotated[bool, typer.Option("--incomplete", help="Also promote windows that lack batches: those are gone then.")]
+Incomplete = Annotated[bool, typer.Option("--incomplete", help="Also promote windows that lack batches: missing windows are gone then.")]
 Version = Annotated[
     int | None, typer.Option("--version", min=0, help="A version of the window's table; else the last of the definition before.")
 ]

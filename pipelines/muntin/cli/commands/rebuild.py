@@ -10,7 +10,7 @@ from muntin.cli.commands.run import command_of
 from muntin.cli.place import placed
 from muntin.cli.working import working
 
-Beside = Annotated[bool, typer.Option("--beside", help="Leave the windows beside those that readers know; see diff, promote.")]
+Beside = Annotated[bool, typer.Option("--beside", help="Keep the new windows as a candidate, beside the live windows; see diff, promote.")]
 
 
 def rebuild(

@@ -97,7 +97,7 @@ def _none(pipeline: "Pipeline | None", root: AnyPath) -> str:
         return f"no state below {root}: nothing was run yet"
     home = root / pipeline.name
     if home.is_dir():
-        return f"{pipeline.name}: nothing was run yet under this definition; {home} has states of others; muntin plan says what changed"
+        return f"{pipeline.name}: nothing was run yet under this definition; {home} has states of other definitions; see muntin plan"
     return f"{pipeline.name}: nothing was run yet; its state will be {home}"
 
 

@@ -93,7 +93,7 @@ def line(known: Known, now_us: int) -> Line:
             return _unborn(known, bound)
         return _line(known, known.pipeline, bound, status(known.pipeline, root=known.root), now_us)
     except MuntinError as wrong:
-        return Line(known.name, calls=(Call("it cannot be looked at", str(wrong)),))
+        return Line(known.name, calls=(Call("it cannot be read", str(wrong)),))
 
 
 def _line(known: Known, pipeline: Pipeline, bound: Bound, now: PipelineStatus, now_us: int) -> Line:
