@@ -56,5 +56,5 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands fo
 
 
 def __dir__() -> list[str]:
-    """The names that are there, loaded or not: a misspelt name is told with those that look like it."""
+    """The names of this module, loaded or not: the error for a misspelt name proposes similar names."""
     return sorted({*globals(), *__all__})

@@ -40,11 +40,11 @@ class BrokerError(MuntinError):
 
 
 class ConflictError(StateError):
-    """Another run committed first what this one wanted to replace."""
+    """Another run committed first, and changed files that this run wanted to replace."""
 
 
 class VersionGoneError(StateError):
-    """What changed since a version cannot be told any more: its commits or its files are removed."""
+    """The changes since a version are not known any more: its commits or its files are removed."""
 
 
 class ExpectationsError(MuntinError):

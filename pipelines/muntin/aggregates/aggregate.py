@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 class About(TypedDict, total=False):
-    """What is said of an aggregate beside its values.
+    """Description of an aggregate: unit, comment and source; its values are not part of it.
 
-    `unit`: as "min" or "EUR". `comment`: a sentence. Both are told to people.
-    `source`: the name of the source whose rows it takes, where a pipeline has several; it takes the rows of all unless said.
+    `unit`: as "min" or "EUR". `comment`: a sentence. Both are shown to people.
+    `source`: the name of the source whose rows it takes, where a pipeline has several; all sources unless given.
     """
 
     unit: str
@@ -52,9 +52,9 @@ class Field:
         version: of the meaning of the columns. Raise it when a changed seal makes other states of the same lift. Old states
             are then not read as new states.
         source: the name of the source whose rows the field takes, among several; "" takes the rows of all.
-        nothing: a SQL relation without rows that the lifts are over, where the rows at hand are those of another source.
+        nothing: a SQL relation without rows that the lifts are over, where the rows at hand belong to another source.
         needs: (SQL expression, type): what a type must be beyond what the lift asks. The types: "number"; "order", whose
-            values can be sorted and told apart; "difference", a number, a date or an instant; "list"; "condition".
+            values can be sorted and distinguished; "difference", a number, a date or an instant; "list"; "condition".
     """
 
     name: str
@@ -193,7 +193,7 @@ def check_inner(name: str, aggregate: Aggregate) -> None:
     """Refuse an aggregate inside of another that names a source: the rows are chosen by the outer one.
 
     Raises:
-        DefinitionError: as said.
+        DefinitionError: it names a source.
     """
     if aggregate.source:
         raise DefinitionError(f"{name}: {aggregate} names a source inside of {name}; say source={aggregate.source!r} in {name}(...) itself")

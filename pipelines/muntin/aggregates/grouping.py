@@ -71,7 +71,7 @@ def by(group: str, aggregate: Aggregate, *, where: str | None = None, **about: U
 
 
 def asked_of(field: Field) -> tuple[tuple[Expression, str], ...]:
-    """What an inner field needs, with its own condition."""
+    """The columns that an inner field needs, with the field's own condition."""
     return (*field.needs, (field.where, "condition")) if field.where else field.needs
 
 

@@ -1,4 +1,4 @@
-"""What depends on the time between events. A state keeps every (time, value), so that states of late rows combine
+"""Aggregates over the time between events. A state keeps every (time, value), so that states of late rows combine
 exactly. Rows with a null value are left out.
 """
 

@@ -89,7 +89,7 @@ def _correlation(*parts: pa.Array) -> pa.Array:
     from muntin.engine.reduce.differences import quotients
 
     aa, bb, ab = (part.to_numpy() for part in parts[5:])
-    with np.errstate(invalid="ignore"):  # of a spread beyond 1e154 beside none
+    with np.errstate(invalid="ignore"):  # of a spread beyond 1e154 with none
         roots = np.sqrt(aa) * np.sqrt(bb)
     return pa.array(np.clip(quotients(ab, roots), -1.0, 1.0), mask=(aa == 0) | (bb == 0))
 

@@ -15,5 +15,5 @@ if TYPE_CHECKING:
 
 
 def shared_fields(aggregates: Mapping[str, Aggregate]) -> list[Field]:
-    """Each field once. The number of rows comes first."""
+    """The distinct fields of some aggregates. The number of rows comes first."""
     return distinct([("the number of rows", [ROW_COUNT]), *((each, each.fields) for each in aggregates.values())])

@@ -1,4 +1,4 @@
-"""What Airflow calls when a task's state is decided: it notes that the run's asset events are emitted, and sends the run's message."""
+"""Callbacks that Airflow calls when a task's state is decided: they note that the run's asset events are emitted, and send its message."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ log = logging.getLogger("muntin")
 
 
 def callbacks(pipeline: Pipeline, root: str | AnyPath | None, own: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The arguments of every task, and those of the last task, that make Airflow call back. Without alerts only the last task does.
+    """The arguments of every task, and of the last task, that make Airflow call back. Without alerts only the last task does.
 
     A callback that the user gives to all tasks (`own`, the DAG's `default_args`) is called too.
     """
@@ -94,7 +94,7 @@ def _tell(pipeline: Pipeline, root: str | AnyPath | None, context: Mapping[str, 
         for line in tell(alerts, at.bound.folder, lambda: _facts(at, context, failed=failed), sender, backfill):
             log.info("alerts: %s", line)
     except Exception as wrong:  # noqa: BLE001 - the run is decided
-        log.warning("alerts: not told: %s", type(wrong).__name__)
+        log.warning("alerts: not sent: %s", type(wrong).__name__)
 
 
 def _in_backfill(context: Mapping[str, Any]) -> InBackfill:

@@ -40,7 +40,7 @@ def airflow_dag(
     Args:
         pipeline: the definition.
         root: the folder of the state; None is `MUNTIN_ROOT`, else `state`. A relative path is below the project's folder.
-        catchup: whether Airflow schedules past intervals by itself. Skipped intervals are missing in the history.
+        catchup: whether Airflow schedules past intervals automatically. Skipped intervals are missing in the history.
         max_active_runs: how many runs may be active at once, not counting backfills.
         spark: the connection that says where Spark is; if it does not exist, Spark is local. None: tasks run in Airflow's own worker,
             without Spark and without Java, for batches that a worker computes in seconds.
@@ -72,7 +72,7 @@ def airflow_dag(
 
 
 def _with_deadline(options: dict[str, Any], ours: list[Any]) -> dict[str, Any]:
-    """The user's options, with a deadline of ours beside theirs."""
+    """The user's options, with Muntin's deadline added to theirs."""
     theirs = options.get("deadline") or []
     return {**options, "deadline": [*(theirs if isinstance(theirs, list) else [theirs]), *ours]} if ours else options
 

@@ -1,4 +1,4 @@
-"""What a run tells by its asset events: what it published, and what an earlier run published and did not live to tell."""
+"""Asset events of a run: the windows that it published, and windows of an earlier run that ended before it reported them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def spelled(starts: Sequence[int]) -> list[str]:
 
 
 def announced(place: Place, own: Mapping[str, Sequence[int]]) -> dict[str, Any]:
-    """What to tell of each window, JSON-able: `published`, starts of batches; `table` and `number`, to acknowledge it by.
+    """The announcement of each window, JSON-able: `published`, starts of batches; `table` and `number`, to acknowledge it by.
 
     `own`: window -> starts of the batches that the run itself published.
     """

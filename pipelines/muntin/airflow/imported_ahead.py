@@ -1,4 +1,4 @@
-"""What tasks import, imported before they are forked; and what keeps a fork from running the code of yesterday.
+"""Modules that tasks need, imported before tasks are forked; and checks that keep a fork from running code that has changed since.
 
 A library that was installed anew since is refused: half of it would be the old one. Muntin's own modules, which change in a checkout
 while a scheduler runs, are forgotten by the forks and imported again.
@@ -52,7 +52,7 @@ def import_ahead() -> None:
     libraries = {name.partition(".")[0] for name in sys.modules.keys() - before} - {OURS}
     _first_files.update(_files([*filter(_is_ours, sys.modules), *libraries]))
     gc.collect()
-    gc.freeze()  # forks share these pages: a collection there neither looks at them nor copies them
+    gc.freeze()  # forks share these pages: a collection there neither reads nor copies them
     os.register_at_fork(after_in_child=forget_changed_modules)
 
 
@@ -63,7 +63,7 @@ def _great_expectations() -> object:
 
 
 def forget_changed_modules() -> None:
-    """If a file of ours is another now, let the next import of any of our modules read it anew."""
+    """If a file of Muntin has changed, let the next import of any of its modules read it again."""
     ours = [name for name in _first_files if _is_ours(name)]
     if _changed(ours):
         for name in [name for name in sys.modules if _is_ours(name) and name != __name__]:
@@ -71,7 +71,7 @@ def forget_changed_modules() -> None:
 
 
 def check_libraries() -> None:
-    """Refuse to mix libraries that were imported ahead with those that were installed since.
+    """Refuse to mix libraries that were imported ahead with libraries that were installed since.
 
     Raises:
         StateError: a library that was imported ahead is another one now, or gone.
@@ -93,7 +93,7 @@ def _is_ours(name: str) -> bool:
 
 
 def _files(names: Iterable[str]) -> dict[str, File]:
-    """Of modules that have a file: its number, date and size."""
+    """The number, date and size of the file of each module that has a file."""
     found = ((name, getattr(sys.modules.get(name), "__file__", None)) for name in names)
     return {name: _seen(Path(file)) for name, file in found if file}
 

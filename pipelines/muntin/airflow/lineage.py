@@ -27,12 +27,12 @@ log = logging.getLogger("muntin")
 
 
 def accumulated(bound: Bound, batches: Sequence[Accumulated], task: Any) -> None:  # noqa: ANN401 - Airflow's operator
-    """What the task `accumulate` read and wrote."""
+    """Report to Airflow what the task `accumulate` read and wrote."""
     _collect(task, _sources(bound, batches), _states(bound))
 
 
 def published(bound: Bound, windows: Iterable[str], task: Any) -> None:  # noqa: ANN401 - Airflow's operator
-    """What the task `publish` read and wrote: nothing if no window was published."""
+    """Report to Airflow what the task `publish` read and wrote: nothing if no window was published."""
     from muntin.jobs.published.window_tables import table_of
 
     if tables := [table_of(bound, window) for window in windows]:

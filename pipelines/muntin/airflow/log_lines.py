@@ -60,7 +60,7 @@ def published(interval: Interval, report: BatchReport, done: Mapping[str, Sequen
 
 
 def waiting(interval: Interval, missing: Iterable[Sequence[int]]) -> list[str]:
-    """A line on the missing intervals. The run's own batch waits for those that are earlier."""
+    """A line on the missing intervals. The run's own batch waits for missing intervals before it."""
     holes = [Interval(low, high) for low, high in missing]
     if not holes:
         return []

@@ -23,7 +23,7 @@ def record(metrics: Callable[[], Sequence[Metric]]) -> None:
 
 
 def _send(metric: Metric) -> None:
-    """With labels; and, as Airflow does for its own, under a name that holds them, for receivers that know no labels."""
+    """Send a metric with labels; and, as Airflow does for its own, under a name that holds them, for receivers that know no labels."""
     from airflow.sdk.configuration import conf
     from airflow.sdk.observability import stats
 

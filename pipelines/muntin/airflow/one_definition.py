@@ -16,7 +16,7 @@ KEY = "definition"
 
 
 def definition_of(bound: Bound) -> dict[str, Any]:
-    """What a definition makes its states and its windows by: `state`, and `windows`, window -> derivation. JSON-able."""
+    """Names of a definition: `state`, the fingerprint, and `windows`, window -> derivation. JSON-able."""
     return {"state": bound.state, "windows": {window: bound.derivation(window) for window in bound.windows}}
 
 

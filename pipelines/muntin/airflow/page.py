@@ -37,7 +37,7 @@ class PageLater:
 
 
 def plugin_parts() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """What an `AirflowPlugin` has as `fastapi_apps` and `external_views`; nothing, and a line in the log, where a package lacks."""
+    """The `fastapi_apps` and `external_views` of an `AirflowPlugin`; nothing, and a line in the log, where a package is missing."""
     lacking = [package for package in NEEDED if find_spec(package) is None]
     if lacking:
         log.warning("no page of windows: %s not installed; pip install 'muntin[page]'", ", ".join(lacking))

@@ -1,4 +1,4 @@
-"""What Airflow's database tells the page: in which files DAGs are, and which tasks published."""
+"""Facts for the page from Airflow's database: which files define DAGs, and which tasks published."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def _says(file: Path, _written_ns: int, _size: int) -> bool:
 
 
 def runs_that_published(pipeline: str, window: str, batch_us: int, published: datetime) -> Sequence[Run]:
-    """The task `publish` that published the windows of a batch: of those that were at work at an instant, who tells so by its XCom.
+    """The task `publish` that published the windows of a batch: of the tasks at work at an instant, the task whose XCom says so.
 
-    All that were at work, if none tells: one of them found the windows published already, or is not done.
+    All tasks at work, if no XCom says so: a task found the windows published already, or is not done.
     """
     from airflow.models.taskinstance import TaskInstance
     from airflow.models.xcom import XComModel

@@ -1,4 +1,4 @@
-"""Who may see what of the page: Airflow authenticates its own API alone, so that a plugin asks by itself. Imports Airflow's web server."""
+"""Access rights of the page: Airflow authenticates only its own API, so that a plugin must check rights. Imports Airflow's web server."""
 
 from __future__ import annotations
 

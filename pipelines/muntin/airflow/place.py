@@ -27,7 +27,7 @@ START, END = "interval_start", "interval_end"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The pipeline, with absolute paths and bound to its state, and the run's interval. All tasks of a run share it."""
+    """The pipeline, with absolute paths and with its state, and the run's interval. All tasks of a run share it."""
 
     bound: Bound
     interval: Interval
@@ -52,7 +52,7 @@ def place_of(pipeline: Pipeline, context: Mapping[str, Any], root: str | AnyPath
 
 
 def home_of(dag_file: str | Path) -> Path:
-    """The folder that relative paths start from: `MUNTIN_HOME`, else the one that holds the folder `dags` of the file."""
+    """The folder that relative paths start from: `MUNTIN_HOME`, else the folder that holds the folder `dags` of the file."""
     return named_home() or dags_holder(dag_file) or Path(dag_file).absolute().parents[1]
 
 

@@ -49,7 +49,7 @@ def publish(
     Returns:
         JSON-able: `report` of the run's own batch, `published`: window -> starts of the published batches, `waiting_for`: missing
         intervals, `quality`: window -> its verdict, `announced`: window -> what to tell of it, which is more than `published` if an
-        earlier run ended before it told; `reports`: those of validation, if the definition declares alerts; `sinks`: what became of
+        earlier run ended before it reported them; `reports`: of validation, if the definition declares alerts; `sinks`: what became of
         them, a line each, if it declares sinks.
     """
     from muntin.jobs.records.announcements import begin

@@ -1,4 +1,4 @@
-"""What a run sends to the sinks of its definition, by connections of Airflow. A sink that is down fails no task."""
+"""Sending changes to the sinks of a definition, by connections of Airflow. A sink that is down fails no task."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def sent_to_sinks(bound: Bound, runners: Callable[[], AbstractContextManager[Run
     """Send to each sink what it lacks; a line for each that got something or did not.
 
     Args:
-        bound: the pipeline.
+        bound: the pipeline state.
         runners: gives who runs tasks, whose session is for sinks that take a DataFrame.
     """
     from muntin.jobs.sending.send import send, told

@@ -1,4 +1,4 @@
-"""Silence: a run that has not ended in time is told by a deadline of Airflow, whatever keeps it."""
+"""Silence: a deadline of Airflow reports a run that has not ended in time, whatever keeps it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def deadline_of(pipeline: Pipeline) -> list[Any]:
         return []
     named = [channel for channel in alerts.channels if isinstance(channel, str)]
     if not named:
-        raise DefinitionError("alerts: silent_after needs a channel with a name, as a connection: no notifier can be told of a silence")
+        raise DefinitionError("alerts: silent_after needs a channel with a name, as a connection: a notifier cannot report a silence")
     from airflow.sdk import DeadlineAlert, DeadlineReference, SyncCallback  # type: ignore[attr-defined]
 
     kwargs = {"pipeline": pipeline.name, "channels": named, "after_us": alerts.silent_after_us}
@@ -44,7 +44,7 @@ def deadline_of(pipeline: Pipeline) -> list[Any]:
 def tell_of_silence(context: Mapping[str, Any], pipeline: str, channels: Sequence[str], after_us: int) -> None:
     """Send the message of a run that has not ended in time. Airflow's executor calls it, outside of the run.
 
-    A run of a backfill waits for others by design, and of a run that failed people were told: neither is silent.
+    A run of a backfill waits for other runs by design, and a failed run was reported: neither is silent.
 
     Raises:
         ChannelError: a channel could not be reached; Airflow shows the callback as failed.
@@ -59,7 +59,7 @@ def tell_of_silence(context: Mapping[str, Any], pipeline: str, channels: Sequenc
     told = silence(pipeline, run["dag_run_id"], _interval(run), spell(after_us))
     for channel in channels:
         send(addresses_of(channel), told)
-    log.info("alerts: told %s that run %s has not ended", ", ".join(channels), run["dag_run_id"])
+    log.info("alerts: sent to %s: run %s has not ended", ", ".join(channels), run["dag_run_id"])
 
 
 def _interval(run: Mapping[str, Any]) -> Interval | None:

@@ -25,7 +25,7 @@ CONNECTION = "spark_default"
 def locate_spark(conn_id: str) -> Callable[[Mapping[str, Any]], None]:
     """A `pre_execute` for tasks of `@task.pyspark(conn_id=...)`, which fail if the connection does not exist.
 
-    With this, such a task gets a local session, as `muntin.run` starts. The connection is looked up when the task runs,
+    With this, such a task gets a local session, as `muntin.run` starts. The connection is read when the task runs,
     so that parsing a DAG file needs no database.
     """
 
@@ -61,7 +61,7 @@ def local_settings() -> dict[str, str]:
 def use_python(settings: Mapping[str, Any]) -> None:
     """Say which Python Spark's workers run, and check that Spark's packages fit together.
 
-    That which the settings of a session name, as `spark-submit` would have it: PySpark itself looks at `PYSPARK_PYTHON` alone. Without
+    That which the settings of a session name, as `spark-submit` would have it: PySpark itself reads `PYSPARK_PYTHON` alone. Without
     either it is this interpreter, not the first `python3` of the path. Tasks of one process may have different settings.
     """
     from muntin.spark.session import check_packages
@@ -80,7 +80,7 @@ def _of_the_environment() -> str:
 
 
 def runner_of(session: SparkSession | None) -> Runner:
-    """Who runs the tasks of jobs in a task of Airflow: Spark, or the task itself."""
+    """The runner of tasks inside a task of Airflow: Spark, or the task's own process."""
     from muntin.tasks import Local
     from muntin.tasks.spark import OnSpark
 
@@ -89,7 +89,7 @@ def runner_of(session: SparkSession | None) -> Runner:
 
 @contextmanager
 def runner_again(conn_id: str | None, dag_file: str) -> Iterator[Runner]:
-    """As `runner_of` the session that `@task.pyspark` would give, which is stopped at the end; for a task that seldom needs one."""
+    """The runner of `runner_of`, with a session as `@task.pyspark` gives it, stopped at the end; for a task that seldom needs a session."""
     if conn_id is None:
         yield runner_of(None)
         return

@@ -32,7 +32,7 @@ def accumulate(place: Place, runner: Runner, told: Callable[[Sequence[Accumulate
     Args:
         place: of the run.
         runner: who runs the tasks.
-        told: called with the batches that were read.
+        told: a function that gets the batches that were read.
 
     Returns:
         JSON-able: the interval, its counts of rows, whether its source has changed, and the definition.

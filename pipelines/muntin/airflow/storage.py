@@ -1,4 +1,4 @@
-"""The credentials of an object store from a connection of Airflow: put into the environment of the task, where all that asks finds them."""
+"""The credentials of an object store from a connection of Airflow: put into the environment of the task, where all clients find them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def let_reach(places: Iterable[object]) -> None:
 
 
 def let_connect(name: str | None) -> None:
-    """Put the connection that a source names into the environment, where clients of brokers look for it; what is there already stays.
+    """Put the connection that a source names into the environment, where clients of brokers read it; an existing connection stays.
 
     Workers of a local Spark inherit the environment; a Spark server has its own.
     """

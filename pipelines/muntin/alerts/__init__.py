@@ -1,4 +1,4 @@
-"""Alerts: who is told when a run of a pipeline fails, or when its data looks wrong.
+"""Alerts: messages when a run of a pipeline fails, or when its data seems wrong.
 
     flights = Pipeline(..., alerts=alerts.to("alerts", mask=["email"], late=0.05))
 

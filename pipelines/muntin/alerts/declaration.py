@@ -1,4 +1,4 @@
-"""What a definition says about alerts: the channels, what is worth a message, and the columns that no message shows."""
+"""The alerts of a definition: the channels, the findings that are worth a message, and the columns that no message shows."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class Alerts:
     Attributes:
         channels: names of Airflow connections, `env:NAME`, notifiers of Airflow, or functions that make a notifier.
         mask: columns whose values no message shows.
-        warnings: whether a failed expectation of severity `warning` is told.
-        quarantined, late: the largest share of a batch's rows that is not told; None: no share is told.
-        empty_after: an empty batch is told if so many batches before it had rows; None: never.
-        hole_after: a missing interval is told once so many later intervals have a batch; None: never.
+        warnings: whether a failed expectation of severity `warning` is reported.
+        quarantined, late: the largest share of a batch's rows that is not reported; None: no share is reported.
+        empty_after: an empty batch is reported if so many batches before it had rows; None: never.
+        hole_after: a missing interval is reported once so many later intervals have a batch; None: never.
         silent_after_us: how long a run may take before Airflow tells so, in microseconds; None: for ever.
     """
 
@@ -58,7 +58,7 @@ def to(
     hole_after: int | None = 3,
     silent_after: Duration | None = None,
 ) -> Alerts:
-    """Alerts to these channels. A run that fails is always told; no secret stands in code.
+    """Alerts to these channels. A run that fails is always reported; no secret stands in code.
 
     >>> to("alerts", quarantined=0.01).channels
     ('alerts',)
@@ -67,7 +67,7 @@ def to(
         *channels: the name of an Airflow connection of type Apprise; `env:NAME`, an environment variable that holds an
             address of Apprise; a notifier of Airflow; or a function without arguments that makes a notifier.
         mask: columns whose values are replaced in messages: keys and results.
-        warnings: whether a failed expectation of severity `warning` is told.
+        warnings: whether a failed expectation of severity `warning` is reported.
         quarantined: tell a batch of whose rows a larger share is in quarantine, as 0.01. It fails no run.
         late: tell a batch of whose rows a larger share came too late for a window.
         empty_after: tell an empty batch if so many batches before it all had rows; None: never.

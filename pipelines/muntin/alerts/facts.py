@@ -1,4 +1,4 @@
-"""What a run did, as far as alerts ask: plain values, whoever ran it."""
+"""The facts of a run that alerts need: plain values, whoever ran it."""
 
 from __future__ import annotations
 

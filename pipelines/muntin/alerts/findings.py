@@ -1,4 +1,4 @@
-"""What is worth a message in a run. Pure: the declaration and the run's facts go in, findings come out."""
+"""Findings of a run that are worth a message. Pure: the declaration and the run's facts go in, findings come out."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MASKED = "***"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong.
+    """A problem of a run that is worth a message.
 
     Attributes:
         kind: what sort of thing.
@@ -52,12 +52,12 @@ class Finding:
 
     @staticmethod
     def of_dict(facts: Mapping[str, Any]) -> Finding:
-        """From `to_dict`."""
+        """The finding from the result of `to_dict`."""
         return Finding(**{**facts, "interval": Interval(*facts["interval"]), "rows": tuple(facts["rows"])})
 
 
 def findings(alerts: Alerts, run: Run) -> tuple[Finding, ...]:
-    """What is wrong in a run, gravest first."""
+    """The findings of a run, gravest first."""
     found = [*_failure(run), *_checks(alerts, run), *_quarantined(alerts, run), *_late(alerts, run), *_empty(alerts, run)]
     return tuple(sorted((*found, *_holes(alerts, run)), key=lambda one: one.severity != "critical"))
 
@@ -83,13 +83,13 @@ def _of_check(alerts: Alerts, run: Run, window: str, check: Mapping[str, Any]) -
 
 
 def expected(window: str, check: Mapping[str, Any]) -> str:
-    """What a check expects of a window, in words."""
+    """The expectation of a check on a window, in words."""
     arguments = ", ".join(f"{name}={value!r}" for name, value in check["kwargs"].items())
     return f"window {window}: {check['type']}({arguments})"
 
 
 def _observed(check: Mapping[str, Any], *, hidden: bool) -> str:
-    """What a check found. Of a masked column, and of a check that names no column where columns are masked, no value is told."""
+    """The observation of a check. No value is reported of a masked column, nor of a check without a column where columns are masked."""
     if check["error"]:
         return "could not run" + ("" if hidden else f": {check['error']}")
     if check["unexpected_count"] is not None:

@@ -24,7 +24,7 @@ _PROBLEMS, _PLACES = 20, 5
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What a channel is sent; `tone` is Apprise's type of a message."""
+    """A message for a channel; `tone` is Apprise's type of a message."""
 
     tone: Tone
     title: str
@@ -137,7 +137,7 @@ def _recovered(over: Sequence[Finding]) -> Iterator[Part]:
 
 
 def _data(run: Run, found: Sequence[Finding]) -> Iterator[Part]:
-    """What became of the data, and the command or the address that goes on."""
+    """The state of the data, and the command or the address that goes on."""
     if run.failed:
         stays = f"what was published before stays as it is, up to {spell_instant(run.stays_us)} UTC" if run.stays_us is not None else ""
         yield Part(f"nothing was published; {stays or 'nothing was published before'}")

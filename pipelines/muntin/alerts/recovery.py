@@ -1,4 +1,4 @@
-"""Which problems that were told are over. Pure: the problems, and a run that came after."""
+"""Recovery: reported problems that are over. Pure, from the problems and a run that came after them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def recovered(told: Iterable[Finding], run: Run, found: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Those of the told problems that this run looked at and did not meet again."""
+    """The reported problems that this run checked and did not find again."""
     now = {finding.key for finding in found}
     return tuple(problem for problem in told if problem.key not in now and _is_over(problem, run))
 
@@ -37,5 +37,5 @@ def _covers(interval: Interval, instant_us: int) -> bool:
 
 
 def _passed(run: Run) -> set[str]:
-    """What the checks that passed in a run expect."""
+    """The expectations of the checks that passed in a run."""
     return {expected(report["window"], check) for report in run.quality for check in report["checks"] if check["success"]}

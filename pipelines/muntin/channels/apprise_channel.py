@@ -32,7 +32,7 @@ def send(addresses: Sequence[Address], message: Message, sent: list[int] | None 
     Args:
         addresses: of Apprise; an address may stand for several services.
         message: to be sent.
-        sent: the positions of addresses that have the message: they are left out, and those that take it now are added.
+        sent: the positions of addresses that have the message: they are left out, and addresses that take it now are added.
 
     Raises:
         ChannelError: a service refused it or did not answer, or an address cannot be read. The text holds no secret.
@@ -91,7 +91,7 @@ def _html(text: str) -> str:
 
 @contextmanager
 def _quiet() -> Iterator[list[str]]:
-    """What Apprise says in this thread as a warning or an error. No log gets it, nor the paths that are asked, which may be tokens."""
+    """Collect Apprise's warnings and errors of this thread. No log gets them, nor the request paths, which may be tokens."""
     told: list[str] = []
     thread = get_ident()
 

@@ -22,7 +22,7 @@ def notify(channel: Any, message: Message, context: Mapping[str, Any]) -> None: 
     The message is a value of the templates and never a template: braces in data stay braces.
 
     Raises:
-        ChannelError: the notifier raised. Only the type of what it raised is told, as the text may hold an address.
+        ChannelError: the notifier raised. Only the type of the error is reported, as the text may hold an address.
     """
     try:
         notifier = copy(channel() if isinstance(channel, type) or not hasattr(channel, "notify") else channel)

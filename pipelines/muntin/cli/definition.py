@@ -1,4 +1,4 @@
-"""From a file to the one pipeline that a command is about."""
+"""The pipeline that a command is about, found in its file."""
 
 import sys
 from pathlib import Path

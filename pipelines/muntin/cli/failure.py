@@ -1,4 +1,4 @@
-"""What went wrong, told once: one readable block on stderr, a document on stdout for machines."""
+"""Errors reported once: a readable block on stderr, a document on stdout for machines."""
 
 import sys
 import traceback as tracebacks
@@ -39,7 +39,7 @@ def exit_status(wrong: Exception) -> int:
 
 
 def tell(wrong: Exception, *, as_json: bool, traceback: bool) -> None:
-    """Say it on stderr and, if asked, as the one document on stdout."""
+    """Write the error to stderr and, if asked, as a document to stdout."""
     text = explained(wrong)
     if traceback:
         tracebacks.print_exception(wrong)
@@ -52,7 +52,7 @@ def tell(wrong: Exception, *, as_json: bool, traceback: bool) -> None:
 
 
 def explained(wrong: Exception) -> str:
-    """What a person needs to read of an error."""
+    """The part of an error that a person needs."""
     if isinstance(wrong, MuntinError):
         return str(wrong)
     if _is_usage(wrong):

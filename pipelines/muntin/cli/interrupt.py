@@ -15,7 +15,7 @@ PUBLISH = "publish"
 _PATIENCE_S = 5.0
 _SOON_S = 0.02
 
-_heard: list[signal.Signals] = []  # those that this process listens for
+_heard: list[signal.Signals] = []  # the signals that this process listens for
 _caught: list["Interrupted"] = []
 _steps: list[str] = []
 _stopping: list[Thread] = []
@@ -33,7 +33,7 @@ class Interrupted(BaseException):
 
 @contextmanager
 def listening() -> Iterator[None]:
-    """Signals meanwhile raise in the main thread; those that the process was told to ignore stay ignored."""
+    """Let signals raise in the main thread; signals that the process was started to ignore stay ignored."""
     before = {each: signal.getsignal(each) for each in SIGNALS}
     for kept in (_heard, _caught, _steps, _stopping, _again):
         kept.clear()
@@ -59,7 +59,7 @@ def reached(step: str) -> None:
 
 
 def caught() -> Interrupted | None:
-    """What a signal raised; None: none came. A library may have made another error of it."""
+    """The error that a signal raised; None: no signal came. A library may have turned it into another error."""
     return _caught[0] if _caught else None
 
 

@@ -1,4 +1,4 @@
-"""Keys that a command was asked for and that no window has: told, with the keys that look like them."""
+"""Keys that a command names and no window has: the error proposes similar keys."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ class NoSuchKeyError(StateError):
 
 
 def check_keys(table: "pa.Table", asked: Mapping[str, Sequence[str]], window: str) -> None:
-    """See that some window has one of the values of each column; warn of the others.
+    """See that some window has one of the values of each column; warn of the values that no window has.
 
     Args:
         table: the windows, or only their keys.
@@ -28,7 +28,7 @@ def check_keys(table: "pa.Table", asked: Mapping[str, Sequence[str]], window: st
         window: its name.
 
     Raises:
-        NoSuchKeyError: names the first, and what looks like it.
+        NoSuchKeyError: names the first, and similar keys.
     """
     for column, values in asked.items():
         lacking = absent(table, column, values)
@@ -53,7 +53,7 @@ def absent(table: "pa.Table", column: str, values: Sequence[str]) -> list[str]:
 
 
 def _instead(table: "pa.Table", column: str, value: str) -> str:
-    """What keys there are, and which look like a value; of very many texts only those with its first letter are compared."""
+    """The keys that exist, and the keys similar to a value; of very many texts only keys with the same first letter are compared."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

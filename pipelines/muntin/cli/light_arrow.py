@@ -5,7 +5,7 @@ from contextlib import suppress
 
 
 class _Refused:
-    """Says of pandas, while Arrow looks for it, that it cannot be imported."""
+    """Says of pandas, while Arrow tries to import it, that it cannot be imported."""
 
     @staticmethod
     def find_spec(name: str, *_: object) -> None:
@@ -14,9 +14,9 @@ class _Refused:
 
 
 def without_pandas() -> None:
-    """Let Arrow look for pandas once, in vain; from then on it goes without. Others can import pandas as before.
+    """Let Arrow try to import pandas once, in vain; from then on it goes without. Other modules can import pandas as before.
 
-    For commands that look at tables. It does nothing where pandas is there already, as after a definition that imports it.
+    For commands that read tables. It does nothing where pandas is there already, as after a definition that imports it.
     """
     if "pandas" in sys.modules:
         return

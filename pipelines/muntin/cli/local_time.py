@@ -30,7 +30,7 @@ Timezone = Annotated[
 
 
 def in_zone(table: "pa.Table", name: str | None) -> "pa.Table":
-    """The same instants by the clock of a zone; columns of times without a zone stay as they are. None: as it is."""
+    """The instants shown by the clock of a zone; columns of times without a zone stay as they are. None: all columns stay."""
     import pyarrow as pa
 
     for at, field in enumerate(table.schema) if name else ():

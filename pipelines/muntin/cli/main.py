@@ -1,4 +1,4 @@
-"""The entry point: commands put together, errors told once, exit statuses."""
+"""The entry point: commands put together, errors reported once, exit statuses."""
 
 import os
 import signal
@@ -104,7 +104,7 @@ app.callback(invoke_without_command=True, help=_help(muntin))(muntin)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; its exit status. Without arguments, those of this process, which is the command's alone."""
+    """Run one command, return its exit status; default: sys.argv."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     with listening():
         try:
@@ -115,7 +115,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _leave(status: int) -> int:
-    """End the process at once where a task still computes, which a thread cannot be told to stop; nothing of it is committed."""
+    """End the process at once where a task still computes, and a thread cannot be stopped; nothing of it is committed."""
     local = sys.modules.get("muntin.tasks.local")
     if local and local.is_at_work():
         sys.stdout.flush()

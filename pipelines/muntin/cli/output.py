@@ -12,12 +12,12 @@ _KILO = 1000
 
 
 def say(text: str = "") -> None:
-    """One piece of a result, on stdout."""
+    """Write a part of the result to stdout."""
     print(text, file=sys.stdout)
 
 
 def say_json(document: object) -> None:
-    """The one document of a command."""
+    """Write a JSON document, which is all that the command writes to stdout."""
     say(json.dumps(plain(document), indent=2, ensure_ascii=False, allow_nan=False))
 
 

@@ -23,7 +23,7 @@ def placed(file: Path, name: str | None, root: "AnyPath | None") -> "tuple[Pipel
 
 
 def looked_at(file: Path, name: str | None, root: "AnyPath | None") -> "tuple[Pipeline, AnyPath]":
-    """As `placed`, for commands that only look at tables."""
+    """The place of a command that only reads tables, as `placed` gives it."""
     found = placed(file, name, root)
     without_pandas()
     return found
@@ -35,5 +35,5 @@ def home_of(file: Path | None) -> Path:
 
 
 def root_of(root: "AnyPath | None", file: Path | None = None) -> "AnyPath":
-    """As given, relative to where the command runs; else `MUNTIN_ROOT`, else `state`, relative to the project's folder."""
+    """The root: as given, relative to where the command runs; else `MUNTIN_ROOT`, else `state`, relative to the project's folder."""
     return home.root_of(Path.cwd() if root else home_of(file), root)

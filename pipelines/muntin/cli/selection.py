@@ -73,7 +73,7 @@ def one_key(pipeline: "Pipeline", keys: Sequence[str]) -> list[str | None]:
 
 
 def key_hint(pipeline: "Pipeline", window: str, root: "AnyPath", key: Sequence[str | None]) -> str:
-    """What the published windows have where none of them has a value of a key; "" where some has each."""
+    """A hint on keys where no published window has a value of a key; "" where each key has a window."""
     from muntin.jobs.inspect.read import read
 
     table = read(pipeline, window, root=root, columns=[*pipeline.keys])

@@ -1,4 +1,4 @@
-"""Where the tasks of a command run, said in its first line."""
+"""Where the tasks of a command run, which its first line reports."""
 
 import sys
 from typing import TYPE_CHECKING

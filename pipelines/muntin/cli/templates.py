@@ -27,7 +27,7 @@ class Template:
         name: of the template, and of its folder in the package.
         about: what it computes, in a line.
         file: of the definition.
-        window: the window to look at first.
+        window: the window to show first.
         start, end: the range that the sample data covers.
     """
 

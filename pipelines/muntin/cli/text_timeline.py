@@ -69,7 +69,7 @@ def _run(ink: str | None, text: str, painted: Painted) -> str:
 
 
 def _axis(marks: list[tuple[int, str]], room: int) -> str:
-    """As many instants as have room, each from its column on."""
+    """The line with as many instants as have room, each from its column on."""
     return "".join(_spaced(marks, room))
 
 

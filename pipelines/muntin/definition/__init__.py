@@ -1,1 +1,1 @@
-"""What a user says: pipelines, durations, instants, schedules; plain values, checked when built."""
+"""The definition by the user: pipelines, durations, instants, schedules; plain values, checked when built."""

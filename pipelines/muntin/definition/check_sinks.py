@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from muntin.definition.parts import Sink
 
 
-_OWN = ("revision", "change")  # columns that changes have beside those of windows
+_OWN = ("revision", "change")  # columns that changes have in addition to the columns of windows
 
 
 def sinks_of(to: Any, windows: Mapping[str, Kind], columns: Sequence[str]) -> tuple[Sink, ...]:  # noqa: ANN401 - whatever the user gave

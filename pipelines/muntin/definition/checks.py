@@ -1,4 +1,4 @@
-"""What must hold of a pipeline's definition, and what to say where it does not."""
+"""Rules that a pipeline's definition must keep, and the error for each."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def check_name(what: str, name: object) -> None:
 
 
 def check_renamed(name: str, before: str | None, windows: Mapping[str, object], windows_before: Mapping[str, str]) -> None:
-    """Names from before are names, and not those of today.
+    """Check that earlier names are names, and not among the names in use.
 
     Raises:
         DefinitionError: a pipeline or a window renamed from a name that is in use, or a window that there is not.
@@ -52,7 +52,7 @@ def check_renamed(name: str, before: str | None, windows: Mapping[str, object], 
 
 
 def check_choice(what: str, choice: object, choices: tuple[str, ...]) -> None:
-    """One of these."""
+    """Refuse a value that is not among the choices."""
     if choice not in choices:
         raise DefinitionError(f"{what}: {choice!r} is not possible; choose from {', '.join(map(repr, choices))}")
 
@@ -74,7 +74,7 @@ def check_source(source: object, what: str = "source") -> None:
 
 
 def resolved(source: Source, aggregates: Any) -> Any:  # noqa: ANN401 - whatever the user gave
-    """Aggregates with those that are merged of the upstream's states taken from the upstream.
+    """Aggregates, with each merged aggregate replaced by the upstream's aggregate.
 
     Raises:
         DefinitionError: there is no upstream, it keeps no states, or it has no such aggregate.
@@ -89,7 +89,7 @@ def resolved(source: Source, aggregates: Any) -> Any:  # noqa: ANN401 - whatever
 
 
 def check_batches(source: Source, ours: Schedule) -> None:
-    """A source whose batches are those of the schedule: windows over windows have one, files each their own."""
+    """Refuse a source whose batches are not the batches of the schedule."""
     if problem := source.misfit(ours):
         raise DefinitionError(problem)
     if source.upstream is None:

@@ -21,14 +21,14 @@ CATALOGUED = frozenset([
     "get_current_timestamp", "getvariable", "in_search_path", "nextval", "now", "random", "setseed", "setval", "sleep_ms", "stats",
     "today", "transaction_timestamp", "txid_current", "uuid", "uuidv4", "uuidv7", "vector_type", "write_log",
 ])  # fmt: skip
-# Macros that call these, and functions that the catalogue takes for steady; `age` of one instant besides.
+# Macros that call these functions, and functions that the catalogue takes for steady; `age` of one instant besides.
 OTHERS = frozenset([
     "ago", "current_catalog", "current_localtime", "current_localtimestamp", "get_block_size", "pg_conf_load_time",
     "pg_postmaster_start_time", "pg_sleep", "reservoir_quantile",
 ])  # fmt: skip
 # Words that are calls without brackets.
 BARE = frozenset(["current_catalog", "current_date", "current_schema", "current_time", "current_timestamp", "localtime", "localtimestamp"])
-# Strings, quoted names, comments, words, blanks; any other character by itself.
+# Strings, quoted names, comments, words, blanks; any other character alone.
 TOKEN = re.compile(
     r"[eE]'(?:\\.|''|[^'\\])*'|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\$(\w*)\$.*?\$\1\$|--[^\n]*|/\*.*?\*/|\w+|\s+|.", re.DOTALL
 )

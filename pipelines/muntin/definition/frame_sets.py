@@ -29,7 +29,7 @@ class FrameSet:
         windows: the names of the windows made of them.
         event_times: whether states have the times of their first and last event.
         by_arrival: whether each row is a state, for windows by arrival.
-        lifts: column of a state -> SQL aggregate that fills it: columns that windows by arrival read, beside the fields.
+        lifts: column of a state -> SQL aggregate that fills it: columns that windows by arrival read, in addition to the fields.
         cuts_us: where frames begin in every `width_us`, counted from 1970; one cut: all frames have this width.
         run_us: states of a key and batch whose events are no further apart are joined to one, a run; 0: each state is of one frame.
     """

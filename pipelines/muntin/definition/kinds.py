@@ -94,7 +94,7 @@ class RowStates:
     """Every row is a state, in order of arrival.
 
     Attributes:
-        lifts: column of a state -> SQL aggregate that fills it: columns that windows read, beside the fields.
+        lifts: column of a state -> SQL aggregate that fills it: columns that windows read, in addition to the fields.
         apart: whether the windows of a key depend on rows of this key alone.
         needs: SQL expressions that windows read, with what each must be, as ("x", "order").
         places: columns that say where a row came from and that windows read, of `FILE_NUMBER` and `ROW_IN_BATCH`.
@@ -157,12 +157,12 @@ class Kind(Protocol):
 
     @property
     def identity(self) -> str:
-        """All that determines the windows: another text, and they are derived anew."""
+        """A text of all parameters that determine the windows: if it changes, the windows are derived anew."""
         ...
 
     @property
     def grid(self) -> Callable[[int, int], tuple[Any, Any]] | None:
-        """From two borders to the starts and ends of all windows between them, empty ones too; None: windows have no grid."""
+        """A function from two borders to the starts and ends of all windows between them, empty windows too; None: windows have no grid."""
         ...
 
     @property
@@ -172,7 +172,7 @@ class Kind(Protocol):
 
     @property
     def dense(self) -> bool:
-        """Whether `read` adds the empty windows of the grid, unless told otherwise."""
+        """Whether `read` adds the empty windows of the grid, unless its caller decides otherwise."""
         ...
 
     def frame_us(self, grid_us: int) -> int:
@@ -186,7 +186,7 @@ class Kind(Protocol):
 
     @property
     def run_us(self) -> int:
-        """Events of a key that are no further apart belong to the same windows, whatever lies around them; 0: nothing is said."""
+        """Events of a key that are no further apart belong to the same windows, whatever lies around them; 0: no such bound."""
         ...
 
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:

@@ -18,7 +18,7 @@ class Dialect(Protocol):
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """What differs from what is usual: name -> value."""
+        """The parameters that differ from their defaults: name -> value."""
         ...
 
 
@@ -47,12 +47,12 @@ class Source(Protocol):
 
     @property
     def delimiter(self) -> str | None:
-        """What stands between the values of a CSV file; None is a comma."""
+        """The delimiter between the values of a CSV file; None is a comma."""
         ...
 
     @property
     def dialect(self) -> Dialect:
-        """How a CSV file is written, beside what stands between its values."""
+        """How a CSV file is written, apart from its delimiter."""
         ...
 
     @property
@@ -87,7 +87,7 @@ class Source(Protocol):
 
     @property
     def member(self) -> Any | None:  # noqa: ANN401 - a `Member`, which is defined above
-        """Its place among several sources; None: it is the only source."""
+        """The place of the source among several sources; None: it is the only source."""
         ...
 
     @property
@@ -101,7 +101,7 @@ class Source(Protocol):
         ...
 
     def facts(self, schedule: Schedule) -> Mapping[str, Any]:
-        """What determines the states of a pipeline beside the columns that are named here: name -> value, as JSON has it."""
+        """The facts that determine the states of a pipeline, apart from the columns named here: name -> value, as JSON has it."""
         ...
 
     def misfit(self, schedule: Schedule) -> str | None:
@@ -128,7 +128,7 @@ class Field(Protocol):
 
     @property
     def facts(self) -> str:
-        """A text of all that the columns depend on."""
+        """A text of everything that the columns depend on."""
         ...
 
 
@@ -176,11 +176,11 @@ def distinct(aggregates: Iterable[tuple[object, Sequence[F]]]) -> list[F]:
 
 
 class Sink(Protocol):
-    """Where the results of a window go; `muntin.sinks` makes it."""
+    """The destination of a window's results; `muntin.sinks` makes it."""
 
     @property
     def name(self) -> str:
-        """What it is called in logs; without secrets."""
+        """The name of the sink in logs; without secrets."""
         ...
 
     @property
@@ -194,7 +194,7 @@ class Sink(Protocol):
 
 
 class Alerts(Protocol):
-    """Who is told of runs, and of what; `muntin.alerts` makes it."""
+    """The receivers of messages about runs, and the findings they get; `muntin.alerts` makes it."""
 
     @property
     def channels(self) -> tuple[Any, ...]:

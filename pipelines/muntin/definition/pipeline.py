@@ -69,8 +69,8 @@ class Pipeline:
         expectations: window name -> JSON file of a Great Expectations suite.
         on_gap: what a missing interval is: "wait" until it comes, or an "empty" batch.
         keep_states: whether published windows keep the states of their aggregates, in columns that begin with "state_", so
-            that a pipeline over them can `aggregates.merge` these.
-        auto_rebuild: bytes of files, as "2GB": after a change of the definition a run reads again by itself what the state lacks, if it is
+            that a pipeline over them can `aggregates.merge` the states.
+        auto_rebuild: bytes of files, as "2GB": after a definition's change a run reads again automatically what the state lacks, if it is
             not more; else `muntin rebuild` does when somebody says so.
         renamed_from: the pipeline's name before; its state is taken over by the first run.
         renamed_windows: name of a window -> its name before, as {"day": "daily"}; its table is taken over by the first run.
@@ -78,7 +78,7 @@ class Pipeline:
         retain: how long what is old is kept, counted back from the end of the newest batch: a duration for all tables, or one for some, as
             {"states": "400d", "windows": "2000d", "quarantine": "90d", "reports": "400d"}. A batch without states cannot be replaced.
             None: for ever.
-        alerts: who is told when a run fails or its data looks wrong, as `alerts.to("alerts")`; no part of states and results.
+        alerts: messages when a run fails or its data seems wrong, as `alerts.to("alerts")`; no part of states and results.
         to: where changed windows are sent after publishing, as [sinks.jdbc("warehouse", table="day", window="day")]; no part of states
             and results. A sink that is down stops nothing: a later run catches up.
         idle_after: of several sources under watermark="events": how far the newest event of a source may be behind the end of a batch,
@@ -156,7 +156,7 @@ class Pipeline:
         return self.source.members if isinstance(self.source, SeveralSources) else {}
 
     def only(self, name: str) -> Pipeline:
-        """The definition over one of its sources alone. Its aggregates stay; those of other sources take no row."""
+        """The definition over one of its sources alone. Its aggregates stay; aggregates of other sources take no row."""
         where = self.where if self.where is None or isinstance(self.where, str) else self.where.get(name)
         return replace(self, source=member_of(self.origin, name), where=where)
 

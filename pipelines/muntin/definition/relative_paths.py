@@ -42,7 +42,7 @@ def known(path: str | Path, what: str) -> str | Path:
         )
     if ":" in _STORE.match(str(path))["bucket"]:  # type: ignore[index]
         raise DefinitionError(
-            f"{what}: the address holds a password, which would be told wherever the address is; let the environment have it"
+            f"{what}: the address holds a password, which would be shown wherever the address is shown; let the environment have it"
         )
     return path
 

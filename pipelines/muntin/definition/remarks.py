@@ -18,12 +18,12 @@ _CALENDAR_UNITS = ("d", "w")
 
 
 def remarks(pipeline: Pipeline) -> list[str]:
-    """What the definition alone tells: a start between two batches, a day in hours on a clock that is changed, a number without a unit."""
+    """Remarks on a definition alone: a start between two batches, a day in hours on a clock that is changed, a number without a unit."""
     return [*_of_start(pipeline), *_of_sizes(pipeline.windows)]
 
 
 def of_naive_times(source: Any, columns: Mapping[str, str], windows: Mapping[str, Kind]) -> str | None:  # noqa: ANN401 - a source of any kind
-    """A remark on event times without a zone, which are read as UTC, beside windows of another clock; None: there is nothing to say.
+    """A remark on event times without a zone, which are read as UTC, while windows follow another clock; None: no remark.
 
     Args:
         source: of the rows.
@@ -56,7 +56,7 @@ def _of_sizes(windows: Mapping[str, Kind]) -> Iterator[str]:
         for part in _parts(window):
             said, zone = getattr(part, "said", None), getattr(part, "zone", None)
             if said == "" and part.size_us < UNITS["s"]:
-                yield f'windows[{name!r}]: {part.size_us} are microseconds; write a unit, as "{part.size_us}s", if others are meant'
+                yield f'windows[{name!r}]: {part.size_us} are microseconds; write a unit, as "{part.size_us}s", if another unit is meant'
             if zone and zone.shift and said and part.size_us % DAY_US == 0 and not said.rstrip().endswith(_CALENDAR_UNITS):
                 yield (
                     f'windows[{name!r}]: "{said}" is counted on the clock of {zone.name}, so it is the same as "{spell(part.size_us)}": '
@@ -65,5 +65,5 @@ def _of_sizes(windows: Mapping[str, Kind]) -> Iterator[str]:
 
 
 def _parts(window: Any) -> list[Any]:  # noqa: ANN401 - a kind of any class
-    """A window and the windows that it is made of: those of a cumulating or a trailing window have the zone."""
+    """A window and the windows that it is made of: the windows inside a cumulating or a trailing window have the zone."""
     return [window, *(getattr(window, name) for name in ("whole", "step", "month") if hasattr(getattr(window, name, None), "zone"))]

@@ -51,7 +51,7 @@ def retention_of(asked: Retain) -> Retention:
 
 
 def check_retention(asked: Retain, windows: Mapping[str, Kind], schedule: Schedule) -> None:
-    """What is kept is a batch at least, and of windows one at least; windows that never close are made of all states.
+    """Refuse to keep less than a batch, or less than a window; windows that never close are made of all states.
 
     Raises:
         DefinitionError: less would be kept; or `retain` is none.

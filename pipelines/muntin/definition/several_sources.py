@@ -54,7 +54,7 @@ class SeveralSources:
 
     @property
     def dialect(self) -> Dialect:
-        """That of the first source."""
+        """The CSV dialect of the first source."""
         return next(iter(self.members.values())).dialect
 
     @property
@@ -127,12 +127,12 @@ def member_of(source: Source, name: str) -> Source:
 
 
 def check_sources(source: Source, aggregates: Mapping[str, Aggregate]) -> None:
-    """Aggregates that name sources which are there, and no source that no aggregate takes rows of.
+    """Refuse aggregates that name unknown sources, and sources of which no aggregate takes rows.
 
     Raises:
-        DefinitionError: as said.
+        DefinitionError: an aggregate names an unknown source, or no aggregate takes rows of a source.
     """
-    if source.member:  # a source among several, by itself: the whole was checked
+    if source.member:  # a source among several, alone: the whole was checked
         return
     names = tuple(source.members) if isinstance(source, SeveralSources) else ()
     for name, aggregate in aggregates.items():
@@ -147,7 +147,7 @@ def check_sources(source: Source, aggregates: Mapping[str, Aggregate]) -> None:
 
 
 def check_arrival(source: Source, windows: Mapping[str, Any]) -> None:
-    """Of windows by arrival, all sources say when rows arrived, or none does.
+    """Check for windows by arrival that all sources have the arrival of rows, or no source has it.
 
     Raises:
         DefinitionError: one source does, and another does not.

@@ -1,4 +1,4 @@
-"""Names that look like a misspelt one."""
+"""Names that are similar to a misspelt name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A question to put behind an error; "" where nothing known looks like the name.
+    """A question to put behind an error; "" where no known name is similar.
 
     >>> did_you_mean("dely", ["delay", "late"])
     "; did you mean 'delay'?"

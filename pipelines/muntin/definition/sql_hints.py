@@ -1,4 +1,4 @@
-"""What a user may have meant by SQL that does not fit the columns of a source."""
+"""Hints for SQL that does not fit the columns of a source: the SQL that a user may have meant."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class Assignment:
         missed: of each row of the frames, the number of windows that were closed before it came.
         closed: of each window, the position of the batch that closes it, for kinds whose ends do not tell; one past the
             last position: the window is open.
-        more: columns of the kind, one value a window, beside the bounds.
+        more: columns of the kind, one value a window, in addition to the bounds.
         held: the content of partitions after some batches, for windows by arrival.
     """
 

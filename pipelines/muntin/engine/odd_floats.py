@@ -1,4 +1,4 @@
-"""Floats that are equal to others of other bits."""
+"""Floats that compare as equal but differ in their bits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def odd_floats(states: pa.Table, columns: Iterable[str]) -> np.ndarray:
-    """For each row, whether one of these columns has -0.0 or NaN: the least of 0.0 and -0.0 is the first, and depends on the order."""
+    """Whether each row has -0.0 or NaN in one of these columns: the least of 0.0 and -0.0 is the first, and depends on the order."""
     odd = np.zeros(len(states), np.bool_)
     for name in columns:
         if pa.types.is_floating(states.schema.field(name).type):

@@ -144,7 +144,7 @@ def newest(keys: pa.Array, times: pa.Array, lists: Sequence[pa.Array], windows: 
 
 
 def once(lists: pa.Array, limit: int | None) -> pa.Array:
-    """Each list with the first copy of every item, up to `limit` items."""
+    """Each list without repeated items: the first copy of every item, up to `limit` items."""
     rank, window = ranks(lists.flatten()), np.repeat(np.arange(len(lists)), lengths_of(lists))
     order = sorted_order(window, rank)
     kept = np.sort(order[run_starts(window[order], rank[order])])

@@ -31,7 +31,7 @@ class Assigner(Protocol):
         ...
 
     def assign_between(self, frames: Frames, floor: Ints, after_us: int, until_us: int) -> Assignment:
-        """`assign`, of the windows that end after an instant and up to another, and perhaps of others."""
+        """`assign` for the windows that end after an instant and up to another instant; it may give more windows."""
         ...
 
 

@@ -21,7 +21,7 @@ def repeated(rows: Ints, counts: Ints) -> tuple[Ints, Ints]:
 
 
 def consecutive(starts: Ints, counts: Ints) -> Ints:
-    """The numbers `start, start + 1, ...` of each start, as many as its count says, one run after the other.
+    """The numbers `start, start + 1, ...` of each start, as many as its count says, concatenated.
 
     >>> consecutive(np.array([7, 40]), np.array([2, 3])).tolist()
     [7, 8, 40, 41, 42]

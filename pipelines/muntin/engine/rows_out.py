@@ -22,7 +22,7 @@ def exploded(windows: pa.Table, closed: Ints) -> tuple[pa.Table, Ints]:
     Shorter lists of the window end in nulls.
 
     Args:
-        windows: a row a window; columns of lists are taken apart, all others are repeated.
+        windows: a row a window; columns of lists are taken apart, all other columns are repeated.
         closed: a number of each window; repeated too.
     """
     columns = {name: contiguous(windows[name]) for name in windows.column_names}

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def runs(states: pa.Table, keys: Sequence[str], run_us: int, fields: Sequence[Field]) -> pa.Table:
-    """The states of a split, those of a key and batch joined where the silence between them is no longer than `run_us`.
+    """The states of a split, where states of a key and batch are joined if the silence between them is no longer than `run_us`.
 
     They are combined from left to right, as a session would combine them. A batch whose sums leave their type stays as it is: who makes
     windows of it learns that.

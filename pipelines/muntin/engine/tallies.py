@@ -1,4 +1,4 @@
-"""Counts of each batch: the windows that it closed, those that its rows missed, and since when windows are open after it."""
+"""Counts of each batch: the windows that it closed, the windows that its rows missed, and since when windows are open after it."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def tallies(combined: Combined, batches: int, wanted: Ints, *, opened: bool, lat
     Args:
         combined: the windows and their states.
         batches: the number of batches.
-        wanted: the positions of those to tell of.
-        opened: whether to look for open windows.
+        wanted: the positions of the batches to report.
+        opened: whether to find open windows.
         late_any: for each state, whether it is late for a window of any definition; None: this definition is the only one.
 
     Returns:
@@ -29,7 +29,7 @@ def tallies(combined: Combined, batches: int, wanted: Ints, *, opened: bool, lat
         late: how many of its rows came too late for at least one window.
         missed: how many windows its rows missed, summed over the rows.
         late_any: as `late`, over the definitions that are derived together.
-        open: the earliest start of a window that is open after the batch; `AFTER_ALL` if no window is. None: not looked for.
+        open: the earliest start of a window that is open after the batch; `AFTER_ALL` if no window is. None: not asked for.
     """
     missed = combined.found.missed
     late = missed > 0
@@ -43,7 +43,7 @@ def tallies(combined: Combined, batches: int, wanted: Ints, *, opened: bool, lat
 
 
 def _rows_of(combined: Combined, times: np.ndarray, batches: int) -> Ints:
-    """The rows of each batch, those of a state so many times."""
+    """The number of rows of each batch; rows of a state count as often as `times` says."""
     if not times.any():
         return np.zeros(batches, np.int64)
     amounts = combined.states["rows"].to_numpy() * times
@@ -63,7 +63,7 @@ def _left_open(combined: Combined, batches: int) -> Ints:
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _lower(earliest, first, closed, start):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Lower the earliest start of each batch from a window's first one up to the one that closes it."""
+    """Lower the earliest start of each batch from a window's first batch up to the batch that closes it."""
     for window in range(len(first)):
         for batch in range(first[window], min(closed[window], len(earliest))):
             earliest[batch] = min(earliest[batch], start[window])

@@ -1,4 +1,4 @@
-"""From a table of states to a table of windows: the kind assigns, monoids reduce, aggregates finish."""
+"""The way from a table of states to a table of windows: the kind assigns, monoids reduce, aggregates finish."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def combine_arranged(
 
 
 def _found(window: Assigner, frames: Frames, floor: Ints, wanted: Ints | None) -> Assignment:
-    """The windows that the wanted batches close, and perhaps others: of long windows with short steps most are not wanted."""
+    """The windows that the wanted batches close, and perhaps more: of long windows with short steps most are not wanted."""
     if wanted is None or not len(wanted) or int(wanted[-1]) + 1 >= len(floor):
         return window.assign(frames, floor)
     return window.assign_between(frames, floor, int(floor[wanted[0]]), int(floor[wanted[-1] + 1]))
@@ -116,7 +116,7 @@ def still_open(combined: Combined, position: int, settled_us: int | None = None,
 
 
 def _settled(combined: Combined, rows: Ints, window: Ints, fields: Sequence[Field]) -> pa.Table:
-    """One state per window: the combination of these rows, the first ones of their windows."""
+    """One state per window: the combination of the given rows, which are the first rows of their windows."""
     states = combined.states
     heads = np.flatnonzero(run_starts(window))
     first = states.take(pa.array(rows[heads]))
@@ -134,7 +134,7 @@ def _heads(frames: Frames, assignment: Assignment) -> pa.Array:
 
 
 def _only(assignment: Assignment, closed: Ints, chosen: np.ndarray) -> tuple[Assignment, Ints]:
-    """The assignment without the windows that are not chosen, and the batches that close the others."""
+    """The assignment without the windows that are not chosen; and the closing batch of each chosen window."""
     kept = np.flatnonzero(chosen)
     pairs = chosen[assignment.late_window]
     number = np.cumsum(chosen) - 1  # of each window, among those kept
@@ -197,7 +197,7 @@ def _reduced(states: pa.Table, assignment: Assignment, field: Field, done: _Done
 
 
 def _memory(part: pa.Array) -> Hashable:
-    """Where the values of a part lie, which are numbers: columns that are 1 in each row are one array."""
+    """The address of the values of a numeric part: columns that are 1 in each row are one array."""
     if not pa.types.is_primitive(part.type):
         return id(part)
     return part.type, part.offset, len(part), tuple(-1 if buffer is None else buffer.address for buffer in part.buffers())

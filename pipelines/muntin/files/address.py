@@ -1,4 +1,4 @@
-"""An address in an object store, as `s3://bucket/prefix`: its parts, and those of its neighbours. Nothing is asked of the store."""
+"""An address in an object store, as `s3://bucket/prefix`: its parts and its neighbours. Nothing is asked of the store."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Address:
 
     @property
     def key(self) -> str:
-        """What follows the bucket."""
+        """The key: the part of the address after the bucket."""
         return self.address[len(self.bucket) + 1 :]
 
     @property

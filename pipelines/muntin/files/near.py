@@ -1,4 +1,4 @@
-"""What is there where a path leads to nothing: for people who misspelt it."""
+"""Hints for a path that leads to nothing: similar names that exist, for people who misspelt it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def plain(pattern: str) -> str:
 
 
 def near(pattern: str) -> str:
-    """How far an absolute path or glob leads, what is there, and what looks like the rest; "" for an object store."""
+    """How far an absolute path or glob leads, what is there, and names similar to the rest; "" for an object store."""
     if is_object_store(pattern):
         return ""
     parts = Path(pattern).parts
@@ -44,7 +44,7 @@ def near(pattern: str) -> str:
 
 
 def _some(wanted: str, names: Sequence[str]) -> str:
-    """Some names, those that look like the wanted name first."""
+    """Some names; names that are similar to the wanted name come first."""
     close = get_close_matches(wanted, names, _SHOWN, 0.6)
     shown = [*close, *(name for name in names if name not in close)][:_SHOWN]
     return ", ".join(sorted(shown)) + (", ..." if len(names) > _SHOWN else "")

@@ -69,7 +69,7 @@ class ObjectFile(Address):
         return pa.BufferReader(self.readable())
 
     def end(self, size: int) -> tuple[bytes, int]:
-        """At most so many bytes from the end, and the size of the whole."""
+        """The last bytes, at most so many, and the size of the whole."""
         import obstore
         from obstore.exceptions import NotSupportedError
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ObjectPath(ObjectFile):
-    """A file, or all that lies below."""
+    """A file, or all files below a folder."""
 
     __slots__ = ()
 
@@ -46,7 +46,7 @@ class ObjectPath(ObjectFile):
             raise
 
     def rename(self, target: ObjectPath) -> None:
-        """Move a file, or all files of a folder, one after the other."""
+        """Move a file, or all files of a folder, file by file."""
         here = [path for path, _ in self.files()]
         if not here:
             return self.replace(target)
@@ -82,7 +82,7 @@ class ObjectPath(ObjectFile):
         return dict(sorted(names.items()))
 
     def iterdir(self) -> Iterator[ObjectPath]:
-        """What lies in the folder."""
+        """The files and folders in the folder."""
         return iter([self / name for name in self.entries()])
 
     def glob(self, pattern: str) -> Iterator[ObjectPath]:

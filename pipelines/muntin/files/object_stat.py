@@ -1,4 +1,4 @@
-"""What an object store tells of a file."""
+"""Facts of a file in an object store."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ObjectStat:
-    """What a store tells of a file, named as `os.stat_result` has it. `st_ino` is the ETag: another content, another one."""
+    """Facts of a file in a store, named as `os.stat_result` has them. `st_ino` is the ETag: another content, another ETag."""
 
     st_size: int
     st_mtime_ns: int

@@ -48,7 +48,7 @@ def _store(bucket: str, timeout_s: int, _surroundings: int) -> ObjectStore:
 
 @contextmanager
 def told(address: str) -> Iterator[None]:
-    """Errors of an object store, as those of a disk or in a sentence. The store's own text may hold a key: it is left out.
+    """Errors of an object store, as errors of a disk or in a sentence. The store's own text may hold a key: it is left out.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -76,7 +76,7 @@ def _refused(address: str, text: str) -> StorageError:
 
 
 def problem_of(address: str, text: str) -> str:
-    """What the error of a client says, and the mend, without what may be secret in it."""
+    """The problem in the error of a client, and its remedy, without text that may be secret."""
     bucket, found = address.partition("://")[2].partition("/")[0], _CODE.search(text)
     words = re.sub(r"https?://\S+", "", text)  # an address may have any word in it
     code = found[1] if found else ""
@@ -86,7 +86,7 @@ def problem_of(address: str, text: str) -> str:
     if "169.254.169.254" in text or "Missing" in words or "metadata" in words:
         return "no credentials were found; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (or those of your store), or a profile"
     if code.startswith("Invalid") or code in _DENIED or (status and status[1] in ("401", "403")):
-        return f"the credentials are refused ({code or (status and status[1])}); give others, or let these list, read and write {bucket!r}"
+        return f"the credentials are refused ({code or (status and status[1])}); give credentials that may list, read and write {bucket!r}"
     if "error sending request" in text or "timed out" in text or "operation timed" in text:
         return (
             f"{_endpoint(text)} does not answer; see to the network, or set AWS_ENDPOINT_URL (or that of your store) to the right address"

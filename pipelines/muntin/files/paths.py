@@ -61,7 +61,7 @@ def below(folder: str, path: str) -> str:
 
 @singledispatch
 def remove_folder(path: AnyPath) -> None:
-    """Remove a folder with all that is in it. What is not there is no error."""
+    """Remove a folder with everything in it. A missing folder is no error."""
     shutil.rmtree(str(path), ignore_errors=True)
 
 
@@ -72,7 +72,7 @@ def _(path: ObjectPath) -> None:
 
 @singledispatch
 def sizes_below(path: AnyPath) -> list[tuple[AnyPath, int, float]]:
-    """All files below a folder: path, bytes, and when it was written, in seconds since 1970. Those that go meanwhile are none."""
+    """All files below a folder: path, bytes, and when it was written, in seconds since 1970. Files removed meanwhile are left out."""
     found: list[tuple[AnyPath, int, float]] = []
     for folder, _, names in os.walk(str(path)):
         for name in names:
@@ -136,7 +136,7 @@ def names_in(folder: str) -> dict[str, Stat | None]:
 
 
 def stats_of(paths: Sequence[str]) -> dict[str, Stat]:
-    """Path -> its facts, of those that are there. An object store is asked for several at once."""
+    """Path -> facts, for the paths that exist. An object store is asked for several at once."""
     if not any(map(is_object_store, paths)):
         return {path: stat for path in paths if (stat := _stat(path))}
     with ThreadPoolExecutor(_AT_ONCE) as threads:
@@ -154,7 +154,7 @@ def stat_of(path: str) -> Stat:
 
 
 def _stat(path: str) -> Stat | None:
-    """What the disk or the store tells of a path; None if there is nothing. A run asks for each file of its batches."""
+    """Facts of a path on the disk or in the store; None if nothing is there. A run asks for each file of its batches."""
     try:
         return stat_of(path)
     except OSError as wrong:
@@ -164,7 +164,7 @@ def _stat(path: str) -> Stat | None:
 
 
 def etag(stat: Stat) -> str | None:
-    """What an object store calls a content: another content, another ETag. A disk has none."""
+    """The ETag of an object's content: another content, another ETag. A disk has none."""
     return stat.st_ino if isinstance(stat, ObjectStat) else None
 
 
@@ -184,12 +184,12 @@ def relative(path: AnyPath, folder: AnyPath) -> str:
 
 
 def side_by_side(do: Callable[[Item], object], items: Sequence[Item], place: str) -> None:
-    """Do something with each item, one after the other; several at once where `place` is in an object store, whose answers take their time.
+    """Do something with each item, in turn; several at once where `place` is in an object store, whose answers take their time.
 
     Raises:
         Exception: what the first of the items raises.
     """
-    if len(items) < 2 or not is_object_store(place):  # noqa: PLR2004 - nothing is beside one
+    if len(items) < 2 or not is_object_store(place):  # noqa: PLR2004 - one item needs no threads
         for item in items:
             do(item)
         return

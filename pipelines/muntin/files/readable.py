@@ -1,4 +1,4 @@
-"""What Arrow reads a file from: a local file by its path, as fast as ever; a file of an object store by its content."""
+"""The object that Arrow reads a file from: a local file by its path, as fast as ever; a file of an object store by its content."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """How an object store is asked: credentials by the ordinary chain, few retries, short waits.
 
-Credentials are looked for in the environment (`AWS_*`, `GOOGLE_*`, `AZURE_*`), then in the profile of AWS's own files, then at the
-instance. They are never kept, written or told.
+Credentials are searched in the environment (`AWS_*`, `GOOGLE_*`, `AZURE_*`), then in the profile of AWS's own files, then at the
+instance. They are never kept, written or reported.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _BY_PROFILE = {
 
 
 def client_options(timeout_s: int) -> dict[str, Any]:
-    """Of the HTTP client. An endpoint `http://...` is taken at its word."""
+    """The options of the HTTP client. An endpoint `http://...` is taken at its word."""
     return {"connect_timeout": f"{_CONNECT_S}s", "timeout": f"{timeout_s}s", "allow_http": True}
 
 
@@ -40,13 +40,13 @@ def retries() -> dict[str, Any]:
 
 
 def table_options(address: str) -> dict[str, str]:
-    """The same for a Delta table at an address, as deltalake has it."""
+    """The settings of a Delta table at an address, as deltalake takes them."""
     shared = {"connect_timeout": f"{_CONNECT_S}s", "timeout": f"{MOVE_S}s", "allow_http": "true"}
     return {**shared, "max_retries": str(_RETRIES), "retry_timeout": f"{_RETRY_S}s", **profile(address)}
 
 
 def profile(address: str) -> dict[str, str]:
-    """What AWS's files say under the profile of `AWS_PROFILE`, else `default`; nothing where the environment has credentials.
+    """The settings in AWS's files under the profile of `AWS_PROFILE`, else `default`; none where the environment has credentials.
 
     https://docs.aws.amazon.com/sdkref/latest/guide/file-format.html
     """

@@ -51,10 +51,10 @@ _TRIED = 20  # files, until one has rows
 def check(bound: Bound, intervals: Sequence[Interval], *, validate: bool = True, forget: bool = False) -> None:
     """See that a run of these intervals has its files, that SQL, keys and columns fit them, and that the suites can be used.
 
-    Nothing is changed. A text file of more than 64 MB is not looked at: the run itself does that.
+    Nothing is changed. A text file of more than 64 MB is not read: the run itself does that.
 
     Args:
-        bound: the pipeline.
+        bound: the pipeline state.
         intervals: of the batches that a run would read.
         validate: whether expectations will guard what is published.
 
@@ -89,7 +89,7 @@ class Examined:
     Attributes:
         files: paths of the files that it was held against; () where the first intervals have none.
         remarks: on what is allowed, and seldom meant.
-        lacking: of each source of files without any where files were looked for.
+        lacking: for each source without files, where files were searched.
     """
 
     files: tuple[str, ...]
@@ -98,7 +98,7 @@ class Examined:
 
 
 def examined(pipeline: Pipeline, *, root: str | AnyPath) -> Examined:
-    """`check` on the files of the first interval that has any, with what is to be said beside.
+    """Run `check` on the files of the first interval that has any, and return its remarks.
 
     Raises:
         DefinitionError, SourceError: as `check`.
@@ -114,7 +114,7 @@ def examined(pipeline: Pipeline, *, root: str | AnyPath) -> Examined:
 
 
 def all_inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool = False) -> Inputs:
-    """As `inputs`, but an error names every interval without files."""
+    """The inputs as `inputs` gives them, but an error names every interval without files."""
     try:
         return inputs(bound, intervals, forget=forget, there=True)
     except SourceError as first:
@@ -135,7 +135,7 @@ def _lacks(bound: Bound, interval: Interval) -> bool:
 def check_columns(bound: Bound, given: Inputs) -> bool:
     """Bind SQL, keys and columns to one small file with rows; if it does not fit, to what a run would bind to.
 
-    Returns whether these files have a row that can be read, as far as they were looked at.
+    Returns whether these files have a row that can be read, as far as the check read them.
 
     Raises:
         DefinitionError, SourceError: as `bound_types`.

@@ -1,4 +1,4 @@
-"""What a check remarks of a definition and its source: both are allowed, and seldom meant."""
+"""Remarks of a check on a definition and its source: on what is allowed, but seldom meant."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from muntin.jobs.state.bound import Bound
     from muntin.sources import Source
 
-LARGE = 64 * 2**20  # bytes of text that would take seconds to look through
+LARGE = 64 * 2**20  # bytes of text that would take seconds to read
 _TRIED = 20  # files, until one has rows
 _ROWS = 100  # of a file, whose times are tried
 
@@ -78,7 +78,7 @@ def unreadable(source: Source, path: str) -> str:
 
 
 def lacking(bound: Bound, given: Inputs, intervals: Sequence[Interval]) -> list[str]:
-    """Where files were looked for, and what is there instead: of each source of files that has none in any of these intervals."""
+    """For each source without a file in any of these intervals: the searched places, and the files there."""
     members = bound.members or {"": bound}
     parts = given.parts or {"": given}
     return [
@@ -89,7 +89,7 @@ def lacking(bound: Bound, given: Inputs, intervals: Sequence[Interval]) -> list[
 
 
 def looked_for(source: FileSource, intervals: Sequence[Interval]) -> str:
-    """Where files of some intervals were looked for, and what is there instead."""
+    """The searched places for the files of some intervals, and the files there."""
     first, there = source.patterns(intervals[0]), near(source.patterns(intervals[0]))
     more = f" and so on, for {len(intervals)} batches up to {intervals[-1]}" if len(intervals) > 1 else ""
     return f"no file at {plain(first)} for the batch {intervals[0]}{more}{f'; {there}' if there else ''}"

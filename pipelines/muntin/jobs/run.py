@@ -66,7 +66,7 @@ def run(
         forget: whether a batch without files is empty, whatever was read of it before: its rows go out of published windows.
         progress: called with the name of each step as it begins.
         store: another implementation of `Store`.
-        promoting: whether the windows of a changed definition take the place of those that readers know, once they are complete.
+        promoting: whether the windows of a changed definition are promoted once they are complete.
 
     Raises:
         DefinitionError: start or end is no border of the schedule, or the definition does not fit the source.
@@ -109,7 +109,7 @@ def run(
 
 
 def _published_metrics(bound: Bound, batches: Sequence[BatchReport], finished: Finished) -> list[metrics.Metric]:
-    """Those of the whole run; batches of earlier runs that waited for it count too."""
+    """The metrics of the whole run; batches of earlier runs that waited for it count too."""
     own = [instant_us(report.interval_start, "start") for report in batches]
     waited = sorted({start for starts in finished.published.values() for start in starts} - {*own})
     after = bound.pipeline.intervals.after

@@ -53,7 +53,7 @@ def check(aggregate: Aggregate, example_values: Sequence[Any], *, types: Kinds |
 
 
 def prove(aggregate: Aggregate, cases: Sequence[Triple], kinds: Kinds) -> None:
-    """All laws on cases of three lists of rows, each list later to arrive than the one before.
+    """All laws on cases of three lists of rows, each list later to arrive than the list before.
 
     Args:
         aggregate: of any kind.
@@ -91,7 +91,7 @@ def _breaches(aggregate: Aggregate, cases: Sequence[Triple], kinds: Kinds) -> It
 
 
 def _states(aggregate: Aggregate, cases: Sequence[Triple], kinds: Kinds) -> list[pa.Table]:
-    """For each case: the state of each part, the state of all rows, and the state of no rows."""
+    """The states of each case: the state of each part, the state of all rows, and the state of no rows."""
     lists = [case[part] for part in range(3) for case in cases]
     lists += [[row for rows in case for row in rows] for case in cases] + [[] for _ in cases]
     try:

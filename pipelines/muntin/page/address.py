@@ -73,7 +73,7 @@ def place_text(place: Place | None) -> str | None:
 
 
 def place_of(text: str | None) -> Place | None:
-    """From `place_text`.
+    """The place from the text of `place_text`.
 
     Raises:
         DefinitionError: it is not of it.

@@ -41,7 +41,7 @@ _MOST = 200  # batches in a timeline
 
 
 def static(name: str) -> str:
-    """A file beside the pages; the name is one of those that the application knows."""
+    """A file beside the pages; its name is a name that the application knows."""
     return files("muntin.page").joinpath("static", name).read_text(encoding="utf-8")
 
 

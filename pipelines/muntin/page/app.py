@@ -90,7 +90,7 @@ def _known(installation: Installation, name: str) -> Known:
 
 
 async def _guarded(request: Request, answer: Callable[[Request], Any]) -> Any:  # noqa: ANN401 - a response
-    """What tells browsers to be careful, on every answer."""
+    """Add the security headers for browsers to every answer."""
     response = await answer(request)
     response.headers.update(_SAFE)
     return response

@@ -38,7 +38,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """Where definitions and states are.
+    """The places of definitions and states.
 
     Attributes:
         files: gives name of a pipeline -> file of its definition, as it is now.
@@ -51,14 +51,14 @@ class Installation:
     home: Path
 
     def known(self) -> dict[str, Known]:
-        """Name -> pipeline: those with a definition, then those of which only a state is there."""
+        """Name -> pipeline: pipelines with a definition, then pipelines of which only a state is there."""
         found = {name: self._known(name, file) for name, file in sorted(self.files().items())}
         roots = dict.fromkeys([each.root for each in found.values()] + [self._root(None, None)])
         strays = [(folder.parent.name, root) for root in roots for folder in _states(root)]
         return {**{name: Known(name, root) for name, root in strays if name not in found}, **found}
 
     def one(self, name: str) -> Known | None:
-        """The pipeline of this name, without a look at other definitions where a file has it; None: there is none."""
+        """The pipeline of this name, without running other definitions where a file has it; None: there is none."""
         file = self.files().get(name)
         return self._known(name, file) if file else self.known().get(name)
 

@@ -1,4 +1,4 @@
-"""Where the columns of the staged files leave an expectation to Spark: what they hold, and what the suite compares them with."""
+"""Limits of columns beyond which Spark judges an expectation: the values in the staged files, and the values in the suite."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _condition_column(name: str, table: pa.Table) -> str | None:
 
 
 def kind_of(of: pa.DataType) -> str:
-    """What a column is for the rules: `other` is only asked for nulls."""
+    """The kind of a column for the rules; a column of kind `other` is only asked for nulls."""
     if types.is_dictionary(of):
         return kind_of(of.value_type)
     if types.is_timestamp(of):
@@ -104,7 +104,7 @@ def _holds(what: str, expectation: Expectation, column: pa.ChunkedArray) -> bool
 
 
 def _values(expectation: Expectation) -> list[object]:
-    """The values that are compared with those of columns."""
+    """The values that an expectation compares with the values of columns."""
     if "proportion" in expectation.type or "length" in expectation.type or "value_count" in expectation.type:
         return []
     limits = [expectation.kwargs[name] for name in LIMITS if expectation.kwargs.get(name) is not None]

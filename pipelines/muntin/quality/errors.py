@@ -29,7 +29,7 @@ class SuiteError(DefinitionError):
 class ExpectationsFailed(ExpectationsError):  # noqa: N818 - the log shows this name: it says what happened
     """A critical check failed or could not run; `report` holds every check, its numbers and its failing rows.
 
-    `reports` are those of all windows that were checked, `report` among them.
+    `reports` are the reports of all checked windows, `report` among them.
     """
 
     def __init__(self, report: Report, reports: Sequence[Report] = ()) -> None:

@@ -49,5 +49,5 @@ def _is_few(footers: Sequence[pq.FileMetaData]) -> bool:
 
 
 def _is_plain(schema: pa.Schema) -> bool:
-    """Whether all types are the same everywhere; instants and local times in microseconds are, others are not."""
+    """Whether all types are the same everywhere; instants and local times in microseconds are, other times are not."""
     return all(any(same(of) for same in _SAME) or (types.is_timestamp(of) and of.unit == "us") for of in schema.types)

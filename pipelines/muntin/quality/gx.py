@@ -131,7 +131,7 @@ def row_numbers(result: Mapping[str, Any]) -> tuple[int, ...]:
 def judge(frame: Frame, expectations: Sequence[Any], form: Mapping[str, object], *, numbered: bool = False) -> dict[int, Outcome]:
     """Position of an expectation -> its outcome, by one run over a frame.
 
-    If several could not run, each of them is run again alone: an expectation that breaks the run must not fail the others.
+    If several could not run, each is run again alone: an expectation that breaks the run must not fail other expectations.
     """
     outcomes = _run(frame, expectations, form, numbered=numbered) if expectations else {}
     broken = [expectation for expectation in expectations if outcomes[position(expectation)].error is not None]

@@ -39,7 +39,7 @@ SPARK_NAN = _NaN()
 
 
 def as_pandas(column: pa.ChunkedArray) -> pd.Series:
-    """The same values for pandas: a null is None, in floats NaN (a NaN is `SPARK_NAN` there), in instants NaT."""
+    """The values for pandas: a null is None, in floats NaN (a NaN is `SPARK_NAN` there), in instants NaT."""
     if types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if types.is_floating(column.type):

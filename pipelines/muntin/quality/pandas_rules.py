@@ -21,7 +21,7 @@ SCALARS = IN_SETS | {"day", "instant"}
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What pandas may judge: kinds of columns (None: any; several columns are of one kind), and what the columns must not hold."""
+    """A rule for pandas: kinds of columns (None: any; several columns are of one kind), and values that they must not hold."""
 
     kinds: frozenset[str] | None = None
     without: tuple[str, ...] = ()
@@ -93,7 +93,7 @@ LEFT_TO_SPARK: dict[str, str] = {
             "expect_column_values_to_be_decreasing",
             "expect_column_values_to_be_increasing",
         ),
-        "its statistics are others on pandas": (
+        "its statistics differ on pandas": (
             "expect_column_kl_divergence_to_be_less_than",
             "expect_column_quantile_values_to_be_between",
             "expect_column_stdev_to_be_between",

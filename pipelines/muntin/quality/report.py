@@ -21,7 +21,7 @@ _FEWER = (20, 5, 1)  # failing rows of a check
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One expectation held against the staged windows.
+    """An expectation, and how the staged windows did against it.
 
     `success` is None if the check was not run because there were no rows. `error` says why a check could not run: it counts
     as failed. `failing_rows` are rows of the staged files: keys, window_start, window_end, and the expectation's columns.
@@ -79,7 +79,7 @@ class QualityReport:
 
     @property
     def status(self) -> Status:
-        """`failed`: publish nothing. `warning`: publish, and tell people. `passed`: all checks passed, but for those of severity `info`."""
+        """`failed`: publish nothing. `warning`: publish, and report it. `passed`: all checks passed, apart from severity `info`."""
         grave = {check.severity for check in self.failed}
         if "critical" in grave:
             return "failed"

@@ -44,7 +44,7 @@ def type_reason(expectation: Expectation) -> str | None:
 
 
 def _is_plain(condition: Mapping[str, Any]) -> bool:
-    """Of conditions, only that a column equals a plain word is the same on both engines."""
+    """Whether a condition compares a column with a plain word: no other condition means the same on both engines."""
     word = condition.get("parameter")
     is_equality = condition.get("type") == "comparison" and condition.get("operator") == "=="
     return is_equality and isinstance(word, str) and re.fullmatch(r"[\w :/.+-]*", word) is not None

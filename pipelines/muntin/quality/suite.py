@@ -21,7 +21,7 @@ EXPECTATION_FIELDS = ("type", "kwargs", "severity", "meta", "notes", "descriptio
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """One line of a suite: a type of Great Expectations, its arguments, and the severity of its failure."""
+    """An expectation of a suite: a type of Great Expectations, its arguments, and the severity of its failure."""
 
     type: str
     kwargs: Mapping[str, object]
@@ -41,7 +41,7 @@ class Expectation:
 
     @property
     def condition(self) -> Mapping[str, Any] | None:
-        """Its condition on rows as JSON, if it has such a condition. A condition may also be a text."""
+        """The expectation's condition on rows as JSON, if it has such a condition. A condition may also be a text."""
         condition = self.kwargs.get("row_condition")
         return condition if isinstance(condition, dict) else None
 
@@ -130,6 +130,6 @@ def _is_severity(value: object) -> TypeGuard[Severity]:
 
 
 def near(name: str, known: tuple[str, ...], *, count: int = 1) -> str:
-    """`; did you mean ...?` if a known name looks like this one, else nothing."""
+    """`; did you mean ...?` if a known name is similar to this name, else nothing."""
     close = get_close_matches(name.lower(), known, n=count, cutoff=0.6)
     return f"; did you mean {' or '.join(close)}?" if close else ""

@@ -95,7 +95,7 @@ def _unasked(suite: Suite, *, empty: bool) -> dict[int, gx.Outcome]:
 
 
 def _judged(frame: Frame, asked: Sequence[Any]) -> dict[int, gx.Outcome]:
-    """The outcome of each expectation: first all verdicts, then numbers and rows of those that failed."""
+    """The outcome of each expectation: first all verdicts, then numbers and rows of failed expectations."""
     outcomes = gx.judge(frame, asked, gx.BOOLEAN)
     failed = [expectation for expectation in asked if outcomes[gx.position(expectation)].failed]
     for kind, form in gx.SECOND_LOOKS.items():

@@ -1,4 +1,4 @@
-"""What a definition may say of addresses, tables and topics. No error repeats an address: it may hold a secret."""
+"""Checks of the addresses, tables and topics in a definition. No error repeats an address: it may hold a secret."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a definition says about sinks. Nothing is imported or reached before something is sent."""
+"""Sinks as a definition declares them. Nothing is imported or reached before something is sent."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class JdbcSink:
 
     @property
     def name(self) -> str:
-        """What it is called in logs."""
+        """The name of the sink in logs."""
         return f"table {self.table} at {self.address}"
 
     @property
@@ -63,7 +63,7 @@ class KafkaSink:
 
     @property
     def name(self) -> str:
-        """What it is called in logs."""
+        """The name of the sink in logs."""
         return f"topic {self.topic} at {self.address}"
 
     @property
@@ -97,7 +97,7 @@ class SparkSink:
 
     @property
     def name(self) -> str:
-        """What it is called in logs."""
+        """The name of the sink in logs."""
         return f"function {self.title}"
 
     @property

@@ -1,4 +1,4 @@
-"""What is sent to a sink, and how a sink is spoken to."""
+"""Deliveries: the changes for a sink, and the interface of a sink."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class Delivery:
         identity: the columns that tell one window from another.
         since: where the sink was; None: nowhere.
         until: where it is afterwards.
-        whole: whether the rows are all windows that there are, so that the sink drops others.
-        anew: whether somebody said so, and rows of unknown origin are dropped too.
+        whole: whether the rows are all windows of the table, so that the sink drops other rows.
+        anew: whether the user asked for it, and rows of unknown origin are dropped too.
     """
 
     pipeline: str

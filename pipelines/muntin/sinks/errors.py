@@ -6,4 +6,4 @@ class SinkError(Exception):
 
 
 class MovedError(Exception):
-    """Another run sent to this sink meanwhile: what it lacks has to be worked out again."""
+    """Another run sent to this sink meanwhile: its missing changes must be worked out again."""

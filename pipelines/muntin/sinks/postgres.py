@@ -114,7 +114,7 @@ class PostgresTable:
         return schema.names
 
     def _through(self, rows: pa.Table, names: Sequence[str], statement: str, alive: Callable[[], None]) -> None:
-        """Let rows come through the temporary table into the other, some at a time."""
+        """Copy rows from the temporary table into the target table, some at a time."""
         if not len(rows):
             return
         self.connection.execute(f"DROP TABLE IF EXISTS {sql.ROWS}")

@@ -1,4 +1,4 @@
-"""The address of a PostgreSQL server, as psycopg takes it; and how it is told, without secrets."""
+"""The address of a PostgreSQL server, as psycopg takes it; and its text without secrets."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def conninfo(address: str, reach: Reach) -> str:
 
 
 def secrets_of(words: str) -> list[str]:
-    """What no text may repeat."""
+    """The secrets of an address, which no text may repeat."""
     facts = conninfo_to_dict(words)
     return [str(facts[name]) for name in ("password", "sslpassword") if facts.get(name)]
 
 
 def told(words: str) -> str:
-    """Where the server is, for people.
+    """The place of the server, for people.
 
     >>> told("postgresql://muntin:geheim@db.example/warehouse")
     'db.example/warehouse'

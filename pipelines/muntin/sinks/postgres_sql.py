@@ -38,7 +38,7 @@ _TYPES = {
 
 
 def quoted(name: str) -> str:
-    """A name as SQL has it, each part of a dotted one by itself.
+    """A quoted SQL name; each part of a dotted name is quoted separately.
 
     >>> quoted("reports.day")
     '"reports"."day"'

@@ -21,7 +21,7 @@ _MOST_DIGITS = 38
 def common_type(one: str, other: str) -> str | None:
     """The narrowest type that holds the values of two SQL types, as states are stored with; None if these contradict.
 
-    Of decimals of 38 digits, and of a long beside a double, the values must be looked at, too.
+    Of decimals of 38 digits, and of a long together with a double, the values must be read, too.
 
     >>> common_type("INTEGER", "BIGINT"), common_type("FLOAT", "DOUBLE"), common_type("DECIMAL(10,2)", "DECIMAL(12,2)")
     ('BIGINT', 'DOUBLE', 'DECIMAL(12,2)')

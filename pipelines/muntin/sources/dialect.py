@@ -1,4 +1,4 @@
-"""How a CSV file is written, beside what stands between its values."""
+"""How a CSV file is written, apart from its delimiter."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Dialect:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What differs from what is usual: name -> value."""
+        """The parameters that differ from their defaults: name -> value."""
         return {each.name: getattr(self, each.name) for each in fields(self) if getattr(self, each.name) != each.default}
 
 

@@ -43,20 +43,20 @@ class FileSource(RowSource):
 
     @property
     def bundles(self) -> bool:
-        """Whether several batches may be read together: columns of text files are guessed file by file, duplicates are those of a batch."""
+        """Whether several batches may be read together: columns of text files are guessed file by file, duplicates are found per batch."""
         return self.format == "parquet" and not self.dedupe
 
     @property
     def separator(self) -> str:
-        """What stands between the values of a CSV file. Where the file's ending says it, it is no part of what states are made by."""
+        """The delimiter between the values of a CSV file. If the file's ending determines it, it is no part of the state's definition."""
         return self.delimiter or ("\t" if stem(self.path).lower().endswith(".tsv") else ",")
 
     def settled(self, path: str) -> None:  # noqa: ARG002 - anybody may write a file
-        """None: its facts must be looked up."""
+        """None: the facts of a file must be read."""
         return
 
     def below(self, home: str | Path) -> FileSource:
-        """The same files, a relative path below a folder, no character of whose name means anything in the template."""
+        """The source with its relative path below a folder, no character of whose name means anything in the template."""
         if is_object_store(self.path) or Path(self.path).is_absolute():
             return self
         folder = glob.escape(str(Path(home).absolute())).replace("{", "{{").replace("}", "}}")
@@ -67,7 +67,7 @@ class FileSource(RowSource):
         return self.path.format(start=from_us(interval.start_us), end=from_us(interval.end_us))
 
     def facts(self, schedule: Schedule) -> dict[str, Any]:  # noqa: ARG002 - as for any source
-        """What determines states beside the columns: nothing."""
+        """No facts determine states, apart from the columns."""
         return {}
 
     def misfit(self, schedule: Schedule) -> str | None:

@@ -58,40 +58,40 @@ def files(
             stand: the names of their folders (`day=2024-01-01`) give columns only if `hive` says so.
         event_time: the column that says when an event happened: a timestamp, text that reads as one, or an integer.
         unit: of an integer event time.
-        timezone: the zone of event times that have none; UTC unless said.
+        timezone: the zone of event times that have none; UTC unless given.
         missing: what an interval without files is: an "error", or an "empty" batch.
-        format: of the files; what the name ends in unless said.
+        format: of the files; what the name ends in unless given.
         types: column -> SQL type, where a file's own content would say otherwise from day to day, as in CSV and JSON.
         arrival_order: a column that orders the rows of a batch by arrival; file path and position in the file unless
-            said. A batch is then read by one task.
+            given. A batch is then read by one task.
         arrival_time: the column that says when a row arrived, in the same unit and zone as event times, for windows
             that go by the clock; rows are ordered by it unless `arrival_order` says otherwise.
         all_files: whether every batch reads every file, so that `path` needs neither `{start}` nor `{end}`: for a pipeline
             that is run over one interval. Rows of several batches would count in each.
-        checksum: whether a file has changed is told by its content, which takes three more readings: before and after it
-            is read, and when `outdated` looks. Without, by its size and the time when it was last written.
-        time_format: how event times are written where they are text, as strptime takes it: "%d.%m.%Y %H:%M"; ISO 8601 unless said.
-        delimiter: what stands between the values of a CSV file: a comma, in a file `.tsv` a tab, unless said.
-        quote: what stands around a value of CSV that holds a delimiter or a line end: `"` unless said; "" where nothing does.
-        null: the texts of CSV that are null, as ["", "NA"]; the empty text unless said.
-        encoding: of CSV files: "utf-8" unless said, "latin-1" or "utf-16".
-        decimal: what stands before the decimals of a number in CSV: "." unless said, or ",".
+        checksum: whether a file has changed is found by its content, which takes three more readings: before and after it
+            is read, and when `outdated` compares. Without, by its size and the time when it was last written.
+        time_format: how event times are written where they are text, as strptime takes it: "%d.%m.%Y %H:%M"; ISO 8601 unless given.
+        delimiter: what stands between the values of a CSV file: a comma, in a file `.tsv` a tab, unless given.
+        quote: what stands around a value of CSV that holds a delimiter or a line end: `"` unless given; "" where nothing does.
+        null: the texts of CSV that are null, as ["", "NA"]; the empty text unless given.
+        encoding: of CSV files: "utf-8" unless given, "latin-1" or "utf-16".
+        decimal: what stands before the decimals of a number in CSV: "." unless given, or ",".
         header: the names of the columns of CSV files without a header.
         on_bad_file: what a file is that is empty (0 bytes), cut off, damaged, a folder, or lacks a column: an "error", or a
             row of the "quarantine", which counts as one row of its batch.
         ready: the name of a file that says that the other files of its folder are whole, as "_SUCCESS". A batch without it is
             an error.
-        columns: column -> SQL type of columns that some files lack, as those from before the column was there: null in these.
+        columns: column -> SQL type of columns that some files lack, as files from before the column was there: null in these.
         hive: column -> SQL type of columns that the names of folders give: {"dt": "DATE", "hour": "INTEGER"} for files below
             `dt=2024-01-01/hour=03/`. They come before columns of the same name in the files.
         dedupe: the column, or the columns, that tell events apart. Of rows of a batch that are alike in them the first to arrive counts;
-            the others are duplicates, which the report counts. A null is like no other. A batch is then read by one task.
+            the other rows are duplicates, which the report counts. A null is like no other. A batch is then read by one task.
         dedupe_within: how far the event times of duplicates in two batches may lie apart, as "2d". A row is then a duplicate, too, if a row
             of an earlier batch is alike in these columns and its event time differs by at most this. None: batches are not compared.
         on_schema: what a batch is with a column that has a type which contradicts earlier batches, as text after a number: an
             "error", or a batch that waits in the "quarantine" as a whole, each of its files a row, until it is mended and read again.
 
-    Every file of a batch needs the columns that the definition uses, but for those in `columns`. Others may come and go, in any order.
+    Every file of a batch needs the used columns that are not in `columns`. Other columns may come and go, in any order.
     A type that is wider than in earlier batches, as long after int, double after float and decimal(12,2) after decimal(10,2), is taken.
 
     Raises:
@@ -139,7 +139,7 @@ def files(
 
 
 def _check_types_of_ids(dedupe: Sequence[str], form: Format, types: Mapping[str, str]) -> None:
-    """Text does not tell types: the id 007 would be a number in the files of one batch, and a text in those of another."""
+    """Text does not tell types: the id 007 would be a number in the files of one batch, and a text in the files of another batch."""
     if form != "parquet" and (unknown := [name for name in dedupe if name not in types]):
         raise DefinitionError(
             f"dedupe_within compares {unknown[0]} of files of different batches, so its type must be said where files are {form}: "

@@ -1,4 +1,4 @@
-"""Columns that the names of folders give, as `dt=2026-01-01/hour=03/`: those that the definition names, and each file must have them."""
+"""Columns that the names of folders give, as `dt=2026-01-01/hour=03/`: every file must have the columns that the definition names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def check_names(hive: Mapping[str, str], others: Iterable[str]) -> None:
     """Refuse what is no column that a folder can name.
 
     Raises:
-        DefinitionError: as said, or a column that `columns=` declares, too.
+        DefinitionError: a name that is no column, or a column that `columns=` declares, too.
     """
     for name in hive:
         if not isinstance(name, str) or not _NAME.fullmatch(name):

@@ -59,15 +59,15 @@ class KafkaSource(RowSource):
         return f"kafka://{self.broker}/{self.topic}"
 
     def settled(self, path: str) -> int:
-        """What a range of messages counts as, in bytes."""
+        """The size of a range of messages, in bytes."""
         return parsed(path)[1].size
 
     def facts(self, schedule: Schedule) -> dict[str, Any]:  # noqa: ARG002 - as for any source
-        """Nothing beside the columns."""
+        """No facts apart from the columns."""
         return {}
 
     def below(self, home: str | Path) -> KafkaSource:  # noqa: ARG002 - no part of it is a path
-        """The same: there is no path."""
+        """This source: it has no path."""
         return self
 
     def misfit(self, schedule: Schedule) -> None:  # noqa: ARG002 - each batch has offsets of its own
@@ -109,19 +109,19 @@ def kafka(
         value: what values are: "json", "avro" or "protobuf" with fields, "text" in UTF-8, or "raw" bytes.
         event_time: the column that says when an event happened: a field, or "kafka_timestamp".
         columns: field -> SQL type, of values with fields: {"amount": "DOUBLE", "at": "TIMESTAMPTZ"}. A value may lack a field, which is
-            null then, and have others, which are not read. A message with a field of another type is a row of the quarantine.
+            null then, and have further fields, which are not read. A message with a field of another type is a row of the quarantine.
         unit: of an integer event time.
-        timezone: the zone of event times that have none; UTC unless said.
-        time_format: how event times are written where they are text, as strptime takes it; ISO 8601 unless said.
+        timezone: the zone of event times that have none; UTC unless given.
+        time_format: how event times are written where they are text, as strptime takes it; ISO 8601 unless given.
         key: whether keys are "text" or "raw" bytes.
-        arrival_order: a column that orders the rows of a batch by arrival; partition and offset unless said. A batch is then read by
+        arrival_order: a column that orders the rows of a batch by arrival; partition and offset unless given. A batch is then read by
             one task.
         arrival_time: the column that says when a row arrived, for windows that go by the clock, as "kafka_timestamp".
         dedupe: the column, or the columns, that tell events apart, as for `files`.
         dedupe_within: how far the event times of duplicates in two batches may lie apart, as for `files`.
         connection: the name of a connection of type kafka with the credentials: in the variable AIRFLOW_CONN_<NAME>, or in Airflow.
         registry: the address of a schema registry, by which messages of Avro and Protobuf name their schema.
-        schema: of Avro the schema as JSON: the only one without a registry, else the one to read by. Of Protobuf the class of a message.
+        schema: of Avro the schema as JSON: the only one without a registry, else the schema to read by. Of Protobuf the class of a message.
 
     Raises:
         DefinitionError: an address, a name, a value or a combination that cannot be.

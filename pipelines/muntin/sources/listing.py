@@ -38,7 +38,7 @@ _CORES = 4  # share a batch that is large enough
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """One file of a batch as it is.
+    """A file of a batch, with its present facts.
 
     Attributes:
         path: absolute, or an address.
@@ -169,7 +169,7 @@ class Folders:
 
     Attributes:
         names: path of a folder -> the names in it, ascending.
-        facts: path of a file -> its facts, where listing its folder told them.
+        facts: path of a file -> its facts, where listing its folder gave them.
     """
 
     names: dict[str, list[str]] = field(default_factory=dict)
@@ -187,7 +187,7 @@ class Folders:
         return [f"{folder}/{begin}{end}" for end in ends]
 
     def _ends(self, folder: str, begin: str) -> list[str]:
-        """What follows the beginning of names in a folder. A hidden name counts only if its dot is asked for."""
+        """The rest of names in a folder after their common beginning. A hidden name counts only if the pattern names its dot."""
         names = self.names.get(folder)
         if names is None:
             names = self.names[folder] = self._listed(folder)

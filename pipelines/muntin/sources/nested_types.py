@@ -1,4 +1,4 @@
-"""SQL types that hold others, taken apart: lists and structs."""
+"""Nested SQL types, taken apart: lists and structs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MEMBER = re.compile(r'("(?:[^"]|"")*"|\w+) (.*)')
 
 
 def is_nested(kind: str) -> bool:
-    """Whether a SQL type holds others: lists, structs, maps and unions.
+    """Whether a SQL type holds other types: lists, structs, maps and unions.
 
     >>> is_nested("BIGINT[3]"), is_nested("DECIMAL(9,2)")
     (True, False)

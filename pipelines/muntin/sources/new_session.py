@@ -9,7 +9,7 @@ import duckdb
 from muntin.errors import SourceError
 
 MEMORY = "MUNTIN_SQL_MEMORY"
-# No session gets code from elsewhere or looks at the variables of the Python around it.
+# No session gets code from elsewhere or reads the variables of the Python around it.
 _ALONE: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
@@ -27,7 +27,7 @@ def connect(timezone: str | None = None, *, files: bool = False, in_place: bool 
     """A DuckDB session of one thread, so that the order of additions is the order of the rows. SQL cannot change its settings.
 
     Args:
-        timezone: of times that have none; UTC unless said.
+        timezone: of times that have none; UTC unless given.
         files: whether it may read files. SQL of a definition goes through `check_expression` first.
         in_place: whether every expression is computed where it stands, so that TRY meets its errors.
 

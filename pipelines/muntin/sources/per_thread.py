@@ -1,4 +1,4 @@
-"""What a thread keeps for its next task: sessions and clients that other threads must not use.
+"""Objects that a thread keeps for its next task: sessions and clients that other threads must not use.
 
 They do not lie in a `threading.local`: a fork, with which Spark's Java begins, would free what other threads hold there, and to free a
 session of DuckDB or a client of a broker waits for threads that the fork does not have. Java died of that before it began.

@@ -66,7 +66,7 @@ def identity(columns: Sequence[str]) -> str:
 
 
 def once(rows: str, times: Taken) -> str:
-    """SQL for the rows without those that arrived before. Only rows whose time is taken are compared.
+    """SQL for the rows without rows that repeat an earlier row. Only rows whose time is taken are compared.
 
     `rows`: a relation with `IDENTITY`, `ORDINAL` and event times.
     """

@@ -1,4 +1,4 @@
-"""What a definition says of rows, the same for every kind of source whose rows a user describes."""
+"""The description of rows in a definition, the same for every kind of source whose rows a user describes."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class LastingFiles(RowSource):
 
     @property
     def bundles(self) -> bool:
-        """Whether several batches may be read together: duplicates are those of a batch."""
+        """Whether several batches may be read together: duplicates are found per batch."""
         return not self.dedupe
 
     def settled(self, path: str) -> int:
@@ -87,7 +87,7 @@ def checked_terms(
     dedupe: str | Sequence[str] | None,
     dedupe_within: Duration | None,
 ) -> dict[str, Any]:
-    """The arguments of a `RowSource`, from those that a user gave.
+    """The arguments of a `RowSource`, from the arguments that a user gave.
 
     Raises:
         DefinitionError: an argument that cannot be, as an unknown unit or zone, or two that contradict each other.

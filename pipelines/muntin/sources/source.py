@@ -1,4 +1,4 @@
-"""What a kind of source tells of itself: how the files of a batch are read as rows.
+"""The interface of a source: how the files of a batch are read as rows.
 
 A new kind is a frozen dataclass with these members, and a module in `jobs/inputs/listings` that says which files a batch has. A kind whose
 files are no files of a user's, as windows of an upstream, gives them the format and the facts with which they are written.
@@ -22,7 +22,7 @@ OnSchema = Literal["error", "quarantine"]
 
 
 class Source(parts.Source, Protocol):
-    """Where the rows of batches are, for those who read them."""
+    """The source of batches' rows, for modules that read them."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
@@ -33,17 +33,17 @@ class Source(parts.Source, Protocol):
 
     @property
     def format(self) -> str:
-        """Of the files."""
+        """The format of the files."""
         ...
 
     @property
     def separator(self) -> str:
-        """What stands between the values of a CSV file."""
+        """The delimiter between the values of a CSV file."""
         ...
 
     @property
     def dialect(self) -> Dialect:
-        """How a CSV file is written, beside that."""
+        """How a CSV file is written, apart from its delimiter."""
         ...
 
     @property
@@ -53,17 +53,17 @@ class Source(parts.Source, Protocol):
 
     @property
     def on_bad_file(self) -> OnBadFile:
-        """What a file is that cannot be read as a whole."""
+        """The treatment of a file that cannot be read as a whole."""
         ...
 
     @property
     def on_schema(self) -> OnSchema:
-        """What a batch is with a column of a type that contradicts earlier batches."""
+        """The treatment of a batch with a column of a type that contradicts earlier batches."""
         ...
 
     @property
     def checksum(self) -> bool:
-        """Whether a file has changed is told by its content."""
+        """Whether a change of a file is found by its content."""
         ...
 
     @property
@@ -94,7 +94,7 @@ class Source(parts.Source, Protocol):
         ...
 
     def settled(self, path: str) -> int | None:
-        """The size of a file that never changes, in bytes; None: its facts must be looked up.
+        """The size of a file that never changes, in bytes; None: its facts must be read.
 
         Raises:
             FileNotFoundError: it is gone.

@@ -1,4 +1,4 @@
-"""What Spark can read as a source, as its user defines it. Nothing is read here, and Spark is not imported."""
+"""A source that Spark reads, as its user defines it. Nothing is read here, and Spark is not imported."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class SparkSource(LastingFiles):
     call = "sources.spark(...)"
 
     def facts(self, schedule: Schedule) -> dict[str, Any]:  # noqa: ARG002 - the function is given the interval
-        """What determines states beside the columns: the function, which is made anew with its code."""
+        """The fact that determines states, apart from the columns: the function, with its code."""
         return {"read": mark(self.read)}
 
     @property
@@ -51,7 +51,7 @@ class SparkSource(LastingFiles):
         return str(getattr(function, "__qualname__", type(function).__qualname__))
 
     def below(self, home: str | Path) -> SparkSource:  # noqa: ARG002 - the function knows where rows are
-        """The same: there is no path."""
+        """This source: it has no path."""
         return self
 
 
@@ -71,7 +71,7 @@ def spark(
 ) -> SparkSource:
     """Rows of whatever Spark can read: a database by JDBC, Iceberg, Delta, Avro, ORC, BigQuery, Kafka by Spark's own connector.
 
-    Each run asks `read` for the rows of its batches. Tasks of Spark write them to files in the state, and the batches are made of these
+    Each run asks `read` for the rows of its batches. Tasks of Spark write the rows to files in the state, and batches are made of these
     files. The rows are brought into an order that they themselves decide, so that results do not depend on Spark's partitions.
 
     Args:
@@ -81,13 +81,13 @@ def spark(
         columns: the columns that are read, where the DataFrame has more than the definition uses; those that other arguments name are
             read in any case. Keys must be among them.
         unit: of an integer event time.
-        timezone: the zone of event times that have none (timestamp_ntz, text); UTC unless said. Spark's session zone changes nothing.
+        timezone: the zone of event times that have none (timestamp_ntz, text); UTC unless given. Spark's session zone changes nothing.
         types: column -> SQL type that the column is cast to.
         arrival_order: a column that orders the rows of a batch by arrival. Without it, the order in which aggregates as `first` see the
             rows is the same in each run, and means nothing. A batch is then read by one task.
         arrival_time: the column that says when a row arrived, in the same unit and zone as event times, for windows that go by the
             clock; rows are ordered by it unless `arrival_order` says otherwise.
-        time_format: how event times are written where they are text, as strptime takes it: "%d.%m.%Y %H:%M"; ISO 8601 unless said.
+        time_format: how event times are written where they are text, as strptime takes it: "%d.%m.%Y %H:%M"; ISO 8601 unless given.
         dedupe: the column, or the columns, that tell events apart; of rows of a batch that are alike in them the first counts.
         dedupe_within: how far the event times of duplicates in two batches may lie apart, as for `files`.
 

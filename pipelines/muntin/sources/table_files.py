@@ -1,4 +1,4 @@
-"""Which files of a Delta table are a batch: those that the commits of its interval added.
+"""The files of a Delta table that make a batch: the files that the commits of its interval added.
 
     commits    0    1    2      3        4 (OPTIMIZE)   5
     intervals  |  first   |   second  |   third   |  fourth ...
@@ -83,7 +83,7 @@ def _by_interval(log: TableLog, intervals: Sequence[Interval]) -> Mapping[Interv
 
 
 def _added(source: TableSource, log: TableLog, interval: Interval, versions: Sequence[int]) -> tuple[list[Added], str]:
-    """The files that some versions added, and a name of these."""
+    """The files that some versions added, and a name of these files."""
     if log.oldest > 0 and log.made_us[log.oldest] >= interval.start_us:
         raise _cleaned(source, log, interval)
     commits = [log.commit(version) for version in versions]
@@ -116,7 +116,7 @@ def _held(source: TableSource, log: TableLog, interval: Interval) -> tuple[list[
 
 
 def _of_checkpoint(source: TableSource, log: TableLog, version: int) -> list[Added]:
-    """The files of a table at a version, by a checkpoint: those of older commits by the time they were written, the others as they came."""
+    """The files of a table at a version, by a checkpoint: files of older commits by time of writing, newer files in commit order."""
     opened = open_table(source.path, version)
     if "deletionVectors" in (opened.protocol().reader_features or ()):
         raise SourceError(
@@ -130,7 +130,7 @@ def _of_checkpoint(source: TableSource, log: TableLog, version: int) -> list[Add
 
 
 def _texts(partition: Mapping[str, object]) -> dict[str, str | None]:
-    """The values that are told as the log has them."""
+    """The values in the form that the log has them."""
     return {name: value for name, value in partition.items() if value is None or isinstance(value, str)}
 
 

@@ -1,4 +1,4 @@
-"""How a Delta table's rows lie in its files: its columns, those that its folders give, and what of Delta it needs."""
+"""How a Delta table's rows lie in its files: its columns, the columns that its folders give, and the features that it needs."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Layout:
     Attributes:
         types: column -> its Delta type: a name, or a dict of a nested one.
         partitions: the columns that are not in the files.
-        features: what a reader must know beside the first protocol.
+        features: what a reader must know in addition to the first protocol.
         mapped: whether columns have other names in the files.
     """
 
@@ -146,7 +146,7 @@ def check_folders(source: TableSource, added: Iterable[Added]) -> None:
 
 
 def with_columns_of(source: TableSource, found: Layout) -> TableSource:
-    """The source with the columns of its table: those that folders give, and those that older files may lack."""
+    """The source with the columns of its table: columns that folders give, and columns that older files may lack."""
     hive = {name: kind for name in found.partitions if (kind := _sql(found.types[name]))}
     columns = {name: kind for name, each in found.types.items() if name not in hive and (kind := _sql(each))}
     return replace(source, hive=hive, columns=columns, types={**hive, **source.types})

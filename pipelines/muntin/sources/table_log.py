@@ -48,7 +48,7 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """What a commit did to a table.
+    """The changes of a commit to a table.
 
     Attributes:
         version: its number.
@@ -69,7 +69,7 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class TableLog:
-    """A table's log as it was when somebody looked.
+    """A table's log as it was when it was read.
 
     Attributes:
         root: the table's folder or address.
@@ -90,7 +90,7 @@ class TableLog:
         return next(reversed(self.made_us))  # type: ignore[call-overload, no-any-return]
 
     def commit(self, version: int) -> Commit:
-        """What a version did.
+        """The commit of a version.
 
         Raises:
             SourceError: its file is gone or damaged.

@@ -31,11 +31,11 @@ class TableSource(LastingFiles):
     call = "sources.table(...)"
 
     def facts(self, schedule: Schedule) -> dict[str, Any]:
-        """What determines states beside the columns: the first batch holds all that was in the table before."""
+        """The fact that determines states, apart from the columns: the first batch holds all rows that the table had before."""
         return {"begins": schedule.after(schedule.first_us - 1)}
 
     def below(self, home: str | Path) -> TableSource:
-        """The same table, a relative path below a folder."""
+        """The source with its relative path below a folder."""
         return self if is_object_store(self.path) else replace(self, path=str(Path(home, self.path).absolute()))
 
 
@@ -62,13 +62,13 @@ def table(
         path: of the table's folder, or its address in an object store, as "s3://bucket/orders".
         event_time: the column that says when an event happened: a timestamp, text that reads as one, or an integer.
         unit: of an integer event time.
-        timezone: the zone of event times that have none; UTC unless said.
+        timezone: the zone of event times that have none; UTC unless given.
         types: column -> SQL type that the column is cast to.
         arrival_order: a column that orders the rows of a batch by arrival; the order of commits, and of the files and rows in them,
-            unless said. A batch is then read by one task.
+            unless given. A batch is then read by one task.
         arrival_time: the column that says when a row arrived, in the same unit and zone as event times, for windows that go by the
             clock; rows are ordered by it unless `arrival_order` says otherwise. It does not say which batch a row is of.
-        time_format: how event times are written where they are text, as strptime takes it: "%d.%m.%Y %H:%M"; ISO 8601 unless said.
+        time_format: how event times are written where they are text, as strptime takes it: "%d.%m.%Y %H:%M"; ISO 8601 unless given.
         dedupe: the column, or the columns, that tell events apart; of rows of a batch that are alike in them the first counts.
         dedupe_within: how far the event times of duplicates in two batches may lie apart, as for `files`.
         on_change: what a commit is that removes or changes rows (DELETE, UPDATE, MERGE, an overwrite): an "error", as windows hold rows

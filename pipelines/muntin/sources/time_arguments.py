@@ -1,4 +1,4 @@
-"""What a definition says of event times, the same for every kind of source."""
+"""The arguments on event times in a definition, the same for every kind of source."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ Unit = Literal["s", "ms", "us", "ns"]
 
 
 def check_time_arguments(event_time: object, unit: object, timezone: str | None, time_format: object) -> None:
-    """Refuse what cannot be said of event times.
+    """Refuse arguments that do not fit event times.
 
     Raises:
-        DefinitionError: no name of a column, an unknown unit or zone, no format, or a format beside a unit.
+        DefinitionError: no name of a column, an unknown unit or zone, no format, or a format together with a unit.
     """
     if not isinstance(event_time, str) or not event_time:
         raise DefinitionError(f"event_time: {event_time!r} is not the name of a column")

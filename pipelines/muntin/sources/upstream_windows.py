@@ -47,11 +47,11 @@ class WindowSource:
     batch_column = "batch"
 
     def below(self, home: str | Path) -> WindowSource:  # noqa: ARG002 - the upstream's state is found by the root
-        """The same: there is no path."""
+        """This source: it has no path."""
         return self
 
     def facts(self, schedule: Schedule) -> dict[str, Any]:  # noqa: ARG002 - as for any source
-        """What determines states beside the columns: nothing."""
+        """No facts determine states, apart from the columns."""
         return {}
 
     def misfit(self, schedule: Schedule) -> str | None:  # noqa: ARG002 - a batch is what the upstream's batch closed
@@ -76,7 +76,7 @@ class WindowSource:
 
     @property
     def order(self) -> tuple[str, ...]:
-        """What windows of a batch are ordered by, whatever files they lie in; those of one window are together."""
+        """The columns that order windows of a batch, whatever files they lie in; rows of the same window are together."""
         kind = self.upstream.windows[self.window]
         return (*self.section, *dict.fromkeys(("window_end", "window_start", *self.upstream.keys, *kind.columns)))
 

@@ -42,7 +42,7 @@ def check_java() -> None:
     """See that there is a Java that Spark can start with.
 
     Raises:
-        MissingPackageError: says which was looked for, and what to do.
+        MissingPackageError: says which package was searched, and what to do.
     """
     if fault := java_fault(os.environ):
         raise MissingPackageError(f"a local Spark needs Java {LEAST} or newer: {fault}; {MEND}")

@@ -1,4 +1,4 @@
-"""What went wrong because Spark's workers run another Python than this process, in words that say which and what to set."""
+"""The error that Spark's workers run another Python than this process: which Python each runs, and what to set."""
 
 from __future__ import annotations
 

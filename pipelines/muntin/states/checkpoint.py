@@ -96,7 +96,7 @@ def arranged(table: pa.Table, keys: Sequence[str], batch_us: int | Ints, width_u
 
 
 def _within(table: pa.Table, width_us: int) -> Ints:
-    """What sorts the states of a key in a batch: the place of a row, or the number of a frame."""
+    """The value that sorts the states of a key in a batch: the place of a row, or the number of a frame."""
     return table[ORDINAL].to_numpy() if ORDINAL in table.column_names else table[FRAME].to_numpy() // width_us
 
 
@@ -113,7 +113,7 @@ def _placed(table: pa.Table, split: int) -> pa.Table:
 
 
 def _order(batch: Ints, number: Ints, within: Ints) -> Ints | None:
-    """What sorts rows by (batch, number, within); None if they are sorted."""
+    """The order of rows by (batch, number, within); None if they are sorted."""
     if batch.strides == (0,):  # one batch
         if bool(np.all((number[1:] > number[:-1]) | ((number[1:] == number[:-1]) & (within[1:] > within[:-1])))):
             return None

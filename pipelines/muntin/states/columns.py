@@ -1,4 +1,4 @@
-"""The names of all columns that Muntin adds to states. Names that readers of files are meant to see have no prefix; others have one."""
+"""The names of all columns that Muntin adds to states. Names for readers of files have no prefix, internal names have one."""
 
 from typing import Any
 
@@ -11,9 +11,9 @@ FIRST_EVENT, LAST_EVENT = "first_event", "last_event"  # times of the first and 
 ARRIVAL_TIME = "muntin_arrival"  # of a state that is a row: when the row arrived
 FILE_NUMBER = "muntin_file"  # of a state that is a row: number of its file in the batch
 ROW_IN_BATCH = "muntin_place"  # of a state that is a row: its number in the batch, by arrival
-STATE_PREFIX = "state_"  # begins the names of fields' columns that stand beside results in published windows
+STATE_PREFIX = "state_"  # begins the names of fields' columns that stand next to results in published windows
 
-# Columns of a table of ids, beside the batch.
+# Columns of a table of ids, in addition to the batch.
 ID_HIGH, ID_LOW = "id_high", "id_low"  # the halves of an event's id as a hash of 128 bits
 ID_TIME = "event_time"  # of the row that brought the id
 
@@ -25,12 +25,12 @@ EVENT_TIME = "muntin_time"  # of a source row, microseconds
 ORDER = "muntin_order"  # sorts source rows before arrival does: the event time; a constant where windows go by arrival
 ORDINAL = "muntin_ordinal"  # a source row's number in its split, from 1, by arrival
 ROW_IN_SPLIT = "muntin_row_number"  # a source row's number in its split, from 1, as read
-IDENTITY = "muntin_identity"  # what a source row has in common with those that tell of the same event; null: nothing
+IDENTITY = "muntin_identity"  # what a source row has in common with rows of the same event; null: nothing
 ROW_BATCH = "muntin_batch"  # a source row's batch, where rows of several batches lie in one relation: start of its interval, microseconds
-LATEST = "muntin_latest"  # beside it: the latest event time that the batch takes, microseconds
+LATEST = "muntin_latest"  # next to it: the latest event time that the batch takes, microseconds
 FILE_PATH = "muntin_path"  # a source row's file, where rows of several files lie in one relation
 FAULT = "muntin_fault"  # a source row's number of what cannot be computed of it; null: all can
-WRITTEN = "muntin_written"  # beside it: the row as JSON, before columns are cast
+WRITTEN = "muntin_written"  # next to it: the row as JSON, before columns are cast
 SOURCE_ROWS = "muntin_rows"  # the relation of the source rows
 
 # Columns while windows are made.

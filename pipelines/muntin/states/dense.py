@@ -1,7 +1,7 @@
 """A slot for each frame and key, whether there is a row or not: states come out sorted, though no row is.
 
 frame 0   | key a | key b | key c |       |    a slot: the count, the sums, ... of the rows of a key in a frame
-frame 1   | key a | key b | key c |       |    rows come by time: those at hand fall into neighbouring slots
+frame 1   | key a | key b | key c |       |    rows come by time: rows at hand fall into neighbouring slots
 frame 2   | key a | key b | key c |       |    room for new keys: the table grows to the right
 
 It is worth it where there are few slots for many rows: see `fits`.

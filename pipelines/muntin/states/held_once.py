@@ -1,4 +1,4 @@
-"""States that are rows hold a value once, though several columns are made of it; the footer of their file says how.
+"""Held and derived columns: a state that is a row holds a value once; the file's footer says how other columns derive from it.
 
 the row    b = 2.5                  a file holds   min_b 2.5
 its state  rows   1                 and says       rows   one
@@ -8,7 +8,7 @@ its state  rows   1                 and says       rows   one
            max_b  2.5
 An instant that is the row's event time is the frame's start as a whole number: a file says      delta  instant of frame
 
-A file that says nothing holds every column. Files of both kinds may lie in one table: each is read as it says itself.
+A file that says nothing holds every column. Files of both kinds may lie in one table: each is read by its own footer.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ _KEY = b"muntin_columns"
 
 
 def told(columns: Told) -> dict[bytes, bytes]:
-    """What the footer of a file says of the columns of fields, in order.
+    """The text in a file's footer on the columns of fields, in order.
 
     Args:
         columns: column -> how it follows from a column that the file holds; None of a column that is held as it is. "one": 1 in each
-            row; "present": 1 where the other is not null, else 0; "total": the other, 0 for null, and no -0.0; "value": the other;
+            row; "present": 1 where the held column is not null, else 0; "total": its value, 0 for null, no -0.0; "value": its value;
             "instant": its microseconds since 1970 as int64.
     """
     return {_KEY: json.dumps(columns).encode()} if any(columns.values()) else {}
 
 
 def footer_of(schema: pa.Schema) -> dict[bytes, bytes]:
-    """What the footer of a file says of its columns, and nothing else that is in it."""
+    """The text on columns in a file's footer, without other entries of the footer."""
     return {key: text for key, text in (schema.metadata or {}).items() if key == _KEY}
 
 
 def following(schema: pa.Schema) -> set[str]:
-    """The columns that a file does not hold, and that follow from others."""
+    """The columns that a file does not hold, because they follow from other columns."""
     return {name for name, how in _columns(schema).items() if how and how[1] != name}
 
 
@@ -105,14 +105,14 @@ def _ones(count: int) -> pa.ChunkedArray:
 
 
 def _total(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """What `coalesce(sum(x), 0)` makes of one row: 0 + -0.0 is 0.0, and sums of integers have 64 bits."""
+    """The value of `coalesce(sum(x), 0)` over one row: 0 + -0.0 is 0.0, and sums of integers have 64 bits."""
     column = column.cast(pa.int64()) if pa.types.is_integer(column.type) else column
     filled = pc.fill_null(column, pa.scalar(0).cast(column.type)) if column.null_count else column
     return pc.add(filled, 0.0) if pa.types.is_floating(filled.type) else filled
 
 
 def together(tables: Sequence[pa.Table]) -> pa.Table:
-    """The rows of several files: as they hold them if all say the same, else with every column."""
+    """The rows of several files: as the files hold them if all hold the same columns, else with every column."""
     footers = [footer_of(each.schema) for each in tables]
     alike = all(each == footers[0] for each in footers)
     parts = [(each if alike else whole(each)).replace_schema_metadata(None) for each in tables]

@@ -21,11 +21,11 @@ _ALIKE = (_CODE, FRAME, "rows", FIRST_EVENT, LAST_EVENT, ROW_IN_BATCH)
 
 
 def joined(old: pa.Table, new: pa.Table, keys: Sequence[str], columns: Sequence[str]) -> tuple[pa.Table, Ints]:
-    """States with the columns of both tables, and the starts of the batches whose states are not of the same rows: these are left out.
+    """States with the columns of both tables, and the starts of the batches whose states are not of the same rows and are left out.
 
     Args:
-        old: states of some batches: key columns, `batch`, `frame`, `rows`, ...; those of one batch, key and frame in order of arrival.
-        new: the same, with other fields.
+        old: states of some batches: key columns, `batch`, `frame`, `rows`, ...; states of one batch, key and frame in order of arrival.
+        new: states as in `old`, with other fields.
         keys: names of the key columns.
         columns: of the result, in order; a column of both tables is that of `old`.
     """
@@ -44,13 +44,13 @@ def joined(old: pa.Table, new: pa.Table, keys: Sequence[str], columns: Sequence[
 
 
 def _codes(old: pa.Table, new: pa.Table, keys: Sequence[str]) -> pa.Array:
-    """A number for the key of each row, those of `old` first; equal for equal keys of both tables."""
+    """A number for the key of each row, rows of `old` first; equal for equal keys of both tables."""
     columns = [pa.concat_arrays([contiguous(old[key]), contiguous(new[key].cast(old[key].type))]) for key in keys]
     return pa.array(key_codes(columns, len(old) + len(new)))
 
 
 def _other_counts(old: Ints, new: Ints) -> Ints:
-    """The batches that have more rows in one of two columns of batches than in the other, ascending."""
+    """The batches that have more rows in the first column of batches than in the second, ascending."""
     starts = np.union1d(old, new)
     counts = (np.bincount(np.searchsorted(starts, column), minlength=len(starts)) for column in (old, new))
     return starts[np.not_equal(*counts)]

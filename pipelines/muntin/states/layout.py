@@ -37,7 +37,7 @@ class SlotColumn(Protocol):
         """Add some rows in order of arrival; False if their sum is left to groups. `valid`: empty if no value is null."""
 
     def states(self, counts: Ints, slot: Ints, place: Ints) -> pa.Array:
-        """What the slots say of each state. `counts`: the rows of each slot; `slot`, `place`: of each state."""
+        """The values of the slots for each state. `counts`: the rows of each slot; `slot`, `place`: of each state."""
 
 
 class Filled(NamedTuple):

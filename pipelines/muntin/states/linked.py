@@ -52,7 +52,7 @@ class Linked:
         states: how many there are.
         came: how many rows came.
         links: how many links were followed.
-        expected: how many states there will be, if all rows make as many as the last ones that came.
+        expected: how many states there will be, if all rows make as many as the last rows that came.
         outgrown: whether too many states are expected, or rows go far back.
     """
 
@@ -93,7 +93,7 @@ class Linked:
         return None if self.outgrown else slot
 
     def _make_room(self, rows: int, keys: int) -> None:
-        """For so many more rows, each of which may be a state, and so many keys."""
+        """Make room for so many more rows, each of which may be a state, and so many keys."""
         if keys > len(self.heads):
             self.heads = _longer(self.heads, keys + keys // 4, -1)
         if (least := self.states + rows) > len(self.owner):

@@ -1,4 +1,4 @@
-"""The keys that were met so far, and a number for each."""
+"""The key dictionary: the distinct keys so far, and a number for each."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class MetValues:
     table: Ints = field(default_factory=lambda: np.empty(0, np.int64))
 
     def places(self, column: pa.Array) -> Ints:
-        """The place of each row's value among the known ones; new ones are put behind them, by first meeting."""
+        """The place of each row's value among the known values; new values are appended in the order they come."""
         from muntin.states.slot_kernels import tabulated_places
 
         if not self._has_room_for(column):
@@ -54,7 +54,7 @@ class MetValues:
 
     @property
     def are_too_many(self) -> bool:
-        """Whether they are more than can be numbered, or than are worth looking up."""
+        """Whether the values are more than can be numbered, or more than are worth numbering."""
         return len(self.known) >= (MOST_VALUES if len(self.table) else MOST_LOOKED_UP)
 
     def _looked_up(self, column: pa.Array) -> Ints:

@@ -94,7 +94,7 @@ def taken(table: pa.Table, order: Ints) -> pa.Table:
 
 
 def by_number(table: pa.Table, number: Ints) -> pa.Table:
-    """The rows of a table in the order of their numbers, from 0 on; those of one number stay in order."""
+    """The rows of a table in the order of their numbers, from 0 on; rows of the same number stay in order."""
     if not are_many(len(table)) or int(number.max()) >= len(table) or len(table) >= 2**31:
         return taken(table, sorted_order(number))
     from muntin.states.order_kernels import counted_order, counted_places, scattered

@@ -21,7 +21,7 @@ def counted_order(numbers, size):  # type: ignore[no-untyped-def]  # noqa: ANN00
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _first_places(numbers, size):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Of each number the place of its first row in the stable order."""
+    """The place of the first row of each number in the stable order."""
     place = np.zeros(size + 1, np.int64)
     for number in numbers:
         place[number + 1] += 1
@@ -43,7 +43,7 @@ def digits_order(numbers, bits):  # type: ignore[no-untyped-def]  # noqa: ANN001
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _by_digit(numbers, order, shift, numbers_out, order_out):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Numbers and their rows, stable by one digit. Numbers move along, since to look them up takes longer."""
+    """Numbers and their rows, stable by one digit. Numbers move along, since finding them takes longer."""
     place = np.zeros(_ALL, np.int64)
     for row in range(len(numbers)):
         place[(numbers[row] >> shift) & (_ALL - 1)] += 1

@@ -112,14 +112,14 @@ def _laid_out(layouts: Sequence[Layout], time_us: Ints, key: Ints, keys: int) ->
 
 
 def _value(column: pa.Array) -> tuple[np.ndarray, np.ndarray]:
-    """The values, and which of them are no nulls; none said where all are."""
+    """The values, and which of them are no nulls; no array where all are."""
     if not column.null_count:
         return column.to_numpy(zero_copy_only=False), np.empty(0, np.bool_)
     return column.fill_null(0).to_numpy(zero_copy_only=False), column.is_valid().to_numpy(zero_copy_only=False)
 
 
 def _states(table: Mapping[str, SlotColumn], met: MetKeys, keys: Sequence[str], layout: Layout) -> pa.Table:
-    """What the slots with rows say."""
+    """The states of the slots with rows."""
     columns, counts = met.columns, cast("Column", table["rows"]).slots
     rank, _ = numbered_keys(columns, len(met))
     filled = layout.filled(counts, rank)

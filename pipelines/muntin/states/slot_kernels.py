@@ -84,7 +84,7 @@ def add_sums(out, slot, value, valid):  # type: ignore[no-untyped-def]  # noqa: 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def keep_least(out, some, slot, value, valid):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
-    """Keep the least value of each slot, the last of equal ones; a NaN is greater than any number. `some`: slots that have one."""
+    """Keep the least value of each slot, the last of equal values; a NaN is greater than any number. `some`: slots that have a value."""
     for row in range(len(slot)):
         if len(valid) == 0 or valid[row]:
             at, new = slot[row], value[row]
@@ -133,7 +133,7 @@ def sums_fit(value, valid, bound):  # type: ignore[no-untyped-def]  # noqa: ANN0
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def filled_slots(counts, keys, place_of_key, slot, place):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
-    """The slots with a count, in order, and the place of each where those of a key lie together; `place_of_key`: of its first."""
+    """The slots with a count, in order, and the place of each where slots of a key lie together; `place_of_key`: of its first."""
     found = 0
     for at in range(len(counts)):
         if counts[at] > 0:
@@ -145,7 +145,7 @@ def filled_slots(counts, keys, place_of_key, slot, place):  # type: ignore[no-un
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def moved(slots, slot, place):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
-    """What lies in some slots, at other places."""
+    """The values of some slots, moved to other places."""
     out = np.empty(len(slot), slots.dtype)
     for at in range(len(slot)):
         out[place[at]] = slots[slot[at]]

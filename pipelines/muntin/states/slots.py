@@ -28,7 +28,7 @@ class Column:
         slots: int64 or float64.
         some: whether a slot has a value; empty for counts and sums, which are 0 without any.
         time_us: when the row was whose value a slot has; empty but for the first and the last.
-        bound: what no sum of integers is beyond, so far.
+        bound: the limit that no sum of integers has passed, so far.
     """
 
     lifted: Lifted
@@ -79,8 +79,8 @@ class Column:
                 raise ValueError("a slot holds what several rows make together: of a value only its text says that, and numbers are lists")
         return self.bound < 2**62
 
-    def states(self, counts: Ints, slot: Ints, place: Ints) -> pa.Array:  # noqa: ARG002 - a slot says by itself what its state is
-        """What the slots say of each state. `slot`, `place`: of each state."""
+    def states(self, counts: Ints, slot: Ints, place: Ints) -> pa.Array:  # noqa: ARG002 - a slot alone says what its state is
+        """The values of the slots for each state. `slot`, `place`: of each state."""
         from muntin.states.slot_kernels import moved
 
         none = ~moved(self.some, slot, place) if len(self.some) else None

@@ -29,7 +29,7 @@ BLANK = {1: np.zeros(1, np.int64), 3: np.array((0, AFTER_ALL, 0)), 8: np.zeros(8
 
 @dataclass(frozen=True, slots=True)
 class Batches:
-    """What arrival windows must know of the history.
+    """The facts of the history that arrival windows need.
 
     Attributes:
         starts, ends: of each batch's interval, microseconds.
@@ -51,7 +51,7 @@ def arrange_by_arrival(
     evaluate: Evaluate | None = None,
     of_notes: Sequence[str] = (),
 ) -> Arranged:
-    """Sort rows by (key, order of arrival), after those that were held before.
+    """Sort rows by (key, order of arrival), after the rows that were held before.
 
     Args:
         states: as for `arrange`, a row a row of the source; or as files hold them, see `held_once`.
@@ -89,9 +89,9 @@ def arrange_by_arrival(
 
 
 def _left(partitions: pa.Table | None, group: Ints, row: Ints, groups: int) -> tuple[np.ndarray, np.ndarray]:
-    """Counters and bases of every group, from the rows that say those of some; blank ones for groups that are new.
+    """Counters and bases of every group, from the rows that hold the counters of some groups; blank counters for new groups.
 
-    `group`, `row`: of all rows, numbers of groups and of rows of `partitions`; below 0 of others.
+    `group`, `row`: of all rows, numbers of groups and of rows of `partitions`; below 0 of other rows.
     """
     if not partitions:
         return np.empty((groups, 0), np.int64), np.zeros(groups)

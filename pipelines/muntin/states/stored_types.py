@@ -1,4 +1,4 @@
-"""The Arrow types of columns in files of states and of windows: those that Delta has."""
+"""The Arrow types of columns in files of states and of windows: types that Delta has."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _KEY = "muntin.batches"
 _SOURCES = "newest_by_source"
-_SELDOM = {"expired": np.bool_, "decided": np.uint64}  # facts of which nothing is said where they are 0 of all batches
+_SELDOM = {"expired": np.bool_, "decided": np.uint64}  # facts that are left out where they are 0 of all batches
 _PLAIN = tuple(name for name in Batches.__slots__ if name != _SOURCES)
 
 

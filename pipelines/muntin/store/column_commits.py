@@ -76,7 +76,7 @@ def _removed(change: Change, now_ms: int) -> list[Any]:
 
 
 def _new_columns(opened: DeltaTable, schema: Schema) -> list[Field]:
-    """The columns that a table lacks: while all batches are empty, it lacks those of its fields."""
+    """The columns that a table lacks: while all batches are empty, it lacks the columns of its fields."""
     known = {field.name for field in opened.schema().fields}
     return [field for field in schema.fields if field.name not in known]
 

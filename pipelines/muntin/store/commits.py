@@ -1,4 +1,4 @@
-"""What commits did to a table: the files that each added and removed, from its log alone."""
+"""Changes of commits to a table: the files that each commit added and removed, from the log alone."""
 
 from __future__ import annotations
 

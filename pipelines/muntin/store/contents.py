@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def problem_of(path: AnyPath) -> str | None:
-    """What is wrong with a file that is named by its content; None: nothing is wrong.
+    """The problem of a file that is named by its content; None: the file is whole.
 
     Parquet's checksums of pages are not enough: the footer decides which pages are read, and a damaged footer hides some.
     """
@@ -73,7 +73,7 @@ def whole_content(folder: str, file: File) -> bytes:
 
 
 def problems_of_notes(folder: str, paths: Iterable[str]) -> list[str]:
-    """What is wrong with these files of notes, a line for each that is gone or damaged.
+    """The problems of some files of notes, a line for each file that is gone or damaged.
 
     `folder`: of the state.
     """

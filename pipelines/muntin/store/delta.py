@@ -49,7 +49,7 @@ class DeltaStore:
         self.root = root
 
     def __reduce__(self) -> tuple[type, tuple[str]]:
-        """Without tables: a store goes to every task of Spark."""
+        """The pickled store, without its tables: a store goes to every task of Spark."""
         return DeltaStore, (self.root,)
 
     def snapshot(self, table: str) -> Snapshot:
@@ -65,7 +65,7 @@ class DeltaStore:
         return found
 
     def _top(self, table: str, base: Snapshot) -> AnyPath:
-        """The folder that is the highest with a new name in it: of a new table the one above the states of all pipelines."""
+        """The highest folder with a new name in it: of a new table the folder above the states of all pipelines."""
         return path_of(self._path(table)) if base.version >= 0 else path_of(self.root).parent.parent
 
     def _path(self, table: str) -> str:

@@ -42,7 +42,7 @@ def sync(top: AnyPath, paths: Iterable[AnyPath]) -> None:
 
 @sync.register(ObjectPath)
 def _(top: ObjectPath, paths: Iterable[AnyPath]) -> None:
-    """What an object store has taken is safe."""
+    """Nothing to do: an object is safe as soon as its store has taken it."""
 
 
 def _is_on() -> bool:

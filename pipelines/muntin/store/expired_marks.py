@@ -1,4 +1,4 @@
-"""Marks of expiry: a file without rows whose name says before which batch a table has lost its rows, as the definition's `retain` says."""
+"""Expiry marks: a file without rows whose name says before which batch a table has lost its rows, as the definition's `retain` says."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ _NAME = re.compile(r"expired-(?P<before>[^/-]+)-[0-9a-f]{16}\.parquet")
 
 
 def write_mark(folder: str, schema: pa.Schema, before_us: int) -> File:
-    """Write the mark of a table with these columns: rows of batches that start before an instant are gone."""
+    """Write the expiry mark of a table with these columns: rows of batches that start before an instant are gone."""
     no_rows = schema.remove_metadata().empty_table()
     written = write_named(no_rows, folder, lambda digest: f"expired-{label(before_us)}-{digest}.parquet")
     return File(written["path"], written["size"], written["rows"])
 
 
 def marks(files: Iterable[File]) -> Sequence[File]:
-    """The marks among the files of a table."""
+    """The expiry marks among the files of a table."""
     return [file for file in files if is_mark(file.path)]
 
 
 def is_mark(path: str) -> bool:
-    """Whether a file of a table is a mark."""
+    """Whether a file of a table is an expiry mark."""
     return _NAME.fullmatch(path) is not None
 
 
 def carried_on(folder: str, schema: pa.Schema, files: Iterable[File]) -> tuple[list[File], list[File]]:
-    """The marks to add and to remove so that a table which takes other columns keeps its mark."""
+    """The expiry marks to add and to remove so that a table which takes other columns keeps its mark."""
     old = marks(files)
     before_us = expired_before(old)
     new = [] if before_us is None else [write_mark(folder, schema, before_us)]

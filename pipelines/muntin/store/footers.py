@@ -22,7 +22,7 @@ def text_of(table: pa.Table) -> str:
 
 
 def table_of(text: str | bytes) -> pa.Table:
-    """From `text_of`."""
+    """The table from the text of `text_of`."""
     return pa.ipc.open_stream(base64.b64decode(text), options=_READ).read_all()
 
 

@@ -1,4 +1,4 @@
-"""Results that a process keeps: as many as together weigh no more than a limit, those asked for last."""
+"""Results that a process keeps: as many as together weigh no more than a limit, the most recently used results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Kept(Generic[P, T]):
     """A pure function of values that can be keys, whose results are kept.
 
     A pipeline may have thousands of windows, each with a small ledger, or a few with a large one: a limit of their number would be too
-    small for the ones, or too large for the others.
+    small for some callers, or too large for the rest.
     """
 
     def __init__(self, do: Callable[P, T], most: int, weigh: Callable[[T], int], newest: int | None = None) -> None:

@@ -32,7 +32,7 @@ class Between:
     high: int
 
     def groups(self, footer: pq.FileMetaData) -> list[int]:
-        """The row groups that may hold such rows, by the least and the greatest value that a footer tells."""
+        """The row groups that may hold rows of the condition, by the least and the greatest value in the footer."""
         at = [footer.schema.column(at).path for at in range(footer.num_columns)].index(self.column)
         statistics = [footer.row_group(group).column(at).statistics for group in range(footer.num_row_groups)]
         return [group for group, each in enumerate(statistics) if self._may_hold(each)]
@@ -41,7 +41,7 @@ class Between:
         return not (values and values.has_min_max) or (values.max >= self.low and values.min < self.high)
 
     def of(self, table: pa.Table) -> pa.Table:
-        """These rows of a table; where they lie together, as in a file that is sorted by the column, nothing is copied."""
+        """The rows of a table with a value in the range; rows that lie together, as in a file sorted by the column, are not copied."""
         values = contiguous(table[self.column]).to_numpy()
         inside = (values >= self.low) & (values < self.high)
         found = np.flatnonzero(inside)
@@ -53,7 +53,7 @@ class Between:
 def local_rows(
     places: Sequence[str], schema: pa.Schema, columns: Sequence[str], condition: ds.Expression | None = None, between: Between | None = None
 ) -> pa.Table:
-    """Some columns of the states in files on a disk, in the order of the files: as the files hold them if all say the same, else all
+    """Some columns of the states in files on a disk, in the order of the files: as the files hold them if all hold the same, else all
     of the columns; see `states.held_once`.
 
     Args:
@@ -61,7 +61,7 @@ def local_rows(
         schema: of the table. A column that a file lacks is null, and a narrower type becomes that of the schema.
         columns: to read.
         condition: on columns that are not of fields; row groups that cannot meet it are skipped.
-        between: a condition beside it.
+        between: a further condition.
 
     Raises:
         OSError, pa.ArrowInvalid: a file is gone or damaged.
@@ -99,7 +99,7 @@ def _rows(place: str, schema: pa.Schema, columns: Sequence[str], condition: ds.E
 
 
 def _meeting(place: str, groups: Sequence[int], schema: pa.Schema, condition: ds.Expression) -> list[int]:
-    """Those of some row groups of a file that can meet a condition."""
+    """The row groups, of some row groups of a file, that can meet a condition."""
     fragment = ds.ParquetFileFormat().make_fragment(place, fs.LocalFileSystem(), row_groups=list(groups))
     return [group.id for group in fragment.subset(condition, schema=schema).row_groups]
 

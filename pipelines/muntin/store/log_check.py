@@ -25,7 +25,7 @@ _CHECKPOINT = re.compile(r"(\d{20})\.checkpoint\.parquet")
 
 
 def problem_of_commit(path: AnyPath) -> str | None:
-    """What is wrong with a commit (https://github.com/delta-io/delta/blob/master/PROTOCOL.md#delta-log-entries); None: nothing is."""
+    """The problem of a commit (https://github.com/delta-io/delta/blob/master/PROTOCOL.md#delta-log-entries); None: it has none."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
         actions = [json.loads(line) for line in lines if line.strip()]

@@ -1,4 +1,4 @@
-"""Checkpoints of a Delta log, so that few commits are read one by one; and the end of old commits.
+"""Checkpoints of a Delta log, so that few commits are read separately; and the end of old commits.
 
 https://github.com/delta-io/delta/blob/master/PROTOCOL.md#checkpoints
 """
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("muntin")
 _COMMITS = 20
-_CHECKPOINTS = 16  # a clean-up looks at every file of the log
+_CHECKPOINTS = 16  # a clean-up reads every file of the log
 SETTINGS = {"delta.checkpointInterval": str(_COMMITS), "delta.logRetentionDuration": "interval 7 days"}
 
 
 def shorten(opened: DeltaTable, version: int) -> None:
-    """Behind every 20th commit, write a checkpoint; behind every 320th, remove the commits that are older than the log is to be.
+    """Behind every 20th commit, write a checkpoint; behind every 320th, remove commits older than the log must reach.
 
     Args:
         opened: the table; it is brought up to date.

@@ -1,4 +1,4 @@
-"""The end of a table's log: whether a snapshot is still the newest is told by two files."""
+"""The end of a table's log: two files show whether a snapshot is still the newest."""
 
 from __future__ import annotations
 

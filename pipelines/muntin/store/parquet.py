@@ -134,7 +134,7 @@ def _exists(target: AnyPath, size: int) -> bool:
 
 @_exists.register(ObjectPath)
 def _(_target: ObjectPath, _size: int) -> bool:
-    """To write it again is one request, and makes it young."""
+    """Always False: writing an object again is one request, and makes it young."""
     return False
 
 

@@ -63,11 +63,11 @@ def read_states(folder: str, snapshot: Snapshot) -> pa.Table:
 def held_rows(
     dataset: ds.FileSystemDataset, columns: Sequence[str], condition: ds.Expression | None = None, *, use_threads: bool = True
 ) -> pa.Table:
-    """Some columns of states, in the order of their files: as the files hold them if all say the same, else all of the columns.
+    """Some columns of states, in the order of their files: as the files hold them if all hold the same, else all of the columns.
 
     Args:
         dataset: of `dataset_of`.
-        columns: all columns of fields, and others.
+        columns: all columns of fields, and further columns.
         condition: on columns that are not of fields.
         use_threads: as Arrow has it.
     """
@@ -122,14 +122,14 @@ def fetched_fragment(form: ds.ParquetFileFormat, place: str, schema: pa.Schema, 
 
 
 def _range(footer: pq.FileMetaData, group: int) -> tuple[int, int]:
-    """Where a row group begins and ends, in bytes."""
+    """The range of a row group in its file, in bytes."""
     columns = [footer.row_group(group).column(at) for at in range(footer.num_columns)]
     starts = [min(filter(None, (each.dictionary_page_offset, each.data_page_offset))) for each in columns]
     return min(starts), max(start + each.total_compressed_size for start, each in zip(starts, columns, strict=True))
 
 
 def _joined(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Ascending ranges, those that touch as one.
+    """Ascending ranges; touching ranges are merged.
 
     >>> _joined([(0, 3), (3, 5), (9, 10)])
     [(0, 5), (9, 10)]

@@ -44,7 +44,7 @@ def tables() -> OrderedDict[str, Known]:
 
 
 def remember(path: str, known: Known) -> None:
-    """Remember a table. Those that were remembered longest ago are forgotten, once all have too many files together."""
+    """Remember a table. Tables that were remembered longest ago are forgotten, once all have too many files together."""
     kept = tables()
     _KEPT.weight += _weight(known) - _weight(kept.pop(path, None))
     kept[path] = known
@@ -134,7 +134,7 @@ def _unreadable(path: str, problem: str) -> StateError:
 
 
 def listed(opened: DeltaTable) -> Snapshot:
-    """What an opened table holds."""
+    """The files of an opened table."""
     actions = pa.table(opened.get_add_actions(flatten=True)).select(["path", "size_bytes", "num_records"])
     rows = zip(*(column.to_pylist() for column in actions.columns), strict=True)
     files = (File(path, size, count or 0) for path, size, count in rows)

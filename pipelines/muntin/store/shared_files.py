@@ -39,7 +39,7 @@ def write_shared(table: pa.Table, folder: str, batches: Batches, keys: Sequence[
     Args:
         table: rows with `BATCH` (timestamp us UTC), as files of the table in `folder` hold them; see `states.held_once`.
         folder: of the table.
-        batches: the facts of every batch that the file holds, also of those without rows.
+        batches: the facts of every batch that the file holds, also of batches without rows.
         keys: the key columns, which have few distinct values.
     """
     live = ~batches.expired
@@ -102,12 +102,12 @@ def within(starts: Ints, path: str) -> Ints:
 
 
 def others(folder: str, file: File, starts: Ints, keys: Sequence[str] = ()) -> File | None:
-    """A file without some batches: the file itself if it holds none of them; None if it holds no others."""
+    """A file without some batches: the file itself if it holds none of them; None if it holds no other batches."""
     return without(folder, file, starts, keys) if _meet(held(folder, file), starts) else file
 
 
 def without(folder: str, file: File, starts: Ints, keys: Sequence[str] = ()) -> File | None:
-    """A new file with the other batches of a file; None if there are no others.
+    """A new file with the other batches of a file; None if there are no other batches.
 
     Raises:
         StateError: the file is gone or damaged.

@@ -78,7 +78,7 @@ def give_to(home: AnyPath, pipeline: str, before: str) -> None:
 
 
 def _umask() -> int:
-    """What is taken from the modes of new folders."""
+    """The bits that are removed from the modes of new folders."""
     text = os.environ.get(UMASK) or _OWNER_ALONE
     if not re.fullmatch("[0-7]{1,4}", text):
         raise StateError(f"{UMASK}: {text!r} is no mask of a file mode; write octal digits, as 027 for a group that may read")
@@ -86,7 +86,7 @@ def _umask() -> int:
 
 
 def _make(folder: AnyPath, mode: int) -> None:
-    """Make a folder and those above it. Nobody else enters it before it has its mode."""
+    """Make a folder and the folders above it. Nobody else enters it before it has its mode."""
     try:
         folder.mkdir(mode=0o700, parents=True)
     except FileExistsError:

@@ -22,7 +22,7 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """What a table says of itself: its name, a description, column -> comment."""
+    """The texts of a table: its name, a description, column -> comment."""
 
     name: str = ""
     description: str = ""
@@ -43,10 +43,10 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One atomic commit: files to add, files to remove, and names that lock.
+    """An atomic commit: files to add, files to remove, and names that lock.
 
     Of two commits that start from one snapshot and share a name, or remove the same file, only one succeeds. `whole`: the files to add are
-    all that the table will have, so that it takes their schema, whatever columns it had. `texts`: of a table that begins or is replaced.
+    all that the table will have, so that it takes their schema, whatever columns it had. `texts`: for a table that begins or is replaced.
     """
 
     schema: pa.Schema
@@ -63,7 +63,7 @@ class Store(Protocol):
     root: str
 
     def __hash__(self) -> int:
-        """By identity: what is read of immutable files is kept beside the store."""
+        """The hash of the store object itself: what is read of immutable files is kept beside the store."""
         ...
 
     def snapshot(self, table: str) -> Snapshot:

@@ -1,4 +1,4 @@
-"""Who runs the tasks of a job: this process, or Spark. No bit of a result depends on it."""
+"""The runner of a job's tasks: this process, or Spark. No bit of a result depends on it."""
 
 from muntin.tasks.choice import place_of, runner_for
 from muntin.tasks.local import Local

@@ -1,4 +1,4 @@
-"""Who runs the tasks: what the caller says, else the Spark that is there, else the Spark that is needed, else this process."""
+"""Choice of the runner: the caller's, else a Spark that is running, else Spark if it is needed, else this process."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _KNOWN = ("local", "spark://", "yarn", "k8s://", "sc://")
 
 @contextmanager
 def runner_for(given: Given = None, *, needed: str | None = None) -> Iterator[Runner]:
-    """Who runs the tasks of the block.
+    """The runner for the tasks of the block.
 
     Args:
         given: a session, classic or Connect; an address of Spark; a runner. None: the active session of this process, else the
@@ -51,7 +51,7 @@ def runner_for(given: Given = None, *, needed: str | None = None) -> Iterator[Ru
 
 
 def place_of(given: Given = None, *, needed: str | None = None) -> str:
-    """Where `runner_for` would run tasks, and why, for people. Nothing is started.
+    """The place where `runner_for` would run tasks, and why, for people. Nothing is started.
 
     >>> place_of("local[2]"), place_of(needed="sources.spark")
     ('on Spark (local[2])', 'on Spark (local[*]), for sources.spark')

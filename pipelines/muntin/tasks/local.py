@@ -45,7 +45,7 @@ class Local:
             raise
 
     def __str__(self) -> str:
-        """Where tasks run, for people."""
+        """The place where tasks run, for people."""
         return f"in this process, on {many(self.parallelism, 'core')}"
 
 

@@ -1,4 +1,4 @@
-"""What runs tasks."""
+"""The interface of runners: how tasks are run."""
 
 from __future__ import annotations
 
@@ -33,5 +33,5 @@ class Runner(Protocol):
         ...
 
     def __str__(self) -> str:
-        """Where tasks run, for people."""
+        """The place where tasks run, for people."""
         ...

@@ -78,7 +78,7 @@ class OnSpark:
         return [outcome["result"] for outcome in outcomes]
 
     def __str__(self) -> str:
-        """Where tasks run, for people."""
+        """The place where tasks run, for people."""
         return f"on Spark ({self.address})"
 
 

@@ -29,7 +29,7 @@ _FILE = "{start:%Y%m%dT%H%M%S.%f}.parquet"
 
 
 def intervals_of(pipeline: Pipeline, batches: Batches) -> list[Interval]:
-    """The interval of each batch, ascending: of a list neighbours from the pipeline's start on, of a mapping those that start at its keys.
+    """The interval of each batch, ascending: of a list neighbours from the pipeline's start on, of a mapping the intervals of its keys.
 
     Raises:
         DefinitionError: a key is no border of the schedule.
@@ -93,7 +93,7 @@ def as_files(source: Source) -> FileSource:
 
 
 def source_in(folder: Path, source: FileSource) -> FileSource:
-    """The same source, with its files in a folder."""
+    """The source, with its files in a folder."""
     return replace(source, path=_FILE, format="parquet", missing="empty").below(folder)
 
 

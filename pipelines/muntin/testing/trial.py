@@ -57,7 +57,7 @@ def windows_of(
 
 
 def report_of(pipeline: Pipeline, batches: Batches) -> tuple[BatchReport, ...]:
-    """What became of each batch: rows accepted, quarantined and late, windows closed, the watermark.
+    """The report on each batch: rows accepted, quarantined and late, windows closed, the watermark.
 
     Args and errors as `windows_of`.
     """
@@ -72,7 +72,7 @@ def _only_window(pipeline: Pipeline) -> str:
 
 
 def _of_rows(pipeline: Pipeline) -> Pipeline:
-    """The same pipeline over files, where it is over a table or what Spark reads: a state is that of its source."""
+    """The same pipeline over files, where it is over a table or what Spark reads: the source determines its state."""
     source = pipeline.source
     if isinstance(source, WindowSource):
         below = _of_rows(source.upstream)
@@ -110,7 +110,7 @@ def _with_rows(pipeline: Pipeline, folder: Path, intervals: Sequence[Interval], 
 
 
 def _lowest_first(pipeline: Pipeline) -> list[Pipeline]:
-    """The pipeline behind those whose windows it reads."""
+    """The pipelines behind this pipeline, upstreams first."""
     source = pipeline.source
     return [*(_lowest_first(source.upstream) if isinstance(source, WindowSource) else ()), pipeline]
 

@@ -70,7 +70,7 @@ class Batches:
         return np.full(len(self), BEFORE_ALL)
 
     def expiring(self, these: Flags) -> Batches:
-        """The same batches; of these the states are removed, too."""
+        """The batches, of which the given batches lose their states, too."""
         return replace(self, expired=self.expired | these)
 
     def position(self, starts: Ints) -> Ints:
@@ -79,8 +79,9 @@ class Batches:
 
     @staticmethod
     def of(rows: Iterable[Sequence[int]]) -> Batches:
-        """From rows of values, in the order of the attributes but for the sources. A row without the last two is of states that are there,
-        `UNDECIDED`.
+        """The batches from rows of values, in the order of the attributes without the sources.
+
+        A row without the last two values is of a batch that has its states, and is `UNDECIDED`.
         """
         count = len(_PLAIN)
         table = [(*row, *_LAST[len(row) - count :]) if len(row) < count else row for row in rows]
@@ -107,7 +108,7 @@ def _concatenated(parts: Sequence[Batches]) -> Batches:
 
 
 def _by_source(parts: Sequence[Batches]) -> BySource:
-    """The columns of the sources of all parts; a part that lacks one has no rows of this source."""
+    """The columns of the sources of all parts; a part that lacks a column has no rows of this source."""
     width = max(part.newest_by_source.shape[1] for part in parts)
     if not width:
         return np.empty((sum(map(len, parts)), 0), np.int64)

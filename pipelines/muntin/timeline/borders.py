@@ -6,7 +6,7 @@ A border is an instant with an offset for each partition. A batch holds the offs
     border     |     |     |        01:00, 02:00, 03:00
     batch      01:00  02:00
 
-A border that is noted stays. One that is noted later lies between its neighbours, whatever the log says by then.
+A noted border stays. A border that is noted later lies between its neighbours, whatever the log says by then.
 """
 
 from __future__ import annotations
@@ -42,5 +42,5 @@ def between_neighbours(noted: Mapping[int, Border], asked: Mapping[int, Border])
 
 
 def highest(one: Border, other: Border) -> dict[int, int]:
-    """Of each partition the higher offset."""
+    """The higher offset of each partition."""
     return {each: max(one.get(each, 0), other.get(each, 0)) for each in sorted({*one, *other})}

@@ -33,7 +33,7 @@ def work(batches: Batches, marks: Ints, ledger: Ledger | None, *, flushes: bool)
         batches: the history.
         marks: the watermark after each batch.
         ledger: what was derived before; None if nothing.
-        flushes: whether open windows gave results after the last batch. These are taken back when another batch follows.
+        flushes: whether open windows gave results after the last batch. These results are taken back when another batch follows.
     """
     count = len(ledger.entries) if ledger else 0
     differs = _differs(batches, ledger)
@@ -56,7 +56,7 @@ def _differs(batches: Batches, ledger: Ledger | None) -> np.ndarray:
 
 
 def _stops(differs: np.ndarray, marks: Ints, ledger: Ledger, first: int) -> Stops:
-    """Behind the first changed batch. A batch with another watermark counts as changed: entries are those of a clean run."""
+    """The batches behind the first changed batch. A batch with another watermark counts as changed: entries are as of a clean run."""
     entries = ledger.entries
     shared = min(len(differs), len(entries))
     moved = differs.copy()

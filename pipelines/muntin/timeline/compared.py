@@ -1,4 +1,4 @@
-"""The history beside the ledger: which batches changed, which moved, and which states are late now and were not, or the reverse."""
+"""The history compared with the ledger: which batches changed, which moved, and which states are late now and were not, or the reverse."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Compared:
 
     @cached_property
     def moved(self) -> Ints:
-        """Positions of the known batches that close another stretch of time than before: their watermark or the one before differs."""
+        """Positions of the known batches that close another stretch of time than before: their watermark or the previous one differs."""
         if self.entries is None:
             return np.empty(0, np.int64)
         at, entry = self._known
@@ -66,13 +66,13 @@ class Compared:
     def changed_lateness(self, when: Closing) -> list[tuple[int, Span]]:
         """Batches with states that are late now and were not, or were late and are not, and the frames of these states.
 
-        The windows may hold the same states. But a late state is combined after the others, and floats depend on the order.
+        The windows may hold the same states. But a late state is combined after the other states, and floats depend on the order.
         """
         if self.entries is None:
             return []
         known, entry = self._known
         before, now = Closing(self.entries.mark_us, when.slack).floor[:-1][entry], when.floor[:-1][known]
-        other = before != now  # seldom: the spans of the others are not looked at
+        other = before != now  # seldom: the spans of other batches are not compared
         at, later = np.arange(len(self.batches))[known][other], np.maximum(before[other], now[other])
         low, high = self._span(at)
         late = low < later
@@ -89,6 +89,6 @@ class Compared:
 
 
 def _held(at: Ints, low: Ints, high: Ints) -> list[tuple[int, Span]]:
-    """Positions with their stretches, without those that hold nothing."""
+    """Positions with their stretches, without stretches that hold nothing."""
     there = low <= high
     return [(place, (first, last)) for place, first, last in zip(*(column[there].tolist() for column in (at, low, high)), strict=True)]

@@ -1,4 +1,4 @@
-"""With which earlier batches the ids of a batch are compared, and names of all that a comparison depends on.
+"""The earlier batches with which the ids of a batch are compared, and names of everything that a comparison depends on.
 
 batch            0      1      2             3       `within` is 10 minutes
 event times      0-59   60-119 100-170       181-240
@@ -50,14 +50,14 @@ def first_in_reach(batches: Batches, within_us: int, *, fill: bool) -> Ints:
 
 
 def compared(batches: Batches, first: Ints) -> Versions:
-    """For each batch a name of its ids and of those that they are compared with. `first`: as `first_in_reach` gives it."""
+    """For each batch a name of its ids and of the ids that they are compared with. `first`: as `first_in_reach` gives it."""
     each = scattered(scattered(batches.start_us) ^ batches.version)
     sums = np.append(np.uint64(0), np.cumsum(each, dtype=np.uint64))
     return scattered(scattered(each) ^ (sums[:-1] - sums[first]))
 
 
 def decided(version: int, high: Ints, low: Ints) -> int:
-    """The name of a decision: of the ids of a batch, and of those of them that are duplicates.
+    """The name of a decision: of the ids of a batch, and of the ids that are duplicates.
 
     Args:
         version: of the batch in the table of ids.

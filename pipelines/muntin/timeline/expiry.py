@@ -29,7 +29,7 @@ def first_kept(batches: Batches, kept_us: int) -> int:
 
 
 def as_if_replaced(batches: Batches, position: int) -> Batches:
-    """The batches, one of them with other states, of any time: windows that may depend on it are derived anew from these."""
+    """The batches, one of them with other states, of any time: windows that may depend on it are derived anew from the result."""
     version, low_us, high_us = batches.version.copy(), batches.low_us.copy(), batches.high_us.copy()
     version[position] ^= np.uint64(1)
     low_us[position] = BEFORE_ALL

@@ -81,7 +81,7 @@ class Entries:
         return np.flatnonzero(np.asarray(self.note.is_valid()))
 
     def newest(self, later: Entries) -> Entries:
-        """These entries and later ones, which take the place of entries of the same batches."""
+        """The given entries with later entries, which take the place of entries of the same batches."""
         if not len(self) or not len(later):
             return self if len(self) else later
         stay, new = _turns(self.start_us, later.start_us)
@@ -111,7 +111,7 @@ class Entries:
 
     @staticmethod
     def of_table(table: pa.Table) -> Entries:
-        """From `to_table`."""
+        """The entries from a table of `to_table`."""
         columns: dict[str, Any] = {name: _whole(table[name]) for name in _COLUMNS}
         return Entries(**{name: column if name == "note" else column.to_numpy() for name, column in columns.items()})
 
@@ -132,7 +132,7 @@ def _joined(*arrays: Any) -> Any:  # noqa: ANN401 - of numpy's or of Arrow's
 
 
 def _turns(earlier: Ints, later: Ints) -> tuple[Sequence[slice], Sequence[slice]]:
-    """Stretches of ascending starts in turns: the earlier ones that stay, before each stretch of later ones and behind the last.
+    """Stretches of ascending starts in turns: earlier starts that stay, before each stretch of later starts and behind the last.
 
     earlier   0 1 . 3 4 5 .        stay   0 1 | 3 4 |       (the last has nothing)
     later     . . 2 . . 5 6        new        2     5 6
@@ -158,7 +158,7 @@ def no_entries() -> Entries:
 
 @dataclass(frozen=True, slots=True)
 class Derivation:
-    """What windows are derived from and by which rules: the names of a state and of a definition."""
+    """The origin of windows: the name of the state, and the name of the rules that they are derived by."""
 
     state: str
     definition: str
@@ -193,11 +193,11 @@ class Ledger:
 
     @property
     def derivation(self) -> Derivation:
-        """What windows are derived from."""
+        """The derivation of the windows."""
         return Derivation(self.state, self.definition)
 
     def superseded_by(self, derivation: Derivation, version: int) -> tuple[Superseded, ...]:
-        """What is superseded once a table with this ledger, at a version, is derived otherwise. What comes again is not superseded."""
+        """The derivations that are superseded when a table with this ledger, at a version, gets another derivation; never the new one."""
         if derivation == self.derivation:
             return self.superseded
         others = (each for each in self.superseded if each.derivation != derivation)

@@ -1,4 +1,4 @@
-"""Tiers: beside the states of frames, combinations of the states of many neighbouring frames, so that long windows read few of them.
+"""Tiers: in addition to the states of frames, combinations of the states of neighbouring frames, so that long windows read few of them.
 
     frames     | 0| 1| 2| 3| 4| 5| 6| 7| 8| 9|10|11|     level 0
     tiles      |     0     |     1     |     2     |     level 1 of base 4; a tile of level 2 spans 16 frames, and so on
@@ -82,7 +82,7 @@ class Tiles:
         return self.take(same)
 
     def among(self, other: Tiles) -> np.ndarray:
-        """For each tile whether another set has it, by level and number."""
+        """Whether another set has each tile, by level and number."""
         ours, theirs = (tiles.number * _LEVELS + tiles.level for tiles in (self, other))
         return np.isin(ours, theirs)
 
@@ -124,7 +124,7 @@ def uncut(stretch: Stretch, windows: Iterable[tuple[Even, Stretch]]) -> list[Str
 
 
 def without(parts: Iterable[Stretch], *gone: Stretch) -> list[Stretch]:
-    """What some stretches leave of others, ascending.
+    """The rest of some time ranges without other time ranges, ascending.
 
     >>> without([(0, 10), (20, 30)], (4, 5), (8, 25))
     [(0, 4), (5, 8), (25, 30)]
@@ -186,7 +186,7 @@ def _frames_of(scale: Scale, numbers: Ints) -> Ints:
 
 
 def newest(scale: Scale, tiles: Tiles, low_us: Ints, high_us: Ints, rows: Ints, most: int) -> Tiles:
-    """The newest of some tiles of level 0 and 1, as many as files with so many rows hold the states of; those of one tile at least.
+    """The newest of some tiles of level 0 and 1, as many as files with so many rows hold the states of; at least one tile's.
 
     Args:
         scale: of the tiles.
@@ -203,7 +203,7 @@ def newest(scale: Scale, tiles: Tiles, low_us: Ints, high_us: Ints, rows: Ints, 
 
 
 def joined_stretches(scale: Scale, tiles: Tiles) -> list[Stretch]:
-    """The stretches of time of the tiles of level 1 that these tiles of level 0 and 1 lie in; neighbours are one stretch."""
+    """Time ranges of the level-1 parents of these tiles; adjacent ranges merged."""
     numbers = np.unique(tiles.number // scale.base ** (1 - tiles.level))
     begins = np.flatnonzero(np.append(True, np.diff(numbers) > 1))
     span, lasts = scale.span_us(1), np.append(begins[1:], len(numbers)) - 1

@@ -1,4 +1,4 @@
-"""What must be recomputed of a window."""
+"""The work of a window: the batches that must be recomputed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stops:
-    """Where work that goes on from batch to batch may end, as what is open there may be what it was.
+    """Places where work from batch to batch may end, since the open windows there may be as before.
 
     Attributes:
         changed: the positions of the batches that differ from the ledger, ascending.
@@ -40,7 +40,7 @@ class Stops:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Work:
-    """What must be recomputed of one window, and from which states.
+    """The batches of one window that must be recomputed, and the states that they are computed from.
 
         batches              0    1    2    3    4    5    6
         positions                           3    4    5           their windows are derived anew

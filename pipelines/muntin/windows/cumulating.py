@@ -1,4 +1,4 @@
-"""Cumulating windows (Flink's CUMULATE): windows that begin together, each one step longer than the one before."""
+"""Cumulating windows (Flink's CUMULATE): windows that begin together, each one step longer than the window before."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class Gapless(Plain):
 
     @at_any_instant
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
-        """The one window that holds an instant."""
+        """The window that holds an instant."""
         import numpy as np
 
         start, end = self.bounds(np.array([instant_us], np.int64))

@@ -45,12 +45,12 @@ class Plain:
 
     @property
     def columns(self) -> Mapping[str, str]:
-        """No columns beside start and end."""
+        """No columns apart from start and end."""
         return NO_COLUMNS
 
     @property
     def order(self) -> tuple[str, ...]:
-        """By start, then by end."""
+        """The order of windows: by start, then by end."""
         return ("window_start", "window_end")
 
     @property
@@ -70,7 +70,7 @@ class Plain:
 
     @property
     def even(self) -> Even | None:
-        """Not of one size."""
+        """None: windows of this kind are not of one size."""
         return None
 
     @property
@@ -105,7 +105,7 @@ class Plain:
         return None
 
     def windows_for(self, instant_us: int) -> list[tuple[int, int]]:
-        """The windows that an event at this instant belongs to by itself; [] if no window holds the instant."""
+        """The windows that an event at this instant belongs to on its own; [] if no window holds the instant."""
         raise NotImplementedError
 
     def ends(self, low_us: int, high_us: int) -> tuple[int, int]:

@@ -75,7 +75,7 @@ def sliding(size: Duration, *, step: Duration, align_to: Alignment = None, grace
         step: how far apart windows begin.
         align_to: a border of the grid of steps (see `tumbling`).
         grace: how long after its end a window waits for late events.
-        dense: whether `read` adds the empty windows between a key's first and last one, unless told otherwise.
+        dense: whether `read` adds the empty windows between a key's first and last one, unless its caller decides otherwise.
 
     Raises:
         DefinitionError: a size that is not a whole number of steps, a step or size that is not positive, a negative grace.

@@ -75,11 +75,11 @@ def trailing(months: int, *, align_to: Alignment = None, timezone: str | None = 
     """At the end of each month, the last `months` calendar months; an event belongs to as many windows.
 
     Args:
-        months: how many months a window looks back.
+        months: how many months a window reaches back.
         align_to: a time of day, or the first day of a month at a time of day (see `tumbling`).
-        timezone: the IANA name of the zone whose months these are; UTC unless said.
+        timezone: the IANA name of the zone of the months; UTC unless given.
         grace: how long after its end a window waits for late events.
-        dense: whether `read` adds the empty windows between a key's first and last one, unless told otherwise.
+        dense: whether `read` adds the empty windows between a key's first and last one, unless its caller decides otherwise.
 
     Raises:
         DefinitionError: a number of months that is not a whole number from 1, an unknown zone or alignment, a negative grace.

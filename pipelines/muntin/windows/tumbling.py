@@ -59,7 +59,7 @@ class Tumbling(Gapless):
         return windows(instants, self._cut, self.zone)
 
     def _cut(self, clock: Ints) -> tuple[Ints, Ints]:
-        """From times of the local clock to the borders before and after them."""
+        """The borders before and after each time of the local clock."""
         start = (clock - self.align_us) // self.size_us * self.size_us + self.align_us
         return start, start + self.size_us
 
@@ -76,7 +76,7 @@ def tumbling(
             None is midnight of 1970-01-01, a Thursday.
         timezone: the IANA name of the zone whose clock cuts the windows; None is UTC.
         grace: how long after its end a window waits for late events.
-        dense: whether `read` adds the empty windows between a key's first and last one, unless told otherwise.
+        dense: whether `read` adds the empty windows between a key's first and last one, unless its caller decides otherwise.
 
     Raises:
         DefinitionError: a size that is not positive, a negative grace, an unknown zone or alignment.

@@ -1,4 +1,4 @@
-"""What fills a column of a state: the text of a SQL aggregate, or a small tree that `sources.lift_sql` writes as SQL."""
+"""Lifts: they fill a column of a state. A lift is the text of a SQL aggregate, or a small tree that `sources.lift_sql` writes as SQL."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class PerGroup:
 
     Attributes:
         group: a SQL expression. Rows in which it is null are left out.
-        lifts: what the struct holds beside the group.
+        lifts: what the struct holds in addition to the group.
         elements: what becomes of the rows before they are grouped; None: nothing.
     """
 
@@ -43,7 +43,7 @@ class Narrowed:
 
 @dataclass(frozen=True, slots=True)
 class OfNothing:
-    """What a lift makes of no rows. `rows`: a SQL relation without rows that has the columns of the lift."""
+    """The result of a lift over no rows. `rows`: a SQL relation without rows that has the columns of the lift."""
 
     lift: str | PerGroup | Narrowed
     rows: str

@@ -27,7 +27,7 @@ class Listed:
         falling: the parts of `by` that sort from the greatest to the least.
         limit: how many items are kept; None keeps all.
         newest: whether the limit keeps the last items, not the first.
-        ordered: whether equal items can be told apart.
+        ordered: whether equal items can be distinguished.
         known_as: the class of the monoid in the facts of a field. States are found by these facts: a field whose states
             another class made first keeps the name of that class.
     """

@@ -28,7 +28,7 @@ class Sketches:
 
     @property
     def hashes(self) -> bool:
-        """Whether values are told apart by a hash or a text."""
+        """Whether values are distinguished by a hash or a text."""
         return self.name != "tdigest"
 
     def sealed(self, lists: pa.Array) -> list[pa.Array]:

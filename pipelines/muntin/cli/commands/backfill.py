@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from muntin.jobs.upkeep.outdated import Outdated
 
 _KEPT = "they were left as they are; --forget takes their rows out of the windows"
-_READ = "every batch was read; whether its rows are others now only Spark can tell: --all reads them again"
+_READ = "every batch was read; only Spark can tell whether its rows have changed: --all reads them again"
 All = Annotated[bool, typer.Option("--all", help="Every batch of the range, changed or not.")]
 
 
@@ -43,7 +43,7 @@ def backfill(
 ) -> None:
     """Run the batches that are missing or changed.
 
-    Those from START to END that were never read, or whose source is not the one they were read from. What was read
+    Batches from START to END that were never read, or whose source has changed since they were read. What was read
     before and is not published yet is published too. What was read and has no file any more is listed and stays as
     it is, unless --forget takes it out of the windows.
 
@@ -64,7 +64,7 @@ def backfill(
 
 
 def parted(found: "Sequence[Outdated]", *, forget: bool) -> "tuple[list[Outdated], list[Outdated]]":
-    """The batches to read, and those that are left as they are since no file has their rows any more."""
+    """The batches to read, and the batches that stay as they are since no file has their rows any more."""
     kept = [one for one in found if one.purged and not forget]
     return [one for one in found if one not in kept], kept
 
@@ -99,7 +99,7 @@ def run_ranges(
     dry_run: bool,
     promoting: bool = True,
 ) -> "RunReport | None":
-    """Each range in bulk, on one runner; one report and one alert over all. None if nothing shall be done but to check the definition.
+    """Run each range in bulk, on one runner; one report and one alert over all. None if only the definition is to be checked.
 
     `link` is the command that goes on, for the alert.
     """
@@ -147,7 +147,7 @@ def _joined(reports: "Sequence[RunReport]") -> "RunReport":
 def say_done(
     todo: "Sequence[Outdated]", kept: "Sequence[Outdated]", report: "RunReport | None", *, none: str, dry_run: bool, as_json: bool
 ) -> None:
-    """The batches that were read and why, those that were left, and what the run did; `none` if there were none."""
+    """The batches that were read and why, the batches that were left, and the result of the run; `none` if no batch was read."""
     if as_json:
         document = {"batches": [_plain(one) for one in todo], "purged": [_plain(one) for one in kept]}
         return say_json(document | {"report": report.to_dict() if report else None})

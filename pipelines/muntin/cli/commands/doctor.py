@@ -14,7 +14,9 @@ from muntin.cli.working import working
 from muntin.definition.amounts import many
 
 Deep = Annotated[bool, typer.Option("--deep", help="Also read every file and compare it with its digest.")]
-WithSpark = Annotated[bool, typer.Option("--workers", help="Also start a Spark task, and compare its versions with those here.")]
+WithSpark = Annotated[
+    bool, typer.Option("--workers", help="Also start a Spark task, and compare its versions with the versions of this machine.")
+]
 
 
 def doctor(
@@ -61,7 +63,7 @@ def repair(file: opt.File, root: opt.Root = None, name: opt.Name = None, spark: 
     """Mend a state.
 
     What is lost or damaged is derived again: windows from states, states from the source; nothing else is touched. What is
-    damaged stays beside, under a name that ends with .damaged. No other run should be at work meanwhile.
+    damaged stays in its folder, under a name that ends with .damaged. No other run should be at work meanwhile.
 
     Example:
       muntin repair dags/flights.py --root state

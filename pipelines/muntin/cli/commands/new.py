@@ -76,7 +76,7 @@ def _say_list(*, as_json: bool) -> None:
 
 
 def _told(chosen: Template, folder: Path, count: int) -> str:
-    """What was made, what to type next, and what another extra would add."""
+    """The created files, the next commands, and what another extra would add."""
     steps = (
         f"cd {shlex.quote(str(folder))}",
         f"muntin check {chosen.file}",

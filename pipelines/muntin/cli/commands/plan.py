@@ -97,7 +97,7 @@ def _summary(planned: "Plan") -> Iterator[str]:
     volume = size(sum(batch.bytes for batch in planned.batches))
     yield f"{many(len(planned.batches), 'batch')}{f': {kinds}' if kinds else ''}; {volume} to read"
     if counted["unknown"]:
-        yield f"unknown: {many(counted['unknown'], 'batch')} that a run would read again; only Spark can tell whether its rows are others"
+        yield f"unknown: {many(counted['unknown'], 'batch')} that a run would read again; only Spark can tell whether its rows have changed"
     for window, starts in planned.windows.items():
         yield f"{window}: windows of {many(len(starts), 'batch')} anew{_range(starts)}{_counted(planned.counts[window])}"
     if planned.waiting_for:
@@ -126,7 +126,7 @@ def _definition(found: "Redefined | None") -> Iterator[str]:
 
 
 def _why(batch: "PlannedBatch") -> str | None:
-    """What has changed; that files are missing is told below the table."""
+    """The reason why a batch is read again. Missing files are reported below the table."""
     return batch.why if batch.reading == "changed" else None
 
 

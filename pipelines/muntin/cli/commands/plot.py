@@ -122,5 +122,5 @@ def _drawing(lines: list[tuple[str, "pa.Table"]], names: list[str], title: str) 
 
 
 def _colour(at: int, colours: "Mapping[str, str]") -> str:
-    """Those of the page; beyond them matplotlib's, which know neither light nor dark."""
+    """Colours of the page; beyond them matplotlib's, which know neither light nor dark."""
     return colours.get(f"s{at}", f"C{at % 10}")

@@ -28,7 +28,7 @@ Against = Annotated[
     ),
 ]
 Rows = Annotated[int, typer.Option("--rows", min=0, help="How many windows that differ are shown, of each name.")]
-Incomplete = Annotated[bool, typer.Option("--incomplete", help="Also promote windows that lack batches: those are gone then.")]
+Incomplete = Annotated[bool, typer.Option("--incomplete", help="Also promote windows that lack batches: missing windows are gone then.")]
 Version = Annotated[
     int | None, typer.Option("--version", min=0, help="A version of the window's table; else the last of the definition before.")
 ]
@@ -45,7 +45,7 @@ def diff(
 ) -> None:
     """Say how windows change with a definition.
 
-    The windows that readers know beside those of FILE: which are new, gone or changed, and the largest change of each number.
+    Compare the live windows with the windows of FILE: which are new, gone or changed, and the largest change of each number.
     Nothing is promoted. A definition whose states hold something else needs `muntin rebuild FILE --beside` first.
 
     Example:
@@ -124,7 +124,7 @@ def rollback(
     """Take back the promotion of a definition.
 
     The tables that readers know hold again what they held before, in one commit for each window, as long as `vacuum` has not removed
-    it. The definition that was current is superseded; the one before goes on with its next run.
+    it. The definition that was current is superseded; the definition before it goes on with its next run.
 
     Example:
       muntin rollback dags/flights.py --root state

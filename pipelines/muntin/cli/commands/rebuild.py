@@ -10,7 +10,7 @@ from muntin.cli.commands.run import command_of
 from muntin.cli.place import placed
 from muntin.cli.working import working
 
-Beside = Annotated[bool, typer.Option("--beside", help="Leave the windows beside those that readers know; see diff, promote.")]
+Beside = Annotated[bool, typer.Option("--beside", help="Keep the new windows as a candidate, beside the live windows; see diff, promote.")]
 
 
 def rebuild(
@@ -27,8 +27,8 @@ def rebuild(
     """Read again what an earlier definition had read.
 
     After a change of what states hold, as another aggregate whose fields are new: in bulk, the batches that the newest
-    earlier state has and the present one lacks. Readers know the earlier windows until the new ones are complete, and the new
-    ones from then on; with --beside not before `muntin promote`, so that `muntin diff` can be looked at first. Batches that
+    earlier state has and the present one lacks. Readers know the earlier windows until the new windows are complete, and the new
+    windows from then on; with --beside not before `muntin promote`, so that `muntin diff` can be read first. Batches that
     rows were read of and that have no file any more are listed and left out; --forget reads them as empty.
 
     Example:

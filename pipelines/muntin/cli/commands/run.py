@@ -106,7 +106,7 @@ def _of_sources(batches: "Sequence[BatchReport]") -> list[str]:
 
 
 def summary(report: "RunReport") -> list[str]:
-    """What a run did, in a few lines."""
+    """Summary of a run, in a few lines."""
     batches = report.batches
     read, refused, late = (sum(getattr(one, what) for one in batches) for what in ("rows_read", "rows_quarantined", "rows_late"))
     twice = sum(one.rows_duplicate for one in batches)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _LIMIT = 20
-Last = Annotated[int | None, typer.Option("--last", min=1, metavar="ROWS", help="Only so many, those that end last.")]
+Last = Annotated[int | None, typer.Option("--last", min=1, metavar="ROWS", help="Only so many windows: the windows that end last.")]
 
 
 def show(

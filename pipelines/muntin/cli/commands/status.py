@@ -92,12 +92,12 @@ def _check_root(pipeline: "Pipeline | None", root: AnyPath) -> None:
 
 
 def _none(pipeline: "Pipeline | None", root: AnyPath) -> str:
-    """What to say before the first run."""
+    """The text before the first run."""
     if pipeline is None:
         return f"no state below {root}: nothing was run yet"
     home = root / pipeline.name
     if home.is_dir():
-        return f"{pipeline.name}: nothing was run yet under this definition; {home} has states of others; muntin plan says what changed"
+        return f"{pipeline.name}: nothing was run yet under this definition; {home} has states of other definitions; see muntin plan"
     return f"{pipeline.name}: nothing was run yet; its state will be {home}"
 
 
@@ -125,7 +125,7 @@ def _sink(sink: "SinkStanding") -> str:
 
 
 def _gone(one: "PipelineStatus") -> list[str]:
-    """What is removed of old batches."""
+    """The parts of old batches that were removed."""
     windows = [(f"windows of {window.window}", window.gone_before) for window in one.windows]
     tables = [("states", one.states_gone_before), *windows, ("refused rows", one.refused_gone_before), ("reports", one.reports_gone_before)]
     told = [f"{what} before {moment(before)}" for what, before in tables if before]

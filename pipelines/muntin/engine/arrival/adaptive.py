@@ -1,4 +1,4 @@
-"""Tumbling by a difference that each window sets for the next one: what it may grow by is said by the row of the window before."""
+"""Tumbling by a difference that each window sets for the next one: the row of the previous window says how much a window may grow."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def adapt(rules: Rules, frames: Frames) -> Fired:
 
 
 def _partitions(frames: Frames, first: float) -> Partitions:
-    """The partitions that have rows; one that is new begins with the first difference."""
+    """The partitions that have rows; a new partition begins with the first difference."""
     counters, bases = reading.counters(frames, NOTED), reading.arrived_rows(frames).bases
     head = np.flatnonzero(run_starts(frames.group)) if len(frames) else _NONE
     group = frames.group[head]
@@ -87,7 +87,7 @@ def _partitions(frames: Frames, first: float) -> Partitions:
 
 
 def _closed(rules: Rules, frames: Frames, parts: Partitions, following: Callable[[Assignment], np.ndarray]) -> Closed:
-    """Round by round: the next window of every partition, then what it allows to the one behind it."""
+    """The closed windows, found in rounds: the next window of every partition, then the difference that the window after it may have."""
     value, known, _ = reading.compared(rules.evict, frames)
     value = value.astype(np.float64)
     first, index, allowed = parts.head.copy(), parts.index.copy(), parts.allowed.copy()
@@ -141,7 +141,7 @@ def _with_open(closed: Closed, parts: Partitions, group: Ints, open_position: in
 
 
 def _notes(closed: Closed, parts: Partitions, frames: Frames, noted_after: Ints) -> tuple[np.ndarray, np.ndarray]:
-    """What is held of each partition after some batches, as `tiled` takes it, and what is allowed there."""
+    """The note of each partition after some batches, as `tiled` takes it, with the allowed difference."""
     notes, bases = [], []
     own_from = np.searchsorted(closed.part, np.arange(len(parts.head) + 1))
     for part, (head, tail) in enumerate(zip(parts.head.tolist(), parts.tail.tolist(), strict=True)):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Ranges(NamedTuple):
-    """Of an `Assignment`: window w is `order[lo[w]:hi[w]]`, and its second block begins at `mid[w]`."""
+    """The row ranges of an `Assignment`: window w is `order[lo[w]:hi[w]]`, and its second block begins at `mid[w]`."""
 
     order: Ints
     block: Ints
@@ -34,8 +34,8 @@ def ranges(group: Ints, found: Fired) -> Ranges:
         window         (2  3 . 4  5)                lo = 2, mid = 4, hi = 6
         window                (4  5  6)             lo = 4, mid = 4, hi = 7
 
-    All others are *listed*: those that span three blocks, lie inside a block, or do not hold every row from their first to
-    their last. Their rows stand once more behind the others, a block for each window::
+    All other windows are *listed*: windows that span three blocks, lie inside a block, or do not hold every row from their first to
+    their last. Their rows are repeated at the end, a block for each window::
 
         window            (3 . 4  5  6  7 . 8)
         order    0 .. 9 |  3   4  5  6  7   8       lo = 10, mid = 10, hi = 16
@@ -67,7 +67,7 @@ def _second_blocks(block: Ints, heads: Ints, lo: Ints, hi: Ints) -> tuple[Ints, 
 
 
 def _with_listed(plain: Ranges, listed: Ints, found: Fired) -> Ranges:
-    """The same with the rows of some windows behind the others."""
+    """The ranges with the rows of the listed windows appended."""
     unlisted = listed[~np.isin(listed, found.listed[:, 0])]
     window, within = repeated(unlisted, found.hi[unlisted] - found.lo[unlisted])
     pairs = np.concatenate((found.listed, np.column_stack((window, found.lo[window] + within))))

@@ -35,7 +35,7 @@ def grouped(windows: Assignment, groups: tuple[tuple[str, str], ...], rows: Arri
     window, row, codes = window[sort], row[sort], [code[sort] for code in codes]
     begins = run_starts(window, *codes)
     heads = np.flatnonzero(begins)
-    cut = window[heads]  # the window that each of the new ones is cut from
+    cut = window[heads]  # the window that each of the new windows is cut from
     return replace(
         windows,
         order=row,
@@ -58,7 +58,7 @@ def _codes(column: pa.Array) -> Ints:
 
 
 def bounded(windows: Assignment, frames: Frames) -> Assignment:
-    """The same with the least and the largest event time of their rows as bounds; empty windows keep theirs."""
+    """The windows with the least and the largest event time of their rows as bounds; empty windows keep their bounds."""
     start, end = extent(frames.start, windows)
     empty = windows.lo == windows.hi
     if not empty.any():

@@ -18,7 +18,7 @@ def grown(table, rows):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def run_end(values, head):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
-    """Behind the last of the equal values that begin at `head`."""
+    """Index after the last of the equal values that begin at `head`."""
     tail = head + 1
     while tail < len(values) and values[tail] == values[head]:
         tail += 1

@@ -10,7 +10,7 @@ from muntin.definition.instants import AFTER_ALL
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def dropped(sequence, group, batch, value, known, rules):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
-    """While there are too many partitions, or too many rows are held, the one used least recently goes.
+    """While there are too many partitions, or too many held rows, drop the partition that was used least recently.
 
     Args:
         sequence: rows in order of arrival.

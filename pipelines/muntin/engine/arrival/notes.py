@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def note_after(arranged: Arranged, held: Held, position: int) -> pa.Table:
-    """What is held after a batch: its rows, and for each partition a row with `COUNTERS` and `BASE`; for `arrange_by_arrival`.
+    """The note after a batch: the held rows, and for each partition a row with `COUNTERS` and `BASE`; for `arrange_by_arrival`.
 
     It says the same, row by row, wherever the work began that made it.
     """
@@ -36,7 +36,7 @@ def note_after(arranged: Arranged, held: Held, position: int) -> pa.Table:
 def _partitions(held: Held, notes: Ints, arrival: Arrived | None) -> tuple[Ints, np.ndarray, np.ndarray]:
     """The partitions that rows have come to, ascending, with their counters and bases.
 
-    Those without rows since the note before are as that says.
+    Partitions without rows since the note before are as that note says.
     """
     before = arrival.counters if arrival else held.counters
     blank = BLANK[held.counters.shape[1]]

@@ -1,4 +1,4 @@
-"""What kernels of windows by arrival read of the rows, as arrays."""
+"""Arrays of the rows that kernels of windows by arrival read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def arrived_rows(frames: Frames) -> Arrived:
-    """What is known of the rows beside their frames.
+    """The arrival of the rows.
 
     Raises:
         ValueError: the frames are not sorted by arrival.
@@ -82,7 +82,7 @@ def sections(rules: Rules, frames: Frames) -> Ints:
 
 
 def counters(frames: Frames, width: int) -> np.ndarray:
-    """What is counted in each partition, as it was left; blank at the beginning of history."""
+    """The counters of each partition, as the last batch left them; blank at the beginning of history."""
     rows = arrived_rows(frames)
     return rows.counters if rows.counters.shape[1] else np.tile(BLANK[width], (len(rows.counters), 1))
 

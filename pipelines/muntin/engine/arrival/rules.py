@@ -1,4 +1,4 @@
-"""What a kind of windows by arrival tells the engine: numbers, flags, and the names of the columns to read."""
+"""Rules of a kind of windows by arrival, for the engine: numbers, flags, and the names of the columns to read."""
 
 from __future__ import annotations
 
@@ -60,6 +60,6 @@ class Rules:
 
     @property
     def ends_by_rows_alone(self) -> bool:
-        """Whether a tumbling window ends by the rows that it holds, and by nothing that happens beside them."""
+        """Whether a tumbling window ends by the rows that it holds, and by no other event."""
         others = self.evict.time_us or self.marker or self.ends_with or self.age_us
         return not others and self.most_partitions < 0 and self.most_rows < 0

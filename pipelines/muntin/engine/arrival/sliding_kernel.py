@@ -23,7 +23,7 @@ def slid(rows, rules, ends, noted_after, counters, bases):  # type: ignore[no-un
         counters, bases: of each partition, as they were left. Bases are changed.
 
     Returns:
-        windows: (group, index, lo, hi, batch that fired it, rows held) a row. Open ones have the position one past the last.
+        windows: (group, index, lo, hi, batch that fired it, rows held) a row. Open windows have the position one past the last.
         notes: (batch, group, the record's first eight, lo, hi) a row, and the base beside each.
         evicted_by: of each row, the row that made it leave by difference. A window `[lo, hi)` holds the rows between these
             that no row before hi made leave. Empty where rows do not leave by difference.
@@ -55,7 +55,7 @@ def _begun(part, head, tail, counters, rows):  # type: ignore[no-untyped-def]  #
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _walked(part, head, tail, rows, rules, ends, noted_after, bases, evicted_by, windows, notes, noted_bases):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """One partition, row by row; what is open at the end of the last batch comes last.
+    """Walk through a partition, row by row; the windows that are open at the end of the last batch come last.
 
     Before a row comes batches end and time goes by. A trigger by difference: trigger, evict, insert; by count: evict, insert, trigger.
     """
@@ -140,7 +140,7 @@ def _fired(part, stop, position, windows):  # type: ignore[no-untyped-def]  # no
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _note(part, stop, position, bases, notes, noted_bases):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """What is known of the partition after a batch, and between which rows those are that it holds."""
+    """The record of the partition after a batch, and the range of the rows that it holds."""
     at = part[NOTES]
     notes[at, 0], notes[at, 1], noted_bases[at] = position, part[GROUP], bases[part[GROUP]]
     notes[at, 2 : 2 + NOTED] = part[:NOTED]

@@ -1,4 +1,4 @@
-"""What happens to one partition of sliding windows, step by step. IBM Streams, `Runtime/Window/*Sliding*`.
+"""Steps of sliding windows by arrival in one partition. IBM Streams, `Runtime/Window/*Sliding*`.
 
 Every step reads and writes the partition's record, an array of integers::
 
@@ -6,7 +6,7 @@ Every step reads and writes the partition's record, an array of integers::
                                      |           |
                                    FIRST        row: it comes now
 
-    held are the rows from FIRST on that came before `row`, but for those that left by difference; HELD says how many.
+    held are the rows from FIRST on that came before `row`, without rows that left by difference; HELD says how many.
     When d left, e may still be held: it came later, but is larger. What is held need not be neighbours.
 """
 
@@ -28,7 +28,7 @@ TOTAL = 2  # rows so far
 FULL = 3  # 1: the window was full once
 FRESH = 4  # 1: a row came since the last result
 BASED = 5  # 1: there is a base, from which a trigger by difference measures
-TICKED = 6  # the last border of time at which a trigger by time looked
+TICKED = 6  # the last border of time at which a trigger by time was checked
 SEEN = 7  # when the last row came
 NOTED = 8  # so many numbers
 FIRST = 8  # the oldest row that is held
@@ -41,7 +41,7 @@ RECORD = 14
 
 
 class Measured(NamedTuple):
-    """A `Measure` in numbers: of rows, time and difference one counts, the others are 0 or false."""
+    """A `Measure` in numbers: of rows, time and difference one is used, the other two are 0 or false."""
 
     rows: int
     time_us: int
@@ -66,7 +66,7 @@ class SlidingRows(NamedTuple):
     group, batch, clock: partition, position of the batch, arrival time.
     value, value_known: what eviction by difference compares.
     signal, signal_known: what a trigger by difference compares.
-    carried: whether the row was held when the partition was left last; these come first.
+    carried: whether the row was held when the partition was left last; held rows come first.
     drop_after: the batch in which the partition is dropped before its next row comes; AFTER_ALL if it is not.
     drops_itself: whether the partition is dropped at the row, before anything comes of it.
     """
@@ -107,7 +107,7 @@ def arrive(part, now, trigger, origin):  # type: ignore[no-untyped-def]  # noqa:
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def expire(part, row, now, clock, evict):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
-    """By time: rows leave that came too long ago. The trigger of a window that runs empty keeps its state."""
+    """Expire rows by time, as they came too long ago. The trigger of a window that runs empty keeps its state."""
     if evict.time_us > 0:
         while part[FIRST] < row and now - clock[part[FIRST]] > evict.time_us:
             part[FIRST] += 1
@@ -116,7 +116,7 @@ def expire(part, row, now, clock, evict):  # type: ignore[no-untyped-def]  # noq
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def grow_old(part, row, now, clock, rules):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
-    """Drop a partition that no row came to for too long; one that time has emptied before is not there to grow old."""
+    """Drop a partition that no row came to for too long; a partition that time has emptied before is not there to grow old."""
     if part[HELD] > 0 and now - part[SEEN] > rules.age_us:
         if 0 < rules.evict.time_us < rules.age_us:
             expire(part, row, now, clock, rules.evict)
@@ -145,7 +145,7 @@ def fires_before(part, row, signal, known, bases, trigger):  # type: ignore[no-u
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def make_room(part, row, value, known, evict, evicted_by):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
-    """Rows leave for one that comes: the oldest by count, all that are too far away by difference."""
+    """Evict rows for an arriving row: the oldest rows by count, all rows that are too far away by difference."""
     if evict.rows > 0 and part[HELD] == evict.rows:
         part[FIRST] += 1
         part[HELD] -= 1
@@ -164,7 +164,7 @@ def make_room(part, row, value, known, evict, evicted_by):  # type: ignore[no-un
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _leave(part, row, value, known, evict, evicted_by):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """While values never went down those that leave are the oldest ones; else all must be looked at."""
+    """Evict by difference. While values never went down, the oldest rows leave; else all rows must be checked."""
     oldest_only = part[WENT_DOWN] == 0 and not evict.absolute
     for at in range(part[FIRST], row):
         if evicted_by[at] == AFTER_ALL and known[at]:
@@ -177,7 +177,7 @@ def _leave(part, row, value, known, evict, evicted_by):  # type: ignore[no-untyp
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def may_go_down(row, value, known):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
-    """Whether a value may be less than the one before it."""
+    """Whether a value may be less than the value before it."""
     return value[row] < value[row - 1] or not known[row - 1]
 
 

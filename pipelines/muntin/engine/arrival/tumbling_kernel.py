@@ -41,7 +41,7 @@ def tumbled(rows, rules, markers, ends, noted_after, counters):  # type: ignore[
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _cut(part, head, tail, rows, rules, markers, ends, noted_after, windows, count, notes, noted):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """One partition, row by row: before a row comes batches end and time goes by. What is open at the end comes last."""
+    """Walk through a partition, row by row: before a row, batches end and time passes. The open window comes last."""
     batch, clock, rank, drop_after, drops_itself = rows.batch, rows.clock, rows.rank, rows.drop_after, rows.drops_itself
     value, known, section, marker = rows.value, rows.known, rows.section, rows.marker  # all out of the loop
     mark_rank, mark_batch, latest, snap, never = markers.rank, markers.batch, len(ends), np.int64(0), np.int64(AFTER_ALL)
@@ -103,7 +103,7 @@ def _ended_by(part, position, rows, rules, markers, ends):  # type: ignore[no-un
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _empty_at_most(rows, rules, ends, counters):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """No more empty windows than this lie before and between those with rows."""
+    """Upper bound of the number of empty windows before and between the windows with rows."""
     most, group, clock, size = 0, rows.group, rows.clock, rules.time_us
     if rules.dense and size > 0 and len(group):
         latest = max(ends[-1], clock.max())

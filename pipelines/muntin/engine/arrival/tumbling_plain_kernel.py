@@ -1,4 +1,4 @@
-"""Tumbling windows by arrival that end by their rows alone: by their number, by a difference, or both. Whole stretches come in at once.
+"""Tumbling windows by arrival that end by their rows alone: by their number, by a difference, or both. Many rows are added at once.
 
 rows       a  b  c  d  e  f  g | h  i        a batch after which to note ends with g; windows of three rows
            `-----'  `-----'  |   |  |
@@ -17,7 +17,7 @@ from muntin.engine.arrival.tumbling_steps import INDEX, NOTED, SEEN, exceeds
 
 
 class PlainRows(NamedTuple):
-    """Rows sorted by partition and arrival, as `TumblingRows` has them; what nobody looks at is empty."""
+    """Rows sorted by partition and arrival, as `TumblingRows` has them; arrays that the kernel does not read are empty."""
 
     group: np.ndarray
     batch: np.ndarray
@@ -74,7 +74,7 @@ def tumbled_plain(rows, rules, noted_after, counters, latest):  # type: ignore[n
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _border(batch, noted_after, snap, row, tail):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Behind the last row, from one on, that comes before the next note."""
+    """Index after the last row, counted from `row`, that comes before the next note."""
     if snap == len(noted_after):
         return tail
     return row + np.searchsorted(batch[row:tail], noted_after[snap], side="right")
@@ -82,7 +82,7 @@ def _border(batch, noted_after, snap, row, tail):  # type: ignore[no-untyped-def
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _stop(rows, rules, first, held, row, border):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Behind the last row, from one on, that belongs to the window that holds so many rows from `first` on."""
+    """Index after the last row of the window of that many rows from `first`."""
     end = border if rules.rows == 0 else min(border, row + rules.rows - held)
     if rules.difference < 0 or not rows.known[first]:
         return end

@@ -34,7 +34,7 @@ class TumblingRules(NamedTuple):
     """When windows end; 0, or of `difference` -1, is none.
 
     sectioned: whether they end with each batch or file.
-    together: whether a partition may drop others.
+    together: whether a partition may drop other partitions.
     """
 
     rows: int
@@ -83,7 +83,7 @@ class Markers(NamedTuple):
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def begin(part, counters, head, group):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
-    """Take a partition up as it was left; the rows that were held come first, as all others do."""
+    """Continue a partition as the last batch left it; held rows come first, like all earlier rows."""
     part[:NOTED] = counters
     part[FIRST], part[HELD], part[GROUP] = head, 0, group
 
@@ -132,7 +132,7 @@ def _looked_at(old_from, border, ends):  # type: ignore[no-untyped-def]  # noqa:
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def exceeds(new, oldest, rules):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
-    """Whether a value differs from the oldest one by more than it may."""
+    """Whether a value differs from the oldest value by more than the allowed difference."""
     rise = new - oldest
     return rise > rules.difference or (rules.absolute and -rise > rules.difference)
 
@@ -161,7 +161,7 @@ def closed(windows, count, part, ending, rules):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _written(windows, count, part, batch, border, empty_us):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Write the window down, behind the empty ones of `empty_us` since the last; how many windows there are then."""
+    """Write a window, after the empty windows of `empty_us` since the last window; returns the number of windows so far."""
     first = part[FIRST]
     if empty_us > 0 and part[PAST] < AFTER_ALL and border < AFTER_ALL:
         for end in range(part[PAST] + empty_us, border, empty_us):

@@ -140,7 +140,7 @@ def _replay(head, tail, batch, first, last, reach, gap, floor, label, chain_firs
 def _merge(candidates, opened, head, reach, gap, floor, parent, chain_first, chain_last):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     """Join the candidates that are within reach of each other; return the roots of the chains that are open afterwards.
 
-    The first `opened` candidates are open chains, the others new states. A chain of new states alone that is past its
+    The first `opened` candidates are open chains, the other candidates are new states. A chain of new states alone that is past its
     close gets no window.
     """
     order = np.argsort(chain_first[candidates], kind="mergesort")

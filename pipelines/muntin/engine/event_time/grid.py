@@ -95,7 +95,7 @@ def _ranges(group: Ints, start: Ints, first_end: Ints, size: int, step: int, end
     """Group, end, lo, mid and hi of every window with an end between `ends`.
 
     Rows with one (group, first_end) are a run: the same windows begin to hold them. A run brings the windows from its
-    `first_end` on, up to the next run's `first_end`, which brings the following ones; `size / step` windows at most.
+    `first_end` on, up to the next run's `first_end`, which brings the following windows; `size / step` windows at most.
     """
     heads = np.flatnonzero(run_starts(group, first_end))
     begin, owner = first_end[heads], group[heads]

@@ -1,4 +1,4 @@
-"""Late states beside the windows that were still open when they came."""
+"""Late states, paired with the windows that were still open when they came."""
 
 from __future__ import annotations
 

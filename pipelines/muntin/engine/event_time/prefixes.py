@@ -1,4 +1,4 @@
-"""Cumulating windows: the prefixes of windows side by side (the wholes), each one step longer than the one before.
+"""Cumulating windows: the prefixes of adjacent windows (the wholes), each one step longer than the prefix before.
 
 rows              0    1         2              3
 a whole       [------------------------------------)     a block: no window reaches over its border
@@ -65,7 +65,7 @@ def _ranges(group: Ints, start: Ints, first: Ints, final: Ints, borders: Ints) -
     """Group, start, end, lo and hi of every window.
 
     Rows of one step are a run. A run brings the windows from its own border on, up to the next run's border; the last run
-    of a whole brings all that are left. These windows hold the same rows: those of the run and of the runs before it.
+    of a whole brings all that are left. These windows hold the same rows: the rows of the run and of the runs before it.
     """
     heads = np.flatnonzero(run_starts(group, start, first))
     tails = np.append(heads[1:], len(group))[: len(heads)]

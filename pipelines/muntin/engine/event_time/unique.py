@@ -74,7 +74,7 @@ def _asked(group: Ints, time: Ints, floor: Ints, leaving: int | None) -> tuple[I
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _merged(group, time, floor, leaving, owner, end):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Merge the ends at states' times with those `leaving` later, none if it is -1; how many there are."""
+    """Merge the ends at states' times with the ends `leaving` later, none if it is -1; returns how many there are."""
     rows, found = len(group), 0
     now, later = 0, 0 if leaving >= 0 else rows
     while True:

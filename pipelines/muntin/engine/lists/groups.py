@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def combined_groups(lists: pa.Array, windows: Assignment, fields: Sequence[Field]) -> pa.Array:
-    """For each window its groups, each once and sorted, with the parts of all its states combined.
+    """The groups of each window, distinct and sorted, with the parts of all its states combined.
 
     Args:
         lists: of structs: the group, then the parts of the fields; a group at most once in a list.

@@ -19,7 +19,7 @@ _PIECE = 1 << 22  # items in memory at once, unless one window alone has more
 
 
 def members(windows: Assignment, first: int = 0, stop: int | None = None) -> tuple[Ints, Ints]:
-    """Pairs (window, row) of the windows `first` up to `stop`, sorted; late rows among the others.
+    """Pairs (window, row) of the windows `first` up to `stop`, sorted, including late rows.
 
     The rows of a window are in the order of the states: by frame, by batch, by arrival.
     """

@@ -53,7 +53,7 @@ def _flat(lists: pa.Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 @njit(cache=True, nogil=True)
 def _plus(total, lost, value):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """A sum with one value more, and the sum of all that rounding has lost."""
+    """A sum with one value more, and the sum of the parts that rounding has lost."""
     new = total + value
     lost += (total - new) + value if abs(total) >= abs(value) else (value - new) + total
     return new, lost

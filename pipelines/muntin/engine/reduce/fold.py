@@ -6,7 +6,7 @@
     window          [lo            mid        hi)            suffix[lo] and prefix[hi - 1]: rows 1..3 and 4..6
 
 Van Herk (1992), Gil and Werman (1993). Blocks lie on absolute multiples of the window's length, so a window's value
-depends on its own rows only, to the last bit, however much more was read beside it.
+depends on its own rows only, to the last bit, however much more was read with it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def folds(rows: Rows, windows: Assignment, combine: Callable[..., None]) -> Rows
 
 @lru_cache
 def _specialised(kernel: Any, combine: Callable[..., None]) -> Any:  # noqa: ANN401 - numba's dispatcher has no type of its own
-    """The kernel compiled with this combine. Its name carries all that the combine does, so that the disk cache never lies."""
+    """The kernel compiled with this combine. Its name depends on everything that the combine does, so the disk cache is never wrong."""
     name = f"{kernel.__name__}_{combine.__name__}_{mark(combine)}"
     twin = FunctionType(kernel.__code__, {**kernel.__globals__, "combine": njit(nogil=True)(combine)}, name)
     twin.__qualname__, twin.__module__ = name, kernel.__module__
@@ -63,7 +63,7 @@ def _one_by_one(states, order, lo, hi):  # type: ignore[no-untyped-def]  # noqa:
 
 
 def _by_blocks(rows, states, block, lo, mid, hi, late_window, late_row):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202, C901
-    """`rows`: the states in the order of the windows; `states`: in their own order, which late rows are told by."""
+    """`rows`: the states in the order of the windows; `states`: in their own order, which late rows refer to."""
     prefix, suffix = rows.copy(), rows.copy()
     out = np.zeros((len(lo), rows.shape[1]))
     for row in range(1, len(rows)):

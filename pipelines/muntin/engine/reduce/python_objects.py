@@ -41,7 +41,7 @@ class Algebra:
 
 
 def combinations(states: pa.Array, windows: Assignment, algebra: Algebra, empty: bytes) -> pa.Array:
-    """The left-to-right combination of each window's states, then of its late ones; `empty` where it has none."""
+    """The left-to-right combination of each window's states, then of its late states; `empty` for a window without states."""
     if not len(windows.late_row) and (windows.hi - windows.lo == 1).all():
         return states.take(pa.array(windows.order[windows.lo]))
     state_of = states.to_pylist()
@@ -82,7 +82,7 @@ def _deducted(rows: States, block: Sequence[int], bounds: Sequence[tuple[int, in
 
 
 def _prefixes(rows: States, block: Sequence[int], algebra: Algebra) -> list[bytes]:
-    """For each row the combination of its block up to it."""
+    """Combination of each row's block up to the row."""
     out: list[bytes] = []
     current: Any = None
     for at, row in enumerate(rows):
@@ -96,7 +96,7 @@ def _prefixes(rows: States, block: Sequence[int], algebra: Algebra) -> list[byte
 
 
 def _suffixes(rows: States, block: Sequence[int], algebra: Algebra) -> list[bytes]:
-    """For each row the combination of its block from it on."""
+    """Combination of each row's block from the row on."""
     out = list(rows)
     current: Any = None
     for at in range(len(rows) - 1, -1, -1):

@@ -37,7 +37,7 @@ def winners(order_by: pa.Array, windows: Assignment, *, least: bool, newest: boo
 
 
 def _winning(ranks: Ints, rows: Ints, late_rows: Ints, windows: Assignment, *, newest: bool) -> Ints:
-    """The row with the greatest rank in each window; `rows` and `late_rows` are those of the windows, -1 where a row cannot win."""
+    """The row with the greatest rank in each window; `rows` and `late_rows` are rows of the windows, -1 where a row cannot win."""
     ranges = (windows.block, windows.lo, windows.mid, windows.hi)
     return _winners(ranks, rows, *ranges, windows.late_window, late_rows, newest, windows.is_short)  # type: ignore[no-any-return]
 
@@ -53,7 +53,7 @@ def extent(values: Ints, windows: Assignment) -> tuple[Ints, Ints]:
 
 
 def sort_keys(values: pa.Array) -> Ints:
-    """Integers in the order of the values: equal for equal values, greater for greater ones; 0 for nulls."""
+    """Integers in the order of the values: equal for equal values, greater for greater values; 0 for nulls."""
     kind = values.type
     if pa.types.is_floating(kind):
         return _float_keys(values.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False))  # type: ignore[no-any-return]
@@ -69,7 +69,7 @@ def sort_keys(values: pa.Array) -> Ints:
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _float_keys(values):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """The bits of doubles as integers, those of negative doubles turned round; all NaN are one, and both zeros."""
+    """The bits of doubles as integers, with negative doubles turned round; all NaN are equal, and both zeros are equal."""
     out, bits = np.empty(len(values), np.int64), values.view(np.int64)
     for row in range(len(values)):
         if np.isnan(values[row]):
@@ -92,7 +92,7 @@ def ranked(by: pa.Array, then: pa.Array, *, least: bool) -> pa.Array:
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _winner(ranks, older, newer, newest):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """The winner of two rows, of which one came before the other; -1 is no row."""
+    """The winner of two rows, of which the first came before the second; -1 is no row."""
     if older < 0:
         return newer
     if newer < 0 or ranks[newer] < ranks[older] or (ranks[newer] == ranks[older] and not newest):

@@ -73,7 +73,7 @@ def _hashed(values: pa.Array) -> list[Any]:
 
 
 def _distinct(values: Sequence[Any]) -> list[Any]:
-    """Each value once, in order; NaN behind all."""
+    """The distinct values, ascending; NaN last."""
     return sorted(set(values), key=_nan_last if isinstance(values[0], float) else None)
 
 
@@ -129,7 +129,7 @@ def _digest(size: int, values: np.ndarray) -> ds.tdigest_double:
 
 
 def _five(digest: ds.tdigest_double) -> list[float]:
-    """Its weight, then five quantiles, from the least to the greatest value."""
+    """The weight of a sketch, then five quantiles, from the least to the greatest value."""
     places = () if digest.is_empty() else (0, 0.25, 0.5, 0.75, 1)
     return [float(digest.get_total_weight()), *map(digest.get_quantile, places)]
 

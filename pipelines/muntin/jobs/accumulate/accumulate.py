@@ -55,7 +55,7 @@ def accumulate(
     again if what it sees is not what it read.
 
     Args:
-        bound: the definition beside its state.
+        bound: the pipeline state.
         runner: who runs the tasks.
         intervals: of the batches.
         forget: whether batches that were read before and have no file any more become empty.
@@ -161,7 +161,7 @@ def _columns(folder: str, path: str) -> pa.Schema:
 
 
 def noticed_columns(bound: Bound, done: Read) -> dict[int, tuple[str, ...]]:
-    """Start of a batch -> what is other in its files than in those before, in words; the columns are noted."""
+    """Start of a batch -> the difference of its files' columns from earlier files, in words; the columns are noted."""
     if not bound.members:
         return _of_source(bound, done)
     each = [_of_source(member, _own(done, number)) for number, member in enumerate(bound.members.values())]
@@ -169,7 +169,7 @@ def noticed_columns(bound: Bound, done: Read) -> dict[int, tuple[str, ...]]:
 
 
 def _own(done: Read, number: int) -> Read:
-    """What was read of one of several sources."""
+    """The part of a reading that belongs to one of several sources."""
     splits = {start: [split for split in of_batch if source_of(split["split"]) == number] for start, of_batch in done.splits.items()}
     return replace(done, splits=splits)
 

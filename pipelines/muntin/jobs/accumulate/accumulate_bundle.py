@@ -117,7 +117,7 @@ def _keep(session: duckdb.DuckDBPyConnection, source: Source, bundle: Bundle, la
 
 
 def _counted(reading: _Reading) -> tuple[Ints, Ints]:
-    """Of each batch the number of accepted rows, and their largest event time, `BEFORE_ALL` without any."""
+    """The number of accepted rows of each batch, and their largest event time, `BEFORE_ALL` without rows."""
     bundle = reading.bundle
     counts = reading.session.execute(tally(reading.rows, taken_of_batches(reading.share.bound), also=[ROW_BATCH])).fetchall()
     check_files(reading.session, reading.share.bound, reading.columns, _most_paths(bundle))

@@ -87,12 +87,12 @@ def accumulate_rows(session: duckdb.DuckDBPyConnection, share: Share, split: Spl
 
 
 def _told(share: Share, found: SplitRows) -> Counted | None:
-    """What footers tell of the rows, where states tell which of them are accepted: all states, of all rows."""
+    """The facts of the rows by their footers, where states show which rows are accepted: all states, of all rows."""
     return None if share.bound.source.dedupe or share.bound.pipeline.where else found.told()
 
 
 def count(session: duckdb.DuckDBPyConnection, rows: str, times: Taken) -> Counted:
-    """How many rows there are and how many are accepted, and the times of those."""
+    """The number of rows, the number of accepted rows, and the times of the accepted rows."""
     return Counted(*session.execute(tally(rows, times)).fetchall()[0])
 
 

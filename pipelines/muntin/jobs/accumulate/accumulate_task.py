@@ -1,4 +1,4 @@
-"""What one task of accumulate does: read splits with DuckDB, lift rows to states, write Parquet."""
+"""One task of accumulate: read splits with DuckDB, lift rows to states, write Parquet."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _knowing(share: Share, written: Written) -> Share:
 
 
 def _with_new_columns(splits: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The splits, those without `columns` that have them as the split before."""
+    """The splits; a split without `columns` gets the columns of the split before."""
     known = None
     for split in splits:
         columns = split.get("columns") and split["columns"][1]
@@ -83,7 +83,7 @@ def _with_new_columns(splits: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _together(session: duckdb.DuckDBPyConnection, share: Share, parts: Sequence[Seen]) -> Written | None:
-    """What came of splits that may be read together; None if they are to be read one by one after all."""
+    """The result of splits that may be read together; None if they must be read separately after all."""
     if len(parts) < 2:  # noqa: PLR2004 - alone
         return None
     bundle = Bundle(parts)
@@ -98,7 +98,7 @@ def _together(session: duckdb.DuckDBPyConnection, share: Share, parts: Sequence[
 
 
 def _alone(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -> Written:
-    """What was read of files that did not change meanwhile, so that all frame sets are of one content."""
+    """The result of files that did not change meanwhile, so that all frame sets are of the same content."""
     with in_time(session, split.paths):
         done, files = steady(share.bound.source, split.paths, lambda: read_split(session, share, split))
     counts = {name: done[name] for name in ("batch", "split", "read", "taken", "newest", "twice")}
@@ -114,7 +114,7 @@ def may_bundle(bound: Bound) -> bool:
 
 
 def seen(bound: Bound, splits: Sequence[Split]) -> list[Seen | None]:
-    """Each split with its files as they are; None for a split to be read alone.
+    """Each split with the present facts of its files; None for a split to be read alone.
 
     A file that is gone or damaged is to be read alone, which says what is wrong.
     """

@@ -1,4 +1,4 @@
-"""Rows of several batches in one table, one batch behind the other, and the facts of each batch."""
+"""Rows of several batches in one table, batch after batch, and the facts of each batch."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def encoding(frames: FrameSet, keys: Sequence[str]) -> Encoding:
 
 
 def arranged_batches(table: pa.Table, keys: Sequence[str], frames: FrameSet, bundle: Bundle) -> pa.Table:
-    """The states of a bundle, batches ascending; those of each batch as a file of its own has them.
+    """The states of a bundle, batches ascending; each batch's states are ordered as in a file of its own.
 
     Args:
         table: states as `arranged` takes them, with `ROW_BATCH`.

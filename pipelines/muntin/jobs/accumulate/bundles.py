@@ -1,4 +1,4 @@
-"""Bundles: small splits of neighbouring batches that are read together. These are the rules; nothing is read here."""
+"""Bundles: small splits of neighbouring batches that are read together. The rules for bundles; nothing is read here."""
 
 from __future__ import annotations
 
@@ -54,26 +54,26 @@ class Bundle:
 
     @property
     def paths(self) -> list[str]:
-        """Of all files, in order."""
+        """The paths of all files, in order."""
         return [path for part in self.parts for path in part.split.paths]
 
     @property
     def starts(self) -> Ints:
-        """Of the batches' intervals, microseconds."""
+        """The starts of the batches' intervals, microseconds."""
         return np.array([part.split.batch_us for part in self.parts], np.int64)
 
     @property
     def ends(self) -> Ints:
-        """Of the batches' intervals, microseconds."""
+        """The ends of the batches' intervals, microseconds."""
         return np.array([part.split.end_us for part in self.parts], np.int64)
 
     @property
     def rows(self) -> Ints:
-        """Of each batch."""
+        """The number of rows of each batch."""
         return np.array([sum(part.rows) for part in self.parts], np.int64)
 
     def place(self, start_us: Ints, row_in_split: Ints) -> tuple[Ints, Ints, Ints]:
-        """Where rows lie: numbers of the file in the bundle and in its split, and of the row in the file, all from 0.
+        """The places of rows: numbers of the file in the bundle and in its split, and of the row in the file, all from 0.
 
         Args:
             start_us: of the rows' batches.

@@ -1,4 +1,4 @@
-"""The rows of a split without those that repeat rows of earlier batches; its ids; and the decision which rows these are."""
+"""The rows of a split without rows that repeat rows of earlier batches; its ids; and the decision on repeated rows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PLACES = "muntin_places"
 
 @dataclass(frozen=True, slots=True)
 class ComparedRows:
-    """What came of the comparison.
+    """The result of the comparison.
 
     Attributes:
         ids: the file of the split's ids: path, size (bytes), rows.
@@ -75,7 +75,7 @@ def _move(session: duckdb.DuckDBPyConnection, rows: str, places: pa.ChunkedArray
 
 
 def of_nothing(share: Share, split: Split) -> ComparedRows:
-    """What comes of a split without rows."""
+    """The result for a split without rows."""
     written = write_ids(share.bound.folder, Ids.none(), split.batch_us, split.number)
     return ComparedRows(written, _decided(written, Ids.none()), 0)
 

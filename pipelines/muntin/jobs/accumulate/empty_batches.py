@@ -40,9 +40,9 @@ def empty_states(
     Args:
         folder: of the table of states.
         intervals: of the batches, ascending.
-        marks: start of a batch -> how far time is known after it, in microseconds, where its source says so itself.
+        marks: start of a batch -> the watermark after it, in microseconds, where its source says so itself.
         nothing: the rows of no batch.
-        decided: start of a batch -> as in `Batches`; those of batches that are not compared are not in it.
+        decided: start of a batch -> as in `Batches`; batches that are not compared are not in it.
     """
     if len(intervals) == 1:
         start = intervals[0].start_us

@@ -1,7 +1,7 @@
-"""Small files of batches that a task read one by one become files that the batches share, before they are committed.
+"""Small files of batches that a task read separately become files that the batches share, before they are committed.
 
-A bulk run over many small batches leaves few files: also of CSV, JSON, windows of an upstream and rows to be told apart, which are not
-read together. Versions and rows of batches are those of the files that they come from; the next vacuum removes these.
+A bulk run over many small batches leaves few files: also of CSV, JSON, windows of an upstream and rows to be deduplicated, which are not
+read together. Versions and rows of batches stay; the next vacuum removes the small files.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def gathered(share: Share, table: str, files: Sequence[Written]) -> list[Written
 
 
 def _stretches(files: Sequence[Written], alone: set[int]) -> Iterator[list[Written]]:
-    """Files that become one; a large one is a stretch of its own. `alone`: starts of the batches with a file of their own."""
+    """Files that become one; a large file is a stretch of its own. `alone`: starts of the batches with a file of their own."""
     near: list[Written] = []
     for file in files:
         if near and not _may_follow(near, file, alone):

@@ -1,4 +1,4 @@
-"""Rows of which no state can be made: each row is made a state of its own, and those for which that fails are named."""
+"""Rows of which no state can be made: each row is made a state of its own, and the rows for which that fails are named."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def may_be_of_a_row(wrong: Exception) -> bool:
 
 
 def lone_faults(session: duckdb.DuckDBPyConnection, share: Share, split: Split, rows: SplitRows) -> list[Fault]:
-    """What cannot be done with some of the rows in `KEPT`, each with the condition on these rows.
+    """The faults of some of the rows in `KEPT`, each with the condition on these rows.
 
     A function of the user that fails for every row is a fault of the function, and no row is named for it.
     """
@@ -105,7 +105,7 @@ def _failing(field: Field, lone: pa.Table) -> dict[int, str]:
 
 
 def _fails(field: Field, lone: pa.Table) -> str | None:
-    """What the function of a field says to some rows; None if it takes them."""
+    """The error of a field's function for some rows; None if it takes them."""
     try:
         field.seal(*(lone[column].combine_chunks() for column in field.lifts))  # type: ignore[misc]  # it has one
     except Exception as wrong:  # noqa: BLE001 - the user's

@@ -1,4 +1,4 @@
-"""That not too many rows of a batch are in the quarantine."""
+"""Check that not too many rows of a batch are in the quarantine."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Batches are cut into splits, tasks read these, and what they wrote is put together.
+"""Batches are cut into splits, tasks read the splits, and their results are put together.
 
-A batch of several splits waits as a whole: where one split has a contradiction, the rows of the others do not count either.
+A batch of several splits waits as a whole: where one split has a contradiction, the rows of its other splits do not count either.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What the tasks read and wrote.
+    """The files that the tasks read and wrote.
 
     Attributes:
         splits: start of a batch -> what was counted in each of its splits; none for a batch without files.
@@ -61,14 +61,14 @@ def read_batches(bound: Bound, runner: Runner, given: Inputs, schemas: Mapping[s
     """Read the files of some batches in one job of tasks, and write their states and refused rows.
 
     Args:
-        bound: the definition beside its state.
+        bound: the pipeline state.
         runner: who runs the tasks.
         given: the files of each batch.
         schemas: table of a frame set -> the columns of its states so far; None: there are none.
 
     Raises:
         SourceError: the source cannot be read as the definition says.
-        StateError: states cannot be written, or workers have versions with which they would be others.
+        StateError: states cannot be written, or workers have versions with which states would differ.
     """
     files, marks, known = given.files, given.marks, known_ids(bound)
     done = Read(
@@ -81,7 +81,7 @@ def read_batches(bound: Bound, runner: Runner, given: Inputs, schemas: Mapping[s
         for result in results:
             _add(done, result)
         for splits in done.splits.values():
-            manifest_of_batch(splits)  # a file that changed is told before anything is committed
+            manifest_of_batch(splits)  # a file that changed is reported before anything is committed
     hold_back(bound, done.splits, done.states, done.refused)
     if empty := [interval for interval in files if not done.splits[interval.start_us]]:
         _add_empty(bound, done, empty, marks)
@@ -89,7 +89,7 @@ def read_batches(bound: Bound, runner: Runner, given: Inputs, schemas: Mapping[s
 
 
 def _results(runner: Runner, items: list[tuple[Share, ...]], done: Read) -> tuple[list[dict[str, Any]], Read]:
-    """What came of each share. Where the ids of earlier batches are gone or damaged, batches are compared with none: they may mend them.
+    """The result of each share. If ids of earlier batches are gone or damaged, batches are compared with none: the run may mend them.
 
     Raises:
         SourceError, StateError: as `read_batches`.
@@ -129,7 +129,7 @@ def hold_back(bound: Bound, splits: dict[int, list[dict[str, Any]]], states: dic
     """Take the rows of the other splits of batches that wait out of what was read: each of their files becomes a row of the quarantine.
 
     Args:
-        bound: the definition beside its state.
+        bound: the pipeline state.
         splits: start of a batch -> what was counted in each of its splits; changed.
         states: table of a frame set -> the files of states; changed.
         refused: the files of the quarantine; changed.

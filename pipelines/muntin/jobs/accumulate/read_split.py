@@ -80,7 +80,7 @@ def _contradicting(session: duckdb.DuckDBPyConnection, share: Share, split: Spli
 
 
 def _check_pickles(bound: Bound, split: Split) -> None:
-    """See that windows of an upstream with pickles are what their names say, before these are read.
+    """Check that files of an upstream with pickles have the content that their names say, before they are read.
 
     Raises:
         StateError: a file is gone or damaged.
@@ -93,7 +93,7 @@ def _check_pickles(bound: Bound, split: Split) -> None:
 
 
 def _without_bad_rows(share: Share, split: Split) -> dict[str, Any] | None:
-    """What came of the rows that can be read and computed; None if there are no others to be left out.
+    """The result of the rows that can be read and computed; None if no more rows can be left out.
 
     Raises:
         MuntinError: what is wrong with the rest.
@@ -118,7 +118,7 @@ def _without_bad_rows(share: Share, split: Split) -> dict[str, Any] | None:
 
 
 def _of_good_rows(session: duckdb.DuckDBPyConnection, share: Share, split: Split, files: Mended, rows: SplitRows) -> dict[str, Any] | None:
-    """What came of the rows without bad rows and, if that fails, without those of which no state can be made; None if none is left out."""
+    """The result without bad rows and, if that fails, without rows of which no state can be made; None if no row is left out."""
     failed: Exception | None = None
     if rows.bad or files.differ:
         try:
@@ -135,7 +135,7 @@ def _of_good_rows(session: duckdb.DuckDBPyConnection, share: Share, split: Split
 
 
 def _of_bad_rows(share: Share, split: Split, files: Mended) -> dict[str, Any]:
-    """What came of a split of which no row can be read."""
+    """The result of a split of which no row can be read."""
     compared = of_nothing(share, split) if share.bound.source.dedupe_within_us is not None else None
     decided = compared.decided if compared else UNDECIDED
     name, count = StatesPath(split.batch_us, split.number, split.mark_us, decided=decided).named, len(files.bad)

@@ -1,4 +1,4 @@
-"""What is read of each source of a pipeline: its splits, the types of their states, and the definition for their rows."""
+"""The reading of each source of a pipeline: its splits, the types of their states, and the definition for their rows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What is read of one source.
+    """The reading of one source.
 
     Attributes:
         bound: the definition over this source.
@@ -45,10 +45,10 @@ class Reading:
 
 
 def readings(bound: Bound, given: Inputs, schemas: Mapping[str, pa.Schema | None]) -> list[Reading]:
-    """What is read of each source; nothing of a source without files.
+    """The reading of each source; none of a source without files.
 
     Args:
-        bound: the definition beside its state.
+        bound: the pipeline state.
         given: the files of each batch.
         schemas: table of a frame set -> the columns of its states so far; None: there are none.
 
@@ -91,7 +91,7 @@ def _splits(bound: Bound, given: Inputs) -> list[Split]:
 
 
 def types_of(bound: Bound, schemas: Mapping[str, pa.Schema | None], paths: Sequence[Sequence[str]]) -> Types:
-    """As `bound_types`; an error names the source among several."""
+    """The types as `bound_types` gives them; an error names the source among several."""
     if bound.source.member is None:
         return bound_types(bound, schemas, paths)
     with telling(bound.source.member.name):
@@ -105,7 +105,7 @@ def _known(bound: Bound, paths: Sequence[Sequence[str]]) -> Mapping[str, str]:
 def common_types(of_sources: Mapping[str, Types]) -> Types:
     """The types that states of all sources have.
 
-    Where all files of a source wait, its types are those of the state, with the columns of a checkpoint. Other sources say more.
+    Where all files of a source wait, its types are the types of the state, with the columns of a checkpoint. Other sources say more.
 
     Raises:
         DefinitionError: a key, or an aggregate that takes rows of all sources, is of types that contradict.

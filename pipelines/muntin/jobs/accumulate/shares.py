@@ -1,4 +1,4 @@
-"""What tasks of accumulate get, and what they give back."""
+"""Input and output of accumulate's tasks."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Split:
         mark_us: how far time is known after the batch, where its source says so itself.
         made: the name of the rows, where they are windows.
         only: whether the batch can have no other split.
-        first: the number of its first file in the batch, from 0; of one of several sources behind those of earlier sources.
+        first: the number of its first file in the batch, from 0; of one of several sources after the files of earlier sources.
         part: which part of its only file it is; None: all files are whole.
         rows: the numbers of the part's rows in the file, known to the task that reads it; None: all rows.
         size: of its files or its part, bytes, about.
@@ -69,15 +69,15 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What came of some splits; all of it JSON-able.
+    """The result of some splits; all of it JSON-able.
 
     Attributes:
         splits: of each split `batch` (its start), `split` (its number), `read`, `taken`, `refused` and `twice` (rows), `newest` (time)
             and `files` (of the manifest); `columns`: path of a file -> its columns, (name, SQL type), where they differ from those of
             the split before; `lacks`: column -> paths of the files without it; `waits`: whether its batch waits.
         states: table of a frame set -> files, each with path, size (bytes) and rows.
-        refused: files of the quarantine, as those of states.
-        ids: files of ids, as those of states; none where batches are not compared.
+        refused: files of the quarantine, named as files of states.
+        ids: files of ids, named as files of states; none where batches are not compared.
     """
 
     splits: Sequence[Mapping[str, Any]]
@@ -123,7 +123,7 @@ def manifest(files: Sequence[SourceFile], rows: Sequence[int], made: str | None 
 
 
 def manifest_of_batch(splits: Sequence[Mapping[str, Any]]) -> list[tuple[Any, ...]]:
-    """The entries of all splits of a batch, in order; those of the parts of a file are one entry; two sources may read the same file.
+    """The entries of all splits of a batch, in order; the parts of a file are one entry; two sources may read the same file.
 
     `splits`: as `Written` has them.
 

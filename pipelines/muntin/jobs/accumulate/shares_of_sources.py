@@ -1,4 +1,4 @@
-"""Tasks of several sources. One task reads all sources of small batches, so that these and their neighbours share a file of states.
+"""Tasks of several sources. One task reads all sources of small batches, so that neighbouring batches share a file of states.
 
 sources   batch 0   batch 1   batch 2
 clicks    small     small     large      one task: batches 0 and 1 of both sources, which share a file
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def dealt(readings: Sequence[Reading], tasks: int, earlier: Earlier | None = None) -> list[tuple[Share, ...]]:
-    """What each task works through: of a single source as its files are dealt; of several all sources of small batches together.
+    """The work of each task: a single source as its files are dealt; with several, all sources of small batches together.
 
     `tasks`: about how many there shall be for each source. `earlier`: as in `Share`; of several sources batches are not compared.
     """
@@ -62,7 +62,7 @@ def _share(reading: Reading, numbers: Sequence[int], earlier: Earlier | None = N
 
 
 def accumulate_shares(parts: Sequence[Share]) -> dict[str, Any]:
-    """As `accumulate_share` of each; small files of several sources are put together.
+    """Accumulate each share as `accumulate_share` does; small files of several sources are put together.
 
     Raises:
         StateError: as `accumulate_share`.
@@ -87,7 +87,7 @@ def _gathered(share: Share, table: str, files: Sequence[Written], apart: Collect
 
 
 def _stretches(batches: Sequence[list[Written]], apart: Collection[int]) -> Iterator[list[Written]]:
-    """Files that become one; those of a batch stay together."""
+    """Files that become one; files of the same batch stay together."""
     near: list[list[Written]] = []
     for files in batches:
         small = _place(files[0])[0] not in apart and all(file["size"] < SMALL and not file.get("wider") for file in files)

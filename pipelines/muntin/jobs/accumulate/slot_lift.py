@@ -97,7 +97,7 @@ class _CutShortError(Exception):
 
 
 def _batches(reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
-    """What a reader of DuckDB gives. Errors behind its first rows come as Arrow's, without their class.
+    """The record batches of a reader of DuckDB. Errors after its first rows come as Arrow's, without their class.
 
     Raises:
         duckdb.InterruptException: it was interrupted.

@@ -1,4 +1,4 @@
-"""The rows of a split, ready to be lifted: read as they are, or, where that fails, without those that cannot be read or computed."""
+"""The rows of a split, for lifting: read as they are, or, where that fails, without rows that cannot be read or computed."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ class SplitRows:
     """The rows of a split.
 
     Attributes:
-        paths: of the files that are read: those of the split, or copies of them.
+        paths: of the files that are read: the files of the split, or copies of them.
         columns: name -> SQL type.
         rows: SQL for the rows, as `staged` gives them.
         bad: how many rows of the split cannot be read or computed.
         by_file: gives the number of rows of each of `paths`, from the number of `rows`.
         in_files: gives the number of rows of each file of the split, bad rows too, from those.
         refused: gives the rows that are not accepted or not among them, with the columns `REFUSED`.
-        told: gives what footers tell of `rows`; None where they do not.
+        told: gives the facts of `rows` from footers; None where they do not.
     """
 
     paths: Sequence[str]
@@ -68,7 +68,7 @@ class SplitRows:
 
 
 class Counted(NamedTuple):
-    """How many rows there are, how many of them are accepted, and the largest and the least event time of these, microseconds.
+    """The number of rows, the number of accepted rows, and the largest and the least event time of accepted rows, microseconds.
 
     `exact`: false where footers tell: then at most so many are accepted, and of no other times, as long as these tell the truth.
     """
@@ -81,11 +81,11 @@ class Counted(NamedTuple):
 
     @property
     def extent(self) -> Extent | None:
-        """Of the accepted rows, at most; None where there are none."""
+        """Extent of the accepted rows, at most; None where there are none."""
         return None if self.oldest is None or self.newest is None else Extent(self.accepted, self.oldest, self.newest)
 
     def of(self, accepted: Extent) -> Counted:
-        """The same rows, of which these were accepted."""
+        """The split's rows, of which the given rows were accepted."""
         return Counted(self.read, accepted.rows, accepted.newest, accepted.oldest)
 
 
@@ -132,7 +132,7 @@ def carefully(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, fi
     """The rows of a split that can be read and computed.
 
     Args:
-        session, bound, split: of the rows.
+        session, bound, split: the DuckDB session, the pipeline state and the split of the rows.
         files: what is to be read instead of the split's files.
         odd: more faults, which were found in the rows that this gave before.
 
@@ -188,7 +188,7 @@ def _casts(source: Source) -> list[Fault]:
 
 
 def _of_batch(source: Source, split: Split) -> str | None:
-    """The condition on rows of files that other batches share, as those of an upstream's windows; None: all rows are the batch's."""
+    """The condition on rows of files that other batches share, as files of an upstream's windows; None: all rows are the batch's."""
     return f"{source.batch_column} = make_timestamptz({split.batch_us})" if source.batch_column else None
 
 

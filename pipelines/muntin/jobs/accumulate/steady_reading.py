@@ -24,7 +24,7 @@ class _WrittenMeanwhileError(Exception):
 
 
 def steady(source: Source, paths: Sequence[str], read: Callable[[], Result]) -> tuple[Result, list[SourceFile]]:
-    """What a reading of some files gave, and the files as they were meanwhile.
+    """The result of a reading of some files, and the facts of the files during the reading.
 
     Args:
         source: of the files.

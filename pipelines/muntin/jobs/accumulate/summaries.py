@@ -1,4 +1,4 @@
-"""What was read of each batch, from what was counted in its splits."""
+"""Summaries of the rows read of each batch, from the counts of its splits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def summaries(
     bound: Bound, found: Batches, intervals: Sequence[Interval], done: Read, noticed: Mapping[int, tuple[str, ...]]
 ) -> list[Accumulated]:
-    """What was read for each batch. `found`: the facts of these batches."""
+    """The summary of each batch that was read. `found`: the facts of these batches."""
     names = tuple(bound.pipeline.sources)
     places = found.position(np.array([interval.start_us for interval in intervals], np.int64))
     versions = found.version[places].tolist() if len(places) else []

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def types_of_states(natural: Mapping[str, str], share: Share, frames: FrameSet, paths: Sequence[str]) -> tuple[dict[str, str], bool]:
-    """Column -> SQL type of some files' states, and whether one is wider than in the state.
+    """Column -> SQL type of some files' states, and whether a type is wider than in the state.
 
     Args:
         natural: column -> SQL type, as the files say.

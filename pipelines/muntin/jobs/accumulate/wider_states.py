@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 def common_schema(schemas: Sequence[pa.Schema]) -> pa.Schema:
-    """The columns of all of these, with types that hold the values of each.
+    """The columns of all given schemas, with types that hold the values of each.
 
     Raises:
         SourceError: two types contradict.
@@ -67,7 +67,7 @@ def _common(name: str, one: pa.DataType, other: pa.DataType) -> pa.DataType:
 
 
 def in_types(folder: str, files: Iterable[File], wide: pa.Schema, keys: Sequence[str], after: Callable[[int], int]) -> list[File]:
-    """Files of states with these columns; a file that has them already as it is. Batches keep their versions: their values are the same.
+    """Files of states with these columns; a file that has them stays. Batches keep their versions: their values are the same.
 
     Args:
         folder: of the table.
@@ -96,7 +96,7 @@ def in_types(folder: str, files: Iterable[File], wide: pa.Schema, keys: Sequence
 
 
 def _place(file: File) -> str:
-    """What tells files of different batches apart, ascending by split."""
+    """The key that separates files of different batches, ascending by split."""
     path = parse_states_path(file.path)
     return file.path.partition("/")[0] if isinstance(path, StatesPath) else file.path
 
@@ -119,7 +119,7 @@ def with_columns(table: pa.Table, wide: pa.Schema, path: str) -> pa.Table:
 
 
 def _sorted(table: pa.Table, keys: Sequence[str]) -> pa.Table:
-    """The states by bucket, key and frame; those that are rows by bucket and key. Of decimals of another scale the bucket is another."""
+    """The states by bucket, key and frame; states that are rows by bucket and key. Of decimals of another scale the bucket is another."""
     columns = [contiguous(table[key]) for key in keys]
     bucket = buckets(columns, len(table))
     table = table.set_column(table.column_names.index(BUCKET), BUCKET, pa.array(bucket))

@@ -1,4 +1,4 @@
-"""Windows of an upstream that are read together: batches that share files are told apart by the column that says who closed a window.
+"""Windows of an upstream that are read together: the column of the closing batch separates batches that share files.
 
 files of the upstream    f1: batches 0..511     f2: batch 512     f3: batch 513
 a bundle                 0 .. 511, 512, 513                       each file is read once, not once a batch
@@ -58,7 +58,7 @@ class _File:
 
 
 def seen_windows(bound: Bound, splits: Sequence[Split]) -> list[Seen | None]:
-    """Each split with its files as they are; None for a split to be read alone.
+    """Each split with the present facts of its files; None for a split to be read alone.
 
     A file that is gone or damaged is to be read alone, which says what is wrong; so are windows with pickles, which are checked first.
     """
@@ -86,7 +86,7 @@ def _seen(split: Split, files: Sequence[_File], schemas: list[pq.ParquetSchema])
 
 
 def stage_windows(session: duckdb.DuckDBPyConnection, source: Source, bundle: Bundle, latest: Ints, table: str, *, ordinal: bool) -> None:
-    """Read the windows of a bundle into a table, as `staged_batches` gives them, those of each batch in the order of the source.
+    """Read the windows of a bundle into a table, as `staged_batches` gives them, each batch's windows in the order of the source.
 
     Args:
         session: of DuckDB.
@@ -118,7 +118,7 @@ def stage_windows(session: duckdb.DuckDBPyConnection, source: Source, bundle: Bu
 
 
 def _in_order(bundle: Bundle) -> list[str]:
-    """The files, each once, and those of every batch in its order.
+    """The distinct files, and the files of every batch in its order.
 
     Raises:
         SourceError: two batches have the same files in another order.

@@ -76,7 +76,7 @@ def tell(
 
 
 def expect(state: str | AnyPath, backfill: InBackfill) -> None:
-    """Note that a run of a backfill is about to end, so that no other run sends the summary before this run has told."""
+    """Note that a run of a backfill is about to end, so that no other run sends the summary before this run has reported."""
     if backfill.inside and (folder := below(state, "backfill")):
         Backfills(folder).expect(backfill.run)
 
@@ -94,7 +94,7 @@ def _messages(alerts: Alerts, state: str | AnyPath, run: Run, backfill: InBackfi
 
 
 def _looked(alerts: Alerts, state: str | AnyPath, run: Run) -> tuple[list[Finding], list[Finding]]:
-    """What is to be told of a run, and what is over. A missing interval is told once."""
+    """The findings to report of a run, and the problems that are over. A missing interval is reported once."""
     problems = Problems(below(state, "problems"))
     found = findings(alerts, run)
     over = [problem for problem in recovered(problems.all(), run, found) if problems.take(problem)]
@@ -112,16 +112,16 @@ def _summary(pipeline: str, runs: Backfills, backfill: InBackfill) -> Iterator[M
 
 
 def _together(ended: Sequence[Ended]) -> tuple[list[Finding], list[Finding]]:
-    """What was wrong and what is over, without holes that the backfill itself opened and filled, as its runs end in any order."""
+    """The findings and the recoveries of a backfill, without holes that it opened and filled, as its runs end in any order."""
     met, mended = ({one.key for run in ended for one in getattr(run, what)} for what in ("found", "over"))
     found = [one for run in ended for one in run.found if one.kind != "hole" or one.key not in mended]
     return found, [one for run in ended for one in run.over if one.key not in met]
 
 
 def _is_last(runs: Backfills, backfill: InBackfill) -> bool:
-    """Whether all runs of the DAG that Airflow counts as unfinished have told, and all that it counts as ended, too.
+    """Whether all runs of the DAG that Airflow counts as unfinished or as ended have reported.
 
-    Airflow counts a run as ended before it calls back, so the runs that are about to tell are looked for after its count.
+    Airflow counts a run as ended before it calls back, so the runs that are about to report are counted after Airflow's count.
     """
     told = list(dict.fromkeys([backfill.run, *runs.newest(_ASKED)]))
     return _others(backfill.unfinished, told) <= 0 and not runs.expects()
@@ -131,7 +131,7 @@ def _others(unfinished: Callable[[Sequence[str] | None], int], told: Sequence[st
     """How many runs have not ended, without some.
 
     Airflow tells one number at a time. A run that ends between two answers would be in one of them only, and the last run would take
-    itself for another; so it is asked until the number of those runs is the same before and after.
+    itself for another run; so Airflow is asked until the number of such runs is the same before and after.
     """
     before = unfinished(told)
     while True:

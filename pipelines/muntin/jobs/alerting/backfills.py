@@ -1,4 +1,4 @@
-"""What the runs of a backfill found, a small file a run, until one of them is the last and all of it becomes one message."""
+"""Findings of the runs of a backfill, a small file a run, until the last run makes them one message."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ROWS = 10
 """Failing rows that are kept of a run."""
 
 EXPECTED_S = 60
-"""So long a run may take from the end of its work to the call that tells of it; after that, nobody waits for it."""
+"""Grace between a run's last task and its callback, in seconds; after that, nobody waits for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Ended:
         run: its name in Airflow.
         failed: whether it published nothing because something went wrong.
         found: what was wrong.
-        over: problems told before that are over.
+        over: reported problems that are over.
     """
 
     run: str
@@ -60,7 +60,7 @@ class Backfills:
         return True
 
     def expect(self, run: str) -> None:
-        """Note that a run is about to end: from here on Airflow may count it as ended, and it is not told yet."""
+        """Note that a run is about to end: from here on Airflow may count it as ended, and it is not reported yet."""
         with suppress(StateError):
             write_whole(self._file(run), json.dumps({"expected": run}).encode())
 

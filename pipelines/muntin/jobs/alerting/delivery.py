@@ -34,7 +34,7 @@ class Sender:
 
     Attributes:
         addresses: name of a channel -> addresses of Apprise.
-        context: what templates of notifiers find beside the message, as Airflow's context of a task.
+        context: what templates of notifiers find in addition to the message, as Airflow's context of a task.
         budget_s: seconds for all messages together.
     """
 
@@ -43,7 +43,7 @@ class Sender:
     budget_s: float = BUDGET_S
 
     def send(self, channel: Any, message: Message, sent: list[int]) -> None:  # noqa: ANN401 - a name, a notifier, or a function
-        """Send a message to those addresses of a channel that do not have it; `sent` are the positions of those that do.
+        """Send a message to the addresses of a channel that do not have it; `sent` are the positions of addresses that have it.
 
         Raises:
             ChannelError: it could not be sent.
@@ -56,7 +56,7 @@ class Sender:
 
 
 def names_of(channels: Sequence[Any]) -> list[str]:
-    """What channels are called in logs and in the outbox: each has a name of its own.
+    """The names of channels in logs and in the outbox: each channel has its own name.
 
     >>> names_of(["alerts", print, print])
     ['alerts', 'print', 'print 2']
@@ -79,7 +79,7 @@ def deliver(alerts: Alerts, outbox: Outbox, messages: Sequence[Message], sender:
 
 
 def _deliver(name: str, channel: Any, outbox: Outbox, messages: Sequence[Message], sender: Sender, end: float) -> Iterator[str]:  # noqa: ANN401
-    """Deliver to one channel; after a message that could not be sent the others wait with it."""
+    """Deliver to one channel; after a message that could not be sent, later messages wait with it."""
     new = [Letter(name, message) for message in messages]
     unkept = [letter for letter in new if not outbox.put(letter)]
     count = 0

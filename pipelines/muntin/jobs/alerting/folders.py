@@ -1,4 +1,4 @@
-"""Where the alerts of a state keep what they remember: `<state>/alerts/problems`, `unsent` and `backfill`."""
+"""Folders that the alerts of a state keep: `<state>/alerts/problems`, `unsent` and `backfill`."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def ended_well(
 
 
 def failed(bound: Bound, intervals: Sequence[Interval], wrong: BaseException, *, link: str) -> Run:
-    """The facts of a run that raised. What it read before is told by the table of reports."""
+    """The facts of a run that raised. The table of reports has what it read before."""
     batches = _read(bound, intervals)
     quality = tuple(report.to_dict() for report in wrong.reports) if isinstance(wrong, ExpectationsFailed) else ()
     return Run(
@@ -66,7 +66,7 @@ def failed(bound: Bound, intervals: Sequence[Interval], wrong: BaseException, *,
 
 
 def spanned(intervals: Sequence[Interval]) -> Interval:
-    """From the first start to the last end."""
+    """The interval from the first start to the last end."""
     return Interval(min(each.start_us for each in intervals), max(each.end_us for each in intervals))
 
 

@@ -56,7 +56,7 @@ class Outbox:
     folder: AnyPath | None
 
     def put(self, letter: Letter) -> bool:
-        """Keep a message until it is sent; whether it is kept: a disk that is full is a reason to send it all the same."""
+        """Keep a message until it is sent; returns whether it is kept: a full disk is a reason to send it all the same."""
         if self.folder is None:
             return False
         try:
@@ -108,7 +108,7 @@ class Outbox:
         return sum(1 for path in self.folder.glob("[!.]*.json*")) if self.folder else 0
 
     def _files(self) -> list[AnyPath]:
-        """The files of the messages that wait, oldest first; also of those that a killed run was sending."""
+        """The files of the messages that wait, oldest first; with messages that a killed run was sending."""
         if self.folder is None:
             return []
         for path in self.folder.glob(f"*{_SENDING}"):

@@ -1,4 +1,4 @@
-"""The problems that people were told of and that are not over, a small file each, so that runs at the same time need no lock."""
+"""The reported problems that are not over, a small file each, so that runs at the same time need no lock."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST = 200
 
 @dataclass(frozen=True, slots=True)
 class Problems:
-    """The told problems of a state; without a folder, before the first run, nothing is remembered."""
+    """The reported problems of a state; without a folder, before the first run, nothing is remembered."""
 
     folder: AnyPath | None
 

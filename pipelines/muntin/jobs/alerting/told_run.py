@@ -32,7 +32,7 @@ def run_and_tell(
     link: str,
     **options: Any,  # noqa: ANN401 - those of `run`
 ) -> RunReport:
-    """As `run`; if the definition declares alerts, the message of the run is sent when it has ended, well or not.
+    """Run as `run` does; if the definition declares alerts, the message of the run is sent when it has ended, well or not.
 
     Args:
         pipeline, root, start, end: as `run` takes them.
@@ -56,7 +56,7 @@ def failure_told(pipeline: Pipeline, root: str | AnyPath, start: datetime, end: 
         yield
     except Exception as wrong:
         error = wrong
-        with suppress(MuntinError):  # of an interval or a root that cannot be: the caller is told by `wrong`
+        with suppress(MuntinError):  # of an interval or a root that cannot be: the caller learns it from `wrong`
             _tell_of(pipeline, root, start, end, lambda bound, intervals: failed(bound, intervals, error, link=link))
         raise
 

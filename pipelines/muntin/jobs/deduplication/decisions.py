@@ -1,4 +1,4 @@
-"""Which decisions are right: for each batch the name of what its ids and those of earlier batches say."""
+"""The right decisions: for each batch the name that follows from its ids and the ids of earlier batches."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MOST_BATCHES, _MOST_IDS = 512, 2**21
 
 @dataclass(frozen=True, slots=True)
 class Deciding:
-    """What one task decides.
+    """The work of one task of decisions.
 
     Attributes:
         earlier: the ids of these batches, and of all that they are compared with.
@@ -46,12 +46,12 @@ class Deciding:
 
 
 def decisions(bound: Bound, runner: Runner, starts: Ints, wanted: Ints) -> Versions:
-    """The name of the right decision for each of some batches; `UNDECIDED` of a batch without ids, and of those that nobody wants.
+    """The name of the right decision for each of some batches; `UNDECIDED` of a batch without ids, and of a batch that nobody wants.
 
     Args:
-        bound: the definition beside its state.
+        bound: the pipeline state.
         runner: who runs the tasks.
-        starts: of all batches that have states, ascending: others count for nobody.
+        starts: of all batches that have states, ascending: ids of other batches do not count.
         wanted: starts of the batches whose decision is asked for.
 
     Raises:

@@ -43,7 +43,7 @@ class Earlier:
         within_us: how far the event times of duplicates may lie apart.
         begins: start of a batch that is read -> start of the first batch that it is compared with.
         left_out: starts of batches that count for nobody, as they have no states.
-        read: files with the ids of batches that the task has read itself; they take the place of those in `files`.
+        read: files with the ids of batches that the task has read itself; they take the place of the same batches' files in `files`.
     """
 
     state: str
@@ -64,7 +64,7 @@ class Earlier:
         return found.take(np.argsort(found.batch, kind="stable"))
 
     def repeated(self, own: Ids, begin_us: int) -> Flags:
-        """Which of these ids an earlier batch has at an event time within reach.
+        """For each id, whether an earlier batch has the id at an event time within reach.
 
         Args:
             own: ids of batches without a hole between them.
@@ -80,7 +80,7 @@ class Earlier:
         return found
 
     def knowing(self, read: Sequence[File]) -> Earlier:
-        """The same, and batches that the task has read."""
+        """The earlier ids together with the ids of batches that the task has read."""
         return replace(self, read=(*self.read, *read)) if read else self
 
     def _near(self, own: Ids, begin_us: int) -> Iterator[Ids]:

@@ -1,4 +1,4 @@
-"""The table of ids: of each batch the ids of its events as hashes, in files like those of states.
+"""The table of ids: of each batch the ids of its events as hashes, in files like the files of states.
 
 A batch has an id once, with the event time of the row that was the first of its batch to bring it. Which rows of other batches count
 is not part of it: ids follow from the source alone.
@@ -36,7 +36,7 @@ TEXTS = Texts(
         ID_TIME: "the event time, UTC",
     },
 )
-_SMALL, _LARGE = 2**18, 2**23  # bytes of files that are kept in memory: of small ones many, of larger ones few
+_SMALL, _LARGE = 2**18, 2**23  # bytes of files that are kept in memory: of small files many, of large files few
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,7 +62,7 @@ class Ids:
 
     @staticmethod
     def joined(parts: list[Ids]) -> Ids:
-        """The ids of several parts, one behind the other."""
+        """The ids of several parts, concatenated."""
         return Ids(*(np.concatenate([getattr(part, column.name) for part in parts or [Ids.none()]]) for column in fields(Ids)))
 
 

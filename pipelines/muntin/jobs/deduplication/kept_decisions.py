@@ -1,4 +1,4 @@
-"""Decisions that were taken before, in a file beside the tables: each with the name of all that it depends on.
+"""Decisions that were taken before, in a file beside the tables: each with the name of everything that it depends on.
 
 The file is a cache. Without it ids are compared again, and the decisions are the same.
 """
@@ -30,7 +30,7 @@ def kept(bound: Bound, starts: Ints, names: Versions) -> Versions:
     """The decisions that were taken about the same ids; `UNDECIDED` where none was.
 
     Args:
-        bound: the definition beside its state.
+        bound: the pipeline state.
         starts: of the batches.
         names: of all that their decisions depend on, as `compared` gives them.
     """
@@ -41,7 +41,7 @@ def kept(bound: Bound, starts: Ints, names: Versions) -> Versions:
 
 
 def keep(bound: Bound, starts: Ints, names: Versions, decided: Versions) -> None:
-    """Write down decisions, those that were taken; others stay. Of two runs at once the last one wins."""
+    """Write down new decisions; earlier decisions stay. Of two runs at once the last one wins."""
     old = _read(bound)
     some, others = decided != UNDECIDED, ~np.isin(old[0], starts)
     both = [np.append(column[others], new[some]) for column, new in zip(old, (starts, names, decided), strict=True)]
@@ -54,7 +54,7 @@ def keep_of_one(bound: Bound, before: Batches, ids: Batches, decided: Versions) 
     """Write down the decision of a batch that was read alone, so that nobody compares its ids again.
 
     Args:
-        bound: the definition beside its state.
+        bound: the pipeline state.
         before: facts of the batches that it was compared with, in the table of ids.
         ids: its own.
         decided: the decision.
@@ -65,7 +65,7 @@ def keep_of_one(bound: Bound, before: Batches, ids: Batches, decided: Versions) 
 
 
 def _read(bound: Bound) -> list[np.ndarray]:
-    """The columns of the file, batches ascending; empty ones where it is gone."""
+    """The columns of the file, batches ascending; empty columns where it is gone."""
     try:
         table = pq.read_table(pa.BufferReader(path_of(bound.folder, NAME).read_bytes()))
         return [table[name].to_numpy() for name in _COLUMNS]

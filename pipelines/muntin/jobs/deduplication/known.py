@@ -34,7 +34,7 @@ _TRIES = 5
 
 @dataclass(frozen=True, slots=True)
 class KnownIds:
-    """The table of ids: files with rows, the facts of all batches in it, and those of batches that have states, too."""
+    """The table of ids: files with rows, the facts of all batches in it, and the facts of batches that have states, too."""
 
     files: Sequence[File]
     ids: Batches
@@ -51,7 +51,7 @@ def facts_of_ids(bound: Bound, snapshot: Snapshot) -> Batches:
 
 
 def known_ids(bound: Bound) -> KnownIds | None:
-    """What is known when batches are about to be read; None where batches are not compared.
+    """The known ids when batches are about to be read; None where batches are not compared.
 
     What is wrong with the tables is no error here: batches may be read to mend them.
     """
@@ -66,7 +66,7 @@ def known_ids(bound: Bound) -> KnownIds | None:
 
 
 def earlier_ids(bound: Bound, known: KnownIds, intervals: Sequence[Interval]) -> Earlier:
-    """What batches that are about to be read are compared with: the batches that are known."""
+    """The ids that batches about to be read are compared with: the ids of the known batches."""
     own = Batches.of((each.start_us, each.end_us, *[0] * 5) for each in intervals)
     batches = Batches.joined([known.batches.take(~np.isin(known.batches.start_us, own.start_us)), own])
     begins = batches.start_us[first_of_run(batches.start_us, batches.end_us, fill=fills(bound))][batches.position(own.start_us)]
@@ -76,7 +76,7 @@ def earlier_ids(bound: Bound, known: KnownIds, intervals: Sequence[Interval]) ->
 
 
 def compared_ids(bound: Bound, facts: Batches) -> tuple[Ints, Versions]:
-    """Of each batch the position of the first batch that it is compared with, and a name of all ids that count for it.
+    """The position of the first batch that each batch is compared with, and a name of all ids that count for it.
 
     `facts`: of the table of ids.
     """
@@ -85,7 +85,7 @@ def compared_ids(bound: Bound, facts: Batches) -> tuple[Ints, Versions]:
 
 
 def with_states(bound: Bound, ids: Batches) -> Batches:
-    """The batches that have states, too. Others were left by a run that ended between two commits: they count for nobody."""
+    """The batches that have states, too. Ids without states were left by a run that ended between two commits: they do not count."""
     tables = (bound.store.snapshot(frames.table) for frames in bound.frame_sets)
     held = (
         batches_of(f"{bound.folder}/{frames.table}", snapshot.files, bound.pipeline.intervals.after).start_us

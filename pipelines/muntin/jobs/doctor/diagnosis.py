@@ -81,7 +81,7 @@ def _of_state(bound: Bound, *, deep: bool) -> Iterator[Finding]:
 
 
 def examine_disk(root: AnyPath, now: datetime) -> list[Finding]:
-    """What is wrong with the disk below a root, found by writing to a folder of its own, which is removed again."""
+    """Problems of the disk below a root, found by writing to a folder of its own, which is removed again."""
     trial = root / f".doctor-{uuid4().hex}"
     try:
         trial.mkdir(parents=True)

@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 
 
 def damaged_logs(bound: Bound) -> dict[AnyPath, dict[AnyPath, str]]:
-    """Table -> the files of its log that are missing or not whole, of all tables of the state and those that readers know."""
+    """Table -> the files of its log that are missing or not whole, of all tables of the state and of the live tables."""
     home = path_of(bound.folder).parent
     logs = sorted({*path_of(bound.folder).rglob("_delta_log"), *(home / WINDOWS).glob("*/_delta_log")})
     return {log.parent: problems for log in logs if (problems := problems_of_log(log.parent))}
 
 
 def examine(bound: Bound, *, deep: bool) -> Damage:
-    """What is lost or damaged, once all logs can be read.
+    """Lost or damaged files of a state, once all logs can be read.
 
     Args:
-        bound: the pipeline.
+        bound: the pipeline state.
         deep: whether files are read and compared with the digest in their names; else only whether they are there, and how large.
     """
     files, states = set[AnyPath](), set[int]()
@@ -61,7 +61,7 @@ def examine(bound: Bound, *, deep: bool) -> Damage:
 def gone_back(bound: Bound, tables: Collection[AnyPath]) -> set[int]:
     """The batches that tables whose last commits are lost have as they were before these commits.
 
-    States are other than those that windows were published from; refused rows are more or fewer than was reported.
+    States differ from the states that windows were published from; refused rows are more or fewer than was reported.
     """
     found = set[int]()
     for name in bound.windows:
@@ -79,7 +79,7 @@ def gone_back(bound: Bound, tables: Collection[AnyPath]) -> set[int]:
 
 
 def problem_of_file(folder: str, file: File, *, deep: bool) -> str | None:
-    """What is wrong with a file that a commit names; None: nothing is."""
+    """The problem of a file that a commit names; None: the file is whole."""
     path = path_of(folder, file.path)
     try:
         size = path.stat().st_size
@@ -101,7 +101,7 @@ def _of_batches(bound: Bound, table: str, *, deep: bool) -> tuple[set[AnyPath], 
 
 
 def _starts_of(bound: Bound, file: File) -> set[int]:
-    """The batches of a file: those that were read between the first and the last of its path. Its footer may be lost with it."""
+    """The batches of a file: all batches read between the first and the last of its path. Its footer may be lost with it."""
     facts = parse_states_path(file.path)
     return {facts.first_us, facts.last_us, *(start for start in _reported(bound) if facts.first_us <= start <= facts.last_us)}
 

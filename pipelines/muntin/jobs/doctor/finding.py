@@ -26,7 +26,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """What is lost or damaged of a state, for a repair.
+    """The lost or damaged parts of a state, for a repair.
 
     Attributes:
         states: starts of batches whose states or refused rows are lost, microseconds.

@@ -40,7 +40,7 @@ _ASIDE = ".damaged"
 
 @dataclass(frozen=True, slots=True)
 class Repaired:
-    """What a repair did.
+    """The result of a repair.
 
     Attributes:
         logs: what was set aside of logs: files, or whole logs.
@@ -66,7 +66,7 @@ def repair(
     spark: SparkSession | str | Runner | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Repaired:
-    """Mend a state. What is damaged stays beside under a name that ends with `.damaged`.
+    """Mend a state. A damaged file stays in its folder under a name that ends with `.damaged`.
 
     A log that is torn at its end loses these commits; one with a gap is begun anew. What they held is derived again. No other run
     may be at work meanwhile.

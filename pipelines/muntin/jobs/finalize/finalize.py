@@ -40,7 +40,7 @@ def finalize(bound: Bound, runner: Runner, asked: Iterable[int], *, again: bool 
     """Stage the windows of all batches that changed since these windows were published.
 
     Args:
-        bound, runner: the pipeline, and who runs the tasks.
+        bound, runner: the pipeline state, and the runner of the tasks.
         asked: starts of the batches asked for; while nothing is published they say where history begins.
         again: whether a superseded definition is to be current again.
 
@@ -62,7 +62,7 @@ def finalize(bound: Bound, runner: Runner, asked: Iterable[int], *, again: bool 
 
 
 def _derived(bound: Bound, runner: Runner, windows: Sequence[Pending], folder: str) -> Iterable[list[Part]]:
-    """For each window that has work the parts of it, in order, with the results of their shards; parts of several windows at once."""
+    """The parts of the work of each window, in order, with the results of their shards; parts of several windows at once."""
     whole = {pending.window: pending.work for pending in windows if pending.work}
     done: dict[str, list[Part]] = {window: [] for window in whole}
     parts = [replace(pending, work=first_part(pending.work)) for pending in windows if pending.work]
@@ -76,7 +76,7 @@ def _derived(bound: Bound, runner: Runner, windows: Sequence[Pending], folder: s
 
 
 def _behind(bound: Bound, whole: Work, part: Pending, results: Sequence[Mapping[str, Any]]) -> Work:
-    """The part of a work that follows a part that was done; it goes on from no note whose files are lost."""
+    """The next part of the work; never resumes from a note whose files are lost."""
     note = note_of(results, int(part.work.positions[-1]))
     while True:
         found = part_behind(whole, part.work, note)

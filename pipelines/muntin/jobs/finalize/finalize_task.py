@@ -67,13 +67,13 @@ def finalize_shards(shards: Sequence[Shard]) -> list[dict[str, Any]]:
 
 
 def _tallies(shard: Shard, combined: Combined, late_any: np.ndarray) -> dict[str, Any]:
-    """Windows that may stay open for long count late rows by themselves, and not for others: behind a note each is derived alone."""
+    """Windows that may stay open for long count late rows separately, other windows do not: behind a note each is derived alone."""
     alone = _may_stay_open(_window(shard))
     return tallies(combined, len(shard.marks), shard.wanted, opened=alone, late_any=None if alone else late_any)
 
 
 def _written(shard: Shard, arranged: Arranged, combined: Combined) -> dict[str, Any]:
-    """What was written of a shard: all that `finalize_shards` returns but the tallies."""
+    """The files written of a shard: the result of `finalize_shards` without the tallies."""
     return {
         "window": shard.window,
         "schema": base64.b64encode(_labelled(combined.windows, shard.starts[combined.closed]).schema.serialize()).decode(),
@@ -111,7 +111,7 @@ def _places(window: Window) -> Sequence[str]:
 
 
 def _arranged(shard: Shard, places: Sequence[str], *, noting: bool) -> Arranged:
-    """The shard's states behind its note, sorted; with the columns `places`, or where `noting`, all that a note of them needs."""
+    """The shard's states behind its note, sorted; with the columns `places`, or where `noting`, the columns that a note of them needs."""
     frames, keys = shard.bound.frames_of(shard.window), shard.bound.pipeline.keys
     keep = (BUCKET, FILE_NUMBER, ROW_IN_BATCH) if noting or shard.note else places
     states = read_states(shard, f"{shard.bound.folder}/{frames.table}", keep)

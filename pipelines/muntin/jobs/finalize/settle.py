@@ -1,4 +1,4 @@
-"""Settle: batches whose states were made by a decision about duplicates that is right no more are read again, before windows are made.
+"""Settle: batches whose states follow an outdated decision about duplicates are read again, before windows are made.
 
 A batch is decided against the ids of the earlier batches that are known when it is read. Batches are read in any order, at the same time,
 and again, so a decision may turn out wrong. Windows are made only of states whose decisions are right:
@@ -35,10 +35,10 @@ _TRIES = 4
 
 
 def settled(bound: Bound, runner: Runner, asked: Iterable[int]) -> list[Pending]:
-    """What must be derived anew of each window, from states whose decisions about duplicates are right.
+    """The batches of each window to derive anew, from states whose decisions about duplicates are right.
 
     Args:
-        bound, runner: the pipeline, and who runs the tasks.
+        bound, runner: the pipeline state, and the runner of the tasks.
         asked: as for `pending_windows`.
 
     Raises:

@@ -36,7 +36,7 @@ class Shard:
     """The work of one window over the keys of some buckets.
 
     Attributes:
-        bound, window: the pipeline, and the name of its window.
+        bound, window: the pipeline state, and the name of its window.
         files: paths below the frame set's table.
         schema: of the table of states.
         marks: the watermark after each batch of the history, microseconds.
@@ -47,7 +47,7 @@ class Shard:
         number, count: the number of this shard, and how many there are.
         staging: the folder for its files, below the state.
         tiers: what is read in place of some states; None: states alone.
-        only: a condition on states, for looking at one key; only files with pickles are held against their digests then. None: all.
+        only: a condition on states, for reading one key; only files with pickles are held against their digests then. None: all.
         whole: whether the times ask for every row of the files.
     """
 
@@ -78,7 +78,7 @@ def shards(bound: Bound, pending: Pending, folder: str) -> list[Shard]:
 
 
 def shards_together(bound: Bound, windows: Sequence[Pending], folder: str, cores: int = 1) -> list[list[Shard]]:
-    """For each task its shards, one per window. They read the same states: those of one frame set and one history.
+    """The shards of each task, one per window. They read the same states, of one frame set and one history.
 
     `cores`: how many tasks can run at once; the windows are the same, however many tasks make them.
     """
@@ -155,7 +155,7 @@ def _common(group: Sequence[Pending]) -> Work:
 
 
 def _needed(pending: Pending, work: Work, tiers: Tiers | None) -> tuple[list[str], int, Tiers | None, bool]:
-    """What the work reads: files of states in the order of their batches; how many rows; the tiers with what they spare.
+    """The input of the work: files of states in the order of their batches; number of rows; the tiers, which name the files they replace.
 
     And whether the times of the work ask for every row of the files.
     """

@@ -43,7 +43,7 @@ _SELDOM_READ = (BATCH, BUCKET, FILE_NUMBER, ROW_IN_BATCH)
 
 
 def read_states(shard: Shard, folder: str, keep: Sequence[str] = ()) -> pa.Table:
-    """The shard's states with `BATCH_POSITION`; those of one key, frame and batch in order of arrival. Rows as `held_rows` gives them.
+    """The shard's states with `BATCH_POSITION`; those of a key, frame and batch in order of arrival. Rows as `held_rows` gives them.
 
     Row groups of other buckets and times are skipped. Tiers stand for some states, with the position 0: no window was closed before it. If
     they are damaged or have an odd float, the states are read after all.
@@ -81,7 +81,7 @@ def _natural(shard: Shard, folder: str, keep: Sequence[str]) -> pa.Table:
 
 
 def _positions(starts: Ints, batches: Ints) -> Ints:
-    """The place of each row's batch among all starts: rows of a batch lie together, so that few are looked up."""
+    """The place of each row's batch among all starts: rows of a batch lie together, so that few are searched."""
     heads = np.flatnonzero(run_starts(batches))
     return np.repeat(np.searchsorted(starts, batches[heads]), np.diff(heads, append=len(batches)))
 
@@ -100,7 +100,7 @@ def _rows(shard: Shard, places: Sequence[str], asked: Sequence[str]) -> pa.Table
 
 
 def in_order(states: pa.Table) -> pa.Table:
-    """The states in the order of their batches: a file that batches share may lie between those of others."""
+    """The states in the order of their batches: a file that batches share may lie between files of other batches."""
     position = states[BATCH_POSITION].to_numpy()
     return states if bool(np.all(position[1:] >= position[:-1])) else taken(states, sorted_order(position))
 
@@ -151,7 +151,7 @@ def rows_of_tiers(shard: Shard, states: pa.Table) -> pa.Table | None:
 
     A damaged file is removed, so that the next run makes it again.
 
-    `states`: those that are read beside them.
+    `states`: the files of states that are read with them.
     """
     if not shard.tiers:
         return None

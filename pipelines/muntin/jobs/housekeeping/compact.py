@@ -52,7 +52,7 @@ class Unit:
 
     @property
     def bytes(self) -> int:
-        """Of all files."""
+        """The bytes of all files."""
         return sum(file.size for file in self.files)
 
 
@@ -67,7 +67,7 @@ def compact(bound: Bound) -> str | None:
 
 
 def _merged(bound: Bound, table: str, chosen: Sequence[Unit]) -> bool:
-    """Whether some files were put together. What stands in the way is said, and stays as it is."""
+    """Whether some files were put together. An obstacle is reported, and stays as it is."""
     try:
         _merge(bound, table, chosen)
     except (ConflictError, StateError, OSError) as wrong:
@@ -77,7 +77,7 @@ def _merged(bound: Bound, table: str, chosen: Sequence[Unit]) -> bool:
 
 
 def _units_by_table(bound: Bound) -> Iterator[tuple[str, list[Unit]]]:
-    """The tables whose files hold batches, each looked at once."""
+    """The tables whose files hold batches, each read once."""
     for table in [*(frames.table for frames in bound.frame_sets), QUARANTINE, *bound.tables_of_ids]:
         yield table, _units_of_states(bound.store.snapshot(table).files)
     for window in bound.windows:
@@ -102,7 +102,7 @@ def _fitting(alike: Sequence[Unit]) -> Sequence[Unit]:
 
 
 def units(bound: Bound, table: str) -> list[Unit]:
-    """The files of a table, those of a batch together."""
+    """The files of a table, files of the same batch together."""
     if is_of_windows(table):
         return _units_of_windows(published(bound.store, Path(table).name))
     return _units_of_states(bound.store.snapshot(table).files)
@@ -123,7 +123,7 @@ def _units_of_windows(now: Published) -> list[Unit]:
 
 
 def _units(found: Iterable[tuple[int, int, int, File]]) -> list[Unit]:
-    """Of starts of the first and the last batch, their number, and a file."""
+    """Units to put together: files with the same first batch, last batch and number of batches are one unit."""
     by_batches: dict[tuple[int, int, int], list[File]] = {}
     for first, last, count, file in found:
         by_batches.setdefault((first, last, count), []).append(file)
@@ -134,7 +134,7 @@ def _merge(bound: Bound, table: str, chosen: Sequence[Unit]) -> None:
     """Write the rows of some files to one, and commit it in their place.
 
     Raises:
-        StateError: a file is gone or damaged: in a file of another name the damage could not be told any more.
+        StateError: a file is gone or damaged: in a file of another name the damage could not be found any more.
         ConflictError: another run replaced one of them.
     """
     snapshot, folder = bound.store.snapshot(table), place(bound.folder, table)

@@ -53,8 +53,8 @@ def expire(bound: Bound, *, at_once: bool = False) -> str | None:
     """Take old rows out of one table, if some are due; return its name. What stands in the way is no error: a later run does it.
 
     Args:
-        bound: the pipeline.
-        at_once: whether all rows behind `retain` go; else those of files that have gathered, and most of whose rows are behind.
+        bound: the pipeline state.
+        at_once: whether all rows behind `retain` go; else the rows of files that have gathered, and most of whose rows are behind.
     """
     if not bound.pipeline.retention:
         return None
@@ -130,7 +130,7 @@ def _expirable_of(bound: Bound, pending: Pending, kept_us: int) -> Ints:
 
 
 def _ids_out_of_reach(bound: Bound) -> Ints:
-    """Starts of the batches whose ids no batch which may be read again can repeat, as its rows lie at most `max_behind` before it."""
+    """Starts of batches whose ids can be dropped: no batch that may be read again can repeat them."""
     batches = accumulated(bound, IDS, bound.store.snapshot(IDS))
     reach_us = expired_to(bound) - (bound.pipeline.max_behind_us or 0) - (bound.source.dedupe_within_us or 0)
     return batches.start_us[~batches.expired & (batches.rows > 0) & (batches.high_us < reach_us)]
@@ -168,7 +168,7 @@ def _kept_rows(folder: str, base: Snapshot, files: Sequence[File], gone: Ints) -
 
 
 def _without_windows(bound: Bound, name: str, kept_us: int, lag: int) -> Iterator[Expiring]:
-    """The files of a table of windows that leave those out that old batches closed."""
+    """The files of a table of windows that leave out the windows that old batches closed."""
     now = published(bound.store, name)
     starts, schema, folder = now.starts, now.snapshot.schema, place(bound.folder, now.table)
     if not len(starts) or schema is None:

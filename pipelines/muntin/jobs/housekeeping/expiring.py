@@ -23,7 +23,7 @@ class Expiring(NamedTuple):
 
 
 def chosen_of(files: Sequence[tuple[File, int, int]], before_us: int, kept_us: int, lag: int) -> list[File]:
-    """The files with old rows that go now, given the starts of the first and last batch of each: those that lie behind, or half of it."""
+    """The files with old rows that go now, given the starts of the first and last batch of each: files that lie behind, or half of it."""
     old = [(file, last, (before_us - first) / max(last - first, 1)) for file, first, last in files if first < before_us]
     chosen = [file for file, last, part in old if last < before_us or part * 2 >= lag]
     oldest_us = min((first for _, first, _ in files), default=before_us)
@@ -31,5 +31,5 @@ def chosen_of(files: Sequence[tuple[File, int, int]], before_us: int, kept_us: i
 
 
 def other_marks(base: Snapshot, mark: File) -> list[File]:
-    """The marks of a table that a new one replaces."""
+    """The expiry marks of a table that a new mark replaces."""
     return [file for file in marks(base.files) if file.path != mark.path]

@@ -1,4 +1,4 @@
-"""Reports and verdicts of old batches go together: what was said of a batch, by the steps of runs and by suites."""
+"""Reports and verdicts of old batches go together: the reports of runs on a batch, and the verdicts of suites."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def without_reports(store: Store, before_us: int, kept_us: int, lag: int) -> Iterator[Expiring]:
-    """The files of the table of reports without those of batches that start before an instant, and a mark that says so."""
+    """The files of the table of reports without reports of batches that start before an instant, and an expiry mark that says so."""
     base, folder = store.snapshot(reports_table.TABLE), f"{store.root}/{reports_table.TABLE}"
     named = [(file, *ends) for file in base.files if (ends := bounds_of(file))]
     chosen = chosen_of(named, before_us, kept_us, lag)
@@ -36,7 +36,7 @@ def without_reports(store: Store, before_us: int, kept_us: int, lag: int) -> Ite
 
 
 def without_verdicts(store: Store, before_us: int, kept_us: int, lag: int) -> Iterator[Expiring]:
-    """The files of the table of verdicts without those whose last batch starts before an instant."""
+    """The files of the table of verdicts without verdicts whose last batch starts before an instant."""
     base, folder = store.snapshot(verdicts_table.TABLE), f"{store.root}/{verdicts_table.TABLE}"
     named = [(file, *ends) for file in base.files if (ends := bounds_of(file))]
     chosen = chosen_of(named, before_us, kept_us, lag)

@@ -1,4 +1,4 @@
-"""What a batch is read from, whatever its source is, and whether it is one or several."""
+"""The files that a batch is read from, for every kind of source, and for one or several sources."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool = False,
     """The files of some intervals.
 
     Args:
-        bound: the definition beside its state.
+        bound: the pipeline state.
         intervals: of the batches.
         forget: whether an interval without files is an empty batch, whatever was read of it before.
         there: whether a source that knows what a batch holds sees that all of it is still there.
@@ -42,7 +42,7 @@ def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool = False,
 
 
 def inputs_of_each(bound: Bound, intervals: Sequence[Interval]) -> dict[Interval, Inputs | SourceError]:
-    """As `inputs` of each interval alone, which may be an error; the source is asked once where none is."""
+    """The inputs of each interval alone, as `inputs` gives them, which may be an error; the source is asked once where none is."""
     with suppress(SourceError):
         given = inputs(bound, intervals)
         return {interval: given.only([interval]) for interval in intervals}
@@ -62,7 +62,7 @@ def without_files(bound: Bound, intervals: Sequence[Interval]) -> list[Interval]
 
 
 def difference(bound: Bound, report: Mapping[str, Any], files: Sequence[SourceFile]) -> str | None:
-    """How the files of a batch differ from those in its report; None if they do not. Of one of several sources its own files count."""
+    """How the files of a batch differ from the files in its report; None if they do not. Of one of several sources its own files count."""
     report = report_of_source(report, bound.source.member.name) if bound.source.member else report
     return _listing(bound).difference(bound, report, files)
 

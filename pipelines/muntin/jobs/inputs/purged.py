@@ -25,9 +25,9 @@ _NAMED = 5
 
 
 def purged(bound: Bound, gone: Sequence[Interval]) -> list[Interval]:
-    """Of intervals without files those that rows were read of: states hold what no file does any more.
+    """The intervals without files of which rows were read: states hold what no file does any more.
 
-    Of batches that these states lack, those that readers know windows of, which another definition's states made, or states that are lost.
+    Of batches that these states lack, the batches in a live table, made from another definition's states, or from states that are lost.
     """
     if not gone:
         return []
@@ -43,7 +43,7 @@ def purged(bound: Bound, gone: Sequence[Interval]) -> list[Interval]:
 
 
 def _closed(bound: Bound, starts: Ints) -> Flags:
-    """Which of some batches have events, and windows that readers know, of whatever definition."""
+    """Which of some batches have events, and live windows, of whatever definition."""
     found = np.zeros(len(starts), np.bool_)
     for window in bound.windows:
         if ledger := current(bound.store, window).ledger:
@@ -52,7 +52,7 @@ def _closed(bound: Bound, starts: Ints) -> Flags:
 
 
 def _has_rows(bound: Bound, batches: Batches) -> Flags:
-    """The batches with rows of the source; of one among several those with event times of it."""
+    """The batches with rows of the source; of one among several sources the batches with event times of it."""
     return batches.rows > 0 if bound.source.member is None else batches.newest_of(bound.source.member.number) > BEFORE_ALL
 
 

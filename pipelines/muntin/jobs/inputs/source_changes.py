@@ -1,4 +1,4 @@
-"""Batches to read again since their source has something else than was read: of sources that tell so themselves.
+"""Source changes: batches to read again since their source has changed, for sources that report it themselves.
 
 Commits to a Delta table that belong to a batch which was read before they came: of a slow clock, or to an interval that was at work.
 
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 
 def news(bound: Bound, *, unread: bool = False) -> News:
-    """What an upstream has published anew, or what came to a Delta table late.
+    """Batches that an upstream has published anew, or rows that came late to a Delta table.
 
     Args:
-        bound: the definition beside its state.
+        bound: the pipeline state.
         unread: whether batches of an upstream that were never read count, too.
     """
     if members := [member for member in bound.members.values() if isinstance(member.source, TableSource)]:

@@ -1,4 +1,4 @@
-"""What an upstream pipeline has published, for a pipeline over its windows; and what of it is new."""
+"""The published windows of an upstream pipeline, for a pipeline over its windows; and which of them are new."""
 
 from __future__ import annotations
 
@@ -105,14 +105,14 @@ class Upstream:
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """Batches that a table has more of than was read; and up to which segment of its ledger, or version, that was looked up."""
+    """Batches that a table has more of than was read; and up to which segment of its ledger, or version, that was read."""
 
     intervals: tuple[Interval, ...] = ()
     table: str | None = None
     number: int = 0
 
     def remember(self, bound: Bound) -> None:
-        """Note that these batches are read, so that the next run looks at later ones alone. Only to be called when they are."""
+        """Note that these batches are read, so that the next run checks later batches alone. Only to be called when they are read."""
         if self.table is not None and seen_up_to(bound, self.table) != self.number:
             write_whole(path_of(bound.folder, _NOTE), json.dumps({"table": self.table, "number": self.number}).encode())
 
@@ -133,7 +133,7 @@ def other_windows(before: Sequence[ReadFile], now: Sequence[SourceFile]) -> bool
 
 
 def news_from_upstream(bound: Bound, *, unread: bool = False) -> News:
-    """Batches that the upstream has published anew since they were read; and, if asked, those never read.
+    """Batches that the upstream has published again since they were read; and, if asked, batches never read.
 
     None whose windows are gone, there or here: what was read of them stays.
     """
@@ -154,7 +154,7 @@ def news_from_upstream(bound: Bound, *, unread: bool = False) -> News:
 
 
 def _published_anew(bound: Bound, theirs: Upstream, changed: Ints) -> Ints:
-    """Of batches that were read and may have been published since those that were, as far as there is a report of the reading."""
+    """The batches that were read and may have been published since, as far as there is a report of the reading."""
     after = bound.pipeline.intervals.after
     reports = last_accumulated(bound.store, [Interval(start, after(start)) for start in changed.tolist()])
     files = theirs.files(changed)

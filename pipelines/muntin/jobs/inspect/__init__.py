@@ -1,1 +1,1 @@
-"""Inspect: looks at a state; nothing is changed."""
+"""Inspect: reads a state; nothing is changed."""

@@ -1,4 +1,4 @@
-"""The batches of a pipeline in order: published, waiting and missing ones; and when one was last published."""
+"""The batches of a pipeline in order: published, waiting and missing; and when a batch was last published."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class ListedBatch:
 
 
 def listed_batches(todo: Pending) -> list[tuple[int, int, Standing]]:
-    """(start, end, standing) of all batches of a window's history, and of those around it, ascending."""
+    """(start, end, standing) of all batches of a window's history, and of the batches around it, ascending."""
     history, known = todo.history, todo.published.starts
     told = np.where(np.isin(history.batches.start_us, known), "published", "read").tolist()
     found = [*zip(history.batches.start_us.tolist(), history.batches.end_us.tolist(), told, strict=True)]

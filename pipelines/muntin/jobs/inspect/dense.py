@@ -40,7 +40,7 @@ def with_empty(bound: Bound, grid: Grid, window: str, table: pa.Table) -> pa.Tab
 
 
 def _missing(bound: Bound, grid: Grid, table: pa.Table) -> tuple[Ints, Ints, Ints]:
-    """For every empty window a row of its key, its start and its end."""
+    """A row of key, start and end for every empty window."""
     codes = key_codes([contiguous(table[key]) for key in bound.pipeline.keys], len(table))
     start, end = (contiguous(table[name]).cast(INSTANT).view(pa.int64()).to_numpy() for name in ("window_start", "window_end"))
     order = np.lexsort((end, start, codes))

@@ -1,4 +1,4 @@
-"""Diff: the windows that readers know beside those of a changed definition, before anything is promoted."""
+"""Diff: the live windows against the windows of a changed definition, before anything is promoted."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Difference:
         return {kind: self.changes.kinds.count(kind) for kind in ("new", "gone", "changed")}
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON has it, without the windows themselves."""
+        """The diff as JSON has it, without the windows themselves."""
         largest = {name: {"change": change, "window": dict(where)} for name, (change, where) in self.largest.items()}
         plain = {"window": self.window, "before": self.before, "after": self.after, "lacking": self.lacking}
         columns = {"new_columns": [*self.new_columns], "gone_columns": [*self.gone_columns], "retyped_columns": [*self.retyped_columns]}
@@ -69,7 +69,7 @@ class Difference:
 def diff(
     pipeline: Pipeline, *, root: str | AnyPath, window: str | None = None, against: Pipeline | AnyPath | None = None
 ) -> list[Difference]:
-    """Compare what readers know with what a definition gives, window by window. Nothing is changed.
+    """Compare the live windows with the windows of a definition, window by window. Nothing is changed.
 
     Windows of the definition that are not derived yet are derived from its states in this process.
 
@@ -77,7 +77,7 @@ def diff(
         pipeline: the changed definition.
         root: the folder above the states.
         window: the name of one window; None: each that both have.
-        against: another definition, or the folder of another state, in place of what readers know: a root, a pipeline's folder in it, or
+        against: another definition, or the folder of another state, in place of the live windows: a root, a pipeline's folder in it, or
             one of the states in that.
 
     Raises:
@@ -99,7 +99,7 @@ def diff(
 
 
 def _before(bound: Bound, window: str, against: Pipeline | AnyPath | None, root: str | AnyPath) -> tuple[Published, pa.Table] | None:
-    """What is published of a window, and the windows, to compare with; None where there are none."""
+    """The publication and the windows to compare with; None where nothing is published."""
     if isinstance(against, AnyPath):
         store = DeltaStore(str(_state(against, bound.pipeline.name)))
         own = published(store, window)
@@ -116,7 +116,7 @@ def _before(bound: Bound, window: str, against: Pipeline | AnyPath | None, root:
 
 
 def _state(folder: AnyPath, pipeline: str) -> AnyPath:
-    """A folder from which the tables that readers know are looked for: a state, or a name that stands for one in a pipeline's folder.
+    """A folder from which live tables are found: a state, or a name that stands for one in a pipeline's folder.
 
     Raises:
         StateError: the folder is neither a state, nor a pipeline's, nor a root with the pipeline.
@@ -148,7 +148,7 @@ def _difference(bound: Bound, window: str, known: Published, before: pa.Table) -
 
 
 def windows_of(bound: Bound, window: str) -> pa.Table:
-    """All closed windows under a definition: as published, or derived from states where these have changed since.
+    """All closed windows under a definition: as published, or derived from states if the states have changed since.
 
     Raises:
         StateError: nothing was read under the definition.

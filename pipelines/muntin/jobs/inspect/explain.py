@@ -42,7 +42,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """One window.
+    """The explanation of a window.
 
     Attributes:
         window: its row, as `read` has it.
@@ -66,7 +66,7 @@ class Explanation:
 
 
 def explain(pipeline: Pipeline, window: str, *, root: str | AnyPath, key: Sequence[Any] = (), at: datetime) -> Explanation:
-    """What the windows of a key are made of that hold an instant, from the checkpoint as it is.
+    """Explain the windows of a key that hold an instant, from the checkpoint as it is.
 
     Args:
         pipeline, window, root: which, and where.
@@ -105,7 +105,7 @@ def _of_key(bound: Bound, todo: Pending, key: Sequence[Any], within_us: tuple[in
 
 
 def _holds(kind: Window, combined: Combined, row: int, at_us: int) -> bool:
-    """Whether an instant lies in a window; the ends of unique windows, and those of last events, belong to them."""
+    """Whether an instant lies in a window; the ends of unique windows, and ends at last events, belong to the window."""
     return bool(combined.assignment.start[row] <= at_us < combined.assignment.end[row] + kind.beyond_us)
 
 

@@ -90,7 +90,7 @@ def _windows(pipeline: Pipeline, window: str | None) -> list[str]:
 
 
 def _everything(pending: Pending) -> Pending:
-    """The work of reading all states of the history; of the windows it gives the open ones alone, since none is asked for."""
+    """The work of reading all states of the history; of the windows it gives the open windows alone, since no window is asked for."""
     return replace(pending, work=Work(np.array([len(pending.history.batches)]), BEFORE_ALL, AFTER_ALL))
 
 

@@ -1,4 +1,4 @@
-"""Rows of a table a page at a time, those of the newest batches first. Only the files that a page needs are read.
+"""Rows of a table a page at a time, rows of the newest batches first. Only the files that a page needs are read.
 
 files by batches   [1 .. 512]   [513 .. 600] [520 .. 600]   [601]
 stretches               C              B                      A       files that overlap are read together
@@ -81,7 +81,7 @@ def newest_rows(
 
 
 def _stretches(files: Sequence[File], span: Span, up_to: int | None) -> list[list[File]]:
-    """The files that may hold batches up to one, the newest first; those that overlap together."""
+    """The files that may hold batches up to one, the newest first; overlapping files together."""
     spans = [(found[1], found[0], file) for file in files if (found := span(file.path)) and (up_to is None or found[0] <= up_to)]
     stretches, low = list[list["File"]](), 0
     for last, first, file in sorted(spans, key=lambda each: (-each[0], each[2].path)):

@@ -32,10 +32,10 @@ ALL_US = (BEFORE_ALL, AFTER_ALL)
 
 
 def combined_of_key(bound: Bound, todo: Pending, key: Sequence[Any], within_us: tuple[int, int] = ALL_US) -> list[Combined]:
-    """The windows of a key, closed and open ones, from the checkpoint as it is. Of windows that do not keep keys apart, those of all keys.
+    """The windows of a key, closed and open, from the checkpoint as it is. If windows do not keep keys apart: the windows of all keys.
 
     Args:
-        bound, todo: the pipeline, and which of its windows.
+        bound, todo: the pipeline state, and the work of one window.
         key: a value for each key column.
         within_us: only frames that start in `[low, high)` are read; a window is whole if all its frames are.
 

@@ -1,8 +1,8 @@
 """How many windows are open: they have events, and no batch that is published closes them.
 
-Windows on a grid are counted from the frames of keys alone. A frame opens those of its windows that begin after the key's frame before it:
+Windows on a grid are counted from the frames of keys alone. A frame opens its windows that begin after the key's frame before it:
 
-frames    0    10        30        windows of 20, every 10; open: those that end after 0
+frames    0    10        30        windows of 20, every 10; open: windows that end after 0
 windows [-10, 10)                  frame 0 opens 2
             [0, 20)                frame 10 opens 1: [0, 20) is there
                 [10, 30)
@@ -53,7 +53,7 @@ _NONE = BEFORE_ALL
 def open_count(bound: Bound, todo: Pending) -> int | None:
     """The number of open windows of all keys; None if nothing is published, or if too many states would have to be read.
 
-    It is counted once for each batch: the next look at the same tables takes it from memory.
+    It is counted once for each batch: the next reading of the same tables takes it from memory.
     """
     answer = _remembered(bound.folder, todo.window, todo.states.version, todo.published.head)
     if not answer:

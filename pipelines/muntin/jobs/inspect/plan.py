@@ -38,7 +38,7 @@ class PlannedBatch:
     Attributes:
         interval_start, interval_end: its interval.
         files, bytes: what it would be read from.
-        reading: "new": it was never read; "changed": its files are not those it was read from; "unchanged"; "unknown": only Spark could
+        reading: "new": it was never read; "changed": its files are not as they were read; "unchanged"; "unknown": only Spark could
             tell; "missing": it has no files, or its states are gone, as `retain` says: a run fails.
         why: what has changed, or what is missing; None else.
     """
@@ -58,7 +58,7 @@ class PlannedBatch:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run would do.
+    """The plan of a run.
 
     Attributes:
         batches: that would be read, in order.
@@ -81,7 +81,7 @@ class Plan:
         return tuple(batch for batch in self.batches if batch.reading == "missing")
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON has it: instants as ISO text."""
+        """The plan as JSON has it: instants as ISO text."""
         return {
             "batches": [_document(batch) for batch in self.batches],
             "windows": {name: [start.isoformat() for start in starts] for name, starts in self.windows.items()},
@@ -131,7 +131,7 @@ def plan(pipeline: Pipeline, *, root: str | AnyPath, start: datetime, end: datet
 
 
 def _batches(bound: Bound, intervals: Sequence[Interval]) -> tuple[tuple[PlannedBatch, ...], Inputs]:
-    """The batches, and the files of those that have any."""
+    """The batches, and the files of each batch that has files."""
     known, reports, gone = versions(bound), last_accumulated(bound.store, intervals), set(without_states(bound, intervals))
     asked = inputs_of_each(bound, [interval for interval in intervals if interval not in gone])
     found, batches = list[Inputs](), []

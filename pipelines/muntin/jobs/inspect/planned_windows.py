@@ -42,12 +42,12 @@ class PlannedWindows:
 
 
 def planned_windows(bound: Bound, name: str, asked: Sequence[Interval], anew: Sequence[Interval]) -> PlannedWindows:
-    """What a run would do with the windows of one name.
+    """The plan of a run for the windows of one name.
 
     Args:
-        bound, name: the pipeline, the window's name.
+        bound, name: the pipeline state, the window's name.
         asked: the intervals of the run; they say where history begins while nothing is published.
-        anew: those of which the run would bring other states.
+        anew: batches of which the run would bring other states.
     """
     frames, was = bound.frames_of(name), published(bound.store, name)
     batches = _reread(accumulated(bound, frames.table, bound.store.snapshot(frames.table)), anew, len(bound.pipeline.sources))

@@ -1,4 +1,4 @@
-"""Read what was published, and look at what is still open."""
+"""Read published windows, and windows that are still open."""
 
 from __future__ import annotations
 
@@ -69,13 +69,13 @@ def read(
             the version that brought the row) and change ("new", "changed", "gone") in place of batch. -1: all, as new.
 
     Returns:
-        key columns, window_start, window_end (timestamp us UTC), what the kind of window says beside, the aggregates and
+        key columns, window_start, window_end (timestamp us UTC), further columns of the kind of window, the aggregates and
         what is derived of them in the order of the definition, batch (start of the interval that closed it; null while
         none has), and, if asked, provisional (bool).
 
     Raises:
         DefinitionError: the pipeline has no such window, column or key, or a window without a grid was asked to be dense.
-        VersionGoneError: commits or files since `changes_since` are removed; the text says from which version on changes can be told.
+        VersionGoneError: commits or files since `changes_since` are removed; the text says from which version on changes are known.
         StateError: the definition has changed what states hold, and nothing is rebuilt yet.
     """
     if window not in pipeline.windows:
@@ -89,7 +89,7 @@ def read(
         return _changes(bound, window, changes_since, chosen, more=bool(provisional or dense))
     chosen.check((*_names(pipeline, window), *(["provisional"] if provisional else [])), pipeline.keys)
     check_rebuilt(bound, window)
-    todo = pending_window(bound, window)  # what is published and what is open are told by one snapshot
+    todo = pending_window(bound, window)  # what is published and what is open are read from one snapshot
     filled = kind.grid is not None and (kind.dense if dense is None else dense)
     on_disk = Selection(keys=keys) if filled else chosen
     table = _shaped(pipeline, window, _published(bound, todo, on_disk, _needed(pipeline, window, columns)))
@@ -108,7 +108,7 @@ def read(
 
 
 def _changes(bound: Bound, window: str, since: int, chosen: Selection, *, more: bool) -> pa.Table:
-    """The windows that readers know otherwise since a version. `more`: whether open or empty windows were asked for, too."""
+    """The live windows that changed since a version. `more`: whether open or empty windows were asked for, too."""
     if more:
         raise DefinitionError("changes_since: open windows and empty ones have no version; leave provisional and dense out")
     names = [*_names(bound.pipeline, window)[:-1], REVISION, CHANGE]
@@ -119,7 +119,7 @@ def _changes(bound: Bound, window: str, since: int, chosen: Selection, *, more: 
 
 
 def _needed(pipeline: Pipeline, window: str, columns: Sequence[str] | None) -> set[str] | None:
-    """The columns to read: those asked for and those that order windows; None is all."""
+    """The columns to read: the columns asked for and the columns that order windows; None is all."""
     order = pipeline.windows[window].order  # type: ignore[attr-defined]
     return None if columns is None else {*columns, *pipeline.keys, "window_start", "window_end", *order}
 
@@ -140,7 +140,7 @@ def _published(bound: Bound, todo: Pending, chosen: Selection, needed: set[str] 
 
 
 def _shaped(pipeline: Pipeline, window: str, table: pa.Table) -> pa.Table:
-    """The columns in their order; those that nothing is known of yet are null."""
+    """The columns in their order; columns of which nothing is known yet are null."""
     names = _names(pipeline, window)
     return pa.table({name: table[name] if name in table.column_names else pa.nulls(len(table)) for name in names})
 
@@ -152,7 +152,7 @@ def _names(pipeline: Pipeline, window: str) -> list[str]:
 
 
 def _open(bound: Bound, todo: Pending) -> pa.Table:
-    """The windows of history that are not published: open ones, and those that wait for a finalize."""
+    """The windows of history that are not published: open windows, and windows that wait for a finalize."""
     if not len(todo.history.batches):
         return _nothing()
     from muntin.jobs.finalize.finalize_task import combined_shard

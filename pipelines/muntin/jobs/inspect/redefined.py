@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Redefined:
-    """What a changed definition means.
+    """The consequences of a changed definition.
 
     Attributes:
         changes: what is other, a sentence each; empty where the earlier definition was not noted.
@@ -36,7 +36,7 @@ class Redefined:
     windows: dict[str, int]
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """The consequences as JSON has them."""
         return asdict(self)
 
 
@@ -53,7 +53,7 @@ def redefined(bound: Bound) -> Redefined | None:
 
 
 def _derived_anew(bound: Bound) -> dict[str, int]:
-    """Window -> how many published ones were derived by another rule, or from a state that this one takes over."""
+    """Window -> how many published windows were derived by another rule, or from a state that this state takes over."""
     adopting = adoptable(bound) is not None
     ledgers = {name: (current if adopting else published)(bound.store, name).ledger for name in bound.windows}
     return {

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What to read of the windows; None stands for everything.
+    """A selection of windows to read; None stands for everything.
 
     Attributes:
         columns: names of result columns, in the order they shall have.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Which windows: those of some keys (column -> value, or its text) that touch `[start, end)`; what is not given is not asked."""
+    """A selection of windows: of some keys (column -> value, or its text), touching `[start, end)`; None selects all."""
 
     keys: Mapping[str, Any] = field(default_factory=dict)
     start: datetime | None = None

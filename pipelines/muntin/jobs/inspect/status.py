@@ -53,7 +53,7 @@ class WindowStatus:
         unpublished: how many batches were read since: their windows wait for a finalize, or for missing intervals.
         open: how many windows are open; None where the definition is not known, or too many states would have to be read.
         gone_before: windows of batches that start before it are gone, as the definition's `retain` says; None: none are.
-        version: of the table that readers know, to ask later what changed since; None before there is one.
+        version: of the live table, to ask later what changed since; None before there is one.
     """
 
     window: str
@@ -76,8 +76,8 @@ class WindowStatus:
 class PipelineStatus:
     """The state of a pipeline under one fingerprint.
 
-    `standing`: "current": readers know its windows; "superseded": they did, before a newer definition was promoted; "beside": they do not.
-    `bytes`: of all its files, without windows that readers know.
+    `standing`: "current": readers know its windows; "superseded": a newer definition was promoted; "beside": its windows are a candidate.
+    `bytes`: of all its files, without the live windows.
     `waiting` (starts of batches behind missing intervals) and `missing` (these intervals) are None where the definition is
     not known. `staged`: the staged folders, whose windows are not published. `unsent`: how many messages of alerts wait.
     `sinks`: how far each sink is, where the definition is known.
@@ -102,7 +102,7 @@ class PipelineStatus:
     sinks: tuple[SinkStanding, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain dicts; instants are datetimes."""
+        """The status as plain dicts; instants are datetimes."""
         return asdict(self)
 
 

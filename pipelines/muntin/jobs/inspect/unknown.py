@@ -1,4 +1,4 @@
-"""What to say of names that a pipeline does not have."""
+"""Errors for names that a pipeline does not have."""
 
 from __future__ import annotations
 

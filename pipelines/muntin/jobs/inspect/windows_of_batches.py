@@ -1,4 +1,4 @@
-"""The published windows that some batches closed: those that a new reading of them may change."""
+"""The published windows that some batches closed: a new reading of the batches may change them."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _TRIES = 8
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """What finalize, validate and publish did.
+    """The results of finalize, validate and publish.
 
     Attributes:
         published: window -> starts of the batches whose windows were published.
@@ -32,7 +32,7 @@ class Finished:
         quality: the reports of the validation.
         remarks: what was lost or damaged and is derived again, for people.
         changed: window -> which published windows changed, a part for each commit.
-        promoted: windows of a changed definition that took the place of those that readers know.
+        promoted: windows of a changed definition that were promoted.
     """
 
     published: Mapping[str, tuple[int, ...]]

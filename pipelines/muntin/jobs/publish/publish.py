@@ -50,19 +50,19 @@ def publish(
     promoting: bool = True,
     again: bool = False,
 ) -> list[str]:
-    """Commit every staged window: to the table that readers know, or beside it while that holds windows of another state.
+    """Commit every staged window: to the live table, or to the candidate while the live table holds windows of another state.
 
     Two conditions come first, for all windows: no other run has published a window since it was staged, and each window
     with a suite has a verdict on exactly the staged files. If a commit fails, the commits before it stay, and the next
-    finalize stages the windows that are left. Then windows beside that are complete are promoted, some small files are put together, some
+    finalize stages the windows that are left. Then complete candidates are promoted, some small files are put together, some
     old rows removed, and some tiers made; see `promote_complete`, `compact`, `expire`, `make_tiers`.
 
     Args:
-        bound, staged: the pipeline, what finalize staged.
+        bound, staged: the pipeline state, the staged windows.
         committed: called after each commit, with the window and the starts of the batches whose windows were replaced.
         validated: whether windows with a suite need a verdict; False where the user switched validation off.
         changed: called after each commit that changed published rows; None: nothing is compared.
-        promoting: whether windows beside that are complete take the place of those that readers know.
+        promoting: whether complete candidates take the place of the live windows.
         again: whether a superseded definition is to be current again.
 
     Returns:
@@ -91,7 +91,7 @@ def publish(
 
 
 def _base(bound: Bound, staged: StagedWindow) -> Published:
-    """What is published of a window, which must be what finalize compared it with."""
+    """The published windows, which must be the windows that finalize compared with."""
     now = published(bound.store, staged.window)
     if now.head != staged.base:
         raise ConflictError(f"windows/{staged.window}: another run published since these windows were staged; finalize again")
@@ -126,7 +126,7 @@ def _publish(bound: Bound, folder: str, staged: StagedWindow, now: Published, ch
 def _in_types(
     bound: Bound, staged: StagedWindow, now: Published, old: Sequence[File], rest: Sequence[File]
 ) -> tuple[list[File], list[File]]:
-    """The files to replace and those that stay in another form; with all others, where a result has a wider type than in the table."""
+    """Files to replace and to rewrite; all, when a type widens."""
     schema = schema_of(staged.schema)
     if has_types(schema, now.snapshot.schema or schema):
         return [*old], [*rest]
@@ -172,7 +172,7 @@ def _change(bound: Bound, staged: StagedWindow, entries: Entries, now: Published
 
 
 def _marks(staged: StagedWindow, now: Published, folder: str, schema: pa.Schema) -> tuple[list[File], list[File]]:
-    """The marks of expiry to add and to remove: another definition derives all windows anew, and none is gone any more."""
+    """The expiry marks to add and to remove: another definition derives all windows anew, and none is gone any more."""
     if now.ledger is None or now.ledger.definition != staged.definition:
         return [], [*marks(now.snapshot.files)]
     return carried_on(folder, schema, now.snapshot.files) if staged.anew else ([], [])
@@ -180,7 +180,7 @@ def _marks(staged: StagedWindow, now: Published, folder: str, schema: pa.Schema)
 
 def _thinned(merged: Entries, new: Entries, now: Published) -> Entries:
     """Entries of segments that become one, with fewer notes of old batches."""
-    more = new.start_us[~is_among(new.start_us, now.starts)]  # beside all of history: a union would sort that
+    more = new.start_us[~is_among(new.start_us, now.starts)]  # separate from all of history, which a union would sort
     number = np.searchsorted(now.starts, merged.start_us) + np.searchsorted(more, merged.start_us)
     return merged.thinned(number, len(now.starts) + len(more))
 

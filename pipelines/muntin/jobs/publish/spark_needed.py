@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 
 def rows_need_spark(pipeline: Pipeline) -> str | None:
-    """What of the definition gives rows to Spark or takes them, for people; None: nothing does. No file is read."""
+    """The parts of the definition that give rows to Spark or take them, for people; None: no part does. No file is read."""
     if any(isinstance(each, SparkSource) for each in pipeline.sources.values() or [pipeline.source]):
         return "sources.spark"
     return "sinks.spark" if any(isinstance(each, SparkSink) for each in pipeline.to) else None
 
 
 def spark_needed(pipeline: Pipeline, *, validate: bool = True) -> str | None:
-    """What needs Spark, for people; None: nothing does. Reads the suites, if they are to `validate`.
+    """The reasons to need Spark, for people; None: there is none. Reads the suites, if they are to `validate`.
 
     Raises:
         DefinitionError: a suite cannot be read.

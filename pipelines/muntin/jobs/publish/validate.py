@@ -23,10 +23,10 @@ log = logging.getLogger("muntin")
 
 
 def validate_staged(bound: Bound, runner: Runner, staged: Staged) -> list[dict[str, Any]]:
-    """Check every staged window that has a suite, write the verdicts beside the files, and return the reports.
+    """Check every staged window that has a suite, write the verdicts next to the files, and return the reports.
 
     Raises:
-        ExpectationsError: a critical expectation failed. The staged files stay, so that people can look at them.
+        ExpectationsError: a critical expectation failed. The staged files stay, so that people can inspect them.
         DefinitionError: a suite cannot be read.
     """
     from muntin.quality import ExpectationsFailed, load_suite, validate

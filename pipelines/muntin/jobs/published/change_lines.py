@@ -20,7 +20,7 @@ _TOLD = ("window_start", "window_end", "change", "old", "new")
 
 
 def change_lines(window: str, parts: Sequence[Changes], *, limit: int = SHOWN) -> Iterator[str]:
-    """What a run changed of the published windows of one name; nothing if it changed none."""
+    """The changes of a run in the published windows of one name, as lines; no line if it changed none."""
     counts = Counter(kind for part in parts for kind in part.kinds)
     total, uncompared = sum(counts.values()), sum(part.uncompared for part in parts)
     if uncompared:

@@ -1,4 +1,4 @@
-"""What a publication changes of a window, from the files that it replaces and the files that it brings."""
+"""The windows that a publication changes, from the files that it replaces and the files that it brings."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def changed_windows(bound: Bound, window: str, now: Published, old: Sequence[Fil
     are not compared, only counted.
 
     Args:
-        bound, window, now: whose windows, and what is published of them.
-        old, new: below the window's table: the files to be replaced, and those with the windows derived anew. What a file to be replaced
-            holds of other batches is written anew as it was, and not looked at.
+        bound, window, now: the pipeline state, the name of the window, and the published windows.
+        old, new: below the window's table: the files to be replaced, and files with windows derived anew. What a file to be replaced
+            holds of other batches is written anew as it was, and not compared.
         starts: of the batches whose windows are derived anew, ascending.
     """
     went, came = _but(old, new), _but(new, old)
@@ -68,7 +68,7 @@ def _but(files: Sequence[File], others: Sequence[File]) -> list[File]:
 
 
 def _both(folder: str, went: Sequence[File], came: Sequence[File]) -> tuple[pa.Table, pa.Table]:
-    """The windows of both, with the same columns where one has no file."""
+    """The windows of both files, with the same columns where there is only one file."""
     found = [[read_parquet(f"{folder}/{file.path}") for file in files] for files in (went, came)]
     empty = next(table for tables in found for table in tables).schema.empty_table()
     before, after = (pa.concat_tables(tables or [empty], promote_options="permissive") for tables in found)
@@ -82,7 +82,7 @@ def _of_batches(windows: pa.Table, starts: Ints) -> pa.Table:
 
 
 def _of_known(changes: Changes, known: Ints) -> Changes:
-    """Without the windows that a batch closed which was never published: they are not changed, they are the first."""
+    """The changes without windows closed by a batch that was never published: such windows are not changed, they are new."""
     closed = changes.after[BATCH].cast(pa.int64()).fill_null(0).to_numpy()
     kept = (np.array(changes.kinds) != "new") | is_among(closed, known)
     if kept.all():

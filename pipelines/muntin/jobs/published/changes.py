@@ -1,4 +1,4 @@
-"""Which windows a publication changes: those published before beside those that replace them. Pure, over two tables."""
+"""The windows that a publication changes: the earlier windows against the windows that replace them. Pure, over two tables."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Changes:
         return bool(self.kinds) or self.uncompared > 0
 
     def rows(self, limit: int | None = None) -> Iterator[dict[str, Any]]:
-        """Each changed window: identity columns and bounds, `change`, and the values that differ, `old` and `new`.
+        """The changed windows, a row each: identity columns and bounds, `change`, and the values that differ, `old` and `new`.
 
         >>> one = pa.table({"k": ["a"], "n": [1], "total": [5]}), pa.table({"k": ["a"], "n": [1], "total": [7]})
         >>> list(compared(*one, identity=("k",)).rows())
@@ -99,7 +99,7 @@ _FAMILIES = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
 
 
 def _widened(before: pa.Table, after: pa.Schema, identity: Sequence[str]) -> pa.Table:
-    """The columns with the types that they have afterwards, where these are wider, and those of `identity` in any case."""
+    """The columns with the types that they have afterwards, where the types are wider, and the columns of `identity` in any case."""
     for at, (name, column) in enumerate(zip(before.column_names, before.columns, strict=True)):
         kind = after.field(name).type if name in after.names else column.type
         if kind != column.type and (name in identity or any(family(kind) and family(column.type) for family in _FAMILIES)):
@@ -109,7 +109,7 @@ def _widened(before: pa.Table, after: pa.Schema, identity: Sequence[str]) -> pa.
 
 
 def _rows_of(places: Ints, codes: Ints) -> Ints:
-    """For each code of `places` the row that has it; -1 where none has."""
+    """The row that has each code of `places`; -1 where no row has it."""
     rows = np.full(len(places), -1, np.int64)
     rows[np.searchsorted(places, codes)] = np.arange(len(codes))
     return rows

@@ -1,4 +1,4 @@
-"""What changed in the windows that readers know since a version of their table. Only files that commits took or brought are read."""
+"""Changes of the current windows since a version of their table. Only files that commits removed or added are read."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ VERSION = b"muntin.version"
 
 @dataclass(frozen=True, slots=True)
 class Since:
-    """What changed since a version.
+    """The changes since a version.
 
     Attributes:
         rows: a row for each window that differs, sorted by `identity`; see `revisions` for the columns.
@@ -49,17 +49,17 @@ class Since:
 
 
 def changes_since(bound: Bound, window: str, since: int) -> Since:
-    """What changed in the windows that readers know.
+    """The changes of the current windows since a version of their table.
 
     Files that were put together change nothing. The batch that closed a window is no value of it.
 
     Args:
-        bound, window: whose windows.
+        bound, window: the pipeline state, and the name of the window.
         since: a version of the window's table; -1: all windows are new, and their revision is the version that they are read at.
 
     Raises:
-        VersionGoneError: the commits or the files since that version are removed; the text says from which version on changes can be told.
-        StateError: there is no such version yet; other columns told windows apart; or a file of the present version cannot be read.
+        VersionGoneError: the commits or the files since that version are removed; the text says from which version on changes are known.
+        StateError: there is no such version yet; other columns identified windows; or a file of the present version cannot be read.
     """
     now = current(bound.store, window)
     version, table = now.snapshot.version, place(bound.folder, now.table)
@@ -100,7 +100,7 @@ def version_of(rows: pa.Table) -> int:
 
 
 def _columns(bound: Bound, window: str, now: Published) -> tuple[list[str], tuple[str, ...]]:
-    """The columns of windows, without the batch that closed them and states of aggregates; and those that tell windows apart.
+    """The columns of windows, without the batch that closed them and states of aggregates; and the columns that identify windows.
 
     Raises:
         DefinitionError: a result has a name that changes need.
@@ -127,7 +127,7 @@ def _schema(names: Sequence[str], known: Sequence[pa.Schema]) -> pa.Schema:
 
 
 def _all(table: str, now: Published, names: Sequence[str], identity: Sequence[str]) -> pa.Table:
-    """All windows, as new."""
+    """All windows, as new windows."""
     schema = _schema(names, [now.snapshot.schema or _NONE])
     if not any(file.rows for file in now.snapshot.files):
         return revisions([], schema, identity)
@@ -141,7 +141,7 @@ def _all(table: str, now: Published, names: Sequence[str], identity: Sequence[st
 
 
 def _publishes(commit: Commit) -> bool:
-    """Whether a commit changed windows: a publication brings a segment of the ledger, rows that expire bring a mark."""
+    """Whether a commit changed windows: a publication adds a segment of the ledger, an expiry adds an expiry mark."""
     return any(is_segment(path) or is_mark(path) for path in commit.adds)
 
 
@@ -157,7 +157,7 @@ def _step(table: str, commit: Commit, names: Sequence[str], identity: Sequence[s
 
 
 def _tables(table: str, paths: Sequence[str], names: Sequence[str], identity: Sequence[str]) -> Iterator[pa.Table]:
-    """The windows in some files, with those of their columns that windows have now."""
+    """The windows in some files, with the columns that windows still have now."""
     for path in paths:
         if batches_of_windows(path):
             file = pq.ParquetFile(readable(f"{table}/{path}"))
@@ -168,12 +168,12 @@ def _tables(table: str, paths: Sequence[str], names: Sequence[str], identity: Se
 
 
 def _keys(names: Sequence[str]) -> set[str]:
-    """The key columns: those before the bounds."""
+    """The key columns: the columns before the bounds."""
     return {*names[: names.index("window_start")]}
 
 
 def _forgotten(table: str, since: int, told: Sequence[Commit], version: int) -> VersionGoneError:
-    """Changes cannot be told; `told`: the newest commits that are there with their files."""
+    """The error that changes are not known; `told`: the newest commits that are there with their files."""
     first = told[0].version - 1 if told else version
     gone = many(first - since, "commit")
     return VersionGoneError(

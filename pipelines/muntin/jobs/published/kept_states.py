@@ -27,7 +27,7 @@ def expired_to(bound: Bound) -> int:
 
 
 def check_kept(bound: Bound, intervals: Sequence[Interval]) -> None:
-    """Refuse to read batches again that lie among those whose states are gone.
+    """Refuse to read batches again that lie among batches whose states are gone.
 
     Raises:
         StateError: states are gone of batches behind one of the intervals, and the definition still says so.
@@ -41,7 +41,7 @@ def check_kept(bound: Bound, intervals: Sequence[Interval]) -> None:
 
 
 def without_states(bound: Bound, intervals: Sequence[Interval]) -> list[Interval]:
-    """The intervals that must not be read again: those before the last batch whose states are gone, while the definition says so."""
+    """The intervals that must not be read again: intervals before the last batch whose states are gone, while the definition says so."""
     if bound.pipeline.retention.states_us is None:
         return []
     to_us = expired_to(bound)
@@ -79,7 +79,7 @@ def check_work(bound: Bound, pending: Pending) -> None:
 
 
 def stretch(batches: Batches) -> str:
-    """From when to when some batches are."""
+    """The time range of some batches."""
     return f"from {spell_instant(int(batches.start_us[0]))} to {spell_instant(int(batches.end_us[-1]))}"
 
 

@@ -2,7 +2,7 @@
 
 segments, oldest first     600 entries   70   64   8   8   1   1
 a publication adds                                             1
-`MANY` small ones at the end become one, so that n publications leave about log(n) segments and write an entry log(n) times.
+`MANY` small segments at the end become one segment, so that n publications leave about log(n) segments and write an entry log(n) times.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 MANY = 8
 _MOST = 2_000_000  # entries in memory, of some 100 bytes
-_VERSIONS = 3  # of a table's ledger: the whole, what was published since a run looked, and the segments that become one
+_VERSIONS = 3  # of a table's ledger: the whole, what was published since a run read it, and the segments that become one
 _SEGMENT = "ledger"  # how the names of segments begin
 _ENTRIES, _DEFINITION = "muntin.entries", "muntin.definition"
 _STATE, _SUPERSEDED = "muntin.state", "muntin.superseded"
@@ -66,7 +66,7 @@ def _numbers(path: str) -> tuple[int, int]:
 
 
 def _weight(ledger: Ledger | None) -> int:
-    """In entries. A ledger without any takes as much memory as some."""
+    """The weight of a ledger, in entries. A ledger without entries takes as much memory as some."""
     return 50 + (len(ledger.entries) if ledger else 0)
 
 

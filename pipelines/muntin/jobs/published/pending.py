@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """What must be derived anew of one window, and from what.
+    """The batches of one window to derive anew, and the states to derive them from.
 
     Attributes:
         window: its name.
@@ -59,19 +59,19 @@ def accumulated(bound: Bound, table: str, snapshot: Snapshot) -> Batches:
 
 
 def pending_windows(bound: Bound, asked: Iterable[int]) -> list[Pending]:
-    """What must be derived anew, window by window.
+    """The pending work, window by window.
 
     Args:
-        bound: the pipeline.
+        bound: the pipeline state.
         asked: starts of the batches asked for. While nothing is published they say where history begins. Their published
-            files are looked for, and are derived again if they are gone.
+            files are searched, and are derived again if they are gone.
     """
     asked, tables = list(asked), _accumulated(bound)
     return [_pending(bound, name, asked, *tables[frames.table]) for name, frames in bound.frames_by_window.items()]
 
 
 def pending_window(bound: Bound, window: str) -> Pending:
-    """What must be derived anew of one window, and from what."""
+    """The pending work of one window."""
     return _pending(bound, window, [], *_accumulated(bound)[bound.frames_of(window).table])
 
 
@@ -95,7 +95,7 @@ def _pending(bound: Bound, name: str, asked: Sequence[int], states: Snapshot, ba
 def _work_from_whole_notes(
     bound: Bound, name: str, batches: Batches, marks: Ints, ledger: Ledger | None, lost: Sequence[int]
 ) -> tuple[Work, Ledger | None, tuple[str, ...]]:
-    """The work, from a note whose files are all whole; the ledger without the other notes; and what is wrong with those.
+    """The work, from a note whose files are all whole; the ledger without damaged notes; and the problems of these notes.
 
     `lost`: starts of batches whose published files are lost; they count as changed.
     """
@@ -110,7 +110,7 @@ def _work_from_whole_notes(
 
 
 def _batches_with_lost_files(bound: Bound, now: Published, asked: Sequence[int]) -> list[int]:
-    """The batches asked for that have lost a published file, and the others that may have lost windows with it."""
+    """The batches asked for that have lost a published file, and the other batches that may have lost windows with it."""
     starts = np.array(sorted(asked), np.int64)
     folder, lost = place(bound.folder, now.table), set[int]()
     for file, first, last in files_over(now.snapshot.files, starts):

@@ -1,6 +1,6 @@
-"""Promotion: the windows of a definition take the place of those that readers know, in one commit, once they are complete.
+"""Promotion: a definition's candidate windows take the place of the live windows, in one commit, once they are complete.
 
-A table names the derivations that came before in it. Who runs one of these is told so: two definitions never take turns in a table.
+A table names its earlier derivations. A run of an earlier derivation is refused: two definitions never take turns in a table.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _TRIES = 8
 
 
 def superseded(bound: Bound) -> dict[str, int]:
-    """The windows of which a newer definition has taken the place, each with the last version of its table under this definition."""
+    """The windows that a newer definition has taken over, each with the last version of its table under this definition."""
     found = {}
     for window in bound.windows:
         ledger = current(bound.store, window).ledger
@@ -47,7 +47,7 @@ def check_not_superseded(bound: Bound) -> None:
     """Refuse to publish under a definition whose place a newer one has taken.
 
     Raises:
-        StateError: a table that readers know had windows of this definition, and has others now.
+        StateError: a live table had windows of this definition, and has other windows now.
     """
     if found := superseded(bound):
         names, home = ", ".join(found), place(bound.folder, current(bound.store, next(iter(found))).table)
@@ -58,18 +58,18 @@ def check_not_superseded(bound: Bound) -> None:
 
 
 def lacking(bound: Bound) -> dict[str, int]:
-    """The windows that stand beside those that readers know, each with the number of batches it lacks until it can be promoted."""
+    """The candidate windows, each with the number of batches it lacks until it can be promoted."""
     return {window: _lacks(readers, own) for window, readers, own in _beside(bound)}
 
 
 def promote_complete(bound: Bound, *, incomplete: bool = False) -> list[str]:
-    """Promote the windows that stand beside others, if all of them are complete; the names of the promoted ones.
+    """Promote the candidate windows, if all of them are complete; the names of the promoted windows.
 
-    Complete: derived from each batch that the windows which readers know are derived from. A crash in between leaves some windows
-    promoted; the next run promotes the others.
+    Complete: derived from each batch that the live windows are derived from. A crash in between leaves some windows
+    promoted; the next run promotes the remaining windows.
 
     Args:
-        bound: the pipeline.
+        bound: the pipeline state.
         incomplete: whether to promote windows that lack batches, too. Their windows are gone then.
 
     Raises:
@@ -89,12 +89,12 @@ def _promote_all(bound: Bound, *, incomplete: bool) -> list[str]:
 
 
 def _lacks(readers: Published, own: Published) -> int:
-    """How many batches windows beside lack, of those that readers know windows of."""
+    """Batches in the live table but not yet in the candidate."""
     return len(np.setdiff1d(readers.starts, own.starts))
 
 
 def _tidy(bound: Bound) -> None:
-    """Remove the tables beside that were promoted."""
+    """Remove the candidate tables that were promoted."""
     for table in folders_in(path_of(bound.folder, WINDOWS)):
         ledger = current(bound.store, table.name).ledger
         if ledger and ledger.state == bound.state:
@@ -102,7 +102,7 @@ def _tidy(bound: Bound) -> None:
 
 
 def _beside(bound: Bound) -> list[tuple[str, Published, Published]]:
-    """The windows with a table beside the one that readers know, which holds others: name, what readers know, what is beside."""
+    """The windows whose live table has another state's windows: name, live windows, candidate windows."""
     found = []
     for window in bound.windows:
         readers = current(bound.store, window)
@@ -115,7 +115,7 @@ def _beside(bound: Bound) -> list[tuple[str, Published, Published]]:
 
 
 def _promote(bound: Bound, window: str, readers: Published, own: Published) -> bool:
-    """Replace all that readers know of a window by what is beside it. False: nothing is beside it."""
+    """Replace the live windows of a name by its candidate. False: there is no candidate."""
     if own.ledger is None or own.snapshot.schema is None:
         return False
     files = [file for file in own.snapshot.files if file not in {segment.file for segment in own.segments}]
@@ -132,7 +132,7 @@ def _promote(bound: Bound, window: str, readers: Published, own: Published) -> b
 
 
 def replacing(now: Snapshot, schema: pa.Schema, files: Sequence[File], name: str) -> Change:
-    """The commit that makes these files all that a table has. `name`: the lock."""
+    """The commit after which a table has these files alone. `name`: the lock."""
     had, have = {file.path for file in now.files}, {file.path for file in files}
     adds, removes = [file for file in files if file.path not in had], [file for file in now.files if file.path not in have]
     return Change(schema, adds, removes, [name], whole=len(removes) == len(now.files))

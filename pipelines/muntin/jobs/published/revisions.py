@@ -1,4 +1,4 @@
-"""Which windows differ between two versions of a table, from what each commit in between took and brought. Pure, over tables.
+"""The windows that differ between two versions of a table, from the files that each commit removed and added. Pure, over tables.
 
 commits            5         6         7         8
 window A           2 -> 3              3 -> 4              changed, revision 7
@@ -29,7 +29,7 @@ _UNLIKE = "muntin_unlike"  # whether a value of the row does not go into the typ
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The windows in the files that a commit took out of a table, and in those that it brought."""
+    """The windows in the files that a commit removed from a table, and in the files that it added."""
 
     version: int
     went: pa.Table
@@ -49,7 +49,7 @@ def revisions(steps: Sequence[Step], schema: pa.Schema, identity: Sequence[str])
         brought the row or took it), change ("new", "changed", "gone").
 
     Raises:
-        StateError: in an earlier version other columns told windows apart.
+        StateError: in an earlier version other columns identified windows.
     """
     rows, facts = _rows(steps, schema, identity)
     if not len(rows):
@@ -83,7 +83,7 @@ def _ends(order: Ints, codes: Ints) -> tuple[Ints, Ints]:
 
 
 def _same_again(rows: pa.Table, values: Sequence[str], order: Ints, facts: Ints) -> np.ndarray:
-    """Which places of an order are of windows that one commit took and brought again unchanged.
+    """Whether each place of an order is of a window that one commit removed and added again unchanged.
 
     `facts`: for each row the code of its window, the version, and whether it is what the commit brought.
     """

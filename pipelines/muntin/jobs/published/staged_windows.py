@@ -1,4 +1,4 @@
-"""Staged windows: files where no reader looks, and the ledger to publish with them. They pass from finalize to publish as JSON."""
+"""Staged windows: files that no reader reads, and the ledger to publish with them. They pass from finalize to publish as JSON."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _FACTS = fields(StagedWindow)
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """All that one finalize staged.
+    """The staged windows of one finalize.
 
     Attributes:
         folder: of the files, below the state.
@@ -76,13 +76,13 @@ class Staged:
     remarks: list[str] = field(default_factory=list)
 
     def dumps(self) -> str:
-        """As text, for the next step of the run."""
+        """The staged windows as text, for the next step of the run."""
         windows = [{each.name: getattr(window, each.name) for each in _FACTS} for window in self.windows]  # asdict copies each value
         return json.dumps({"folder": self.folder, "windows": windows, "missing": self.missing, "remarks": self.remarks})
 
     @staticmethod
     def loads(text: str) -> Staged:
-        """From `dumps`.
+        """The staged windows from the text of `dumps`.
 
         Raises:
             ConflictError: another version of Muntin staged these windows; finalize again.
@@ -173,7 +173,7 @@ def _made(starts: Ints, files: Sequence[dict[str, Any]]) -> Versions:
 
 
 def _notes(pending: Pending, shards: Sequence[Mapping[str, Any]]) -> pa.Array:
-    """For each batch the files of its note; null where no note was made."""
+    """The files of each batch's note; null where no note was made."""
     after = pending.work.notes_after
     of_batch = np.full(len(pending.work.positions), len(after))
     of_batch[np.searchsorted(pending.work.positions, after)] = np.arange(len(after))

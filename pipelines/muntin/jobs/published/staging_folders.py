@@ -1,4 +1,4 @@
-"""What finalize left in the staging folders of a state: a text in each says what is staged."""
+"""Staging folders of a state: finalize leaves a text in each that says what is staged."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STAGED_FILE = "staged.json"
 
 
 def load_staged(store: Store, folder: str) -> Staged:
-    """What an earlier finalize staged in a folder.
+    """The staged windows that an earlier finalize left in a folder.
 
     Raises:
         ConflictError: the folder is gone: an earlier attempt published it, or somebody removed it.
@@ -30,7 +30,7 @@ def load_staged(store: Store, folder: str) -> Staged:
 
 
 def staged_entries(state: AnyPath) -> list[Entries]:
-    """The new entries of every staged window of a state, but for those that nobody can publish."""
+    """The new entries of every staged window of a state, without windows that nobody can publish."""
     found: list[Entries] = []
     for path in state.glob(f"staging/*/{STAGED_FILE}"):
         with suppress(ConflictError, ValueError, KeyError):

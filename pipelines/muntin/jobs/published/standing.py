@@ -1,4 +1,4 @@
-"""Standing: how a state stands to the windows that readers know."""
+"""Standing: how a state stands to the live windows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Standing = Literal["current", "superseded", "beside"]
 
 
 def standing(state: AnyPath) -> Standing:
-    """How a state stands to the windows that readers know."""
+    """How a state stands to the live windows."""
     store, tables = DeltaStore(str(state)), sorted(log.parent.name for log in (state.parent / WINDOWS).glob("*/_delta_log"))
     ledgers = [ledger for name in tables if (ledger := current(store, name).ledger)]
     if not ledgers or any(ledger.state == state.name for ledger in ledgers):

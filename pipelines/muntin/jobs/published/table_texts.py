@@ -1,4 +1,4 @@
-"""What published tables say of themselves: name, description, and a comment for each column, which any Delta reader shows."""
+"""Texts of published tables: name, description, and a comment for each column, which any Delta reader shows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OF_ALL = {
 
 
 def texts(bound: Bound, window: str) -> Texts:
-    """What the table of a window says of itself."""
+    """The texts of a window's table."""
     kind = spelled(bound.windows[window])
     description = " ".join(filter(None, (bound.pipeline.description, f"Windows of Muntin: {kind}")))
     return Texts(f"{bound.pipeline.name}.{window}", description, comments(bound))

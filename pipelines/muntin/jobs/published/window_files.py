@@ -55,7 +55,7 @@ def write_windows(table: pa.Table, folder: str, first_us: int, last_us: int, sha
 
 
 def replaced_windows(folder: str, files: Sequence[File], starts: Ints, known: Ints, keys: Sequence[str]) -> tuple[list[File], list[File]]:
-    """The files of a table that hold windows of some batches; and new files with the windows of the others in them.
+    """The files of a table that hold windows of some batches; and new files with the remaining windows of these files.
 
     Args:
         folder: of the table.
@@ -79,7 +79,7 @@ def replaced_windows(folder: str, files: Sequence[File], starts: Ints, known: In
 
 
 def windows_from(folder: str, files: Sequence[File], first_us: int, keys: Sequence[str]) -> list[File]:
-    """New files with those windows of some files that batches from a start on closed.
+    """New files with the windows of some files that batches from a start on closed.
 
     Raises:
         StateError: a file that must be written anew is gone or damaged.

@@ -1,7 +1,7 @@
 """Where the tables of windows lie, and what is published in them.
 
-<root>/<pipeline>/windows/<window>                 the table that readers know, whatever the definition
-<root>/<pipeline>/<fingerprint>/windows/<window>   the windows of another definition beside it, until they are complete
+<root>/<pipeline>/windows/<window>                 the live table, whatever the definition
+<root>/<pipeline>/<fingerprint>/windows/<window>   the candidate: windows of another definition, until they are complete
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _CURRENT, _BESIDE = f"../{WINDOWS}", WINDOWS  # below the state
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What is published of a window.
+    """The published windows of one name.
 
     Attributes:
         table: its table, below the state.
@@ -43,7 +43,7 @@ class Published:
 
     @property
     def head(self) -> str | None:
-        """The path of the newest segment: it names all that is published. None if nothing is."""
+        """The path of the newest segment: it names the whole published state. None if nothing is published."""
         return self.segments[-1].file.path if self.segments else None
 
     @property
@@ -53,12 +53,12 @@ class Published:
 
     @property
     def number(self) -> int:
-        """Of the newest segment; 0 without segments."""
+        """The number of the newest segment; 0 without segments."""
         return self.segments[-1].number if self.segments else 0
 
 
 def published(store: Store, window: str) -> Published:
-    """What a state has published of a window: in the table that readers know, or beside it while that has the windows of another state."""
+    """This state's windows: the live table if it owns it, else its candidate."""
     readers = current(store, window)
     if readers.ledger and readers.ledger.state == path_of(store.root).name:
         return readers
@@ -67,12 +67,12 @@ def published(store: Store, window: str) -> Published:
 
 
 def current(store: Store, window: str) -> Published:
-    """What the table that readers know holds, of whatever state."""
+    """The windows in the live table, whichever state made them."""
     return _published(store, f"{_CURRENT}/{window}")
 
 
 def beside(store: Store, window: str) -> Published:
-    """What a state has published beside the table that readers know."""
+    """The windows in the candidate table of this state."""
     return _published(store, f"{_BESIDE}/{window}")
 
 
@@ -94,7 +94,7 @@ def table_of(bound: Bound, window: str) -> str:
 
 
 def as_of(store: Store, table: str, version: int) -> Published:
-    """What a table held at a version.
+    """The windows of a table at a version.
 
     Raises:
         StateError: the log does not know the version any more, or files of it are removed.

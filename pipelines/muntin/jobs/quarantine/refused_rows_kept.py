@@ -1,9 +1,9 @@
-"""The quarantine of batches: it is committed before their states, and looked at again behind them.
+"""The quarantine of batches: it is committed before their states, and checked again after them.
 
 two runs read another content of a batch      first     second
-both commit refused rows, under one lock      x    ->   y y       who comes second and finds others reads again
+both commit refused rows, under one lock      x    ->   y y       the second run finds other rows and reads again
 both commit states                            kept      refused   by their lock: the first comes first
-both look again                               y: read again       so that the batch has the rows of one reading
+both check again                               y: read again       so that the batch has the rows of one reading
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ _TEXTS = Texts(
 
 
 def commit_refused(bound: Bound, base: Snapshot, starts: Ints, new: Sequence[File]) -> bool:
-    """Replace the refused rows of batches; False, and nothing is replaced, if another run has just written others.
+    """Replace the refused rows of batches; False, and nothing is replaced, if another run has just written rows.
 
     Nothing to write is nothing to commit.
 
     Args:
-        bound: the definition beside its state.
+        bound: the pipeline state.
         base: the quarantine as it was.
         starts: of the batches, ascending.
         new: their files, written.
@@ -82,7 +82,7 @@ def _paths(quarantine: Snapshot, starts: Ints) -> set[str]:
 
 
 def refused_by_others(bound: Bound, starts: Ints, new: Sequence[File]) -> Ints:
-    """The batches whose refused rows another run has replaced by others, or by what cannot be read.
+    """The batches whose refused rows another run has replaced, by other rows or by rows that cannot be read.
 
     `starts`, `new`: as `commit_refused` was given them.
     """

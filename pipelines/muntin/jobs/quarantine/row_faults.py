@@ -1,4 +1,4 @@
-"""What a definition computes for each row, so that a row for which it cannot be computed is told from the others."""
+"""Expressions that a definition computes for each row, to separate rows for which they fail from other rows."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Fault:
 
 
 def row_faults(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str) -> list[Fault]:
-    """The expressions of a definition that may fail for a row. DuckDB cannot try a query inside of an expression: such are left out.
+    """The expressions of a definition that may fail for a row. DuckDB cannot try a query inside of an expression: queries are left out.
 
     `rows`: a relation with the columns that lifts read.
     """
@@ -51,7 +51,7 @@ def first_fault(faults: Sequence[Fault]) -> str:
 
 
 def _expressions(bound: Bound) -> Iterator[tuple[str, RowExpression]]:
-    """What names an expression of a row, and the expression. Only the filter is computed for rows that it leaves out."""
+    """The name and the SQL of each expression of a row. Only the filter is computed for rows that it leaves out."""
     kept: tuple[str, ...] = ()
     if where := bound.pipeline.filter:
         kept = (where,)

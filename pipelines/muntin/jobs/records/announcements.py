@@ -1,10 +1,10 @@
-"""Announcements: which publications nobody was told of yet, because a run ended between its commit and its word.
+"""Announcements: publications that no run has reported yet, because a run ended between its commit and its report.
 
 segments of a window's ledger     1   2   3   4
-told of                           x   x             <state>/announced.json: {"day": {"table": ..., "number": 2}}
+reported                          x   x             <state>/announced.json: {"day": {"table": ..., "number": 2}}
 the next announcement                     x   x     the batches of segments 3 and 4
 
-A publication is announced at least once. A segment that took the place of earlier ones tells of their batches again.
+A publication is announced at least once. A segment that took the place of earlier segments reports their batches again.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NOTE = "announced.json"
 
 @dataclass(frozen=True, slots=True)
 class Announcement:
-    """What to tell of a window.
+    """The announcement of a window.
 
     Attributes:
         starts: of the batches whose windows were published, ascending.
@@ -42,7 +42,7 @@ class Announcement:
 
 
 def begin(bound: Bound) -> None:
-    """Note of each window that nobody ever announced what is published of it: that is no news. To be called before a publication.
+    """Note what is published of each window that was never announced, as it is no change. To be called before a publication.
 
     Raises:
         StateError: the disk refuses.
@@ -54,7 +54,7 @@ def begin(bound: Bound) -> None:
 
 
 def untold(bound: Bound, own: Mapping[str, Sequence[int]]) -> dict[str, Announcement]:
-    """What to announce after a publication: window -> its batches, those that earlier runs left untold among them.
+    """The announcements after a publication: window -> its batches, with the batches that earlier runs did not report.
 
     `own`: window -> starts of the batches that the run itself published.
     """
@@ -83,7 +83,7 @@ def acknowledge(bound: Bound, told: Mapping[str, Mapping[str, Any]]) -> None:
 
 
 def _is_further(noted: Mapping[str, Any] | None, mark: Mapping[str, Any]) -> bool:
-    """Whether a mark is behind the noted one: two runs may acknowledge in any order."""
+    """Whether a position is behind the noted one: two runs may acknowledge in any order."""
     return noted is None or noted["table"] != mark["table"] or noted["number"] < mark["number"]
 
 
@@ -92,7 +92,7 @@ def _mark(now: Published) -> dict[str, Any]:
 
 
 def _told(noted: Mapping[str, Any] | None, now: Published) -> int:
-    """The newest segment that was told of; 0 of a table that was made anew."""
+    """The newest segment that was announced; 0 of a table that was made anew."""
     return int(noted["number"]) if noted and noted["table"] == now.snapshot.identity else 0
 
 
@@ -104,7 +104,7 @@ def _since(bound: Bound, now: Published, number: int) -> set[int]:
 
 
 def _noted(bound: Bound) -> dict[str, Any]:
-    """The note; {} where it is missing or damaged: what is published then is no news."""
+    """The note; {} where it is missing or damaged: windows published by then are not announced."""
     try:
         found = json.loads(path_of(bound.folder, NOTE).read_text(encoding="utf-8"))
         return {window: {"table": mark["table"], "number": int(mark["number"])} for window, mark in found.items()}

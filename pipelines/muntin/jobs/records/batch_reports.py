@@ -37,7 +37,7 @@ def batch_reports(bound: Bound, intervals: Sequence[Interval], changed: Mapping[
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What a ledger tells of a batch; see `Entries`."""
+    """The part of a batch's report that a ledger has; see `Entries`."""
 
     mark_us: int
     windows: int
@@ -46,7 +46,7 @@ class _Told:
 
 
 def _told(entries: Entries, starts: Ints) -> list[_Told | None]:
-    """What a ledger tells of some batches; None of those that it does not know."""
+    """The part of the batches' reports that a ledger has; None of a batch that it does not know."""
     at = entries.position(starts)
     columns = (column[at].tolist() for column in (entries.mark_us, entries.windows, entries.missed, entries.late_any))
     return [_Told(*facts) if known else None for known, *facts in zip((at >= 0).tolist(), *columns, strict=True)]

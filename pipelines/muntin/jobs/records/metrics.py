@@ -1,4 +1,4 @@
-"""What a run counts, as metrics: by name, with units, for each pipeline or each of its windows."""
+"""Metrics of a run: by name, with units, for each pipeline or each of its windows."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _SECOND_US = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What a metric is: a counter adds up over runs, a gauge holds the last value.
+    """A kind of metric: a counter adds up over runs, a gauge holds the last value.
 
     Attributes:
-        type: which of both.
+        type: counter or gauge.
         unit: as OpenTelemetry writes units.
         about: what is counted, in a line.
     """
@@ -43,7 +43,7 @@ KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One value. `window`: None where it is the pipeline's."""
+    """A metric with its value. `window`: None for a metric of the pipeline."""
 
     name: str
     value: float
@@ -52,12 +52,12 @@ class Metric:
 
     @property
     def labels(self) -> dict[str, str]:
-        """What the value is about."""
+        """The pipeline and the window of the value."""
         return {"pipeline": self.pipeline} | ({"window": self.window} if self.window else {})
 
 
 def of_reading(pipeline: str, batches: Sequence[Accumulated]) -> list[Metric]:
-    """What was read, of batches that are in the states now."""
+    """The metrics of reading, of batches that are in the states now."""
     read, refused = sum(batch.read for batch in batches), sum(batch.refused for batch in batches)
     return [Metric("muntin.rows_read", read, pipeline), Metric("muntin.rows_quarantined", refused, pipeline)]
 
@@ -65,11 +65,11 @@ def of_reading(pipeline: str, batches: Sequence[Accumulated]) -> list[Metric]:
 def of_publishing(
     bound: Bound, reports: Sequence[BatchReport], own: Sequence[int], starts: Mapping[str, Sequence[int]], now_us: int
 ) -> list[Metric]:
-    """What was published.
+    """The metrics of publishing.
 
     Args:
-        bound: the pipeline, after its commits.
-        reports: of all batches whose windows were published, and of those that the run has read.
+        bound: the pipeline state, after its commits.
+        reports: of all batches whose windows were published, and of the batches that the run has read.
         own: starts of the batches that the run has read: their late rows count.
         starts: window -> starts of the batches whose windows were published.
         now_us: the present.
@@ -84,7 +84,7 @@ def of_publishing(
 
 
 def _lags(bound: Bound, now_us: int) -> list[Metric]:
-    """Of each window that has a watermark."""
+    """The lag of each window that has a watermark."""
     marks = {window: now.ledger.entries.mark_us[-1:] for window in bound.windows if (now := published(bound.store, window)).ledger}
     return [
         Metric("muntin.lag", (now_us - int(mark[0])) / _SECOND_US, bound.pipeline.name, window)

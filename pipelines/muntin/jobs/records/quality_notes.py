@@ -1,4 +1,4 @@
-"""The last verdicts on a window, in a file beside its state: what the suite found is told after its run is over."""
+"""The last verdicts on a window, in a file beside its state: the page reports them after the run is over."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KEPT = 20
 
 
 def note_verdict(state: str | AnyPath, report: Mapping[str, Any], starts: Sequence[int], now: datetime) -> None:
-    """Put a report, as `QualityReport.to_dict` gives it, before those that are kept. Of two writers at once the last one counts.
+    """Put a report, as `QualityReport.to_dict` gives it, before the kept reports. Of two writers at once the last one counts.
 
     Args:
         state: the folder of the state.

@@ -1,4 +1,4 @@
-"""The files of the table of reports. Their names say which batches they tell of; many small ones become a larger one."""
+"""The files of the table of reports. Their names hold the range of batches; many small files become a larger file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What became of batches and runs, for people and for JSON."""
+"""Reports on batches and runs, for people and for JSON."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ class SourceRows:
     duplicate: int = 0
 
     def to_dict(self) -> dict[str, int]:
-        """As JSON has it."""
+        """The counts as JSON has them."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 
 @dataclass(frozen=True, slots=True)
 class Accumulated:
-    """What was read for one batch.
+    """The report on the reading of a batch.
 
     Attributes:
         interval: of the batch.
@@ -58,8 +58,8 @@ class Accumulated:
         read, taken, refused: rows in the files; rows in the states; rows in the quarantine.
         newest_us: the largest event time.
         manifest: its files.
-        twice: rows that told of an event that another row of the batch had told of.
-        schema_changes: what is other in the columns of its files than in those of earlier batches, a sentence each.
+        twice: rows that repeat the event of another row of the batch.
+        schema_changes: how the columns of its files differ from earlier batches, a sentence each.
         sources: name -> the rows that came from this source; nothing where the pipeline has one source.
     """
 
@@ -77,7 +77,7 @@ class Accumulated:
 
 @dataclass(frozen=True, slots=True)
 class BatchReport:
-    """What became of one batch.
+    """The report on a batch.
 
     Attributes:
         interval_start, interval_end: its data interval.
@@ -85,12 +85,12 @@ class BatchReport:
         rows_accepted: rows that entered states: neither refused nor left out by the filter.
         rows_quarantined: rows refused, each in the quarantine with its reason.
         rows_late: accepted rows that came too late for at least one window. Sessions and windows by arrival, which may stay open for long,
-            count by themselves, and the greatest count is told.
+            count separately, and the greatest count is reported.
         windows_closed: window -> how many of them this batch closed; empty while it waits for missing intervals.
         watermark: how far time is known after it; None while it waits, or before any event.
         windows_missed: window -> how many of them its rows came too late for, summed over rows.
-        source_changed: whether its files or their content are others than at the last run.
-        rows_duplicate: rows that were left out since an earlier row told of the same event (`dedupe` and `dedupe_within` of the source).
+        source_changed: whether its files or their content differ from the last run.
+        rows_duplicate: rows that were left out since an earlier row has the same event (`dedupe` and `dedupe_within` of the source).
         sources: name -> the rows that came from this source, where the pipeline has several.
     """
 
@@ -113,14 +113,14 @@ class BatchReport:
         return self.rows_read - self.rows_accepted - self.rows_quarantined - self.rows_duplicate
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON has it: instants as ISO text."""
+        """The report as JSON has it: instants as ISO text."""
         told = [name for name in self.__slots__ if name != "sources" or self.sources]
         return {name: _plain(getattr(self, name)) for name in (*told, "rows_left_out")}
 
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """What a run did.
+    """The report on a run.
 
     Attributes:
         batches: one report each, in order.
@@ -130,10 +130,10 @@ class RunReport:
         remarks: what was found damaged and was derived again, a sentence each.
         changed: window -> which of its published windows this run changed, and how; one part a commit.
         left_behind: batches that an earlier definition's state has and this one's lacks: `muntin rebuild` reads them.
-        promoted: windows of a changed definition that took the place of those that readers know.
-        beside: windows of a changed definition that lie beside those still.
+        promoted: windows of a changed definition that were promoted.
+        beside: windows of a changed definition that are still candidates.
         alerts: what became of the messages to the channels of the definition, a line each.
-        schema_changes: what is other in the columns of the source's files than in those of earlier batches, a sentence each: a wider
+        schema_changes: how the columns of the source's files differ from earlier batches, a sentence each: a wider
             type, a new column, another order, a column that a file lacks.
         sinks: what was sent to the sinks of the definition, or why not, a line each.
     """
@@ -152,7 +152,7 @@ class RunReport:
     sinks: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON has it: instants as ISO text; of changed windows `uncompared` counts those that were too many to be compared."""
+        """The report as JSON has it: instants as ISO text; of changed windows `uncompared` counts windows that were too many to compare."""
         told = {name: _plain(getattr(self, name)) for name in self.__slots__ if name != "changed"}
         changed = {name: _plain([row for part in parts for row in part.rows()]) for name, parts in self.changed.items()}
         return {**told, "changed": changed, "uncompared": {name: sum(p.uncompared for p in parts) for name, parts in self.changed.items()}}

@@ -94,7 +94,7 @@ def _rows(report: Mapping[str, Any], starts: Sequence[int], now: datetime) -> It
 
 
 def batches_of(table: pa.Table) -> pa.ChunkedArray:
-    """What each row is about in time: the start of its last batch, microseconds; without batches the moment that it was recorded at."""
+    """The time that each row is about: the start of its last batch, microseconds; without batches, when it was recorded."""
     return pc.coalesce(table["last_batch"], table["recorded_at"]).cast(pa.int64())
 
 

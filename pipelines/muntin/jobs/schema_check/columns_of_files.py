@@ -36,9 +36,9 @@ Columns = dict[str, str]  # name -> SQL type
 
 
 def check_files(session: duckdb.DuckDBPyConnection, bound: Bound, together: Mapping[str, str], paths: Sequence[str]) -> None:
-    """Refuse files that lack a column, or a member of a struct, that others of their batch have and the definition uses.
+    """Refuse files that lack a column, or a member of a struct, that other files of their batch have and the definition uses.
 
-    And files with whole numbers that others of their batch would round, as they have doubles in their place.
+    And files with whole numbers that would be rounded, as other files of their batch have doubles in their place.
 
     Args:
         session: of DuckDB.
@@ -68,7 +68,7 @@ def check_files(session: duckdb.DuckDBPyConnection, bound: Bound, together: Mapp
 
 
 def _distinct(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str]) -> Iterator[tuple[str, Columns]]:
-    """The columns of every file; of files of Parquet that have the same ones, of the first."""
+    """The columns of every file; of files of Parquet with equal columns, the columns of the first."""
     plain, seen = replace(source, types={}), set()
     for path in paths:
         if source.format == "parquet":
@@ -82,9 +82,9 @@ def _distinct(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequenc
 def _rounded(
     session: duckdb.DuckDBPyConnection, source: Source, distinct: Sequence[tuple[str, Columns]], paths: Sequence[str]
 ) -> Iterator[tuple[str, str, int, str]]:
-    """Path, column, a number and the type that others have, of each file with a whole number that this type does not hold.
+    """Path, column, a number and the type in other files, of each file with a whole number that this type does not hold.
 
-    Other formats than Parquet are read as `types=` says, whatever their files look like.
+    Other formats than Parquet are read as `types=` says, whatever their files hold.
     """
     floats = {name.lower(): kind for kind in _FLOATS for _, own in distinct for name, each in own.items() if each == kind}
     mixed = {
@@ -103,7 +103,7 @@ def _rounded(
 
 
 def _lacking(together: Mapping[str, str], own: Columns) -> Iterator[tuple[str, Columns]]:
-    """What a file lacks, piece by piece: its name, and all columns without it."""
+    """The missing parts of a file, piece by piece: its name, and all columns without it."""
     mine = {name.lower(): kind for name, kind in own.items()}
     for name, kind in together.items():
         if name.lower() not in mine:

@@ -1,4 +1,4 @@
-"""That each SQL text of a definition is an expression over a row: looked at before DuckDB binds a text, for binding runs statements."""
+"""Check that each SQL text of a definition is an expression over a row, before DuckDB binds it, for binding runs statements."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def check_sql(bound: Bound) -> None:
-    """Refuse SQL that could do more than to look at a row.
+    """Refuse SQL that could do more than read a row.
 
     Raises:
         DefinitionError: names the part of the definition and what is wrong.
@@ -45,7 +45,7 @@ def _check_aggregate(aggregate: Aggregate, what: str) -> None:
 
 
 def _expressions(bound: Bound) -> Iterator[tuple[str, str]]:
-    """What names it, and the SQL."""
+    """The name and the SQL of each expression."""
     if where := bound.pipeline.filter:
         yield "where", where
     for name, window in bound.windows.items():

@@ -59,7 +59,7 @@ def check_derived(bound: Bound, window: str, states: pa.Table) -> None:
     """Try the expressions on a window without rows.
 
     Args:
-        bound, window: the pipeline and the name of a window.
+        bound, window: the pipeline state, and the name of a window.
         states: a table of states of the window's frame set, without rows.
 
     Raises:
@@ -89,7 +89,7 @@ def _over(bound: Bound, window: str, windows: pa.Table) -> duckdb.DuckDBPyConnec
 
 
 def _query(columns: Iterable[tuple[str, str]]) -> str:
-    """The query for windows with these columns; a column may read those before it."""
+    """The query for windows with these columns; a column may read the columns before it."""
     query = f"FROM {_WINDOWS}"
     for name, sql in columns:
         check_expression(sql, f"derive[{name!r}]")

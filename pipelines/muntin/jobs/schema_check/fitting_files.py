@@ -37,7 +37,7 @@ def fitting(session: duckdb.DuckDBPyConnection, bound: Bound, paths: Sequence[st
 
 
 def _lack(session: duckdb.DuckDBPyConnection, bound: Bound, files: Mended, path: str) -> str:
-    """Which column a file with rows lacks, in words; "" if none."""
+    """The missing column of a file with rows, in words; "" if none."""
     if path in files.places and not len(files.places[path][0]):
         return ""
     columns = described(session, f"FROM {scan(replace(files.source, types={}), [path])}")

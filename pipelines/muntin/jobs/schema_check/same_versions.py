@@ -1,4 +1,4 @@
-"""That driver, workers and earlier runs have the same versions: a worker compares them before it reads a row."""
+"""Check that driver, workers and earlier runs have the same versions: a worker compares them before it reads a row."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def say_other_workers(there: Iterable[Mapping[str, str]]) -> None:
 
 
 def say_other_versions(state: str) -> None:
-    """Say which versions differ from those of the last run, as after an upgrade, or where Airflow's machines are not the same."""
+    """Report versions that differ from the last run's, as after an upgrade, or where Airflow's machines are not the same."""
     try:
         before = json.loads(path_of(state, NAME).read_text(encoding="utf-8"))
     except (OSError, ValueError):

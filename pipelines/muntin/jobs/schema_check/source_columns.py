@@ -43,7 +43,7 @@ _TYPED = "muntin_typed"
 
 
 def bound_types(bound: Bound, known: Mapping[str, pa.Schema | None], pieces: Sequence[Sequence[str]]) -> dict[str, dict[str, str]]:
-    """For each frame set's table the SQL type of its columns: as in the state, else as the first files with rows say.
+    """The SQL types of the columns of each frame set's table: as in the state, else as the first files with rows say.
 
     Where a batch with a contradiction waits, files with one are passed over; if all have one, the state says the types.
 
@@ -79,7 +79,7 @@ def _of_others(
     pieces: Sequence[Sequence[str]],
     before: Mapping[str, str],
 ) -> dict[str, dict[str, str]]:
-    """As `bound_types`, of the files without a contradiction; if there are none, of the state."""
+    """The types as `bound_types` gives them, of the files without a contradiction; if there are none, of the state."""
     others = [piece for piece in pieces if not contradictions(session, bound, before, piece)]
     if others:
         return bound_types(bound, known, others)
@@ -94,7 +94,7 @@ def _described(session: duckdb.DuckDBPyConnection, schema: pa.Schema) -> dict[st
 def _of_good_rows(
     session: duckdb.DuckDBPyConnection, bound: Bound, known: Mapping[str, pa.Schema | None], pieces: Sequence[Sequence[str]]
 ) -> dict[str, dict[str, str]] | None:
-    """As `bound_types`, of the first files that have rows when bad rows and files are left out; None if they have none of these.
+    """The types as `bound_types` gives them, of the first files that have rows without bad rows and files; None if no file has.
 
     Where no file has a row left, no state has a type. A definition that no file fits is wrong, and not the files.
     """

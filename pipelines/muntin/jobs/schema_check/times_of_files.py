@@ -26,7 +26,7 @@ _NUMBER, _WORD = "regexp_matches(text, '[0-9]')", "text IS NOT NULL"
 
 
 def check_times(session: duckdb.DuckDBPyConnection, source: Source, columns: Mapping[str, str], paths: Sequence[str]) -> None:
-    """Refuse files of CSV or JSON with times that DuckDB has told from texts but that do not begin with the year.
+    """Refuse files of CSV or JSON with texts that DuckDB reads as times but that do not begin with the year.
 
     Args:
         session: of DuckDB.
@@ -45,7 +45,7 @@ def check_times(session: duckdb.DuckDBPyConnection, source: Source, columns: Map
 
 
 def _first_times(session: duckdb.DuckDBPyConnection, source: Source, told: Mapping[str, str], path: str) -> Iterator[tuple[str, str, str]]:
-    """Of each time in a file the column, the name and the first text: a text with numbers if there is any."""
+    """For each time in a file: the column, the name and the first text, a text with numbers if there is any."""
     file = texts(source, path, {column: as_text(kind) for column, kind in told.items()})
     for column, kind in told.items():
         for name, values in times_in(column, kind, quoted(column)):

@@ -26,7 +26,7 @@ _TRIES = 5
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What became of one sink.
+    """The result of sending to one sink.
 
     Attributes:
         sink, window: its name, and the window that goes there.
@@ -45,7 +45,7 @@ class Sent:
 
     @property
     def line(self) -> str:
-        """In words."""
+        """The result in words."""
         if self.failed:
             return f"{self.window} not sent to {self.sink} ({self.failed}); the next run catches up"
         why = f", all windows, since {self.remark}" if self.remark else ""
@@ -95,12 +95,12 @@ def _noted(bound: Bound, sink: Sink, before: Note, sent: Sent, position: Positio
 
 
 def lacking(bound: Bound, window: str, position: Position | None, *, anew: bool = False) -> tuple[Delivery | None, str]:
-    """What to send to a sink, None for nothing; and a remark where it is all windows and not the changes alone.
+    """The changes to send to a sink, None for nothing; and a remark where all windows are sent instead.
 
     The position must have been read before this is called: then a table that is behind it was put back.
 
     Args:
-        bound, window: whose windows.
+        bound, window: the pipeline state, and the name of the window.
         position: of the sink; None: it has nothing.
         anew: whether all windows are to be sent, whatever the sink has.
 

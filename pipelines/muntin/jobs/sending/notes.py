@@ -1,4 +1,4 @@
-"""What a state notes of its sinks: how far each is, and what went wrong last. A small file beside the log of the window's table."""
+"""Notes on the sinks of a state: how far each is, and its last error. A small file beside the log of the window's table."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FOLDER = "_sinks"  # readers of Delta pass folders by that begin with a low line
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What is noted of a sink. `failed`: why the last attempt failed; "": it did not. `at`: when that was, ISO text in UTC."""
+    """The note on a sink. `failed`: why the last attempt failed; "": it did not. `at`: when that was, ISO text in UTC."""
 
     position: Position | None = None
     failed: str = ""
@@ -45,8 +45,8 @@ def write_note(bound: Bound, sink: Sink, note: Note, since: Position | None = No
     """Note how far a sink is. Where another run has noted something since, the position that is further stays.
 
     Args:
-        bound, sink: whose note.
-        note: what to write; without a position, the one that is noted stays.
+        bound, sink: the pipeline state, and the sink of the note.
+        note: what to write; without a position, the noted position stays.
         since: the position that was noted when the sink was spoken to.
 
     Raises:

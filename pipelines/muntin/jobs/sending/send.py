@@ -36,7 +36,7 @@ def send(bound: Bound, reach: Reach | None = None, *, anew: bool = False) -> tup
     A sink that gives no sign of life for ten seconds is given up until the next run.
 
     Args:
-        bound: the pipeline.
+        bound: the pipeline state.
         reach: how this process reaches sinks; None: by addresses of the environment, without Spark.
         anew: whether all windows are sent, whatever the sinks have.
     """
@@ -65,7 +65,7 @@ def told(sent: Sequence[Sent]) -> tuple[str, ...]:
 
 
 class _Attempt:
-    """One sink is brought up to date in a thread of its own, which is left alone when the sink is given up."""
+    """An attempt to bring a sink up to date, in a thread of its own, which is left alone when the sink is given up."""
 
     def __init__(self, bound: Bound, sink: Sink, reach: Reach, *, anew: bool) -> None:
         self._bound, self._sink, self._reach, self._anew = bound, sink, reach, anew
@@ -75,7 +75,7 @@ class _Attempt:
         self._thread.start()
 
     def outcome(self) -> Sent:
-        """What became of it."""
+        """The result of the attempt."""
         while self._thread.is_alive() and not self._patience.is_over():
             self._thread.join(_LOOK_S)
         if self._sent:

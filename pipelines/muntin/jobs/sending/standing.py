@@ -33,7 +33,7 @@ class SinkStanding:
     failed: str
 
     def to_dict(self) -> dict[str, Any]:
-        """As a plain dict."""
+        """The standing as a plain dict."""
         return asdict(self)
 
 

@@ -1,4 +1,4 @@
-"""A pipeline bound to its state: all that follows from its definition and its root, worked out once for all steps of a run."""
+"""The state of a pipeline: everything that follows from its definition and its root, worked out once for all steps of a run."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Bound:
         pipeline: the definition.
         folder: of the state under this definition, an absolute path.
         given: an implementation of `Store`; None: Delta tables in `folder`.
-        lifted: the fields that the source is read for, the number of rows first; None: those of all aggregates.
+        lifted: the fields that the source is read for, the number of rows first; None: the fields of all aggregates.
         even: whether all frames of a set have one width, as `frame_sets` says.
     """
 
@@ -67,7 +67,7 @@ class Bound:
 
     @property
     def members(self) -> dict[str, Bound]:
-        """Name -> the definition over this source alone, beside the same state; nothing where there is one source."""
+        """Name -> the definition over this source alone, with the same state; nothing where there is one source."""
         return {name: replace(self, pipeline=self.pipeline.only(name)) for name in self.pipeline.sources}
 
     @property
@@ -88,17 +88,17 @@ class Bound:
 
     @property
     def alerts(self) -> Alerts | None:
-        """Who is told of runs; no part of states and results."""
+        """The alerts of the definition; no part of states and results."""
         return self.pipeline.alerts  # type: ignore[return-value]
 
     @property
     def sinks(self) -> Sequence[Sink]:
-        """Where results go after publishing; no part of states and results."""
+        """The sinks of the definition; no part of states and results."""
         return self.pipeline.to  # type: ignore[return-value]
 
     @cached_property
     def fields(self) -> list[Field]:
-        """The fields of all aggregates, each once, or those that are lifted; the number of rows first."""
+        """The distinct fields of all aggregates, or the lifted fields; the number of rows first."""
         return shared_fields(self.aggregates) if self.lifted is None else list(self.lifted)
 
     @cached_property
@@ -121,7 +121,7 @@ class Bound:
         return self.frames_by_window[window]
 
     def derivation(self, window: str) -> str:
-        """A name of everything that determines a window's results beside the states: another name, and all windows are derived anew."""
+        """A name of everything that determines a window's results apart from the states: another name, and all windows are derived anew."""
         return derivation(self.pipeline, window)
 
     @property

@@ -1,4 +1,4 @@
-"""From a file to the pipelines that it defines, and to the root that it names for each. Airflow is not imported."""
+"""The pipelines that a file defines, and the root that it names for each. Airflow is not imported."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ _ONE = RLock()  # a file is run with names of `muntin` replaced, which threads s
 
 @dataclass(frozen=True, slots=True)
 class Defined:
-    """What a file defines.
+    """The pipelines and calls that a file defines.
 
     Attributes:
-        pipelines: all that have a name in the file, also imported ones; in the order of their names' first assignment.
-        dags: (pipeline, root) of each call of `airflow_dag`; root None: not said.
+        pipelines: all pipelines with a name in the file, also imported pipelines; in the order of their names' first assignment.
+        dags: (pipeline, root) of each call of `airflow_dag`; root None: not given.
     """
 
     pipelines: tuple[Pipeline, ...]
@@ -75,7 +75,7 @@ def run_file(file: Path) -> Defined:
 
 
 def run_file_once(file: Path) -> Defined:
-    """As `run_file`, but a file that has not changed since is not run again.
+    """Run a file as `run_file` does, but a file that has not changed since is not run again.
 
     Raises:
         DefinitionError: an error in it.
@@ -93,7 +93,7 @@ def _run_once(file: Path, _written_ns: int, _size: int) -> Defined:
 def _executed(file: Path, dags: list[tuple[Pipeline, Any]]) -> dict[str, Any]:
     """The names of a file that was run like an import, its folder first on the path.
 
-    The module does not stay among the imported ones: what Spark's workers need of it travels by value.
+    The module does not stay among the imported modules: what Spark's workers need of it travels by value.
     """
     module = ModuleType(f"muntin_definition_{file.stem}")
     module.__file__ = str(file.absolute())

@@ -22,7 +22,7 @@ FACTS = "facts.json"
 
 
 def described(pipeline: Pipeline) -> dict[str, Any]:
-    """What counts of a definition: name of the part -> its text, or name -> text."""
+    """The description of a definition: name of the part -> its text, or name -> text."""
     return {
         "keys": ", ".join(pipeline.keys),
         "where": pipeline.where if isinstance(pipeline.where, str) else dict(pipeline.where or {}) or "",
@@ -42,7 +42,7 @@ def described(pipeline: Pipeline) -> dict[str, Any]:
 
 
 def _of_sources(pipeline: Pipeline, told: Callable[[Source], str]) -> str | dict[str, str]:
-    """What is told of the source; name -> what is told of it, where there are several."""
+    """The description of the source; name -> description, where there are several sources."""
     return {name: told(source) for name, source in pipeline.sources.items()} or told(pipeline.origin)
 
 
@@ -80,7 +80,7 @@ def note_facts(state: str, facts: str) -> None:
 
 
 def noted_facts(state: AnyPath) -> Mapping[str, Any] | None:
-    """What determines a state; None where nobody noted it."""
+    """The noted facts that determine a state; None where no note is there."""
     try:
         return json.loads((state / FACTS).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -96,7 +96,7 @@ def read(state: str | AnyPath) -> Mapping[str, Any] | None:
 
 
 def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """What is other in a definition, a sentence each.
+    """The differences between two definitions, a sentence each.
 
     >>> differences({"keys": "a", "windows": {"day": "x"}}, {"keys": "a, b", "windows": {"day": "x", "week": "y"}})
     ["keys: 'a' is now 'a, b'", "windows: 'week' is new: y"]

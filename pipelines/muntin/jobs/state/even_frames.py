@@ -1,4 +1,4 @@
-"""Even frames: a definition that lost its other windows, and could have longer frames, goes on with those of the state that it has."""
+"""Even frames: a definition that lost its other windows, and could have longer frames, goes on with the frames of its state."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def keeps_even_frames(pipeline: Pipeline, home: AnyPath) -> bool:
-    """Whether the frames of a pipeline go on with one width: a state of it has such frames, and no state has the longer ones.
+    """Whether the frames of a pipeline keep one width: a state of it has such frames, and no state has the longer frames.
 
     Else the whole source would be read again, which may be gone.
 

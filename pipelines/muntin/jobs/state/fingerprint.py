@@ -66,7 +66,7 @@ def _facts_of_source(source: parts.Source, schedule: Schedule) -> dict[str, Any]
 
 
 def derivation(pipeline: Pipeline, window: str) -> str:
-    """Names everything that, beside the states, determines a window's results."""
+    """A name of everything that, apart from the states, determines a window's results."""
     results = {
         name: [str(each), each.finish.__qualname__, mark(each.finish, ours_by_name=True)] for name, each in pipeline.aggregates.items()
     }

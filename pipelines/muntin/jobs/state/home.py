@@ -31,7 +31,7 @@ def dags_holder(definition: str | Path) -> Path | None:
 
 
 def root_of(home: Path, root: str | AnyPath | None) -> AnyPath:
-    """The root of the state: as given, else `MUNTIN_ROOT`, else `state`; a relative one is below the home folder.
+    """The root of the state: as given, else `MUNTIN_ROOT`, else `state`; a relative root is below the home folder.
 
     Raises:
         DefinitionError: an address of something else than an object store, as `hdfs://...`.

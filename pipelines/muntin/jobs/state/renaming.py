@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def name_of_state(pipeline: Pipeline, root: AnyPath) -> str:
-    """The name that a pipeline's state has now: the one before, until the first run has taken it over."""
+    """The present name of a pipeline's state: the name before, until the first run has taken it over."""
     before, here = pipeline.renamed_from, path_of(root, pipeline.name)
     return before if before and not here.exists() and path_of(root, before, OWNER_FILE).is_file() else pipeline.name
 

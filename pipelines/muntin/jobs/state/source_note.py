@@ -1,4 +1,4 @@
-"""A note beside a state: the columns of the source as the files had them so far, so that a run can say what is other in new files."""
+"""A note beside a state: the columns of the source as the files had them so far, so that a run can report changes in new files."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _name(member: Member | None) -> str:
 
 
 def taken_in(known: Columns, here: Columns, path: str, *, ordered: bool = True) -> tuple[Columns, list[str]]:
-    """The columns with those of one more file, and what is other in it, a sentence each. `ordered`: whether files have an order of columns.
+    """The columns with those of another file, and its differences, a sentence each. `ordered`: whether files have an order of columns.
 
     >>> taken_in({"x": "INTEGER"}, {"x": "BIGINT", "y": "DATE"}, "b.parquet")
     ({'x': 'BIGINT', 'y': 'DATE'}, ['x is BIGINT in b.parquet and was INTEGER: BIGINT holds both', 'y DATE is a new column in b.parquet'])
@@ -71,7 +71,7 @@ def _holds_both(one: str, other: str) -> bool:
 
 
 def lacks(found: Iterable[Mapping[str, Sequence[str]]]) -> list[str]:
-    """Which columns some files lack, a sentence each. `found`: column -> paths of the files without it."""
+    """The columns that some files lack, a sentence each. `found`: column -> paths of the files without it."""
     paths: dict[str, list[str]] = {}
     for each in found:
         for name, without in each.items():

@@ -81,7 +81,7 @@ def bind_existing(pipeline: Pipeline, root: str | AnyPath) -> Bound:
 
 
 def roots_near(root: AnyPath, name: str = "*") -> list[Path]:
-    """The folders around one of this machine that have the state of a pipeline, or of any: beside it, above it and in it."""
+    """The folders around one of this machine that have the state of a pipeline, or of any: next to it, above it and in it."""
     if not isinstance(root, Path):
         return []
     around = {root.parent, root.parent.parent, *_folders(root.parent), *_folders(root)} - {root}

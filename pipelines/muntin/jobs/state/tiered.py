@@ -1,4 +1,4 @@
-"""Which sets of frames have tiers: those of long windows of one size, if all fields give the same bits in any order and groups."""
+"""Frame sets that have tiers: of long windows of one size, if all fields give the same bits in any order and groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""New tiles of tiers beside those of the table: made of states, or of the tiles one level below; then committed together."""
+"""New tiles for a table of tiers: made of states, or of the tiles one level below; then committed together."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ class NewTiles:
     """Tiles that wait for their commit.
 
     Attributes:
-        bound, found, states, batches: the pipeline, its tiers, the table of states, and the batches that tiles are made of.
+        bound, found, states, batches: the pipeline state, its tiers, the table of states, and the batches that tiles are made of.
         base: the table of tiers.
         files: place -> file of the table.
-        kept: the tiles of the table that stay: at first all that are made of these batches.
+        kept: the tiles of the table that stay: at first all tiles made of these batches.
         made: the new tiles.
         tables: place -> the rows of its new file.
     """
@@ -62,7 +62,7 @@ class NewTiles:
 
     @property
     def folder(self) -> str:
-        """Of the table of tiers."""
+        """The folder of the table of tiers."""
         return f"{self.bound.folder}/{self.found.table}"
 
     @property
@@ -89,7 +89,7 @@ class NewTiles:
             self._make(chosen.at(level), states)
 
     def make_from_tiles(self, asked: Tiles) -> None:
-        """Make tiles of a higher level: those whose parts are all made. A tile with a part that is not usable is not usable."""
+        """Make tiles of a higher level whose parts are all made. A tile with a part that is not usable is not usable."""
         scale, present = self.found.scale, Tiles.joined([self.kept, self.made])
         for at in range(len(asked)):
             tile = asked.take(np.array([at]))
@@ -102,7 +102,7 @@ class NewTiles:
                 self._make(tile, self._rows((level - 1, number * scale.span_us(level))), possible=bool(parts.usable.all()))
 
     def _make(self, tiles: Tiles, states: pa.Table, *, possible: bool = True) -> None:
-        """Make some tiles of one level, and put their rows to those of their places."""
+        """Make some tiles of one level, and add their rows to the rows of their places."""
         if not len(tiles):
             return
         tiles = tiles.take(np.argsort(tiles.number))
@@ -118,7 +118,7 @@ class NewTiles:
         self.made = Tiles.joined([self.made, made])
 
     def _rows(self, place: Place) -> pa.Table:
-        """The rows of a place: of its new file, or those of the table that stay.
+        """The rows of a place: of its new file, or the rows of the table that stay.
 
         Raises:
             StateError: the file is damaged; it is removed, so that it is made again.

@@ -40,7 +40,7 @@ class Made:
 
 
 def schema_of_tiles(states: pa.Schema) -> pa.Schema:
-    """The columns of tiles: those of states without the batch."""
+    """The columns of tiles: the columns of states without the batch."""
     return pa.schema([column for column in states if column.name != BATCH])
 
 
@@ -75,8 +75,8 @@ def rows_of_tiles(bound: Bound, states: pa.Table, schema: pa.Schema, numbers: In
     A tile with an odd float, and tiles whose sums do not fit their types, are not usable and get no rows.
 
     Args:
-        bound: the pipeline.
-        states: of frames or of smaller tiles; others are left out.
+        bound: the pipeline state.
+        states: of frames or of smaller tiles; other states are left out.
         schema: of the rows.
         numbers: of the tiles, ascending.
         span_us: the length of a tile.

@@ -34,9 +34,9 @@ _log = logging.getLogger("muntin")
 
 
 def make_tiers(bound: Bound, *, most: int = MOST_ROWS) -> bool:
-    """Make tiles that are missing, and remove those that no window reaches any more; whether there was something to do.
+    """Make tiles that are missing, and remove tiles that no window reaches any more; whether there was something to do.
 
-    `most`: files with so many states are read, and those of a tile at least. Call it until it says False to make all tiles.
+    `most`: files with so many states are read, and the states of at least one tile. Call it until it says False to make all tiles.
     """
     made = False
     for frames in bound.frame_sets:
@@ -74,7 +74,7 @@ def _from_states(tiles: Tiles, found: Tiered, batches: Batches) -> Tiles:
 
 
 def _published(bound: Bound, found: Tiered, states: Snapshot) -> tuple[Batches, list[tuple[Even, int]]]:
-    """The batches that windows were published from; the grids of long windows, and the instants up to which these are closed."""
+    """The batches that windows were published from; the grids of long windows, and the instants up to which the windows are closed."""
     starts, pipeline = published(bound.store, next(iter(found.long))).starts, bound.pipeline
     batches = accumulated(bound, found.frames.table, states)
     past = history(batches, starts, starts[:0], pipeline.intervals, fill=pipeline.on_gap == "empty").batches

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Maintained:
-    """What was done: table -> how often files of it were put together; and what was removed."""
+    """The result of maintenance: table -> how often files of it were put together; and what was removed."""
 
     compacted: dict[str, int]
     removed: tuple[Removed, ...]
@@ -77,7 +77,7 @@ def maintain(
 
 
 def _each(bound: Bound, tell: Callable[[str], None]) -> Iterator[str]:
-    """The tables whose files are put together, one after the other, until none has many."""
+    """The tables whose files are put together, table by table, until none has many."""
     while table := compact(bound):
         tell(f"compact {table}")
         yield table

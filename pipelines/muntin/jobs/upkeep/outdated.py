@@ -1,4 +1,4 @@
-"""Which batches of a range are not what their source is now: missing, or read from other files."""
+"""The batches of a range that differ from their source: missing, or read from other files."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ class Outdated:
 
 
 def outdated(pipeline: Pipeline, *, root: str | AnyPath, start: datetime, end: datetime, everything: bool = False) -> list[Outdated]:
-    """The batches of `[start, end)` to read and those that are purged, in order; all of them if `everything`.
+    """The batches of `[start, end)` to read and the purged batches, in order; all batches if `everything`.
 
-    A batch whose states are gone, as `retain` says, is none of them. A source has changed when its files are not those of the batch's
+    A batch whose states are gone, as `retain` says, is left out. A source has changed when its files are not those of the batch's
     manifest: by path, size and the time when they were last written, or by content where `sources.files(..., checksum=True)` says so.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Promote and roll back: which definition's windows the tables hold that readers know, when a person decides."""
+"""Promote and roll back: which definition's windows the live tables hold, when a person decides."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def promote(
     validate: bool = True,
     progress: Callable[[str], None] | None = None,
 ) -> list[str]:
-    """Make a definition the current one: the tables that readers know hold its windows. The names of the windows that changed hands.
+    """Make a definition the current one: the live tables hold its windows. The names of the windows that changed hands.
 
     Windows that are not derived yet, or not any more, are derived from states; no source is read.
 
@@ -85,7 +85,7 @@ class RolledBack:
 
 
 def rollback(pipeline: Pipeline, *, root: str | AnyPath, window: str | None = None, version: int | None = None) -> list[RolledBack]:
-    """Give tables that readers know what they held before a definition was promoted. The definition that was current is superseded then.
+    """Give live tables the windows that they held before a definition was promoted. The definition that was current is superseded then.
 
     Args:
         pipeline: a definition of the pipeline; the current one or an earlier one.

@@ -36,7 +36,7 @@ _LOOKED = 100  # batches of another definition, to tell whether its schedule is 
 
 
 def to_rebuild(pipeline: Pipeline, *, root: str | AnyPath) -> list[Outdated]:
-    """The batches to read and those that are purged, in order: none if there is no earlier state, or the present one has all.
+    """The batches to read and the purged batches, in order: none if there is no earlier state, or the present state has all.
 
     Raises:
         DefinitionError: the earlier state's batches are not of the present schedule.
@@ -62,7 +62,7 @@ def to_rebuild(pipeline: Pipeline, *, root: str | AnyPath) -> list[Outdated]:
 
 
 def by_itself(pipeline: Pipeline, root: str | AnyPath) -> list[Interval]:
-    """The batches of `to_rebuild` that a run reads beside its own, as their files are not more than `auto_rebuild`; () where they are."""
+    """Intervals to read again automatically; empty if their files exceed `auto_rebuild`."""
     most = size_of(pipeline.auto_rebuild, "auto_rebuild")
     if not most or not left_behind(pipeline, root):
         return []

@@ -75,14 +75,14 @@ def vacuum(
 
 
 def _drafts(root: AnyPath) -> Iterator[Found]:
-    """What first runs that were killed left beside the folders of pipelines."""
+    """Files that killed first runs left next to the folders of pipelines."""
     for path in (root / name for name in names_in(str(root)) if _DRAFT.fullmatch(name)):
         if path.is_file():
             yield path, path.stat().st_size, path.stat().st_mtime
 
 
 def _swept(root: AnyPath, folder: AnyPath, older_than_us: int, oldest: datetime, *, dry_run: bool) -> Iterator[Removed]:
-    """Sweep a state, or the folder of the tables that readers know."""
+    """Sweep a state, or the folder of the live tables."""
     for log in ascending(folder.rglob("_delta_log")):
         yield _replaced(root, log.parent, older_than_us, oldest, dry_run=dry_run)
         yield _unnamed(root, log.parent, oldest, dry_run=dry_run)
@@ -121,7 +121,7 @@ def _of_table(path: str) -> bool:
 
 
 def _old(root: AnyPath, place: AnyPath, what: str, files: list[Found], oldest: datetime, *, dry_run: bool) -> Removed:
-    """Remove those of some files that are older than an instant."""
+    """Remove those files that are older than an instant."""
     before_s = oldest.timestamp()
     old = [(path, size) for path, size, written in files if written < before_s and (dry_run or _removed(path, before_s))]
     return Removed(what, relative(place, root), len(old), sum(size for _, size in old))
@@ -139,7 +139,7 @@ def _removed(path: AnyPath, before_s: float) -> bool:
 
 
 def _outlived(root: AnyPath, folder: AnyPath, oldest: datetime, *, dry_run: bool) -> Removed:
-    """Remove the notes that no ledger names any more, nor one that is staged."""
+    """Remove the notes that neither a published ledger nor a staged ledger names."""
     store = DeltaStore(str(folder))
     ledgers = [published(store, name).ledger for name in windows_of(store)]
     entries = [ledger.entries for ledger in ledgers if ledger] + staged_entries(folder)

@@ -34,7 +34,7 @@ _ONE = Lock()  # matplotlib's settings are the process's
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What a part of a picture says under the pointer, and where a click leads."""
+    """The text of a picture's part under the pointer, and the target of a click."""
 
     says: str
     leads: str | None = None
@@ -42,12 +42,12 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """What to draw.
+    """A drawing and its texts.
 
     Attributes:
         width, height: in inches.
         draw: draws on a figure of matplotlib's, with colours by name; returns `gid` of a part -> its mark.
-        title: what the picture shows, for those who do not see it.
+        title: what the picture shows, for people who do not see it.
     """
 
     width: float

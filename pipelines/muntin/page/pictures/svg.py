@@ -1,4 +1,4 @@
-"""From a drawing to SVG inside of a page: colours are names of the stylesheet, and marks tell more under the pointer.
+"""The SVG of a drawing inside of a page: colours are names of the stylesheet, and marks say more under the pointer.
 
 matplotlib gets a colour of its own for each name, which is no colour of any picture, and the SVG gets the name in its place.
 """

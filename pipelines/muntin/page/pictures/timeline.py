@@ -24,7 +24,7 @@ _FACES = {"published": "batch", "read": "waiting", "waiting": "waiting", "missin
 
 
 def timelines(shown: Sequence[Timeline], leads: Leads = lambda _: None) -> Drawing:
-    """The timelines of some windows, one below the other. `leads`: the address of a window's explanation, None where it has none."""
+    """The timelines of some windows, stacked. `leads`: the address of a window's explanation, None where it has none."""
     heights = [_REST + _LANE * _lanes(one) for one in shown]
 
     def draw(figure: Any, colours: Mapping[str, str]) -> dict[str, Mark]:  # noqa: ANN401 - matplotlib's
@@ -45,7 +45,7 @@ def _lanes(shown: Timeline) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Paper:
-    """Where a timeline is drawn: axes of matplotlib's, colours by name, and what the names of its parts begin with."""
+    """The canvas of a timeline: axes of matplotlib's, colours by name, and the prefix of its parts' names."""
 
     axes: Any
     colours: Mapping[str, str]
@@ -101,7 +101,7 @@ class _Paper:
 
 
 def batch_told(batch: ListedBatch) -> str:
-    """What became of a batch, in a line."""
+    """The report on a batch, in a line."""
     span = f"[{spell_instant(batch.start_us)}, {spell_instant(batch.end_us)})"
     if batch.standing == "missing":
         return f"missing interval {span}"

@@ -1,4 +1,4 @@
-"""What to type and what to fill in, so that a range of batches runs again."""
+"""Commands and form fields with which a range of batches runs again."""
 
 from __future__ import annotations
 
@@ -54,5 +54,5 @@ def _iso(us: int) -> str:
 
 
 def _filled(us: int) -> str:
-    """As the form's two fields take it."""
+    """An instant as the form's two fields take it."""
     return f"{from_us(us):%Y/%m/%d %H:%M}"

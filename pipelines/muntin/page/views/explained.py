@@ -33,7 +33,7 @@ class Run:
 
 
 class Runs(Protocol):
-    """Who published what, as far as somebody knows."""
+    """The known runs that published batches."""
 
     def __call__(self, pipeline: str, window: str, batch_us: int, published: datetime) -> Sequence[Run]:
         """The tasks that published the windows of a batch, whose report was written at an instant."""
@@ -41,7 +41,7 @@ class Runs(Protocol):
 
 
 def no_runs(pipeline: str, window: str, batch_us: int, published: datetime) -> Sequence[Run]:  # noqa: ARG001 - nobody knows
-    """Without Airflow."""
+    """No runs, as there is no Airflow."""
     return ()
 
 
@@ -55,7 +55,7 @@ class WindowTold:
         closed_us: start of the batch that closed it; None: it is open.
         published: when the windows of that batch were last published.
         runs: the tasks that did.
-        parts, missed: the first of its states, and of those that came too late.
+        parts, missed: the first of its states, and of states that came too late.
         part_count, missed_count: how many they are.
         again: how the batches run again that it is made of.
     """

@@ -77,13 +77,13 @@ class Line:
 
 
 def overview(known: Mapping[str, Known], now_us: int) -> list[Line]:
-    """A line for each pipeline, in the order given; those that need a person first."""
+    """A line for each pipeline, in the order given; pipelines that need a person come first."""
     lines = [line(each, now_us) for each in known.values()]
     return sorted(lines, key=lambda each: not each.calls)
 
 
 def line(known: Known, now_us: int) -> Line:
-    """One pipeline."""
+    """The line of one pipeline."""
     if known.pipeline is None:
         what = f"its file {known.file} cannot be run" if known.file else "only its state is there: no file defines it"
         return Line(known.name, calls=(Call(what, "see what is wrong, and mend it", f"muntin check {known.file or 'FILE'}"),))
@@ -93,7 +93,7 @@ def line(known: Known, now_us: int) -> Line:
             return _unborn(known, bound)
         return _line(known, known.pipeline, bound, status(known.pipeline, root=known.root), now_us)
     except MuntinError as wrong:
-        return Line(known.name, calls=(Call("it cannot be looked at", str(wrong)),))
+        return Line(known.name, calls=(Call("it cannot be read", str(wrong)),))
 
 
 def _line(known: Known, pipeline: Pipeline, bound: Bound, now: PipelineStatus, now_us: int) -> Line:
@@ -139,7 +139,7 @@ def _us(moment: Any) -> int:  # noqa: ANN401 - an aware datetime
 
 
 def _last_reports(bound: Bound) -> list[BatchReport]:
-    """What became of the last batches that were read."""
+    """The reports of the last batches that were read."""
     table = bound.frame_sets[0].table
     read = accumulated(bound, table, bound.store.snapshot(table))
     some = zip(read.start_us[-RECENT:].tolist(), read.end_us[-RECENT:].tolist(), strict=True)
@@ -188,7 +188,7 @@ def _of_sinks(known: Known, now: PipelineStatus) -> list[Call]:
 
 
 def _of_silence(pipeline: Pipeline, now: PipelineStatus, now_us: int) -> list[Call]:
-    """A pipeline that kept up with its schedule, and stopped. One that works through the past never kept up."""
+    """The call for a pipeline that kept up with its schedule, and stopped. A pipeline that works through the past never kept up."""
     last = max((_us(window.last) for window in now.windows if window.last), default=None)
     if last is None or now.last_run is None:
         return []

@@ -1,4 +1,4 @@
-"""What a run or a backfill of a range would do: its batches, the windows that may change, and how to begin it."""
+"""The plan of a run or a backfill of a range: its batches, the windows that may change, and how to begin it."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Planned:
 
 
 def planned(at: Seen, start: datetime, end: datetime) -> Planned:
-    """What a run of `[start, end)` would do. Neither files nor suites are opened.
+    """The plan of a run of `[start, end)`. Neither files nor suites are opened.
 
     Raises:
         DefinitionError: no borders of the schedule, or more than `MOST` batches.

@@ -36,7 +36,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """The lines of some aggregates; `aggregates`: all that can be drawn; `skipped`: how many of these come before."""
+    """The lines of some aggregates; `aggregates`: all that can be drawn; `skipped`: how many of them come before."""
 
     window: str
     lines: Mapping[str, tuple[Series, ...]]
@@ -45,7 +45,7 @@ class Results:
 
 
 def results(at: Seen, window: str, asked: Asked, *, skip: int = 0) -> Results:
-    """The newest results of the keys asked for, or of those of the newest windows.
+    """The newest results of the keys asked for, or of the keys of the newest windows.
 
     Raises:
         DefinitionError: a value cannot be one of its key column.

@@ -1,4 +1,4 @@
-"""A pipeline that a page is about: its definition bound to its state, and which of its windows and keys."""
+"""A pipeline that a page is about: its definition with its state, and the windows and keys shown."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Seen:
 
     @property
     def name(self) -> str:
-        """Of the pipeline."""
+        """The name of the pipeline."""
         return self.pipeline.name
 
     def window(self, asked: str | None) -> str:
@@ -48,7 +48,7 @@ class Seen:
 
 
 def seen(known: Known) -> Seen:
-    """Look at a pipeline.
+    """Read a pipeline's state for a page.
 
     Raises:
         StateError: it has no definition, or no state.

@@ -67,18 +67,18 @@ class Timeline:
 
     @property
     def low_us(self) -> int:
-        """Where it begins: at its first window, but no further away than the batches are long."""
+        """The start of the timeline: its first window, but no further away than the batches are long."""
         first, length = self.batches[0].start_us, self.batches[-1].end_us - self.batches[0].start_us
         return max(first - length, min([first, *(bar.start_us for bar in self.bars)]))
 
     @property
     def least_us(self) -> int:
-        """So long is a window drawn at least: a session of one event has no length."""
+        """The least length of a window in the picture, as a session of one event has no length."""
         return (self.high_us - self.low_us) // 400
 
     @property
     def high_us(self) -> int:
-        """Where it ends."""
+        """The end of the timeline."""
         last, length = self.batches[-1].end_us, self.batches[-1].end_us - self.batches[0].start_us
         return min(last + length, max([last, *(bar.end_us for bar in self.bars)]))
 
@@ -125,7 +125,7 @@ def _spans(bound: Bound, todo: Pending, key: Key, some: Sequence[ListedBatch]) -
 
 
 def may_be_open(bound: Bound, todo: Pending, high_us: int) -> bool:
-    """Whether a window that begins before an instant may be open. The ledger and the watermark tell, without a look at states."""
+    """Whether a window that begins before an instant may be open. The ledger and the watermark tell, without reading states."""
     kind, ledger = bound.windows[todo.window], todo.published.ledger
     if isinstance(kind.follows, Bounded) and len(todo.marks):
         return high_us > int(closing(kind, todo.marks).floor[-1]) - kind.follows.reach_us
@@ -145,7 +145,7 @@ def _open(bound: Bound, todo: Pending, key: Key, low_us: int) -> Iterable[tuple[
 
 
 def in_lanes(spans: Sequence[tuple[int, int, int | None]]) -> tuple[list[Bar], int]:
-    """Each window in the lowest lane that is free; and how many find none.
+    """The lowest free lane for each window; and the number of windows without a lane.
 
     >>> [bar.lane for bar in in_lanes([(0, 2, None), (1, 3, None), (2, 4, None)])[0]]
     [0, 1, 0]

@@ -1,4 +1,4 @@
-"""What is wrong with a file as a whole: what was found, and what was expected."""
+"""Problems of a file as a whole: the found content, and the expected content."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FRAME = b"PAR1"  # begins and ends a Parquet file
 
 
 def file_problem(session: duckdb.DuckDBPyConnection, source: Source, path: str) -> str:
-    """What is wrong with a file, as a sentence without its path; "" if it can be read, rows aside.
+    """The problem of a file as a whole, as a sentence without its path; "" if it can be read, apart from single rows.
 
     Args:
         session: of DuckDB; it may read files.

@@ -1,4 +1,4 @@
-"""What to say of a column that is not there: what is there, what looks like it, and how a file may have to be read."""
+"""Hints for a missing column: the columns that exist, similar names, and how a file may have to be read."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _of_csv(names: Sequence[str], source: Source) -> str:
 
 
 def check_named(source: Source, columns: Collection[str]) -> None:
-    """See that columns are there by which rows are ordered and told apart; DuckDB takes capitals and small letters alike.
+    """See that columns are there by which rows are ordered and identified; DuckDB takes capitals and small letters alike.
 
     Raises:
         SourceError: names the first that is not.

@@ -30,7 +30,7 @@ class _Row:
 
 @dataclass(frozen=True, slots=True)
 class _Marks:
-    """What a row is cut by. `quote`: a line end where nothing is quoted; no row has one inside. `ends`: what ends a cell."""
+    """The patterns that cut rows. `quote`: a line end where nothing is quoted; no row has one inside. `ends`: the end of a cell."""
 
     delimiter: bytes
     quote: bytes
@@ -67,7 +67,7 @@ def cut_csv(data: bytes, delimiter: str, how: Dialect = USUAL) -> Cut | None:
 
 
 def _usual(marks: _Marks, cells: int) -> re.Pattern[bytes]:
-    """What fits a row with so many cells that lies in one line and has no quote inside of a value."""
+    """A pattern for a row with so many cells that lies in one line and has no quote inside of a value."""
     mark, quote = re.escape(marks.delimiter), re.escape(marks.quote)
     quoted = b"" if marks.quote == b"\n" else quote + b"[^\\r\\n" + quote + b"]*" + quote + b"|"
     cell = b"(?:" + quoted + b"[^\\r\\n" + mark + quote + b"]*)"

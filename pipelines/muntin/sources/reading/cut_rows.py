@@ -42,7 +42,7 @@ class Cut:
         return len(self.begin)
 
     def add(self, begin: int, end: int, line: int, fault: str) -> None:
-        """One more row; `fault`: why it cannot be taken apart, or ""."""
+        """Add a row; `fault`: why it cannot be taken apart, or ""."""
         fault = fault or ("" if end - begin <= LONGEST else f"a row of more than {LONGEST:,} bytes")
         if fault:
             self.faults[len(self.begin)] = fault
@@ -60,11 +60,11 @@ class Cut:
 
 
 def content(path: str, encoding: str = "utf-8") -> bytes:
-    """The bytes of a file, in UTF-8; of a compressed one those that were compressed.
+    """The bytes of a file, in UTF-8; of a compressed file the original bytes.
 
     Raises:
         OSError: it cannot be read, or unpacked to its end.
-        UnicodeError: it is not of another encoding that it should be of. UTF-8 is not looked at.
+        UnicodeError: it is not in the encoding that it should have. UTF-8 is not checked.
     """
     with pa.input_stream(readable(path), compression=_compression(path)) as stream:
         data: bytes = stream.read()

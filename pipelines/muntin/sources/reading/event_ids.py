@@ -28,8 +28,8 @@ def ids_of_rows(source: Source, rows: str, columns: Mapping[str, str], times: Ta
     """SQL for the id of each row that has one and whose time is taken: `ID_HIGH` and `ID_LOW` (uint64), `EVENT_TIME`, `ORDINAL`.
 
     Args:
-        source: names the columns that tell events apart, and how far duplicates may lie apart.
-        rows: a relation with its columns, and those that `staged` adds; no two rows have the same id.
+        source: names the columns that identify events, and how far duplicates may lie apart.
+        rows: a relation with its columns, and the columns that `staged` adds; no two rows have the same id.
         columns: name -> SQL type of the source's columns.
         times: the times that are taken.
 

@@ -1,4 +1,4 @@
-"""What the footers of Parquet files tell of rows before these are read: how many there are, and between which times they lie."""
+"""Facts of rows in the footers of Parquet files, before the rows are read: their number, and between which times they lie."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 def told_extent(
     session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], columns: Mapping[str, str], times: Taken, rows: range | None
 ) -> Extent | None:
-    """What footers tell of the rows of a split; None where they do not tell the times, or tell of times that are not taken.
+    """The extent of a split's rows by the footers; None if footers have no times, or have times that are not taken.
 
-    A writer may be wrong of the times, and local ones do not rise where clocks are set back: whoever relies on them looks at the rows, too.
+    A writer may err on the times, and local ones do not rise where clocks are set back: whoever relies on them must read the rows, too.
 
     Args:
         session: of DuckDB.

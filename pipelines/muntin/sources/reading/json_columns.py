@@ -1,6 +1,6 @@
 """The types that JSON lines are read with, so that a text of which the definition says what it is stays as it is written.
 
-DuckDB takes texts for times and identifiers before it looks at a type that a user gave, and writes them anew: 01-02-2024 may be any day.
+DuckDB takes texts for times and identifiers before it considers a type that a user gave, and writes them anew: 01-02-2024 may be any day.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _spelled(session: duckdb.DuckDBPyConnection, types: Mapping[str, str]) -> di
 
 
 def _unguessed(told: str, said: str | None) -> str:
-    """What a column is read as, before it is cast to the type that the definition says."""
+    """The type that a column is read as, before it is cast to the type that the definition says."""
     if said == "VARCHAR" and not is_nested(told):
         return "VARCHAR"
     return told if said is None else as_text(told)
@@ -72,7 +72,7 @@ def _hidden(session: duckdb.DuckDBPyConnection, told: Mapping[str, str], paths: 
 
 
 def as_text(kind: str) -> str:
-    """A type with a text wherever DuckDB may have told another type from texts.
+    """A type with a text wherever DuckDB may have guessed another type from texts.
 
     >>> as_text("STRUCT(id BIGINT, paid TIMESTAMP[])")
     'STRUCT(id BIGINT, paid VARCHAR[])'
@@ -87,11 +87,11 @@ def as_text(kind: str) -> str:
 
 
 def times_in(name: str, kind: str, value: str) -> Iterator[tuple[str, str]]:
-    """The times that DuckDB told from texts: for each its name and SQL for the list of its texts.
+    """The times that DuckDB guessed from texts: for each its name and SQL for the list of its texts.
 
     Args:
         name: of the column, or of the member of a struct.
-        kind: its SQL type, as told.
+        kind: its SQL type, as guessed.
         value: SQL for the value, in the type `as_text(kind)`.
 
     >>> list(times_in("order", "STRUCT(paid DATE, id BIGINT)", '"order"'))

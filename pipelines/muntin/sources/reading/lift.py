@@ -63,9 +63,9 @@ def states(
     *,
     also: Sequence[str] = (),
 ) -> str:
-    """One row per key and frame: the keys, the frame's start in microseconds, and the fields' columns.
+    """The states, a row per key and frame: the keys, the frame's start in microseconds, and the fields' columns.
 
-    Of frames by arrival one row per row of the source, and beside its time its place in the split, `ORDINAL`.
+    Of frames by arrival one row per row of the source, with its time and its place in the split, `ORDINAL`.
 
     Args:
         pipeline: its keys and filter.
@@ -118,9 +118,9 @@ def rows_as_states(
     *,
     also: Sequence[str] = (),
 ) -> RowStates | None:
-    """`states` of frames by arrival without groups, each value once, in the order of the rows; None if a lift cannot be told of one row.
+    """`states` of frames by arrival without groups, each value once, in row order; None if a lift cannot be computed from one row.
 
-    Arguments as for `states`; `types`: column -> the SQL type that `states` has, and the one that is stored.
+    Arguments as for `states`; `types`: column -> the SQL type that `states` has, and the stored type.
     """
     natural, kinds = types
     lifts = {**frames.lifts, **{column: lift for each in fields for column, lift in each.lifts.items()}}
@@ -153,7 +153,7 @@ def accepted_rows(
 
 
 def _of_arrival(pipeline: Pipeline) -> list[str]:
-    """What a state that is a row has of the row's arrival."""
+    """The columns of arrival in a state that is a row."""
     told = FILE_NUMBER if pipeline.origin.section else ROW_IN_SPLIT
     return [*([ARRIVAL_TIME] if pipeline.origin.arrival_time else []), told]
 

@@ -47,7 +47,7 @@ def lift_sql(lift: Lift) -> str:
 
 
 def expression_sql(expression: Expression) -> str:
-    """What an aggregate needs, as a SQL expression over `SOURCE_ROWS`."""
+    """The values that an aggregate needs, as a SQL expression over `SOURCE_ROWS`."""
     if isinstance(expression, OfElement):
         return f"(SELECT ({expression_sql(expression.of)}) FROM ({_elements(expression.elements, _ONE_ROW)}))"
     return expression

@@ -1,4 +1,4 @@
-"""What is read instead of the files of a split, where some rows or files cannot be read."""
+"""Replacements for the files of a split, where some rows or files cannot be read."""
 
 from __future__ import annotations
 
@@ -84,14 +84,14 @@ class Mended:
         return [counts[path] for path in self.whole]
 
     def leave_out(self, path: str, reason: str) -> None:
-        """Make a bad file of one that does not fit the definition."""
+        """Make a bad file of a file that does not fit the definition."""
         file = self.of(path)
         self.misfits.append(file)
         self.bad[:] = [*(row for row in self.bad if row.file != file), BadRow(file, reason)]
         self.paths.remove(path)
 
     def named(self, text: str) -> str:
-        """A text with the names of files instead of those of their copies."""
+        """A text with the names of files instead of the names of their copies."""
         for copy, path in self.files.items():
             text = text.replace(copy, path)
         return text

@@ -1,7 +1,7 @@
 """Copies of files of text without their bad rows, so that the rest is read as if the bad rows had never been written.
 
 A bad row has too few or too many cells, a quote that does not close, a byte that is no UTF-8, or a cell that is not of the type that the
-definition says; a bad line is no JSON object. All are told with their place and their text.
+definition says; a bad line is no JSON object. All are reported with their place and their text.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _add_copy(session: duckdb.DuckDBPyConnection, source: Source, path: str, cop
 
 
 def _add_messages(source: Source, path: str, copy: str, out: Mended) -> None:
-    """Copy a range of messages, without those that are no rows. The line of a message is its offset."""
+    """Copy a range of messages, without messages that are no rows. The line of a message is its offset."""
     found = content_of(source, path)  # type: ignore[arg-type]  # of this kind alone are addresses of ranges
     Path(copy).write_bytes(found.file)
     out.bad.extend(BadRow(path, each.reason, each.number, each.offset, each.column, each.text) for each in found.odd)
@@ -97,7 +97,7 @@ def _add_messages(source: Source, path: str, copy: str, out: Mended) -> None:
 
 
 def lines_of(session: duckdb.DuckDBPyConnection, source: Source, path: str, rows: int) -> np.ndarray | None:
-    """The line of each row of a file of text that has so many rows, from 1; of messages the offset; None where it cannot be told."""
+    """The line of each row of a file of text that has so many rows, from 1; of messages the offset; None where it is not known."""
     if is_address(path):
         return content_of(source, path).offset  # type: ignore[arg-type]  # as above
     if source.format not in ("csv", "json"):
@@ -121,7 +121,7 @@ def _cut(session: duckdb.DuckDBPyConnection, source: Source, path: str) -> Cut:
 
 
 def _written(session: duckdb.DuckDBPyConnection, source: Source, cut: Cut, copy: str) -> Mapping[int, Fault]:
-    """Write the rows of a file that can be read; give the others, with what is wrong."""
+    """Write the rows of a file that can be read; return the other rows, with their faults."""
     faults: dict[int, Fault] = {row: (why, None) for row, why in cut.faults.items()}
     good = _write(cut, faults, copy)
     if source.format == "csv" and (found := _miscast(session, source, cut, good, copy)):

@@ -64,9 +64,9 @@ def faulty(source: Source, columns: Mapping[str, str], *, good: str, bad: str, t
     Args:
         source: of the rows.
         columns: name -> SQL type of its columns.
-        good: the table of the rows that can be computed; those that are not accepted have no `FAULT`.
-        bad: the table of the others.
-        times: those that are accepted.
+        good: the table of the rows that can be computed; rows that are not accepted have no `FAULT`.
+        bad: the table of the other rows.
+        times: the times that are accepted.
     """
     places, whole = f"{FAULT}, {FILE_PATH}, {ROW_IN_SPLIT}", f"coalesce({WRITTEN}, {whole_row(columns)})"
     return (

@@ -25,7 +25,7 @@ ROW = "file_row_number"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One of `of` parts of a file, neighbours of about one size in bytes; `number`: from 0."""
+    """A part of a file: `number`, from 0, of `of` neighbouring parts of about the same size in bytes."""
 
     number: int
     of: int
@@ -43,7 +43,7 @@ def may_be_cut(source: Source) -> bool:
 def rows_of(path: str, part: Part) -> range | None:
     """The numbers of a part's rows in the file; None: all rows.
 
-    The first part of a file that cannot be cut has all rows, the others have none: of a damaged file, for reading says what is
+    The first part of a file that cannot be cut has all rows, the other parts have none: of a damaged file, for reading says what is
     wrong, or of a file with a column named `ROW`.
     """
     try:

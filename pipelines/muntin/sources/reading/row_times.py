@@ -102,7 +102,7 @@ def staged(source: Source, rows: str, columns: Mapping[str, str], *, ordinal: bo
 
 
 def without_rows(source: Source, columns: Mapping[str, str]) -> str:
-    """A relation without rows that has the columns of a source and those that `staged` adds. `columns`: name -> SQL type.
+    """A relation without rows that has the columns of a source and the columns that `staged` adds. `columns`: name -> SQL type.
 
     Raises:
         SourceError: as `event_time`.

@@ -44,7 +44,7 @@ class RowValue:
 
 
 def row_values(fields: Sequence[Field], frames: FrameSet) -> dict[str, tuple[What, str]] | None:
-    """Column of a state -> what it is made of, and the SQL of a row's value; None if one cannot be told of values."""
+    """Column of a state -> what it is made of, and the SQL of a row's value; None if a column cannot be computed from values."""
     lifts = {column: lift for each in fields for column, lift in each.lifts.items()}
     told = {column: _value(lift) for column, lift in lifts.items()}
     if frames.by_arrival or frames.lifts or any(each.is_state or each.source for each in fields):
@@ -68,7 +68,7 @@ def _value(lift: Lift) -> tuple[What, str] | None:
 def typed_values(
     values: Mapping[str, tuple[What, str]], of_values: Mapping[str, str], natural: Mapping[str, str], kinds: Mapping[str, str]
 ) -> dict[str, RowValue] | None:
-    """The values with their types; None if one is of a type that other code takes.
+    """The values with their types; None if a value is of a type that other code takes.
 
     Args:
         values: as `row_values` gives them.
@@ -97,7 +97,7 @@ def _typed(what: What, sql: str, of: str, natural: str, kind: str) -> RowValue |
 
 
 def _one_of(what: What, sql: str, of: str) -> RowValue | None:
-    """The value of a row, of those that a state keeps as they are."""
+    """The value of a row, of the values that a state keeps as they are."""
     if of == "FLOAT" and what in _OF_TIME:
         return RowValue(what, f"({sql}) + 0::FLOAT", "DOUBLE")  # DuckDB's arg_min and arg_max make 0.0 of a -0.0 that is a FLOAT
     return RowValue(what, sql, "DOUBLE") if of in _FLOATS else RowValue(what, sql) if of in SIGNED else None
@@ -114,7 +114,7 @@ def values_of_columns(values: Mapping[str, RowValue]) -> dict[str, str]:
 
 
 def keys_fit(pipeline: Pipeline, kinds: Mapping[str, str]) -> bool:
-    """Whether the keys are few and of types that Arrow can look up."""
+    """Whether the keys are few and of types that Arrow can find."""
     return len(pipeline.keys) <= _MOST_KEYS and all(kinds[key] in _KEYS for key in pipeline.keys)
 
 

@@ -72,7 +72,7 @@ def scan(
 
 
 def _messages(source: Source, paths: Sequence[str], *, named: bool) -> str:
-    """The rows of ranges of messages. Their columns are those of the definition in each, so that the first tells them."""
+    """The rows of ranges of messages. Every range has the columns of the definition, so that the first range gives them."""
     opened = [opened_as(source, path) for path in paths]  # type: ignore[arg-type]  # of this format is one kind alone
     how = f"filename = {literal(FILE_PATH) if named else 'false'}, hive_partitioning = false"
     rows = f"read_parquet([{', '.join(map(literal, opened))}], {how})"
@@ -83,7 +83,7 @@ def _messages(source: Source, paths: Sequence[str], *, named: bool) -> str:
 
 
 def with_columns(source: Source, table: str, *, named: bool = False) -> str:
-    """The table with the columns that folders give, and those that files may lack, null where it lacks them.
+    """The table with the columns that folders give, and the columns that files may lack, null where it lacks them.
 
     `named`: whether the column `FILE_PATH` is wanted.
     """
@@ -142,7 +142,7 @@ def _by_name(types: Mapping[str, str]) -> str:
 
 
 def _dialect(source: Source, *, only_header: bool = False) -> str:
-    """How a CSV file is to be taken apart. Types are told from the whole file; nothing else is left to DuckDB's judgement.
+    """How a CSV file is to be taken apart. Types are guessed from the whole file; nothing else is left to DuckDB's judgement.
 
     `only_header`: whether the header is read as a row, and nothing but it.
     """
@@ -159,7 +159,7 @@ def _dialect(source: Source, *, only_header: bool = False) -> str:
 def cast_behind(source: Source) -> dict[str, str]:
     """Column -> SQL type that it is cast to once it is read, which may fail.
 
-    Of CSV those that its reader would guess, and those that files may lack.
+    Of CSV the columns that its reader would guess, and the columns that files may lack.
     """
     if source.format != "csv":
         return dict(source.types)

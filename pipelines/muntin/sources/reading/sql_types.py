@@ -1,4 +1,4 @@
-"""Types of states: what SQL gives, what Delta can store, and that every batch has the same."""
+"""Types of states: the types of SQL, the types that Delta can store; every batch has the same types."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def meets(kind: str, need: str) -> bool:
 def targets_of(
     natural: Mapping[str, str], targets: Mapping[str, str], paths: Sequence[str], *, hashed: Collection[str] = ()
 ) -> dict[str, str]:
-    """Column -> SQL type to cast to: the one that a batch's states have in the state, or a wider one that holds both.
+    """Column -> SQL type to cast to: the type of a batch's states in the state, or a wider type that holds both.
 
     Args:
         natural: column -> SQL type, as the files say.
@@ -124,7 +124,7 @@ def _fits(kind: str, target: str) -> bool:
 def stored(
     session: duckdb.DuckDBPyConnection, query: str, kinds: Mapping[str, str] | None = None, natural: Mapping[str, str] | None = None
 ) -> pa.Table:
-    """What a query gives, in the types that states are stored with.
+    """The result of a query, in the types that states are stored with.
 
     `kinds`: column -> SQL type, where they are settled; `natural`: column -> the SQL type that the query gives, where that may be narrower.
 

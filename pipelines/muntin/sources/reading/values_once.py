@@ -1,4 +1,4 @@
-"""Which columns of a state that is a row are held, and which follow from them: each value of the row is computed and held once."""
+"""Held and derived columns of a state that is a row; derived columns follow from held columns, which hold each value once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _OfRow:
-    """What a column is made of: the SQL of the row's value, and the SQL type of the column."""
+    """The origin of a column: the SQL of the row's value, and the SQL type of the column."""
 
     what: What
     value: str
@@ -58,7 +58,7 @@ def values_once(
 ) -> tuple[dict[str, str], Follows] | None:
     """Held column -> the SQL of what a row has in it; and column -> how it follows from a held one, as `states.held_once.told` takes it.
 
-    None if a lift cannot be told of one row.
+    None if a lift cannot be computed from one row.
 
     >>> lifts = {"rows": Plain("count(*)", "count", "1"), "sum": Plain("sum(x)", "sum", "x"), "max": Plain("max(x)", "greatest", "x")}
     >>> values_once(lifts, {"rows": "BIGINT", "sum": "HUGEINT", "max": "INTEGER"}, {"rows": "BIGINT", "sum": "BIGINT", "max": "INTEGER"})

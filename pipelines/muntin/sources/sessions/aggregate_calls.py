@@ -100,7 +100,7 @@ def _first_word(text: bytes) -> bytes:
 
 
 def _edits(words: Words, start: int, condition: str) -> Iterator[Edit]:
-    """What makes a call narrower: a FILTER behind it, or one more condition in the FILTER that it has."""
+    """The edits that make a call narrower: a FILTER behind it, or another condition in the FILTER that it has."""
     # sum(x) FILTER (WHERE x > 0)
     #      ^ close   ^ last     ^ end
     spelled = [word for _, word in words]
@@ -118,7 +118,7 @@ def _edits(words: Words, start: int, condition: str) -> Iterator[Edit]:
 
 
 def _closing(spelled: Sequence[bytes], first: int) -> int:
-    """The bracket that closes the next one that opens."""
+    """The bracket that closes the next opening bracket."""
     open_ = 0
     for at in range(first, len(spelled)):
         open_ += (spelled[at] == b"(") - (spelled[at] == b")")

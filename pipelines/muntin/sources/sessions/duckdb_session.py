@@ -93,7 +93,7 @@ def said(wrong: duckdb.Error) -> str:
 
 
 def explained(wrong: duckdb.Error, paths: Sequence[str]) -> SourceError:
-    """What a user can do about an error of DuckDB's."""
+    """The remedy for an error of DuckDB's."""
     first, text = ", ".join(paths), said(wrong)
     if isinstance(wrong, duckdb.OutOfRangeException | duckdb.ConversionException) and (
         "INT128" in text or "verflow" in text or "out of range" in text

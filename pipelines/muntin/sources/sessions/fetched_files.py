@@ -1,4 +1,4 @@
-"""Files of an object store that are read by parts, as DuckDB reads: small ones are fetched whole, and ahead where they will be needed."""
+"""Files of an object store that are read by parts, as DuckDB reads: small files are fetched whole, and before they are needed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ KEPT_BYTES = 2**26
 """Of files that a task reads several times: for their columns, for each of its frame sets, for their bad rows."""
 END_BYTES = 2**16
 _ENDS = 64
-_AHEAD, _AHEAD_BYTES = 8, 2**24  # files at once, and bytes of those that are behind the next
+_AHEAD, _AHEAD_BYTES = 8, 2**24  # files at once, and bytes of the files after the next
 
 
 class InParts:
@@ -39,7 +39,7 @@ class InParts:
         return self.at
 
     def tell(self) -> int:
-        """Where the file is read next."""
+        """The position of the next read."""
         return self.at
 
     def read(self, length: int = -1) -> bytes:
@@ -55,7 +55,7 @@ class InParts:
 
 
 class Fetched:
-    """The contents of files that were read last, each by its path and its ETag; and the files that are looked at now."""
+    """The contents of files that were read last, each by its path and its ETag; and the files that are read now."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[str, object, int], memoryview] = OrderedDict()
@@ -64,7 +64,7 @@ class Fetched:
         self._lock = Lock()
 
     def stat(self, path: str) -> ObjectStat:
-        """A file as it is now; of a file that is looked at, as it was when it was first asked for.
+        """A file as it is now; during a reading, as it was when it was first asked for.
 
         Raises:
             FileNotFoundError: it is gone.
@@ -93,7 +93,7 @@ class Fetched:
         return stat
 
     def look(self, paths: Sequence[str], look: Look | None) -> None:
-        """Begin or end to look at files."""
+        """Begin or end a reading of files."""
         with self._lock:
             for path in paths:
                 if look:
@@ -134,7 +134,7 @@ class Fetched:
 
 
 class Look:
-    """Files that are read one after the other: each is asked for once, and while one is read the next ones are asked for.
+    """Files that are read in turn: each is asked for once, and during a reading the next files are asked for.
 
     Args:
         sizes: path -> bytes that are kept of it, in the order of reading.
@@ -160,7 +160,7 @@ class Look:
         return self._asked[path].result()
 
     def _near(self, at: int) -> Iterator[str]:
-        """A file, and those behind it that are asked for meanwhile."""
+        """A file, and the files behind it that are asked for meanwhile."""
         yield self._sizes[at][0]
         size = 0
         for path, more in self._sizes[at + 1 : at + _AHEAD]:

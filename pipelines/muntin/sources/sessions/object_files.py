@@ -41,7 +41,7 @@ def _file_system() -> AbstractFileSystem:
             return fetched().opened(path)
 
         def glob(self, path: str, **_: object) -> list[str]:
-            """A path stands for itself: patterns are looked up before."""
+            """A path stands for itself: patterns are resolved before."""
             return [path]
 
         def info(self, path: str, **_: object) -> dict[str, Any]:

@@ -40,7 +40,7 @@ class RowExpression:
 
 
 def row_expressions(lift: Lift, where: tuple[str, ...] = ()) -> Iterator[RowExpression]:
-    """What a lift computes for each row, conditions first. What it computes for elements of lists is not told.
+    """The expressions that a lift computes for each row, conditions first. Expressions for elements of lists are left out.
 
     >>> [each.sql for each in row_expressions("sum(x::INT) FILTER (WHERE y / 2 > 0)")]
     ['((y / 2) > 0)', 'CAST(x AS INTEGER)']

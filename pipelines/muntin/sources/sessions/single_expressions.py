@@ -1,4 +1,4 @@
-"""That SQL of a definition is a single expression over a row: no statement, no table and no file. DuckDB's own parser says so."""
+"""Check that SQL of a definition is a single expression over a row: no statement, table or file. Uses DuckDB's own parser."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _is_known(kind: str) -> bool:
 
 @lru_cache(1000)
 def _fault(sql: str, kind: str | None = None) -> str:
-    """What is wrong with an expression; "" if nothing is. `kind`: of which class it has to be."""
+    """The fault of an expression; "" if it has none. `kind`: of which class it has to be."""
     from muntin.sources.sessions.duckdb_session import any_session
 
     [(text,)] = any_session().execute(_PARSED, [f"SELECT {sql}"]).fetchall()

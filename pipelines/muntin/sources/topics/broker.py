@@ -1,4 +1,4 @@
-"""What a broker tells of a topic: its partitions, and which offsets these have and had at a time."""
+"""Facts of a topic from its broker: its partitions, and which offsets these have and had at a time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Topic:
         identity: what the broker calls it; another one if it is made again.
         low: partition -> the first offset that is still there.
         high: partition -> the offset behind the last that can be read: messages of open transactions cannot.
-        stays_us: for how long messages stay by their time, in microseconds; -1 for ever; None: not told, or they go by size, too.
+        stays_us: for how long messages stay by their time, in microseconds; -1 for ever; None: not known, or messages go by size, too.
     """
 
     identity: str

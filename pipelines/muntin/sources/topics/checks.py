@@ -1,4 +1,4 @@
-"""What a source of messages may be: its address, its fields and its schema, looked at before anything is asked."""
+"""Checks of a source of messages: its address, its fields and its schema, before a broker is asked."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def checked_fields(value: str, columns: Mapping[str, str] | None) -> dict[str, s
     if not columns:
         raise DefinitionError(
             f'columns: say which fields of a value are read, and their SQL types, as columns={{"amount": "DOUBLE", "at": "TIMESTAMPTZ"}}; '
-            f"to guess them from some messages of {value} would give other results with others"
+            f"to guess them from some messages of {value} would give other results with other messages"
         )
     small = [name.lower() for name in columns]
     for name in columns:

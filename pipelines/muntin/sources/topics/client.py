@@ -54,7 +54,7 @@ _EXACT = {
 
 @dataclass
 class Told:
-    """What librdkafka tells beside the answers: why it cannot connect. The first telling of each code is kept."""
+    """Messages of librdkafka that are no answers: why it cannot connect. The first message of each code is kept."""
 
     codes: dict[str, str] = field(default_factory=dict)
 
@@ -83,7 +83,7 @@ def to_ask(source: KafkaSource) -> tuple[Any, Told]:
 
 
 def told_apart(source: KafkaSource) -> tuple[object, ...]:
-    """What tells the clients of a thread apart: the process, the broker, and the credentials."""
+    """The key of a thread's clients: the process, the broker, and the credentials."""
     return os.getpid(), source.broker, source.connection, source.connection and os.environ.get(variable_of(source.connection))
 
 
@@ -109,7 +109,7 @@ def _made(source: KafkaSource, client: Any, more: dict[str, Any]) -> Any:  # noq
 
 
 def until_led(ask: Callable[[], Found]) -> Found:
-    """What a question is answered with, asked again while partitions change their leaders, as after a broker was restarted.
+    """The answer to a question, asked again while partitions change their leaders, as after a broker was restarted.
 
     Raises:
         KafkaException: as `ask`, or partitions have no leader for seconds.
@@ -127,7 +127,7 @@ def until_led(ask: Callable[[], Found]) -> Found:
 
 
 def answer(client: Any, told: Told, future: Any) -> Any:  # noqa: ANN401 - of a package that is not always installed
-    """What a question was answered with; an error as soon as the broker refuses, whereas librdkafka would ask again and again.
+    """The answer to a question; an error as soon as the broker refuses, whereas librdkafka would ask again and again.
 
     Raises:
         KafkaException: the broker refuses, or does not answer.
@@ -159,7 +159,7 @@ def worded(source: KafkaSource, client: Any, told: Told) -> Iterator[None]:  # n
 
 
 def broker_error(source: KafkaSource, code: str, told: Told, said: str = "") -> BrokerError:
-    """The error for a code of librdkafka's, or for what it told before: a broker that is not reached times out."""
+    """The error for a code of librdkafka's, or for what it reported before: a broker that is not reached times out."""
     known = {code: said, **told.codes}
     name = next((each for each in _PROBLEMS if each in known), "")
     problem = _PROBLEMS.get(name, "it answers " + " ".join((said or code).split())[:200])

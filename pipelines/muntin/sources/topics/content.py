@@ -35,7 +35,7 @@ _READINGS: dict[str, KafkaSource] = {}
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a range holds.
+    """The content of a range.
 
     Attributes:
         file: a Parquet file of the messages that are rows.
@@ -50,7 +50,7 @@ class Content:
 
     @property
     def size(self) -> int:
-        """In bytes."""
+        """The size in bytes."""
         return len(self.file) + self.number.nbytes + self.offset.nbytes
 
 
@@ -68,7 +68,7 @@ class _Kept:
             known, (at_s, wrong) = self.found.get(which), self.refused.get(which, (0.0, None))
         if known is not None:
             return known
-        if wrong is not None and monotonic() - at_s < _AGAIN_S:  # a task that looks for bad rows would wait once more
+        if wrong is not None and monotonic() - at_s < _AGAIN_S:  # a task that searches bad rows would wait once more
             raise wrong
         try:
             content = _content(source, address)
@@ -86,7 +86,7 @@ _KEPT = _Kept()
 
 
 def content(source: KafkaSource, address: str) -> Content:
-    """What a range holds.
+    """The content of a range.
 
     Raises:
         SourceError: messages of it are gone.
@@ -138,7 +138,7 @@ def file_system() -> AbstractFileSystem:
             return [path]
 
         def info(self, path: str, **_: object) -> dict[str, Any]:
-            """What DuckDB asks for beside the content."""
+            """The facts that DuckDB asks for, apart from the content."""
             name, wanted = parsed(_with_scheme(path))
             return {"name": path, "size": len(content(_READINGS[name], wanted.address).file), "type": "file"}
 

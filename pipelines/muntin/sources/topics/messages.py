@@ -93,7 +93,7 @@ def _refused(source: KafkaSource, wanted: Range, at: int, told: Told, error: Any
 
 
 def _consumer(source: KafkaSource) -> tuple[Any, Told]:
-    """This thread's client, which is made anew for another source, another process and other credentials."""
+    """This thread's client; another source, another process and other credentials get a new client."""
     which = told_apart(source)
     known = of_this_thread("consumer")
     if known.get("which") != which:

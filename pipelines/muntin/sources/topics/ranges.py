@@ -33,11 +33,11 @@ class Range:
 
     @property
     def size(self) -> int:
-        """What it counts as, in bytes."""
+        """The size of the range, in bytes."""
         return (self.high - self.low) * MESSAGE_BYTES
 
     def pieces(self) -> Iterator[Range]:
-        """The same offsets in ranges of at most `PIECE`: a function of the range alone.
+        """The offsets of the range in ranges of at most `PIECE`: a function of the range alone.
 
         >>> [each.address for each in Range("a", 0, 10, 60_000).pieces()]
         ['kafka://a/0/10-50010', 'kafka://a/0/50010-60000']

@@ -143,7 +143,7 @@ def _whole(value: bytes, reads: Callable[[io.BytesIO], Any]) -> Any:  # noqa: AN
 
 
 def _plain(value: object) -> Any:  # noqa: ANN401 - what JSON has
-    """What JSON has no word for, as a text that SQL reads."""
+    """A value that JSON has no word for, as a text that SQL reads."""
     match value:
         case datetime() | date() | clock():
             return value.isoformat()

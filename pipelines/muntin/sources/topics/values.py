@@ -47,7 +47,7 @@ class Decoded:
     """The rows of a range.
 
     Attributes:
-        rows: those that can be read: the fields, `kafka_key`, `kafka_partition`, `kafka_offset` and `kafka_timestamp`.
+        rows: the rows that can be read: the fields, `kafka_key`, `kafka_partition`, `kafka_offset` and `kafka_timestamp`.
         number: of each of these rows in its range, from 0.
         offset: of each of these rows.
         odd: the messages that are no rows.
@@ -143,7 +143,7 @@ def _path(name: str) -> str:
 
 
 def typed(value: str, kind: str) -> str:
-    """SQL for JSON in a type, as DuckDB spells it; an error where it is of another one. A struct may lack members, and have others.
+    """SQL for JSON in a type, as DuckDB spells it; an error where it is of another type. A struct may lack members, and have more of them.
 
     >>> typed("x", "DOUBLE")
     "(x->>'$')::DOUBLE"
@@ -174,7 +174,7 @@ def _quoted(name: str) -> str:
 
 
 def _miscast(messages: pa.Table, fields: Mapping[str, str]) -> dict[int, tuple[str, str | None]]:
-    """The rows with a field of another type; of each the first such field in the order of the definition."""
+    """The rows with a field of another type; for each row the first such field in the order of the definition."""
     out: dict[int, tuple[str, str | None]] = {}
     with connect(in_place=True) as session:
         session.register("muntin_texts", messages)

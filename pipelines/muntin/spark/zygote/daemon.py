@@ -2,7 +2,7 @@
 
 Named by `spark.python.daemon.module`; everything else is Spark's own. With `MUNTIN_KEEP_MEMORY=off` in its environment a worker gives
 memory back as soon as it is free, for machines with little of it. With `MUNTIN_READY_PYTHON=off` each session of Spark Connect imports
-anew, as Spark does by itself; else they share one process that has (`muntin.spark.zygote.shared`).
+anew, as Spark does without Muntin; else they share the zygote (`muntin.spark.zygote.shared`).
 """
 
 import ctypes
@@ -35,7 +35,7 @@ def load() -> None:
     for name in _TASKS_USE:
         import_module(name)
     _ready_for_compiled_code()
-    gc.freeze()  # Spark collects garbage after each task: to look at what was imported takes a tenth of a second, and copies its pages
+    gc.freeze()  # Spark collects garbage after each task: to scan what was imported takes a tenth of a second, and copies its pages
 
 
 def _ready_for_compiled_code() -> None:
@@ -55,7 +55,7 @@ def _keep_memory(*, keeps: bool) -> None:
 
 
 def work() -> None:
-    """What Spark's daemon does: fork a worker for each that is asked for."""
+    """The work of Spark's daemon: fork a worker for each request."""
     from pyspark.daemon import manager
 
     from muntin.spark.zygote.quick_answers import answer_at_once

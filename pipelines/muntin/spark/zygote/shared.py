@@ -1,12 +1,12 @@
-"""A Python that has imported everything already, for the daemon of each session of a Spark Connect server.
+"""The shared zygote: a Python with everything imported, for the daemon of each session of a Spark Connect server.
 
 The server starts a Python daemon for each session, and each would import the same libraries for seconds. With this module the first daemon
-of a server (or of an executor) starts a process beside it, the *spare*, which imports and then waits. This daemon and every later one
-hands its streams, folder and environment to the spare, which forks; the fork does the daemon's work. What Spark started only waits for the
+of a server (or of an executor) starts a process beside it, the *zygote*, which imports and then waits. This daemon and every later one
+hands its streams, folder and environment to the zygote, which forks; the fork does the daemon's work. What Spark started only waits for the
 fork, and passes on Spark's wish to end.
 
-A spare serves one server with one environment and one state of the code (see `key`). It ends when the server does. A fork that had
-no worker for ten minutes ends as well: Spark keeps the daemons of sessions that are over, and starts another where one is needed again.
+A zygote serves one server with one environment and one state of the code (see `key`). It ends when the server does. A fork that had
+no worker for ten minutes ends as well: Spark keeps the daemons of sessions that are over, and starts another when a session needs it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def is_of_a_session() -> bool:
 
 
 def key(code: Path, found: Iterable[str]) -> str:
-    """A name for what a spare has imported: server, interpreter, environment, files of the code, folders of packages.
+    """A name for what a zygote has imported: server, interpreter, environment, files of the code, folders of packages.
 
     Args:
         code: the folder of the code; another date of any of its files is another key.
@@ -57,15 +57,15 @@ def key(code: Path, found: Iterable[str]) -> str:
 
 
 def run(load: Callable[[], None], work: Callable[[], None], named: str) -> None:
-    """Do the work of this daemon in a fork of the spare, and return when it has ended.
+    """Do the work of this daemon in a fork of the zygote, and return when it has ended.
 
     Args:
-        load: imports what is to be ready.
+        load: imports what forks need.
         work: what the daemon does, with its streams 0, 1 and 2.
-        named: the key of the spare.
+        named: the key of the zygote.
 
     Raises:
-        OSError: there is no spare and none could be started. Nothing was done: the caller loads and works itself.
+        OSError: there is no zygote and none could be started. Nothing was done: the caller loads and works itself.
     """
     with _connected(_folder(), named, load, work) as spare:
         wait_for_fork(spare)
@@ -75,7 +75,7 @@ def wait_for_fork(spare: socket.socket) -> None:
     """Ask for a fork that works in place of this process: hold nothing that is the fork's, pass SIGTERM on, and wait for its end.
 
     Raises:
-        OSError: the spare has gone.
+        OSError: the zygote has gone.
     """
     with _ends_later():
         fork = ask(spare)
@@ -110,7 +110,7 @@ def _folder() -> Path:
     """A folder that nobody else may enter.
 
     Raises:
-        OSError: it is another user's, or open to others.
+        OSError: it is another user's, or open to other users.
     """
     folder = Path(gettempdir(), f"muntin-python-{os.getuid()}")
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -121,7 +121,7 @@ def _folder() -> Path:
 
 
 def _connected(folder: Path, named: str, load: Callable[[], None], work: Callable[[], None]) -> socket.socket:
-    """A connection to the spare, which is started if there is none."""
+    """A connection to the zygote, which is started if there is none."""
     place = folder / named
     with (folder / "lock").open("w") as lock:
         flock(lock, LOCK_EX)

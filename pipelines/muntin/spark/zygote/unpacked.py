@@ -2,7 +2,7 @@
 
 Before each task a worker calls `importlib.invalidate_caches()`, which reads the table of contents of an archive anew for each package that
 was imported from it, and that of Spark's jar, in Python: a tenth of a second and more, for sixteen packages and 27,000 names.
-The folder holds the same files as the archive, and is looked up by name.
+The folder holds the same files as the archive, and is found by name.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 def use_folders() -> None:
-    """Let this process and its forks import PySpark from its folder, and look for nothing in Spark's jar.
+    """Let this process and its forks import PySpark from its folder, and search nothing in Spark's jar.
 
     To be called before PySpark is imported.
     """

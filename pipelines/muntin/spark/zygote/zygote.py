@@ -1,6 +1,6 @@
-"""The spare: a process that has imported everything and forks for whoever asks, until the server ends. See `ready_python`.
+"""The zygote: a process that has imported everything and forks on request, until the server ends. See `muntin.spark.zygote`.
 
-Who asks sends, over a socket: the length of what it says, with its streams 0, 1 and 2; then JSON of its environment, folder, words of the
+A client sends, over a socket: the length of its request, with its streams 0, 1 and 2; then JSON of its environment, folder, words of the
 command line and paths of modules. It gets the number of the fork. The connection is open as long as the fork and its workers run.
 """
 
@@ -27,10 +27,10 @@ _LOOK_S = 1.0
 
 
 def ask(spare: socket.socket) -> int:
-    """Ask the spare for a fork with the streams, folder and environment of this process; the number of the fork.
+    """Ask the zygote for a fork with the streams, folder and environment of this process; the number of the fork.
 
     Raises:
-        OSError: the spare has gone.
+        OSError: the zygote has gone.
     """
     said = {"env": dict(os.environ), "cwd": os.getcwd(), "argv": sys.argv, "path": sys.path}  # noqa: PTH109 - a plain name
     words = json.dumps(said).encode()
@@ -69,7 +69,7 @@ def be_the_spare(listening: socket.socket, place: Path, server: int, load: Calla
 
 
 def _serve(listening: socket.socket, work: Callable[[], None]) -> None:
-    """Fork for one who asks."""
+    """Fork for a request."""
     asking, _ = listening.accept()
     with asking:
         if os.fork() == 0:
@@ -78,7 +78,7 @@ def _serve(listening: socket.socket, work: Callable[[], None]) -> None:
 
 
 def _be_another(asking: socket.socket, work: Callable[[], None]) -> NoReturn:
-    """Take the streams, folder and environment of the one who asks, and do its work."""
+    """Take the streams, folder and environment of the requesting process, and do its work."""
     try:
         length, streams, _, _ = socket.recv_fds(asking, LENGTH.size, 3)
         said = json.loads(_exactly(asking, LENGTH.unpack(length)[0]))
@@ -93,7 +93,7 @@ def _be_another(asking: socket.socket, work: Callable[[], None]) -> NoReturn:
         asking.sendall(LENGTH.pack(os.getpid()))
         with suppress(SystemExit):
             work()
-    except BaseException:  # noqa: BLE001 - as an interpreter ends: the error is told, whatever it is
+    except BaseException:  # noqa: BLE001 - as an interpreter ends: the error is reported, whatever it is
         sys.excepthook(*sys.exc_info())
     finally:
         sys.stdout.flush()
@@ -101,7 +101,7 @@ def _be_another(asking: socket.socket, work: Callable[[], None]) -> NoReturn:
 
 
 def _exactly(spare: socket.socket, size: int) -> bytes:
-    """So many bytes.
+    """Exactly so many bytes from the socket.
 
     Raises:
         OSError: the other end closed before.

@@ -15,7 +15,7 @@ def _by_clock(policy: Policy) -> bool:
 
 
 def mixtures(window: Parameters, *, slides: bool) -> list[tuple[bool, str]]:
-    """What SPL does not have either, and what to do instead."""
+    """Combinations of policies that SPL does not have either, and the remedy for each."""
     adapts = any(isinstance(policy, Delta) and policy.following for policy in window.policies)
     return [
         (

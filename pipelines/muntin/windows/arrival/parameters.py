@@ -1,4 +1,4 @@
-"""What a window by arrival is told."""
+"""The parameters of a window by arrival."""
 
 from __future__ import annotations
 

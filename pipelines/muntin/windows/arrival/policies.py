@@ -14,7 +14,7 @@ BORDERS = ("file", "batch", "upstream")
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """So many rows; or, whichever comes first, the next border of `or_time_us`."""
+    """A number of rows; or, whichever comes first, the next border of `or_time_us`."""
 
     rows: int
     or_time_us: int = 0
@@ -55,7 +55,7 @@ class Punctuation:
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """How much of partitions is kept: those used least recently are dropped, `emit`: after a last result.
+    """How much of partitions is kept: partitions used least recently are dropped, `emit`: after a last result.
 
     `age_us` 0, `count` -1, `rows` -1: no such limit.
     """
@@ -100,7 +100,7 @@ def by_time(size: Duration) -> Time:
 
 
 def by_delta(of: str, size: float | str | timedelta, *, absolute: bool = False, first: float | None = None) -> Delta:
-    """As soon as `of` has grown by more than `size` since the oldest row: `new - oldest > size`, strictly. A fall never counts.
+    """When `of` has grown by more than `size` since the oldest row: `new - oldest > size`, strictly. A fall never counts.
 
     Args:
         of: a SQL expression: a number, or an instant, with a duration for `size`.
@@ -139,10 +139,10 @@ def by_punctuation(at: str) -> Punctuation:
 
 
 def keep(*, age: Duration | None = None, count: int | None = None, rows: int | None = None, emit: bool = False) -> Keep:
-    """Which partitions are dropped, the one used least recently first.
+    """The partitions to keep: the partition used least recently is dropped first.
 
     Args:
-        age: those that no row came to for longer than this, by the time of arrival.
+        age: drops partitions that no row came to for longer than this, by the time of arrival.
         count: of more than so many partitions. All keys are then worked on by one task.
         rows: while more than so many rows are held in all; likewise.
         emit: whether a dropped partition gives a last result.

@@ -1,4 +1,4 @@
-"""Progressive sort (IBM Streams SPL): rows come out one by one, each the least of those that are held."""
+"""Progressive sort (IBM Streams SPL): rows come out in turn, each the least of the held rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ProgressiveSort(Plain):
-    """Of `n` rows that are held, the least comes out when another comes.
+    """The least of `n` held rows comes out when another row comes.
 
     Attributes:
         n: the number of rows that a partition holds.

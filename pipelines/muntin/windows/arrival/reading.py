@@ -1,4 +1,4 @@
-"""What windows by arrival read of a row, and the rules that they hand to the engine."""
+"""The columns of a row that windows by arrival read, and the rules that they hand to the engine."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def _change(info: ZoneInfo, low: int, high: int) -> int:
 
 
 def local_clock(instants: Ints, where: Zone) -> Ints:
-    """What the local clock shows at each instant, in microseconds of its own."""
+    """The time that the local clock shows at each instant, in microseconds of the local clock."""
     import numpy as np
 
     changes, offsets = np.array(where.changes, np.int64), np.array(where.offsets, np.int64)
@@ -119,7 +119,7 @@ def local_clock(instants: Ints, where: Zone) -> Ints:
 
 
 def first_shown(local: Ints, where: Zone) -> Ints:
-    """For each time of the local clock the first instant at which it shows that time or a later one."""
+    """The first instant at which the local clock shows each time or a later time."""
     import numpy as np
 
     return _first_shown(local, np.array(where.changes, np.int64), np.array(where.offsets, np.int64))
@@ -146,7 +146,7 @@ def local_windows(instants: Ints, cut: Cut, where: Zone) -> tuple[Ints, Ints]:
 
 
 def shifted_windows(instants: Ints, cut: Cut, where: Zone) -> tuple[Ints, Ints]:
-    """As `local_windows`, for zones in which every change of the clock is a whole number of windows: all windows keep their length."""
+    """The windows as `local_windows` gives them, for zones whose clock changes by whole windows: all windows keep their length."""
     import numpy as np
 
     changes, offsets = np.array(where.changes, np.int64), np.array(where.offsets, np.int64)
@@ -156,7 +156,7 @@ def shifted_windows(instants: Ints, cut: Cut, where: Zone) -> tuple[Ints, Ints]:
 
 
 def _first_shown(local: Ints, changes: Ints, offsets: Ints) -> Ints:
-    """The first instants at which the local clock shows these times or later ones."""
+    """The first instants at which the local clock shows the given times or later times."""
     import numpy as np
 
     until = np.append(changes[1:], AFTER_ALL) + offsets  # the local time at which each offset ends

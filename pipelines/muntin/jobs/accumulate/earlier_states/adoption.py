@@ -31,7 +31,7 @@ _PARTS = ("fields", "frames")
 
 
 def adopt(bound: Bound) -> str | None:
-    """Take over the files of the earlier state that read a batch last, if it has all that this one needs; its name.
+    """Take over the files of the earlier state that read a batch last, if it has everything that this state needs; its name.
 
     Nothing happens where this state has batches of its own. A crash in between leaves some tables taken over: the next run goes on.
     """
@@ -44,7 +44,7 @@ def adopt(bound: Bound) -> str | None:
 
 
 def adoptable(bound: Bound) -> AnyPath | None:
-    """The earlier state whose files suffice for one that has no batches yet."""
+    """The earlier state whose files suffice for a state that has no batches yet."""
     if all(bound.store.snapshot(table).version >= 0 for table in _tables(bound)):
         return None
     wanted = json.loads(facts_text(bound.pipeline, even=bound.even))
@@ -68,7 +68,7 @@ def _tables(bound: Bound) -> list[str]:
 
 
 def suffices(has: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    """Whether a state holds all that another one is to hold, and of the same rows.
+    """Whether a state holds everything that another state is to hold, and of the same rows.
 
     >>> suffices({"keys": ["k"], "fields": ["n", "sum"], "frames": ["1h"]}, {"keys": ["k"], "fields": ["n"], "frames": ["1h"]})
     True

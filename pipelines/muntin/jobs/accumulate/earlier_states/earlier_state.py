@@ -57,7 +57,7 @@ class Earlier:
 
     @property
     def store(self) -> DeltaStore:
-        """Its tables."""
+        """The tables of the earlier state."""
         return DeltaStore(str(self.folder))
 
     def keeps_lists(self, bound: Bound) -> bool:

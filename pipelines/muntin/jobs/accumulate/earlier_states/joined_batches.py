@@ -1,4 +1,4 @@
-"""What one task does to join states of an earlier definition with new fields of the same rows, batch by batch."""
+"""One task that joins states of an earlier definition with new fields of the same rows, batch by batch."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Joining:
-    """What one task joins.
+    """The batches and tables that one task joins.
 
     Attributes:
-        bound: the definition beside its state.
+        bound: the pipeline state.
         table: of a frame set.
         starts: of the batches, ascending.
         old, new: states of the earlier definition, and of the new fields.

@@ -1,4 +1,4 @@
-"""Batches of an earlier state with new fields: these are read from the source, and both are put together."""
+"""Batches of an earlier state with new fields: the fields are read from the source, and joined with the earlier states."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def read(bound: Bound, runner: Runner, given: Inputs, bases: Mapping[str, Snapshot]) -> Read:
-    """Read batches: those that an earlier state has but for some fields for these fields alone, all others whole.
+    """Read batches: a batch that an earlier state has, apart from some fields, for these fields alone; other batches whole.
 
     Args, errors: as `read_batches`. `bases`: table of a frame set -> it as it is.
     """
@@ -55,7 +55,7 @@ def read(bound: Bound, runner: Runner, given: Inputs, bases: Mapping[str, Snapsh
 
 
 def _joined(bound: Bound, runner: Runner, earlier: Earlier, given: Inputs, schemas: Mapping[str, pa.Schema | None], scratch: str) -> Read:
-    """What comes of batches whose states are joined; others are not in it. `scratch`: a folder for the new fields, for a while."""
+    """The results of the batches whose states are joined, no other batches. `scratch`: a temporary folder for the new fields."""
     some = replace(bound, pipeline=replace(bound.pipeline, derive={}), folder=scratch, lifted=earlier.missing)
     done = read_batches(some, runner, given, schemas)
     starts = np.array([each.start_us for each, files in given.files.items() if _as_listed(files, done.splits[each.start_us])], np.int64)
@@ -94,7 +94,7 @@ def _added_otherwise(bound: Bound, earlier: Earlier, done: Read) -> Ints:
 
 
 def _items(bound: Bound, earlier: Earlier, table: str, new: Part, starts: Ints) -> Iterator[Joining]:
-    """What tasks join: neighbouring batches, as many as make a file."""
+    """The work of each task: neighbouring batches, as many as make a file."""
     snapshot, folder = earlier.store.snapshot(table), f"{earlier.folder}/{table}"
     of_old, of_new = _by_batch(folder, snapshot.files, starts), _by_batch(new.folder, new.files, starts)
     for near in _stretches(starts, of_old):

@@ -1,4 +1,4 @@
-"""The listing of each kind of source: the one place that knows which."""
+"""The listing of each kind of source: the only module that knows all kinds."""
 
 from __future__ import annotations
 

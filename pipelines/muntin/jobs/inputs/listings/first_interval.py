@@ -19,7 +19,7 @@ _LOOKED = 400  # intervals, until one has files
 
 
 def first_interval(bound: Bound, inputs: Callable[[Interval], Inputs]) -> Inputs:
-    """The files of the first interval that has any. `inputs`: gives those of an interval, or raises SourceError."""
+    """The files of the first interval that has any. `inputs`: gives the files of an interval, or raises SourceError."""
     for interval in first_intervals(bound):
         with suppress(SourceError):
             given = inputs(interval)
@@ -29,7 +29,7 @@ def first_interval(bound: Bound, inputs: Callable[[Interval], Inputs]) -> Inputs
 
 
 def first_intervals(bound: Bound) -> list[Interval]:
-    """The first intervals of the schedule: as many as are looked at for files."""
+    """The first intervals of the schedule: as many as are searched for files."""
     schedule = bound.pipeline.intervals
     borders = [schedule.first_border_us]
     for _ in range(_LOOKED):

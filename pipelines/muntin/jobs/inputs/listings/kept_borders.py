@@ -101,7 +101,7 @@ def keep(bound: Bound, topic: str, base: Snapshot, borders: Mapping[int, Offsets
 
 
 def _near(files: Sequence[File], first_us: int, last_us: int) -> list[File]:
-    """The files with borders between two instants, and those with the nearest before and after."""
+    """The files with borders between two instants, and with the nearest borders before and after."""
     spans = [(file, batches_of_windows(file.path) or (0, -1)) for file in files]
     within = [file for file, (low, high) in spans if low <= last_us and high >= first_us]
     before = max(((high, file.path, file) for file, (_, high) in spans if high < first_us), default=None)

@@ -1,4 +1,4 @@
-"""What a kind of source answers about its batches."""
+"""The answers of a kind of source about its batches."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What some batches are read from.
+    """The inputs of some batches.
 
     Attributes:
         files: of each interval, in order.
-        marks: start of the interval -> how far time is known after it, in microseconds, where the source says so itself.
+        marks: start of the interval -> the watermark after it, in microseconds, where the source says so itself.
         source: the source with what only reading tells of it, as the columns of a table; None: as it is defined.
         parts: name -> what the batches are read from of this source, where there are several; `files` names the source of a file then.
     """
@@ -35,13 +35,13 @@ class Inputs:
         return bound if self.source is None else replace(bound, pipeline=replace(bound.pipeline, source=self.source))
 
     def only(self, intervals: Collection[Interval]) -> Inputs:
-        """Those of some of the batches."""
+        """The inputs of some of the batches."""
         files = {interval: found for interval, found in self.files.items() if interval in intervals}
         return replace(self, files=files, parts={name: part.only(intervals) for name, part in self.parts.items()})
 
     @staticmethod
     def joined(given: Sequence[Inputs]) -> Inputs:
-        """Those of several batches together; no batch is in two of them."""
+        """The inputs of several groups of batches together; no batch is in two groups."""
         files = {interval: found for each in given for interval, found in each.files.items()}
         marks = {start: mark for each in given for start, mark in each.marks.items()}
         parts = {name: Inputs.joined([each.parts[name] for each in given]) for name in (given[-1].parts if given else ())}
@@ -49,20 +49,20 @@ class Inputs:
 
 
 class Listing(Protocol):
-    """What a module of `jobs/inputs/listings` has."""
+    """The functions of a module of `jobs/inputs/listings`."""
 
     def inputs(self, bound: Bound, intervals: Sequence[Interval], *, forget: bool, keep: bool, there: bool) -> Inputs:
-        """As `muntin.jobs.inputs.inputs.inputs`."""
+        """The inputs, as `muntin.jobs.inputs.inputs.inputs` gives them."""
         ...
 
     def without_files(self, bound: Bound, intervals: Sequence[Interval]) -> list[Interval]:
-        """As `muntin.jobs.inputs.inputs.without_files`."""
+        """The intervals without files, as `muntin.jobs.inputs.inputs.without_files` gives them."""
         ...
 
     def difference(self, bound: Bound, report: Mapping[str, Any], files: Sequence[SourceFile]) -> str | None:
-        """As `muntin.jobs.inputs.inputs.difference`."""
+        """The difference, as `muntin.jobs.inputs.inputs.difference` gives it."""
         ...
 
     def first_inputs(self, bound: Bound) -> Inputs:
-        """As `muntin.jobs.inputs.inputs.first_inputs`."""
+        """The first inputs, as `muntin.jobs.inputs.inputs.first_inputs` gives them."""
         ...

@@ -1,4 +1,4 @@
-"""Files by template: those that are there now. A file may be written anew, or go."""
+"""Files by template: the files that exist now. A file may be written again, or be removed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool, keep: bool, there: bool) -> Inputs:  # noqa: ARG001 - the files stay
-    """As `muntin.jobs.inputs.inputs.inputs`."""
+    """The inputs, as `muntin.jobs.inputs.inputs.inputs` gives them."""
     source = _source(bound)
     found = source_files(source, intervals)
     if not forget:
@@ -45,7 +45,7 @@ def first_inputs(bound: Bound) -> Inputs:
 
 
 def difference(bound: Bound, report: Mapping[str, Any], files: Sequence[SourceFile]) -> str | None:
-    """How the files of a batch differ from those in its report: by name, size, content or time; None if they do not."""
+    """How the files of a batch differ from the files in its report: by name, size, content or time; None if they do not."""
     before, now = {file.path: file for file in manifest(report)}, {file.path: file for file in files}
     for what, paths in (("new file", now.keys() - before.keys()), ("file gone", before.keys() - now.keys())):
         if paths:

@@ -1,4 +1,4 @@
-"""Several sources: a batch has the files of all of them, source by source. What one of them lacks, the batch lacks."""
+"""Several sources: a batch has the files of all sources, source by source. If a source lacks files, the batch lacks them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool, keep: bool, there: bool) -> Inputs:
-    """As `muntin.jobs.inputs.inputs.inputs`; an error names its source."""
+    """The inputs, as `muntin.jobs.inputs.inputs.inputs` gives them; an error names its source."""
     parts = {}
     for name, member in bound.members.items():
         with telling(name):
@@ -42,7 +42,7 @@ def _purged(member: Bound, intervals: Sequence[Interval]) -> list[Interval]:
 
 
 def first_inputs(bound: Bound) -> Inputs:
-    """The first files of each source; these may be of different intervals."""
+    """The first files of each source, which may be of different intervals."""
     parts = {}
     for name, member in bound.members.items():
         with telling(name):
@@ -51,7 +51,7 @@ def first_inputs(bound: Bound) -> Inputs:
 
 
 def difference(bound: Bound, report: Mapping[str, Any], files: Sequence[SourceFile]) -> str | None:
-    """How the files of a source differ from those in the report of a batch; None if those of no source do."""
+    """How the files of a source differ from its files in the report of a batch; None if no source's files differ."""
     for name, member in bound.members.items():
         own = [replace(file, source=None) for file in files if file.source == name]
         if told := listing(member.source).difference(member, report_of_source(report, name), own):
@@ -69,7 +69,7 @@ def telling(name: str) -> Iterator[None]:
 
 
 def together(parts: Mapping[str, Inputs]) -> Inputs:
-    """What the batches of all sources are read from. `parts`: name -> the same of one source."""
+    """The inputs of the batches of all sources. `parts`: name -> the inputs of one source."""
     intervals = sorted({interval for part in parts.values() for interval in part.files})
     files = {
         interval: [replace(file, source=name) for name, part in parts.items() for file in part.files.get(interval, ())]

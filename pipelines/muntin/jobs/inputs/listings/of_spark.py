@@ -1,4 +1,4 @@
-"""What Spark reads: without Spark nobody can tell. A run has the files of a batch: see `jobs/inputs/materialised`."""
+"""Listing of a source that Spark reads: without Spark its rows are not known. A run has files: see `jobs/inputs/materialised`."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool, keep: b
 
 
 def without_files(bound: Bound, intervals: Sequence[Interval]) -> list[Interval]:  # noqa: ARG001 - as above
-    """None that is known of."""
+    """No intervals: without Spark nobody knows which are empty."""
     return []
 
 
 def first_inputs(bound: Bound) -> Inputs:  # noqa: ARG001 - as above
-    """None."""
+    """No inputs: without Spark no rows are known."""
     return Inputs({}, {})
 
 
 def difference(bound: Bound, report: Mapping[str, Any], files: Sequence[SourceFile]) -> str | None:  # noqa: ARG001 - as above
-    """None that is known of."""
+    """No difference: without Spark none is known."""
     return None

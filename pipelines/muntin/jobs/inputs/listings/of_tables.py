@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool, keep: bool, there: bool) -> Inputs:  # noqa: ARG001 - the log keeps it
-    """As `muntin.jobs.inputs.inputs.inputs`."""
+    """The inputs, as `muntin.jobs.inputs.inputs.inputs` gives them."""
     source = in_full(_source(bound))
     found = table_files(source, intervals, _first(bound).start_us)
     if not forget:
@@ -32,7 +32,7 @@ def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool, keep: b
 
 
 def without_files(bound: Bound, intervals: Sequence[Interval]) -> list[Interval]:
-    """The intervals without files; not those of which the log tells nothing any more."""
+    """The intervals without files; not the intervals that the log does not reach back to."""
     with suppress(SourceError):
         found = table_files(in_full(_source(bound)), intervals, _first(bound).start_us)
         return [interval for interval, files in found.items() if not files]
@@ -51,7 +51,7 @@ def first_inputs(bound: Bound) -> Inputs:
 
 
 def difference(bound: Bound, report: Mapping[str, Any], files: Sequence[SourceFile]) -> str | None:  # noqa: ARG001 - files do not change
-    """Which file was added to a batch, or is none of it any more, since it was read; None: it is the same."""
+    """The file that was added to a batch, or left it, since the batch was read; None: its files are the same."""
     before, now = {file.path for file in manifest(report)}, {file.path for file in files}
     for what, paths in (("new file", now - before), ("file gone", before - now)):
         if paths:

@@ -26,7 +26,7 @@ _TRIES = 8
 
 
 def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool, keep: bool, there: bool) -> Inputs:
-    """As `muntin.jobs.inputs.inputs.inputs`. Borders are noted if `keep`; messages that are gone are left out if `forget`.
+    """Inputs as by `muntin.jobs.inputs.inputs.inputs`. Borders are noted if `keep`; messages that are gone are left out if `forget`.
 
     Raises:
         SourceError: an interval is not over, messages of it are gone, or the topic was made again.
@@ -52,12 +52,12 @@ def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool, keep: b
 
 
 def without_files(bound: Bound, intervals: Sequence[Interval]) -> list[Interval]:  # noqa: ARG001 - borders say what a batch holds
-    """None: an interval without messages is an empty batch."""
+    """No intervals: an interval without messages is an empty batch."""
     return []
 
 
 def difference(bound: Bound, report: Mapping[str, Any], files: Sequence[SourceFile]) -> None:  # noqa: ARG001 - as for others
-    """None: borders stay, and so does what lies between them."""
+    """No difference: borders stay, and so do the messages between them."""
     return
 
 
@@ -72,8 +72,8 @@ def first_inputs(bound: Bound) -> Inputs:
 def _settled(
     bound: Bound, broker: Broker, topic: Topic, asked: Sequence[int], starts: Collection[int], *, keep: bool
 ) -> Mapping[int, Offsets]:
-    """The borders, those that are not noted by the broker's time; noted then, if `keep`. Of two runs at once the first to note them says
-    where they are. `starts`: those from which on no message may be gone.
+    """The borders; unnoted borders by the broker's time, noted then, if `keep`. Of two runs at once the first to note them says
+    where they are. `starts`: starts from which on no message may be gone.
     """
     given_up = f"{bound.pipeline.name}: other runs keep noting offsets; run again when they are done"
     borders: Mapping[int, Offsets] = {}
@@ -100,8 +100,8 @@ def _noted(
 def _offsets(first: Mapping[int, Mapping[int, First]], earliest: int, topic: Topic) -> dict[int, Offsets]:
     """The offsets of borders by the time that the broker has of messages.
 
-    A message that is stamped later than now may stand in front of others that belong before a border: the border is the end of the
-    topic then. But in front of the earliest border all messages are of an earlier time, as those are in no batch.
+    A message that is stamped later than now may stand in front of messages that belong before a border: the border is the end of the
+    topic then. But in front of the earliest border all messages are of an earlier time, as earlier messages are in no batch.
     """
     now = now_us()
     return {

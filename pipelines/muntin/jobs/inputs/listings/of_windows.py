@@ -1,4 +1,4 @@
-"""Windows of an upstream: the files that it has published. They never change; the upstream may publish others."""
+"""Windows of an upstream: the files that it has published. A file never changes; the upstream may publish other files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool, keep: bool, there: bool) -> Inputs:  # noqa: ARG001 - the ledger says it all
-    """As `muntin.jobs.inputs.inputs.inputs`."""
+    """The inputs, as `muntin.jobs.inputs.inputs.inputs` gives them."""
     source = _source(bound)
     starts = np.array([interval.start_us for interval in intervals], np.int64)
     theirs = upstream(bound, source)
@@ -35,7 +35,7 @@ def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool, keep: b
 
 
 def without_files(bound: Bound, intervals: Sequence[Interval]) -> list[Interval]:  # noqa: ARG001 - the upstream says what a batch holds
-    """None."""
+    """No intervals: an interval without windows is an empty batch."""
     return []
 
 

@@ -1,4 +1,4 @@
-"""What is refused of batches of a topic: intervals that are not over, and messages that are gone."""
+"""Refused batches of a topic: intervals that are not over, and messages that are gone."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def check_same(bound: Bound, known: Kept, topic: Topic) -> None:
     """Refuse a topic that is another one of the same name.
 
     Raises:
-        SourceError: as said.
+        SourceError: the topic was made again, or another topic has its name.
     """
     if known.topic_id not in (None, topic.identity):
         source = _source(bound)
@@ -53,7 +53,7 @@ def check_same(bound: Bound, known: Kept, topic: Topic) -> None:
 
 
 def check_there(bound: Bound, intervals: Iterable[Interval], borders: Mapping[int, Offsets], topic: Topic) -> None:
-    """Refuse batches of which messages are gone. Nothing is read of such a batch: half of it would look like all.
+    """Refuse batches of which messages are gone. Nothing is read of such a batch: half of it would pass for all.
 
     Raises:
         SourceError: names the batch, the partition and the offsets.
@@ -73,9 +73,9 @@ def check_told(bound: Bound, found: Mapping[int, Offsets], known: Kept, topic: T
     """Refuse a start of a batch behind which messages may be gone: the first message that is left may not be the first that was.
 
     Args:
-        bound: the pipeline.
+        bound: the pipeline state.
         found: new borders, by the times of messages.
-        known: those that are noted.
+        known: the noted borders.
         topic: as it is now.
         starts: of the batches, behind which all messages must be there.
 

@@ -1,4 +1,4 @@
-"""What the batches of a run are read from: of what Spark reads the files that it writes for this run, which are gone behind it."""
+"""The inputs of a run's batches; rows of a Spark source are written to files for this run, which are removed after it."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 @contextmanager
 def inputs_of_run(bound: Bound, runner: Runner, intervals: Sequence[Interval], *, forget: bool) -> Iterator[Inputs]:
-    """As `inputs` of batches that are about to be read, in a context in which the files are there.
+    """The inputs of batches that are about to be read, as `inputs` gives them, in a context in which the files are there.
 
     Raises:
-        SourceError, StateError: as `inputs`, and as `land`.
+        SourceError, StateError: as `inputs`, and as `materialise`.
     """
     if bound.members:
         with ExitStack() as landed:

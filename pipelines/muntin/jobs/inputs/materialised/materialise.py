@@ -34,7 +34,7 @@ def land(bound: Bound, spark: SparkSession, intervals: Sequence[Interval]) -> di
     """Read the rows of some batches by Spark, and write them below the state.
 
     Args:
-        bound: the definition beside its state.
+        bound: the pipeline state.
         spark: the session, classic or Connect.
         intervals: of the batches.
 
@@ -125,7 +125,7 @@ def _call(source: SparkSource, interval: Interval) -> str:
 
 
 def _said(wrong: Exception) -> str:
-    """What an error of Spark's is, and by what it was caused, without Java's stack and the job and the call in which it came."""
+    """The message and the cause of an error of Spark, without Java's stack and without the job and the call in which it came."""
     lines = [line.strip() for line in str(wrong).splitlines() if line.strip()]
     caused = [line.partition("Caused by: ")[2] for line in lines if line.startswith("Caused by: ")][:1]
     own = [line.removeprefix(": ") for line in lines if not line.startswith((*_AROUND, "Caused by: ", "at "))][:1]

@@ -22,7 +22,7 @@ BUCKETS = 8
 
 
 def ordered(frames: Sequence[tuple[int, DataFrame]], first: str) -> DataFrame:
-    """The rows of some batches, those of a bucket of a batch together in one partition and in order.
+    """The rows of some batches, rows of the same bucket and batch together in one partition and in order.
 
     Args:
         frames: start of a batch -> its rows; all have the same columns.
@@ -51,7 +51,7 @@ def _marked(start_us: int, frame: DataFrame) -> DataFrame:
 
 
 def _keys(name: str, kind: DataType) -> list[Column]:
-    """What a column is hashed and ordered by: maps have no order, and texts may have one of their own."""
+    """The value that a column is hashed and ordered by: maps have no order, and texts may have an order of their own."""
     from pyspark.sql import functions as f
     from pyspark.sql.types import StringType
 
@@ -66,7 +66,7 @@ def _has_no_order(kind: DataType) -> bool:
 
 
 def _signs(name: str, kind: DataType) -> list[Column]:
-    """What tells 0.0 from -0.0, which are alike to Spark's order."""
+    """The bits that separate 0.0 from -0.0, which are equal in Spark's order."""
     from pyspark.sql import functions as f
     from pyspark.sql.types import DoubleType, FloatType
 

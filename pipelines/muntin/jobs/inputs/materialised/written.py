@@ -1,4 +1,4 @@
-"""What a task of Spark does with ordered rows: it writes them to files of the state that their content names."""
+"""One Spark task that writes ordered rows to files of the state, which are named by their content."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROWS = 2**18
 
 
 def told(batches: Iterable[pa.RecordBatch], folder: str) -> Iterator[pa.RecordBatch]:
-    """As `written`, as JSON in a column `outcome`; of an error of Muntin's its name and text."""
+    """The outcome of `written`, as JSON in a column `outcome`; of an error of Muntin's its name and text."""
     try:
         for file in written(batches, folder):
             yield _outcome(file)
