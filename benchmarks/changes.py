@@ -131,7 +131,7 @@ def measured(folder: Path, name: str) -> dict[str, Any]:
             found["source_rows"] = sum(batch.rows_read for batch in report.batches if batch.interval_start >= START + (DAYS - 1) * DAY)
         else:
             changed = CHANGES[name](definition(folder))
-            for batch in to_rebuild(changed, root=root) if _needs_source(changed, root) else ():
+            for batch in to_rebuild(bind(changed, root)) if _needs_source(changed, root) else ():
                 report = run(changed, root=root, start=batch.interval_start, end=batch.interval_end, spark=spark, promoting=False)
                 found["source_rows"] += next(each.rows_read for each in report.batches if each.interval_start == batch.interval_start)
             if changed.renamed_from:

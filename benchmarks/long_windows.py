@@ -21,7 +21,7 @@ from muntin import aggregates as agg
 from muntin.definition.instants import AFTER_ALL, instant_us
 from muntin.jobs.published.ledger_segments import write_segment
 from muntin.jobs.published.pending import accumulated
-from muntin.jobs.published.window_tables import place, published
+from muntin.jobs.published.window_tables import published
 from muntin.jobs.state.bound import Bound, bind
 from muntin.jobs.tiles.tiers import make_tiers
 from muntin.states.columns import BATCH, FRAME, INSTANT
@@ -81,7 +81,7 @@ def once(pipeline: Pipeline, root: Path, minute: int) -> tuple[float, float]:
 def write_states(bound: Bound) -> Batches:
     """Write the states of the month behind its first batch; returns the facts of all batches."""
     [frames] = bound.frame_sets
-    snapshot, folder = bound.store.snapshot(frames.table), f"{bound.folder}/{frames.table}"
+    snapshot, folder = bound.store.snapshot(frames.table), bound.table(frames.table)
     first = pq.read_table(f"{folder}/{snapshot.files[0].path}", partitioning=None)
     parts = [facts(np.arange(low, min(low + TOGETHER, MONTH))) for low in range(1, MONTH, TOGETHER)]
     files = [write_shared(states(first, part), folder, part, bound.pipeline.keys) for part in parts]
@@ -125,5 +125,5 @@ def write_ledger(bound: Bound, batches: Batches) -> None:
     entries = Entries(batches.start_us, batches.version, batches.end_us, *spans, none, none, none, opened, none, batches.version * 0, note)
     schema = snapshot.schema or pa.schema([])
     ledger = Ledger(bound.derivation("sliding"), entries, bound.state)
-    segment = write_segment(place(bound.folder, now.table), schema, len(snapshot.files) + 1, ledger)
+    segment = write_segment(bound.table(now.table), schema, len(snapshot.files) + 1, ledger)
     bound.store.commit(now.table, snapshot, Change(schema, [segment], snapshot.files, []))

@@ -10,6 +10,7 @@ from muntin import aggregates as agg
 from muntin import read
 from muntin.cli.definition import load_pipeline
 from muntin.errors import DefinitionError, StateError
+from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.rebuild import to_rebuild
 from tests.cli.conftest import RANGE, Muntin, Project
 
@@ -65,11 +66,11 @@ def test_another_schedule_is_refused(muntin: Muntin, project: Project) -> None:
     hourly = replace(flow.source, path="{start:%Y-%m-%dT%H}.csv")
     for schedule in ("12h", "1w"):
         with pytest.raises(DefinitionError, match=r"not those of the present schedule.*muntin backfill"):
-            to_rebuild(replace(flow, schedule=schedule, source=hourly), root=project.root)
+            to_rebuild(bind(replace(flow, schedule=schedule, source=hourly), project.root))
 
 
 def test_a_first_definition_has_nothing_to_rebuild(muntin: Muntin, project: Project) -> None:
     assert json.loads(muntin(*project.arguments("rebuild", "--json")).out) == {"batches": [], "purged": [], "report": None}
     flow = load_pipeline(Path(project.file))
-    assert to_rebuild(replace(flow, aggregates={"n": agg.count()}), root=project.root) == []
+    assert to_rebuild(bind(replace(flow, aggregates={"n": agg.count()}), project.root)) == []
     assert len(read(flow, "quarter", root=project.root)) == 0

@@ -11,6 +11,7 @@ import pytest
 from muntin import aggregates as agg
 from muntin.cli.main import main
 from muntin.errors import SourceError
+from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.outdated import outdated
 from muntin.jobs.upkeep.rebuild import to_rebuild
 from tests.end_to_end.hourly import Hourly, hour, times
@@ -92,7 +93,7 @@ def test_a_changed_definition_does_not_take_them_for_empty(tmp_path: Path) -> No
     case = read_before(tmp_path)
     purge(case, 0, 1)
     changed = Hourly(tmp_path, source=case.source, other={"aggregates": {"n": agg.count(), "x": agg.min('"at"')}})
-    assert [one.purged for one in to_rebuild(changed.pipeline, root=case.root)] == [True, True, False, False]
+    assert [one.purged for one in to_rebuild(bind(changed.pipeline, case.root))] == [True, True, False, False]
     with pytest.raises(SourceError, match=r"^\[2024-01-01, 2024-01-01T01:00\), .*rows were read before"):
         changed.run(0, 3)
     assert counts(case) == [1, 1, 1, 1]

@@ -143,7 +143,7 @@ def _states(given: tuple[Pipeline, Path]) -> pa.Table:
     """The states of the days, by batch and key."""
     bound = bind(given[0], given[1])
     table = bound.store.snapshot(bound.frame_sets[-1].table)
-    rows = read_files(f"{bound.folder}/{bound.frame_sets[-1].table}", table)
+    rows = read_files(bound.table(bound.frame_sets[-1].table), table)
     return rows.sort_by([("batch", "ascending"), ("x", "ascending"), ("frame", "ascending")])
 
 

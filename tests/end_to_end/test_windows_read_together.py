@@ -17,7 +17,7 @@ from muntin import aggregates as agg
 from muntin.definition.instants import instant_us
 from muntin.jobs.accumulate import accumulate_task, shares_of_sources
 from muntin.jobs.published.pending import accumulated
-from muntin.jobs.published.window_tables import place, published
+from muntin.jobs.published.window_tables import published
 from muntin.jobs.records.reports_table import last_accumulated, manifest
 from muntin.jobs.state.bound import bind
 from muntin.tasks import Local
@@ -153,7 +153,7 @@ def test_a_damaged_file_is_told_as_if_each_batch_were_read_alone(
     bound = bind(below, tmp_path / "state")
     now = published(bound.store, "short")
     _, path = max((file.rows, file.path) for file in now.snapshot.files)
-    spoil(Path(place(bound.folder, now.table), path))
+    spoil(Path(bound.table(now.table), path))
     with pytest.raises(Exception, match="parquet") as among_others:
         go(above, tmp_path / "state", 0, MINUTES)
     monkeypatch.setattr(accumulate_task, "may_bundle", lambda _: False)

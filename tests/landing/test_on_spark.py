@@ -127,9 +127,9 @@ def test_files_do_not_depend_on_how_spark_cut_the_rows(spark: "SparkSession", tm
         before = {name: spark.conf.get(name) for name in settings}
         for name, value in settings.items():
             spark.conf.set(name, value)
-        bound = Bound(hourly(reading), str(tmp_path / str(number)))
+        bound = Bound(hourly(reading), tmp_path / str(number))
         files = land(bound, spark, intervals)
-        found.append({each: [(file.path.replace(bound.folder, ""), file.size) for file in files[each]] for each in files})
+        found.append({each: [(file.path.replace(str(bound.folder), ""), file.size) for file in files[each]] for each in files})
         for name, value in before.items():
             spark.conf.set(name, value)
     assert found[0] == found[1] == found[2]
@@ -148,7 +148,7 @@ def typed(spark: "SparkSession", start: datetime, _end: datetime) -> "DataFrame"
 
 def test_types_arrive_unchanged(spark: "SparkSession", tmp_path: Path) -> None:
     interval = hourly(typed).intervals.around(round(START.timestamp()) * 10**6)
-    [file] = land(Bound(hourly(typed), str(tmp_path)), spark, [interval])[interval]
+    [file] = land(Bound(hourly(typed), tmp_path), spark, [interval])[interval]
     [row] = pq.read_table(file.path).to_pylist()
     assert row == {
         "at": START,
@@ -172,7 +172,7 @@ def test_types_arrive_unchanged(spark: "SparkSession", tmp_path: Path) -> None:
 def test_only_the_columns_that_are_asked_for_are_read(spark: "SparkSession", tmp_path: Path) -> None:
     pipeline = hourly(typed, source={"columns": ["city"], "dedupe": "small"})
     interval = pipeline.intervals.around(round(START.timestamp()) * 10**6)
-    [file] = land(Bound(pipeline, str(tmp_path)), spark, [interval])[interval]
+    [file] = land(Bound(pipeline, tmp_path), spark, [interval])[interval]
     assert pq.read_schema(file.path).names == ["city", "at", "small"]
 
 

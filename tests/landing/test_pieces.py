@@ -53,7 +53,7 @@ def test_pieces_do_not_depend_on_record_batches(counts: tuple[tuple[int, int, in
 def test_files_have_the_name_of_their_content_and_no_word_of_a_zone(tmp_path: Path) -> None:
     def at(zone: str) -> list[dict[str, Any]]:
         table = rows((0, 3, 1)).append_column("at", pa.array([NOON], pa.timestamp("us", zone)))
-        return list(written(table.to_batches(), str(tmp_path)))
+        return list(written(table.to_batches(), tmp_path))
 
     [file] = at("Asia/Kolkata")
     assert [file] == at("UTC")

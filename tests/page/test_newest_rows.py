@@ -35,7 +35,7 @@ def test_pages_are_the_table(files: list[list[tuple[int, int]]], limit: int, key
         found, begin = [], None
         while True:
             page = newest_rows(
-                folder,
+                Path(folder),
                 snapshot,
                 lambda path: spans[int(path.partition(".")[0])],
                 limit=limit,

@@ -107,7 +107,7 @@ def found(bound: Bound, done: Sequence[Any]) -> Found:
     """Everything that accumulate leaves behind, but for how it lies in files, as texts: NaN equals itself, and zeros differ by sign."""
     out: Found = {"done": [repr(each) for each in done]}
     for table in (QUARANTINE, *(frames.table for frames in bound.frame_sets)):
-        folder, files = f"{bound.folder}/{table}", bound.store.snapshot(table).files
+        folder, files = bound.table(table), bound.store.snapshot(table).files
         facts = batches_of(folder, files, bound.pipeline.intervals.after)
         by_batch: dict[Any, list[str]] = {}
         for row in [row for file in files for row in pq.read_table(f"{folder}/{file.path}").to_pylist()]:

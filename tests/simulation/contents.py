@@ -120,5 +120,5 @@ def noted(path: str) -> int:
     return decoded(at_hand.disk.read(path)).values[0][0]
 
 
-def content_of(folder: str, file: File) -> bytes:
+def content_of(folder: object, file: File) -> bytes:
     return at_hand.disk.read(f"{folder}/{file.path}")

@@ -8,6 +8,7 @@ from muntin import aggregates as agg
 from muntin.definition.instants import instant_us
 from muntin.jobs.state.bound import Bound
 from muntin.jobs.state.fingerprint import fingerprint
+from tests.simulation.place import Place
 from tests.simulation.rows import Rule
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
@@ -41,15 +42,15 @@ def pipeline(kind: str, variant: str = "plain") -> Pipeline:
 
 
 @cache
-def state_of(kind: str, variant: str) -> str:
+def state_of(kind: str, variant: str) -> Place:
     """The folder of a definition's state."""
-    return f"{HOME}/{fingerprint(pipeline(kind, variant))}"
+    return Place(HOME, fingerprint(pipeline(kind, variant)))
 
 
 @cache
 def bound_before(kind: str, variant: str) -> Bound:
     """A definition bound to its state, without a store: all that follows from the definition is worked out once for all worlds."""
-    bound = Bound(pipeline(kind, variant), state_of(kind, variant))
+    bound = Bound(pipeline(kind, variant), state_of(kind, variant))  # type: ignore[arg-type]
     _ = bound.fields, bound.frame_sets, bound.frames_by_window
     return bound
 

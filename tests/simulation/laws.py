@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from muntin.jobs.published.staging_folders import staged_entries
-from muntin.jobs.published.window_tables import Published, current, place
+from muntin.jobs.published.window_tables import Published, current
 from muntin.store.paths import NOTES, QUARANTINE
 from muntin.timeline.ledger import Entries
 from tests.simulation import contents, source
@@ -31,15 +31,15 @@ def check_use(world: World) -> None:
                 world.wrong.append(f"note {name} is in use and gone")
 
 
-def _named_notes(world: World, folder: str) -> set[str]:
+def _named_notes(world: World, folder: Place) -> set[str]:
     bound = world.bound()
     found = [now.ledger.entries for window in KINDS[world.kind] if (now := current(bound.store, window)).ledger and _is_of(now, folder)]
-    entries: list[Entries] = [*found, *staged_entries(Place(folder))]  # type: ignore[arg-type]
+    entries: list[Entries] = [*found, *staged_entries(folder)]  # type: ignore[arg-type]
     return {path for each in entries for at in each.noted().tolist() for path in each.note_of(at) or ()}
 
 
-def _is_of(now: Published, folder: str) -> bool:
-    return now.ledger is not None and now.ledger.state == folder.rpartition("/")[2]
+def _is_of(now: Published, folder: Place) -> bool:
+    return now.ledger is not None and now.ledger.state == folder.name
 
 
 def read_slowly(world: World, window: str) -> None:
@@ -111,7 +111,7 @@ def _check_rows(world: World, table: str, wanted: dict[int, list[Row]]) -> None:
     bound = world.bound()
     found: dict[int, list[Row]] = {minute: [] for minute in wanted}
     for file in bound.store.snapshot(table).files:
-        for batch, frame, amount in contents.rows_of_states(contents.content_of(place(bound.folder, table), file)):
+        for batch, frame, amount in contents.rows_of_states(contents.content_of(bound.table(table), file)):
             found.setdefault((batch - START_US) // MINUTE_US, []).append(((frame - START_US) // MINUTE_US, amount))
     if found != wanted:
         world.wrong.append(f"{table} holds {found} not {wanted}")

@@ -69,7 +69,7 @@ def tidies_up_after_any_error(patch: pytest.MonkeyPatch) -> None:
             return whole(bound, folder, staged, now, changed)
         except MuntinError:
             for file in staged.files:
-                bound.store.store.disk.remove(f"{publish.place(bound.folder, now.table)}/{file['path']}")
+                bound.store.store.disk.remove(f"{bound.table(now.table)}/{file['path']}")
             raise
 
     patch.setattr(publish, "_publish", tidying)

@@ -23,7 +23,7 @@ from muntin.jobs.housekeeping import compact
 from muntin.jobs.publish.publish import publish
 from muntin.jobs.published import ledger_segments
 from muntin.jobs.published.staging_folders import load_staged
-from muntin.jobs.published.window_tables import current, place
+from muntin.jobs.published.window_tables import current
 from muntin.jobs.state.bound import Bound, bind
 from muntin.jobs.upkeep.promote import promote
 from muntin.jobs.upkeep.vacuum import vacuum
@@ -212,7 +212,7 @@ class RealWorld:
             now = current(bound.store, window)
             for file in now.snapshot.files:
                 pause()
-                if problem := problem_of(Path(place(bound.folder, now.table), file.path)):
+                if problem := problem_of(Path(bound.table(now.table), file.path)):
                     self.wrong.append(f"a reader of {window}: {file.path} {problem}")
 
         return Actor(f"read {window}", work)

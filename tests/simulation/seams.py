@@ -16,13 +16,12 @@ import pytest
 import tenacity.nap
 
 from muntin.files import paths, readable
-from muntin.jobs import run
 from muntin.jobs.accumulate import accumulate
 from muntin.jobs.accumulate.earlier_states import joined_reading
 from muntin.jobs.finalize import finalize
 from muntin.jobs.housekeeping import compact
 from muntin.jobs.inputs.listings import of_files
-from muntin.jobs.publish import publish
+from muntin.jobs.publish import finish, publish
 from muntin.jobs.published import ledger_segments, promotion, staged_windows, table_texts, window_files
 from muntin.jobs.quarantine import refused_rows_kept
 from muntin.jobs.state import bound, state_folders
@@ -94,8 +93,8 @@ def states_of(home: Any) -> list[Place]:
 class Log:
     """As much of a `DeltaTable` as vacuum uses."""
 
-    def __init__(self, path: str) -> None:
-        self.path, self.table = path, at_hand.tables.at(path)
+    def __init__(self, path: Place) -> None:
+        self.path, self.table = path, at_hand.tables.at(str(path))
 
     def vacuum(self, hours: int, *, dry_run: bool, enforce_retention_duration: bool) -> list[str]:
         """The files that were taken out of the table so long ago."""
@@ -160,14 +159,14 @@ def _others() -> tuple[tuple[Any, str, Any], ...]:
         (compact, "read_states", contents.read_files),
         (refused_rows_kept, "read_files", _refused_rows),
         (state_folders, "states_of", states_of),
-        (vacuum, "bind_existing", lambda _pipeline, _root: SimpleNamespace(folder=f"{HOME}/any")),
+        (vacuum, "bind_existing", lambda _pipeline, _root: SimpleNamespace(home=Place(HOME))),
         (vacuum, "open_table", Log),
         (vacuum, "DeltaStore", lambda folder: MemoryStore(folder, at_hand.tables)),
         (finalize, "uuid4", lambda: SimpleNamespace(hex=f"{next(at_hand.numbers):032x}")),
         (finalize, "_results", stand_ins.results),
         (joined_reading, "read_batches", stand_ins.read_batches),
         (of_files, "source_files", stand_ins.source_files),
-        (run, "validate_staged", stand_ins.validate_staged),
+        (finish, "validate_staged", stand_ins.validate_staged),
         (publish, "changed_windows", lambda *_: None),
         (publish, "make_tiers", lambda _bound: False),
         (publish, "texts", _texts),

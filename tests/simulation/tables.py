@@ -10,6 +10,7 @@ import pyarrow as pa
 from muntin.errors import ConflictError, StateError
 from muntin.store.store import Change, File, Snapshot, Texts
 from tests.simulation.disk import Disk
+from tests.simulation.place import Place
 
 normal = lru_cache(posixpath.normpath)
 NONE = Snapshot(-1, ())
@@ -51,7 +52,7 @@ class Tables:
 class MemoryStore:
     """See `Store`."""
 
-    def __init__(self, root: str, tables: Tables) -> None:
+    def __init__(self, root: Place, tables: Tables) -> None:
         self.root, self.tables, self.disk = root, tables, tables.disk
 
     def snapshot(self, table: str) -> Snapshot:

@@ -13,6 +13,7 @@ from muntin.store.parquet import write_named
 from muntin.store.store import Change, File, Snapshot, Store
 from tests.case_counts import cases
 from tests.simulation.disk import Disk
+from tests.simulation.place import Place
 from tests.simulation.tables import MemoryStore, Tables
 
 SCHEMA = pa.schema([("n", pa.int64())])
@@ -27,9 +28,9 @@ def outcome(store: Store, base: Snapshot, change: Change) -> str:
     return "done"
 
 
-def new_file(folder: Path, number: int, disk: Disk, root: str) -> File:
+def new_file(folder: Path, number: int, disk: Disk, root: Place) -> File:
     """A file on both disks."""
-    file = File(**write_named(pa.table({"n": [number]}, SCHEMA), str(folder / "t"), lambda digest: f"{digest}.parquet"))
+    file = File(**write_named(pa.table({"n": [number]}, SCHEMA), folder / "t", lambda digest: f"{digest}.parquet"))
     disk.write(f"{root}/t/{file.path}", b"x" * file.size)
     return file
 
@@ -41,8 +42,8 @@ def drawn(dice: Random, file: File, base: Snapshot) -> Change:
 
 @pytest.mark.parametrize("seed", range(cases(60)))
 def test_both_stores_accept_the_same_commits(tmp_path: Path, seed: int) -> None:
-    dice, disk, root = Random(seed), Disk(), "/memory"
-    real, memory = DeltaStore(str(tmp_path)), MemoryStore(root, Tables(disk, strict=True))
+    dice, disk, root = Random(seed), Disk(), Place("/memory")
+    real, memory = DeltaStore(tmp_path), MemoryStore(root, Tables(disk, strict=True))
     seen: list[tuple[Any, Any]] = [(real.snapshot("t"), memory.snapshot("t"))]
     for number in range(COMMITS):
         base = dice.choice(seen[-3:])

@@ -264,7 +264,7 @@ class TestTables:
         monkeypatch.setenv("WAREHOUSE", NOWHERE)
         small.write(1, [75])
         small.ran(1)
-        (commit,) = commits_between(str(small.table("hours")), 1, 2)
+        (commit,) = commits_between(small.table("hours"), 1, 2)
         for path in commit.removes:
             (small.table("hours") / path).unlink()
         monkeypatch.setenv("WAREHOUSE", database)

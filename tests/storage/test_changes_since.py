@@ -217,7 +217,7 @@ def test_only_files_that_commits_took_or_brought_are_read(small: Changing, monke
     small.rewrite(3, random.Random(0))
     small.ran(3)
     small.since("hours", 2)
-    (commit,) = commits_between(str(small.table("hours")), 2, 3)
+    (commit,) = commits_between(small.table("hours"), 2, 3)
     assert sorted(asked) == sorted([*commit.adds, *commit.removes])
     assert not any("T010000Z" in path for path in asked)
 
@@ -248,7 +248,7 @@ class TestRefusals:
     def test_a_file_that_was_replaced_and_removed(self, small: Changing) -> None:
         small.write(1, OTHER)
         small.ran(1)
-        (commit,) = commits_between(str(small.table("hours")), 2, 3)
+        (commit,) = commits_between(small.table("hours"), 2, 3)
         for path in commit.removes:
             (small.table("hours") / path).unlink()
         with pytest.raises(VersionGoneError, match="It can be told since version 3"):
@@ -257,7 +257,7 @@ class TestRefusals:
     def test_a_file_that_is_damaged(self, small: Changing) -> None:
         small.write(1, OTHER)
         small.ran(1)
-        (commit,) = commits_between(str(small.table("hours")), 2, 3)
+        (commit,) = commits_between(small.table("hours"), 2, 3)
         for path in (*commit.removes, *commit.adds):
             (small.table("hours") / path).write_bytes(b"PAR1")
         with pytest.raises(VersionGoneError, match="It can be told since version 3"):

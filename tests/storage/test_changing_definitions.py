@@ -96,7 +96,7 @@ class Walk:
             self.run(0, self.batches - 1, store=Crashing(DeltaStore(folder), at, after=self.chance.random() < 0.5))
 
     def rebuild(self) -> None:
-        for batch in to_rebuild(self.definition, root=self.root):
+        for batch in to_rebuild(bind(self.definition, self.root)):
             run(self.definition, root=self.root, start=batch.interval_start, end=batch.interval_end, spark=HERE)
 
     def promote(self) -> None:

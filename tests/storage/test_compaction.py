@@ -18,7 +18,7 @@ from muntin.jobs.accumulate.accumulate import accumulate
 from muntin.jobs.housekeeping import compact as compaction
 from muntin.jobs.housekeeping.compact import Unit, _units_by_table, compact, crowd, units
 from muntin.jobs.published import ledger_segments
-from muntin.jobs.published.window_tables import place, published
+from muntin.jobs.published.window_tables import published
 from muntin.jobs.state.bound import bind
 from muntin.store.delta import DeltaStore
 from muntin.store.store import File
@@ -248,7 +248,7 @@ def test_damage_does_not_pass_into_a_new_file(
             small.run("state", at, at)
     bound = bind(small.pipeline, small.folder / "state")
     before = bound.store.snapshot(table).files
-    path = next(Path(place(bound.folder, table), file.path) for file in before if file.rows)
+    path = next(Path(bound.table(table), file.path) for file in before if file.rows)
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(content)

@@ -26,7 +26,7 @@ SCHEMA = pa.schema([("frame", INSTANT), ("n", pa.int64())])
 
 @pytest.fixture
 def store(roots: str) -> DeltaStore:
-    return DeltaStore(roots)
+    return DeltaStore(path_of(roots))
 
 
 def rows(*frames: int) -> pa.Table:
@@ -34,7 +34,7 @@ def rows(*frames: int) -> pa.Table:
 
 
 def new(store: DeltaStore, name: str, table: pa.Table, folder: str = "t") -> File:
-    written = write_named(table, f"{store.root}/{folder}", lambda digest: f"{name}_{digest}.parquet")
+    written = write_named(table, store.root / folder, lambda digest: f"{name}_{digest}.parquet")
     return File(written["path"], written["size"], written["rows"])
 
 
@@ -60,7 +60,7 @@ def test_files_that_no_commit_names_do_not_exist(store: DeltaStore) -> None:
     assert store.snapshot("t").version == -1
     commit(store, store.snapshot("t"), [new(store, "b", rows(2))], "x")
     new(store, "c", rows(3))
-    assert open_table(f"{store.root}/t").to_pyarrow_table()["n"].to_pylist() == [0]
+    assert open_table(store.root / "t").to_pyarrow_table()["n"].to_pylist() == [0]
 
 
 def test_a_replacement_is_one_step(store: DeltaStore) -> None:
@@ -124,7 +124,7 @@ def test_one_file_removed_twice_conflicts(store: DeltaStore) -> None:
 @pytest.mark.parametrize("cut", [1, 8, 200])
 def test_a_truncated_file_is_refused_before_the_commit(store: DeltaStore, cut: int) -> None:
     file = new(store, "a", rows(1))
-    path = path_of(store.root, "t", file.path)
+    path = store.root / "t" / file.path
     path.write_bytes(path.read_bytes()[:-cut])
     for size in (file.size, path.stat().st_size):
         with pytest.raises(StateError, match="not whole"):
@@ -141,7 +141,7 @@ def test_columns_may_come_with_a_later_batch(store: DeltaStore) -> None:
     commit(store, store.snapshot("t"), [new(store, "a", rows(1))], "x")
     wider = rows(2).append_column("word", pa.array(["ü"]))
     store.commit("t", store.snapshot("t"), Change(wider.schema, [new(store, "b", wider)], [], ["x"]))
-    assert open_table(f"{store.root}/t").to_pyarrow_table().sort_by("word")["word"].to_pylist() == ["ü", None]
+    assert open_table(store.root / "t").to_pyarrow_table().sort_by("word")["word"].to_pylist() == ["ü", None]
 
 
 def test_two_that_bring_new_columns_conflict_too(store: DeltaStore) -> None:
@@ -157,10 +157,10 @@ def test_promote_moves_and_may_be_repeated(store: DeltaStore) -> None:
     file = new(store, "a", rows(1), "staging/w")
     for _ in range(2):
         store.promote({f"staging/w/{file.path}": f"deep/{file.path}"}, "t")
-    assert pq.read_table(readable(path_of(store.root, "t/deep", file.path))).num_rows == 1
+    assert pq.read_table(readable(store.root / "t/deep" / file.path)).num_rows == 1
     store.discard("staging")
     store.discard("staging")
-    assert not path_of(store.root, "staging").exists()
+    assert not (store.root / "staging").exists()
 
 
 def test_a_footer_has_texts(store: DeltaStore) -> None:
@@ -209,7 +209,7 @@ class TestTheNewestSnapshot:
     def test_is_listed_again_when_the_table_is_another_one(self, store: DeltaStore) -> None:
         commit(store, store.snapshot("t"), [new(store, "a", rows(1))], "x")
         store.snapshot("t")
-        remove_folder(path_of(store.root, "t"))
+        remove_folder(store.root / "t")
         assert store.snapshot("t") == Snapshot(-1, ())
         commit(store, Snapshot(-1, ()), [new(store, "b", rows(2))], "x")
         assert [file.path[0] for file in store.snapshot("t").files] == ["b"]
@@ -217,8 +217,8 @@ class TestTheNewestSnapshot:
     def test_is_listed_always_where_its_commit_was_tidied_away(self, store: DeltaStore, opened: list[str]) -> None:
         commit(store, store.snapshot("t"), [new(store, "a", rows(1))], "x")
         commit(store, store.snapshot("t"), [new(store, "b", rows(2))], "x")
-        open_table(f"{store.root}/t").create_checkpoint()
-        for entry in path_of(store.root, "t/_delta_log").glob("0*.json"):
+        open_table(store.root / "t").create_checkpoint()
+        for entry in (store.root / "t/_delta_log").glob("0*.json"):
             entry.unlink()
         opened.clear()
         assert store.snapshot("t") == store.snapshot("t")
@@ -239,6 +239,6 @@ def test_a_table_that_is_made_again_is_another_one(store: DeltaStore) -> None:
     first = store.snapshot("t")
     commit(store, first, [new(store, "b", rows(1))], "x")
     assert store.snapshot("t").identity == first.identity != ""
-    remove_folder(path_of(store.root, "t"))
+    remove_folder(store.root / "t")
     commit(store, store.snapshot("t"), [new(store, "a", rows(1))], "x")
     assert store.snapshot("t").identity not in ("", first.identity)

@@ -65,9 +65,9 @@ def test_a_version_is_of_the_files_not_of_their_order() -> None:
 @pytest.mark.parametrize("us", [1500, 1_704_067_200_000_001])
 def test_a_reader_that_skips_by_ranges_finds_the_row(tmp_path: Path, us: int) -> None:
     table = pa.table({"frame": pa.array([us, us + 1], INSTANT), "n": [2**53 + 1, -(2**63)]})
-    written = write_named(table, str(tmp_path / "t"), lambda digest: f"{digest}.parquet")
+    written = write_named(table, tmp_path / "t", lambda digest: f"{digest}.parquet")
     file = File(written["path"], written["size"], written["rows"])
-    store = DeltaStore(str(tmp_path))
+    store = DeltaStore(tmp_path)
     store.commit("t", store.snapshot("t"), Change(table.schema, [file], [], []))
     moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=us + 1)
     found = DeltaTable(str(tmp_path / "t")).to_pyarrow_dataset()
@@ -78,20 +78,20 @@ def test_a_reader_that_skips_by_ranges_finds_the_row(tmp_path: Path, us: int) ->
 
 def test_equal_content_has_one_path_and_is_written_once(tmp_path: Path) -> None:
     table = pa.table({"v": [1, 2]})
-    first = write_named(table, str(tmp_path), lambda digest: f"{digest}.parquet")
+    first = write_named(table, tmp_path, lambda digest: f"{digest}.parquet")
     written = (tmp_path / first["path"]).stat().st_ino
-    assert write_named(table, str(tmp_path), lambda digest: f"{digest}.parquet") == first
+    assert write_named(table, tmp_path, lambda digest: f"{digest}.parquet") == first
     assert (tmp_path / first["path"]).stat().st_ino == written
     assert [path.name for path in tmp_path.iterdir()] == [first["path"]]
 
 
 def test_a_large_table_is_encoded_to_the_disk_and_is_the_same_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = pa.table({"v": list(range(100_000)), "w": [None, "a"] * 50_000})
-    small = write_named(table, str(tmp_path / "small"), lambda digest: f"below/{digest}.parquet")
+    small = write_named(table, tmp_path / "small", lambda digest: f"below/{digest}.parquet")
     monkeypatch.setattr(parquet, "_LARGE", table.nbytes)
     monkeypatch.setattr(parquet, "encoded", None)
     for _ in range(2):  # the second time it is there
-        assert write_named(table, str(tmp_path / "large"), lambda digest: f"below/{digest}.parquet") == small
+        assert write_named(table, tmp_path / "large", lambda digest: f"below/{digest}.parquet") == small
         assert [path.name for path in (tmp_path / "large/below").iterdir()] == [Path(small["path"]).name]
     assert (tmp_path / "large" / small["path"]).read_bytes() == (tmp_path / "small" / small["path"]).read_bytes()
 
@@ -100,7 +100,7 @@ def test_half_a_large_file_is_written_anew(tmp_path: Path, monkeypatch: pytest.M
     table = pa.table({"v": [1, 2]})
     monkeypatch.setattr(parquet, "_LARGE", 0)
     (tmp_path / "f").write_bytes(memoryview(encoded(table))[:5])
-    write_named(table, str(tmp_path), lambda _digest: "f")
+    write_named(table, tmp_path, lambda _digest: "f")
     assert (tmp_path / "f").read_bytes() == encoded(table).to_pybytes()
 
 
@@ -109,7 +109,7 @@ def test_a_large_file_of_a_killed_task_is_told_from_others(tmp_path: Path, monke
     monkeypatch.setattr(parquet, "_LARGE", 0)
     monkeypatch.setattr(parquet, "digest_of_file", mock.Mock(side_effect=KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
-        write_named(pa.table({"v": [1, 2]}), str(tmp_path), lambda digest: f"below/{digest}.parquet")
+        write_named(pa.table({"v": [1, 2]}), tmp_path, lambda digest: f"below/{digest}.parquet")
     [left] = (tmp_path / "below").iterdir()
     assert vacuum._PARTIAL.fullmatch(left.name)
 
@@ -129,7 +129,7 @@ def test_three_may_write_one_file_at_once(tmp_path: Path) -> None:
 def test_half_a_file_is_written_anew(tmp_path: Path) -> None:
     table = pa.table({"v": [1, 2]})
     (tmp_path / "f").write_bytes(memoryview(encoded(table))[:5])
-    write_named(table, str(tmp_path), lambda _digest: "f")
+    write_named(table, tmp_path, lambda _digest: "f")
     assert (tmp_path / "f").read_bytes() == encoded(table).to_pybytes()
 
 
@@ -139,4 +139,4 @@ def test_a_place_that_cannot_be_written_is_an_error_for_its_reader(tmp_path: Pat
         write_whole(tmp_path / "file" / "below", b"x")
     monkeypatch.setattr(parquet, "_LARGE", 0)
     with pytest.raises(StateError, match="cannot write"):
-        write_named(pa.table({"v": [1]}), str(tmp_path), lambda digest: f"file/{digest}")
+        write_named(pa.table({"v": [1]}), tmp_path, lambda digest: f"file/{digest}")

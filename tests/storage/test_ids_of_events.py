@@ -51,7 +51,7 @@ def case(tmp_path: Path) -> Repeating:
 def readings(case: Repeating) -> list[int]:
     """How often each hour was read."""
     store = case.bound().store
-    found = read_files(f"{store.root}/{TABLE}", store.snapshot(TABLE)).to_pylist()
+    found = read_files(store.root / TABLE, store.snapshot(TABLE)).to_pylist()
     read = [row["batch"].hour for row in found if row["step"] == "accumulate"]
     return [read.count(at) for at in HOURS]
 

@@ -163,7 +163,7 @@ def test_states_lie_in_small_row_groups(tmp_path: Path) -> None:
     run(pipeline, root=tmp_path / "state", start=START, end=START + timedelta(hours=1), spark=Local(1))
     [states] = (tmp_path / "state").rglob("frames/**/*.parquet")
     batch = Batches.of([(0, 3_600_000_000, 1, 0, 0, 0, count)])
-    shared = tmp_path / write_shared(pq.read_table(states, partitioning=None), str(tmp_path), batch, ["k"]).path
+    shared = tmp_path / write_shared(pq.read_table(states, partitioning=None), tmp_path, batch, ["k"]).path
     for file in (states, shared):
         footer = pq.read_metadata(file)
         assert [footer.row_group(at).num_rows for at in range(footer.num_row_groups)] == [STATES_IN_A_GROUP] * 3 + [1]

@@ -129,7 +129,7 @@ class TestAStore:
 
     @pytest.fixture
     def store(self, roots: str) -> DeltaStore:
-        return DeltaStore(roots)
+        return DeltaStore(path_of(roots))
 
     @pytest.fixture
     def updates(self, monkeypatch: pytest.MonkeyPatch) -> list[int]:
@@ -139,7 +139,7 @@ class TestAStore:
         return found
 
     def add(self, store: DeltaStore, name: str, *removes: File) -> File:
-        written = write_named(pa.table({"n": [1]}, SCHEMA), f"{store.root}/t", lambda digest: f"{name}_{digest}.parquet")
+        written = write_named(pa.table({"n": [1]}, SCHEMA), store.root / "t", lambda digest: f"{name}_{digest}.parquet")
         file = File(written["path"], written["size"], written["rows"])
         store.commit("t", store.snapshot("t"), Change(SCHEMA, [file], list(removes), ["x"]))
         return file
@@ -148,9 +148,9 @@ class TestAStore:
         files = [self.add(store, f"{number:02d}") for number in range(45)]
         assert updates == [0, 20]
         assert store.snapshot("t").version == 44
-        opened = open_table(f"{store.root}/t")
+        opened = open_table(store.root / "t")
         assert (opened.version(), len(opened.file_uris())) == (44, len(files))
-        last = json.loads(path_of(store.root, "t/_delta_log/_last_checkpoint").read_text(encoding="utf-8"))
+        last = json.loads((store.root / "t/_delta_log/_last_checkpoint").read_text(encoding="utf-8"))
         assert last["version"] == 40
 
     def test_keeps_a_checkpoint_that_fails_for_later(
@@ -166,11 +166,11 @@ class TestAStore:
         assert ["no checkpoint behind commit 20" in each.message for each in caplog.records if each.levelname == "WARNING"] == [True]
         for number in range(22, 41):
             self.add(store, f"{number:02d}")
-        assert len(open_table(f"{store.root}/t").file_uris()) == 41
+        assert len(open_table(store.root / "t").file_uris()) == 41
 
     def test_appends_to_no_table_that_may_only_grow(self, store: DeltaStore) -> None:
         file = self.add(store, "a")
-        open_table(f"{store.root}/t").alter.set_table_properties({"delta.appendOnly": "true"})
+        open_table(store.root / "t").alter.set_table_properties({"delta.appendOnly": "true"})
         with pytest.raises((StateError, ConflictError)):
             self.add(store, "b", file)
         assert [each.path for each in store.snapshot("t").files] == [file.path]
@@ -180,7 +180,7 @@ class TestAStore:
             self.add(store, name)
         base = store.snapshot("t")
         for number in range(3):
-            commit_path(path_of(store.root, "t"), number).unlink()
+            commit_path(store.root / "t", number).unlink()
         with pytest.raises((StateError, ConflictError)):
             store.commit("t", base, Change(SCHEMA, [], [base.files[0]], ["x"]))
-        assert not commit_path(path_of(store.root, "t"), 3).exists()
+        assert not commit_path(store.root / "t", 3).exists()

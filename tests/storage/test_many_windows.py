@@ -18,11 +18,11 @@ def test_a_log_is_read_once_however_many_windows_there_are(tmp_path: Path, monke
     case.write("00.parquet", {"at": [hour(0)], "k": ["a"]})
     case.write("01.parquet", {"at": [hour(1)], "k": ["a"]})
     case.run(0)
-    opened, read = Counter[str](), Counter[str]()
+    opened, read = Counter[Path](), Counter[str]()
     open_table, footer = seen_tables.open_table, footers.footer
 
-    def counted(path: str, version: int | None = None):
-        opened[path] += "/windows/" in path
+    def counted(path: Path, version: int | None = None):
+        opened[path] += "windows" in path.parts
         return open_table(path, version)
 
     monkeypatch.setattr(seen_tables, "open_table", counted)

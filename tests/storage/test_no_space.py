@@ -95,7 +95,7 @@ def test_a_large_file_on_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(parquet, "_LARGE", 0)
     table = pa.table({"v": np.random.default_rng(1).random(500_000)})
     with full(100_000), pytest.raises(errors.StateError, match="space"):
-        write_named(table, str(tmp_path), lambda digest: f"below/{digest}.parquet")
+        write_named(table, tmp_path, lambda digest: f"below/{digest}.parquet")
     assert not [*(tmp_path / "below").iterdir()]
 
 

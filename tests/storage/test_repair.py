@@ -149,4 +149,4 @@ def test_a_disk_with_another_clock(small: Small) -> None:
 def test_the_trial_leaves_nothing(small: Small) -> None:
     diagnose(small.pipeline, root=small.folder / "state")
     assert {path.name for path in (small.folder / "state").iterdir()} == {"small"}
-    assert DeltaStore(str(small.folder / "state")).snapshot("race0").version == -1
+    assert DeltaStore(small.folder / "state").snapshot("race0").version == -1

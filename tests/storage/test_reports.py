@@ -32,7 +32,7 @@ def record(store: DeltaStore, at: int, version: str = "v", seconds: int = 0) -> 
 
 @pytest.fixture
 def store(tmp_path: Path) -> DeltaStore:
-    return DeltaStore(str(tmp_path))
+    return DeltaStore(tmp_path)
 
 
 def test_many_runs_leave_few_files_and_every_report(store: DeltaStore) -> None:
@@ -68,7 +68,7 @@ def test_the_newest_report_of_a_batch_counts_wherever_it_lies(store: DeltaStore)
 class Busy(DeltaStore):
     """A table to which others commit first, so many times."""
 
-    def __init__(self, root: str, times: int) -> None:
+    def __init__(self, root: Path, times: int) -> None:
         super().__init__(root)
         self.times = times
 
@@ -80,11 +80,11 @@ class Busy(DeltaStore):
 
 
 def test_a_report_is_written_after_conflicts(tmp_path: Path) -> None:
-    record(Busy(str(tmp_path), 3), 0)
-    assert len(last_accumulated(DeltaStore(str(tmp_path)))) == 1
+    record(Busy(tmp_path, 3), 0)
+    assert len(last_accumulated(DeltaStore(tmp_path))) == 1
 
 
 def test_a_report_that_cannot_be_written_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reports_table, "_TRIES", 3)
     with pytest.raises(ConflictError, match="other runs keep writing reports; run again"):
-        record(Busy(str(tmp_path), 99), 0)
+        record(Busy(tmp_path, 99), 0)

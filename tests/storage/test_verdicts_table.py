@@ -34,7 +34,7 @@ def record(store: DeltaStore, days: int = 0, window: str = "day") -> None:
 
 
 def test_a_row_for_each_expectation(tmp_path: Path) -> None:
-    store = DeltaStore(str(tmp_path))
+    store = DeltaStore(tmp_path)
     record(store)
     first, second = DeltaTable(str(tmp_path / "verdicts")).to_pyarrow_table().to_pylist()
     assert first == {
@@ -59,7 +59,7 @@ def test_a_row_for_each_expectation(tmp_path: Path) -> None:
 
 
 def test_many_validations_are_few_files(tmp_path: Path) -> None:
-    store = DeltaStore(str(tmp_path))
+    store = DeltaStore(tmp_path)
     for day in range(MANY + 2):
         record(store, day)
     rows = DeltaTable(str(tmp_path / "verdicts")).to_pyarrow_table()
@@ -89,7 +89,7 @@ def kept(store: DeltaStore) -> list[tuple[datetime, datetime]]:
 # batches of the  |---|---|---|---|---|---|---|---|---|   each verdict is about a day and the next
 # retain          gone               | 4
 def test_verdicts_of_old_batches_go_with_their_reports(tmp_path: Path) -> None:
-    store = DeltaStore(str(tmp_path))
+    store = DeltaStore(tmp_path)
     days = [NOW + timedelta(days=day) for day in range(10)]
     for first, last in pairwise(days):
         record_checks(store, [(QualityReport("day", 7, CHECKS).to_dict(), [to_us(first), to_us(last)])], days[-1])
@@ -101,7 +101,7 @@ def test_verdicts_of_old_batches_go_with_their_reports(tmp_path: Path) -> None:
 
 
 def test_a_run_removes_verdicts_once_an_eighth_has_gathered(tmp_path: Path) -> None:
-    store = DeltaStore(str(tmp_path))
+    store = DeltaStore(tmp_path)
     for day in range(10):
         record_checks(store, [(QualityReport("day", 7, CHECKS).to_dict(), [to_us(NOW + timedelta(days=day))])], NOW)
     due = [list(without_verdicts(store, to_us(NOW + timedelta(days=day)), 16 * DAY_US, 1)) for day in range(4)]

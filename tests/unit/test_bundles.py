@@ -71,7 +71,7 @@ def bound(folder: Path, *, upstream: Pipeline | None = None, path: str = "{start
     source = sources.windows(upstream, "hour") if upstream else sources.files(f"{folder}/{path}", event_time="at")
     kinds = {"hour": windows.tumbling("1h")}
     made = Pipeline(name="p", source=source, schedule="1h", start=START, windows=kinds, aggregates={"n": agg.count()})
-    return Bound(made, str(folder))
+    return Bound(made, folder)
 
 
 def test_sources_whose_splits_may_be_read_together(tmp_path: Path) -> None:

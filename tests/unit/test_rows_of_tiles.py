@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +25,7 @@ BOUND = Bound(
         windows={"w": windows.sliding("2m", step="1m")},
         aggregates={"total": agg.sum("n"), "most": agg.max("x")},
     ),
-    "nowhere",
+    Path("nowhere"),
 )
 State = tuple[str, int, int, float | None]
 

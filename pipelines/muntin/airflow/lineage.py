@@ -35,7 +35,7 @@ def published(bound: Bound, windows: Iterable[str], task: Any) -> None:  # noqa:
     """Report to Airflow what the task `publish` read and wrote: nothing if no window was published."""
     from muntin.jobs.published.window_tables import table_of
 
-    if tables := [table_of(bound, window) for window in windows]:
+    if tables := [str(table_of(bound, window)) for window in windows]:
         _collect(task, _states(bound), tables)
 
 
@@ -46,7 +46,7 @@ def _sources(bound: Bound, batches: Sequence[Accumulated]) -> list[str]:
 
     match bound.source:
         case WindowSource() as source:
-            return [upstream(bound, source).table]
+            return [str(upstream(bound, source).table)]
         case TableSource(path=path):
             return [path]
         case KafkaSource() as source:
@@ -65,7 +65,7 @@ def _only(batch: Accumulated, source: str) -> Accumulated:
 
 
 def _states(bound: Bound) -> list[str]:
-    return [str(path_of(bound.folder, frames.table)) for frames in bound.frame_sets]
+    return [str(bound.folder / frames.table) for frames in bound.frame_sets]
 
 
 def _collect(task: Any, inputs: Sequence[str], outputs: Sequence[str]) -> None:  # noqa: ANN401 - Airflow's operator

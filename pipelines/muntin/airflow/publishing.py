@@ -66,7 +66,7 @@ def publish(
     report = next(report for report in reports if report.interval_start == from_us(place.interval.start_us))
     for line in log_lines.published(place.interval, report, done, missing):
         log.info(line)
-    if left := left_behind(place.bound.pipeline, place.bound.root):
+    if left := left_behind(place.bound):
         log.warning(log_lines.left_behind(left))
     return {
         "report": report.to_dict(),

@@ -45,7 +45,7 @@ def accumulate(place: Place, runner: Runner, told: Callable[[Sequence[Accumulate
 
     adopt(place.bound)
     found = news(place.bound, unread=True)
-    again = by_itself(place.bound.pipeline, place.bound.root)
+    again = by_itself(place.bound)
     batches = read(place.bound, runner, sorted({place.interval, *found.intervals, *again}))
     changed = record_accumulated(place.bound.store, batches, utc_now())
     found.remember(place.bound)

@@ -48,17 +48,6 @@ def path_of(place: str | AnyPath, *parts: str) -> AnyPath:
     return Path(place, *parts)
 
 
-def below(folder: str, path: str) -> str:
-    """The path of something in a folder, or with `../` beside it.
-
-    >>> below("s3://bucket/a/b", "../c")
-    's3://bucket/a/c'
-    """
-    while path.startswith("../"):
-        folder, path = folder.rstrip("/").rpartition("/")[0], path[3:]
-    return f"{folder}/{path}"
-
-
 @singledispatch
 def remove_folder(path: AnyPath) -> None:
     """Remove a folder with everything in it. A missing folder is no error."""

@@ -15,7 +15,6 @@ from muntin.definition.remarks import remarks
 from muntin.definition.spelling import did_you_mean
 from muntin.errors import MuntinError, SourceError
 from muntin.files.near import near
-from muntin.files.paths import path_of
 from muntin.jobs.accumulate.readings import bounds_of, common_types, parts_of, types_of
 from muntin.jobs.inputs.inputs import first_inputs, inputs
 from muntin.jobs.inputs.listings.first_interval import first_intervals
@@ -69,7 +68,7 @@ def check(bound: Bound, intervals: Sequence[Interval], *, validate: bool = True,
         check_suites(bound)
     given = all_inputs(bound, intervals, forget=forget)
     check_columns(bound, given)
-    if not path_of(bound.folder).is_dir():  # the first run
+    if not bound.folder.is_dir():  # the first run
         for each in (*remarked(bound, given), *lacking(bound, given, intervals)):
             _log.warning("%s: %s", bound.pipeline.name, each)
 

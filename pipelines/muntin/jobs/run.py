@@ -18,7 +18,7 @@ from muntin.jobs.records.batch_reports import batch_reports
 from muntin.jobs.records.reports import RunReport
 from muntin.jobs.records.reports_table import record_accumulated, record_published, utc_now
 from muntin.jobs.sending.send import after_run
-from muntin.jobs.state.bound import Bound, bind
+from muntin.jobs.state.bound import Bound, bind, claimed
 from muntin.jobs.upkeep.rebuild import by_itself, left_behind
 from muntin.tasks import runner_for
 
@@ -78,9 +78,9 @@ def run(
     intervals = pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end"))
     bound = bind(pipeline, root, store=store)
     found = news(bound)
-    intervals = sorted({*intervals, *found.intervals, *by_itself(pipeline, bound.root)})
+    intervals = sorted({*intervals, *found.intervals, *by_itself(bound)})
     check(bound, intervals, validate=validate, forget=forget)
-    bound = bind(pipeline, root, store=store, claim=True)
+    bound = claimed(bound)
     adopt(bound)
     with runner_for(spark, needed=spark_needed(pipeline, validate=validate)) as runner:
         tell("accumulate")
@@ -98,7 +98,7 @@ def run(
         tuple((from_us(a), from_us(b)) for a, b in finished.missing),
         {name: tuple(map(from_us, starts)) for name, starts in finished.published.items()},
         finished.quality,
-        left_behind(pipeline, root),
+        left_behind(bound),
         finished.remarks,
         finished.changed,
         finished.promoted,

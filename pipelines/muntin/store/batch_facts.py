@@ -19,6 +19,7 @@ from muntin.timeline.batches import Batches
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from muntin.files.paths import AnyPath
     from muntin.store.store import File
     from muntin.timeline.batches import BySource
 
@@ -36,7 +37,7 @@ def facts_footer(batches: Batches) -> Mapping[str, str]:
     return {_KEY: text_of(pa.table(columns))}
 
 
-def batches_of(folder: str, files: Sequence[File], after: Callable[[int], int]) -> Batches:
+def batches_of(folder: AnyPath, files: Sequence[File], after: Callable[[int], int]) -> Batches:
     """The batches in some files of a table of states, ascending.
 
     Args:
@@ -47,12 +48,13 @@ def batches_of(folder: str, files: Sequence[File], after: Callable[[int], int]) 
     Raises:
         StateError: another tool wrote a file, or a file that batches share is gone or damaged.
     """
+    here = str(folder)
     alone: list[tuple[StatesPath, File]] = []
     shared: list[str] = []
     for file in files:
         path = parse_states_path(file.path)
         if isinstance(path, SharedPath):
-            shared.append(f"{folder}/{file.path}")
+            shared.append(f"{here}/{file.path}")
         else:
             alone.append((path, file))
     return Batches.joined([_joined(tuple(shared)), _own(alone, after)])

@@ -17,6 +17,7 @@ from muntin.store.seen_tables import table_at
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from muntin.files.paths import AnyPath
     from muntin.store.store import Change, Snapshot
 
 _PLAIN = 2
@@ -29,7 +30,7 @@ def only_files(opened: DeltaTable, change: Change) -> bool:
     return _is_plain(opened) and not _new_columns(opened, schema) and not (change.whole and schema != opened.schema())
 
 
-def commit_columns(path: str, base: Snapshot, change: Change, now_ms: int) -> None:
+def commit_columns(path: AnyPath, base: Snapshot, change: Change, now_ms: int) -> None:
     """A commit that may make the table, or change its columns, or need more than files and names.
 
     Raises:
@@ -43,8 +44,8 @@ def commit_columns(path: str, base: Snapshot, change: Change, now_ms: int) -> No
         # a second try would come behind the other table's first commit, unchecked: deltalake 1.6 lets both of two first writers win
         marks = CommitProperties(app_transactions=transactions, max_commit_retries=0)
         named = {"name": change.texts.name or None, "description": change.texts.description or None}
-        how = {"configuration": SETTINGS, "commit_properties": marks, "storage_options": options_of(path)}
-        create_table_with_add_actions(path, schema, adds, mode="error", **how, **named)  # type: ignore[arg-type]
+        how = {"configuration": SETTINGS, "commit_properties": marks, "storage_options": options_of(str(path))}
+        create_table_with_add_actions(str(path), schema, adds, mode="error", **how, **named)  # type: ignore[arg-type]
         return
     opened = table_at(path, base)
     if change.whole and schema != opened.schema():

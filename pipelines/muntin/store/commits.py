@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from muntin.files.paths import path_of
 from muntin.store.log_check import commit_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from muntin.files.paths import AnyPath
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class Commit:
     removes: tuple[str, ...] = ()
 
 
-def commits_between(table: str, since: int, until: int) -> list[Commit]:
+def commits_between(table: AnyPath, since: int, until: int) -> list[Commit]:
     """The commits after a version, up to another, ascending. Old commits that the log does not hold any more are left out.
 
     https://github.com/delta-io/delta/blob/master/PROTOCOL.md#delta-log-entries
@@ -35,7 +36,7 @@ def commits_between(table: str, since: int, until: int) -> list[Commit]:
     found = list[Commit]()
     for version in range(until, since, -1):
         try:
-            text = commit_path(path_of(table), version).read_text(encoding="utf-8")
+            text = commit_path(table, version).read_text(encoding="utf-8")
         except FileNotFoundError:
             break
         found.append(_commit(version, [json.loads(line) for line in text.splitlines() if line.strip()]))

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, cast
 from blake3 import blake3
 
 from muntin.errors import StateError
-from muntin.files.paths import path_of
 from muntin.store.paths import DIGEST_BYTES, NOTES
 
 if TYPE_CHECKING:
@@ -45,24 +44,24 @@ def _is_named(path: AnyPath, content: BufferedIOBase) -> bool:
     return path.stem.endswith(digest_of_file(content))
 
 
-def check_whole(folder: str, files: Iterable[File]) -> None:
+def check_whole(folder: AnyPath, files: Iterable[File]) -> None:
     """Check that some files of a table have the content that their names say, before their rows are written to another file.
 
     Raises:
         StateError: a file is gone or damaged.
     """
     for file in files:
-        if problem := problem_of(path_of(folder, file.path)):
+        if problem := problem_of(folder / file.path):
             raise StateError(f"{folder}/{file.path} {problem}; run all batches from the first to the last that its path names again")
 
 
-def whole_content(folder: str, file: File) -> bytes:
+def whole_content(folder: AnyPath, file: File) -> bytes:
     """The content of a file of a table, which is what its name says.
 
     Raises:
         StateError: the file is gone or damaged.
     """
-    path = path_of(folder, file.path)
+    path = folder / file.path
     try:
         content = path.read_bytes()
     except OSError as wrong:
@@ -72,10 +71,10 @@ def whole_content(folder: str, file: File) -> bytes:
     return content
 
 
-def problems_of_notes(folder: str, paths: Iterable[str]) -> list[str]:
+def problems_of_notes(folder: AnyPath, paths: Iterable[str]) -> list[str]:
     """The problems of some files of notes, a line for each file that is gone or damaged.
 
     `folder`: of the state.
     """
-    problems = ((path, problem_of(path_of(folder, NOTES, path))) for path in paths)
+    problems = ((path, problem_of(folder / NOTES / path)) for path in paths)
     return [f"note {path} {problem}" for path, problem in problems if problem]

@@ -11,7 +11,7 @@ from deltalake.exceptions import CommitFailedError, DeltaError
 
 from muntin.errors import ConflictError, StateError
 from muntin.files.object_stores import refusal
-from muntin.files.paths import below, path_of, remove_folder, side_by_side
+from muntin.files.paths import remove_folder, side_by_side
 from muntin.store.column_commits import commit_columns, only_files
 from muntin.store.disk import refused
 from muntin.store.durable import sync
@@ -20,6 +20,7 @@ from muntin.store.log_check import newest_commits
 from muntin.store.log_checkpoint import shorten
 from muntin.store.log_end import LogEnd
 from muntin.store.parquet import check_file
+from muntin.store.paths import folder_of
 from muntin.store.seen_tables import (
     Known,
     listed,
@@ -45,10 +46,10 @@ _CONFLICTS = ("concurrent", "Concurrent", "already exists", "Failed to commit", 
 class DeltaStore:
     """Tables below one folder. See `Store`."""
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: AnyPath) -> None:
         self.root = root
 
-    def __reduce__(self) -> tuple[type, tuple[str]]:
+    def __reduce__(self) -> tuple[type, tuple[AnyPath]]:
         """The pickled store, without its tables: a store goes to every task of Spark."""
         return DeltaStore, (self.root,)
 
@@ -61,31 +62,31 @@ class DeltaStore:
         if opened is None:
             return Snapshot(-1, ())
         found = listed(opened)
-        remember(path, Known(LogEnd.of(path_of(path), found.version), found, opened))
+        remember(path, Known(LogEnd.of(path, found.version), found, opened))
         return found
 
     def _top(self, table: str, base: Snapshot) -> AnyPath:
         """The highest folder with a new name in it: of a new table the folder above the states of all pipelines."""
-        return path_of(self._path(table)) if base.version >= 0 else path_of(self.root).parent.parent
+        return self._path(table) if base.version >= 0 else self.root.parent.parent
 
-    def _path(self, table: str) -> str:
+    def _path(self, table: str) -> AnyPath:
         """The path of a table, the same for all states of a pipeline."""
-        return below(self.root, table)
+        return folder_of(self.root, table)
 
     def commit(self, table: str, base: Snapshot, change: Change) -> None:
-        side_by_side(lambda file: check_file(path_of(self._path(table), file.path), file.size), change.adds, self.root)
-        sync(self._top(table, base), [path_of(self._path(table), file.path) for file in change.adds])
+        side_by_side(lambda file: check_file(self._path(table) / file.path, file.size), change.adds, str(self.root))
+        sync(self._top(table, base), [self._path(table) / file.path for file in change.adds])
         try:
             self._commit(table, base, change)
-            sync(self._top(table, base), newest_commits(path_of(self._path(table)), base.version))
+            sync(self._top(table, base), newest_commits(self._path(table), base.version))
         except (CommitFailedError, DeltaError) as wrong:
-            if unreached := refusal(self._path(table), str(wrong)):
+            if unreached := refusal(str(self._path(table)), str(wrong)):
                 raise unreached from None
             if any(word in str(wrong) for word in _CONFLICTS):
                 raise ConflictError(f"{self._path(table)}: another run committed first ({wrong})") from wrong
             raise StateError(f"{self._path(table)}: the commit failed ({wrong}); nothing was changed, run again") from wrong
         except OSError as wrong:
-            if unreached := refusal(self._path(table), str(wrong)):
+            if unreached := refusal(str(self._path(table)), str(wrong)):
                 raise unreached from None
             raise refused(f"the log of {self._path(table)}", wrong) from wrong
 
@@ -93,7 +94,7 @@ class DeltaStore:
         path, now_ms = self._path(table), int(time.time() * 1000)
         seen = seen_at(path, base)
         if seen and only_files(seen.opened, change):
-            made = append(path_of(path), base.version, change, now_ms)
+            made = append(path, base.version, change, now_ms)
             remember_committed(path, base, change, seen.opened)
             shorten(seen.opened, made)
         else:
@@ -117,18 +118,18 @@ class DeltaStore:
 
     def promote(self, staged: Mapping[str, str], table: str) -> None:
         def move(source: str) -> None:
-            place = path_of(self._path(table), staged[source])
+            place = self._path(table) / staged[source]
             try:
                 place.parent.mkdir(parents=True, exist_ok=True)
                 with suppress(FileNotFoundError):  # an earlier attempt has moved it
-                    path_of(self.root, source).replace(place)  # type: ignore[arg-type]
+                    (self.root / source).replace(place)  # type: ignore[arg-type]
             except OSError as wrong:
                 raise refused(str(place), wrong) from wrong
 
-        side_by_side(move, [*staged], self.root)
+        side_by_side(move, [*staged], str(self.root))
 
     def discard(self, folder: str) -> None:
-        remove_folder(path_of(self.root, folder))
+        remove_folder(self.root / folder)
 
 
 def _comment(schema: pa.Schema, name: str) -> str:

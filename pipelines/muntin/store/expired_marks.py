@@ -14,10 +14,12 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from muntin.files.paths import AnyPath
+
 _NAME = re.compile(r"expired-(?P<before>[^/-]+)-[0-9a-f]{16}\.parquet")
 
 
-def write_mark(folder: str, schema: pa.Schema, before_us: int) -> File:
+def write_mark(folder: AnyPath, schema: pa.Schema, before_us: int) -> File:
     """Write the expiry mark of a table with these columns: rows of batches that start before an instant are gone."""
     no_rows = schema.remove_metadata().empty_table()
     written = write_named(no_rows, folder, lambda digest: f"expired-{label(before_us)}-{digest}.parquet")
@@ -34,7 +36,7 @@ def is_mark(path: str) -> bool:
     return _NAME.fullmatch(path) is not None
 
 
-def carried_on(folder: str, schema: pa.Schema, files: Iterable[File]) -> tuple[list[File], list[File]]:
+def carried_on(folder: AnyPath, schema: pa.Schema, files: Iterable[File]) -> tuple[list[File], list[File]]:
     """The expiry marks to add and to remove so that a table which takes other columns keeps its mark."""
     old = marks(files)
     before_us = expired_before(old)

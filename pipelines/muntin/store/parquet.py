@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from muntin.definition.relative_paths import is_object_store
 from muntin.errors import StateError
 from muntin.files.object_path import ObjectPath
-from muntin.files.paths import path_of
 from muntin.files.readable import readable, size_and_footer
 from muntin.states.stored_types import optional, required_where_whole
 from muntin.store.contents import digest_of_file, problem_of
@@ -85,7 +83,7 @@ def _is_whole(kind: pa.DataType) -> bool:
     return pa.types.is_integer(kind) or pa.types.is_temporal(kind)
 
 
-def write_named(table: pa.Table, folder: str, name: Callable[[str], str], how: Encoding = AS_USUAL) -> dict[str, Any]:
+def write_named(table: pa.Table, folder: AnyPath, name: Callable[[str], str], how: Encoding = AS_USUAL) -> dict[str, Any]:
     """Write a table, as `encoded`, to a path that names its content. A file that exists at this path is left as it is.
 
     Returns:
@@ -94,25 +92,25 @@ def write_named(table: pa.Table, folder: str, name: Callable[[str], str], how: E
     Raises:
         StateError: no space, or no permission.
     """
-    if table.nbytes >= _LARGE and not is_object_store(folder):
+    if table.nbytes >= _LARGE and not isinstance(folder, ObjectPath):
         path, size = _write_large(table, folder, name, how)
         return {"path": path, "size": size, "rows": len(table)}
     content = encoded(table, how)
     path = name(digest_of(memoryview(content)))
-    target = path_of(folder, path)
+    target = folder / path
     if not _exists(target, content.size):
         write_whole(target, memoryview(content))
     return {"path": path, "size": content.size, "rows": len(table)}
 
 
-def _write_large(table: pa.Table, folder: str, name: Callable[[str], str], how: Encoding) -> tuple[str, int]:
+def _write_large(table: pa.Table, folder: AnyPath, name: Callable[[str], str], how: Encoding) -> tuple[str, int]:
     """The path and the size of a file that is encoded to the disk: in memory it would take twice its size while it grows."""
-    with draft_of(path_of(folder, name("0" * 2 * DIGEST_BYTES))) as draft:
+    with draft_of(folder / name("0" * 2 * DIGEST_BYTES)) as draft:
         with pa.BufferedOutputStream(pa.OSFile(str(draft), "wb"), _BUFFER) as sink:
             _encode(table, how, sink)
         with draft.open("rb") as content:
             path = name(digest_of_file(content))
-        size, target = draft.stat().st_size, path_of(folder, path)
+        size, target = draft.stat().st_size, folder / path
         if _exists(target, size):
             draft.unlink()
         else:

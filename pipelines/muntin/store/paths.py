@@ -19,6 +19,8 @@ from muntin.errors import StateError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from muntin.files.paths import AnyPath
+
 _STATES = re.compile(
     r"(?P<batch>[^/_]+)/(?P<split>\d{5,6})_(?P<newest>[^/_]+)_(?P<low>[^/_]+)_(?P<high>[^/_]+)"
     r"(_(?P<decided>[0-9a-f]{16}))?_(?P<digest>[0-9a-f]{16})\.parquet"
@@ -98,6 +100,18 @@ class SharedPath:
         """The path, given the digest of the file's content."""
         frames = f"{_spelled(self.low_us)}_{_spelled(self.high_us)}"
         return f"{label(self.first_us)}_{label(self.last_us)}/{self.batches:05d}_{frames}_{digest}.parquet"
+
+
+def folder_of(state: AnyPath, table: str) -> AnyPath:
+    """The folder of a table, which lies below a state or, with `../`, beside it: an object store knows no `..` in a path.
+
+    >>> from pathlib import PurePosixPath
+    >>> folder_of(PurePosixPath("root/hourly/4711"), "../windows/day")
+    PurePosixPath('root/hourly/windows/day')
+    """
+    while table.startswith("../"):
+        state, table = state.parent, table.removeprefix("../")
+    return state / table
 
 
 def source_of(split: int) -> int | None:

@@ -27,12 +27,15 @@ if TYPE_CHECKING:
 
     import pyarrow.parquet as pq
 
+    from muntin.files.paths import AnyPath
     from muntin.store.store import Snapshot
 
 _AT_ONCE = 8  # files
 
 
-def read_files(folder: str, snapshot: Snapshot, columns: Sequence[str] | None = None, condition: ds.Expression | None = None) -> pa.Table:
+def read_files(
+    folder: AnyPath, snapshot: Snapshot, columns: Sequence[str] | None = None, condition: ds.Expression | None = None
+) -> pa.Table:
     """The rows of a table, read from the disk by Arrow itself. A file that lacks a column of the snapshot has nulls in it.
 
     A file system written in Python would do for reading, too; but Arrow's threads may still hold its buffers when a program ends, and then
@@ -46,17 +49,22 @@ def read_files(folder: str, snapshot: Snapshot, columns: Sequence[str] | None = 
     Raises:
         OSError: a file is gone or damaged.
     """
-    dataset = dataset_of([f"{folder}/{file.path}" for file in snapshot.files], snapshot.schema or pa.schema([]), condition)
+    dataset = dataset_of(_places(folder, snapshot), snapshot.schema or pa.schema([]), condition)
     return dataset.to_table(columns=None if columns is None else list(columns), filter=condition)
 
 
-def read_states(folder: str, snapshot: Snapshot) -> pa.Table:
+def _places(folder: AnyPath, snapshot: Snapshot) -> list[str]:
+    here = str(folder)
+    return [f"{here}/{file.path}" for file in snapshot.files]
+
+
+def read_states(folder: AnyPath, snapshot: Snapshot) -> pa.Table:
     """The rows of a table of states, as its files hold them, or with every column; see `states.held_once`.
 
     Raises:
         OSError: a file is gone or damaged.
     """
-    dataset = dataset_of([f"{folder}/{file.path}" for file in snapshot.files], snapshot.schema or pa.schema([]))
+    dataset = dataset_of(_places(folder, snapshot), snapshot.schema or pa.schema([]))
     return held_rows(dataset, dataset.schema.names)
 
 

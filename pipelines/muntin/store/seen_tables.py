@@ -13,12 +13,13 @@ from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from muntin.errors import StateError
 from muntin.files.object_stores import refusal
-from muntin.files.paths import options_of, path_of
+from muntin.files.paths import options_of
 from muntin.store.log_check import commit_path, problem_of_commit
 from muntin.store.log_end import LogEnd
 from muntin.store.store import File, Snapshot
 
 if TYPE_CHECKING:
+    from muntin.files.paths import AnyPath
     from muntin.store.store import Change
 
 
@@ -36,14 +37,14 @@ _MOST = 200_000  # files
 _TABLE = 50  # a table takes as much memory as so many files
 
 
-def tables() -> OrderedDict[str, Known]:
+def tables() -> OrderedDict[AnyPath, Known]:
     """The tables that this thread has seen, by path: a process that makes many runs reads no log twice."""
     if not hasattr(_KEPT, "tables"):
         _KEPT.tables, _KEPT.weight = OrderedDict(), 0
     return _KEPT.tables  # type: ignore[no-any-return]
 
 
-def remember(path: str, known: Known) -> None:
+def remember(path: AnyPath, known: Known) -> None:
     """Remember a table. Tables that were remembered longest ago are forgotten, once all have too many files together."""
     kept = tables()
     _KEPT.weight += _weight(known) - _weight(kept.pop(path, None))
@@ -56,22 +57,22 @@ def _weight(known: Known | None) -> int:
     return len(known.snapshot.files) + _TABLE if known else 0
 
 
-def remember_committed(path: str, base: Snapshot, change: Change, opened: DeltaTable) -> None:
+def remember_committed(path: AnyPath, base: Snapshot, change: Change, opened: DeltaTable) -> None:
     """Remember the table behind a commit, if it is the next one after `base` and the last: then what it holds is known without reading."""
-    end = LogEnd.of(path_of(path), base.version + 1)
+    end = LogEnd.of(path, base.version + 1)
     if end.is_still_the_end():
         gone = {file.path for file in change.removes}
         files = sorted([*(file for file in base.files if file.path not in gone), *change.adds], key=lambda file: file.path)
         remember(path, Known(end, replace(base, version=base.version + 1, files=tuple(files)), opened))
 
 
-def seen_at(path: str, base: Snapshot) -> Known | None:
+def seen_at(path: AnyPath, base: Snapshot) -> Known | None:
     """The table of a snapshot, if the last commit of the snapshot is there still: then commits follow it without a hole."""
     known = tables().get(path)
     return known if known and known.snapshot is base and known.end.is_there() else None
 
 
-def table_at(path: str, base: Snapshot) -> DeltaTable:
+def table_at(path: AnyPath, base: Snapshot) -> DeltaTable:
     """The table at the version of a snapshot."""
     known = seen_at(path, base)
     if known and known.end.is_still_the_end():
@@ -82,7 +83,7 @@ def table_at(path: str, base: Snapshot) -> DeltaTable:
     return open_table(path, base.version)
 
 
-def open_table(path: str, version: int | None = None) -> DeltaTable:
+def open_table(path: AnyPath, version: int | None = None) -> DeltaTable:
     """A table as deltalake has it. `version`: None: the newest.
 
     Raises:
@@ -90,9 +91,9 @@ def open_table(path: str, version: int | None = None) -> DeltaTable:
         DeltaError, OSError: the log cannot be read.
     """
     try:
-        return DeltaTable(path, version=version, storage_options=options_of(path))
+        return DeltaTable(str(path), version=version, storage_options=options_of(str(path)))
     except (DeltaError, OSError) as wrong:
-        if unreached := refusal(path, str(wrong)):
+        if unreached := refusal(str(path), str(wrong)):
             raise unreached from None
         raise
 
@@ -108,7 +109,7 @@ def newest(known: Known | None) -> DeltaTable | None:
     return known.opened if known.opened.version() >= known.snapshot.version else None
 
 
-def opened_at(path: str) -> DeltaTable | None:
+def opened_at(path: AnyPath) -> DeltaTable | None:
     """The table at a path; None if there is none.
 
     Raises:
@@ -120,13 +121,13 @@ def opened_at(path: str) -> DeltaTable | None:
         return None
     except (DeltaError, OSError) as wrong:
         raise _unreadable(path, str(wrong).partition("\n")[0]) from wrong
-    last = commit_path(path_of(path), opened.version())
+    last = commit_path(path, opened.version())
     if last.is_file() and (problem := problem_of_commit(last)):
         raise _unreadable(path, f"{last.name} {problem}")
     return opened
 
 
-def _unreadable(path: str, problem: str) -> StateError:
+def _unreadable(path: AnyPath, problem: str) -> StateError:
     return StateError(
         f"the log of {path} cannot be read ({problem}); nothing was changed. "
         "muntin doctor FILE says what is damaged, muntin repair FILE mends it"
@@ -143,7 +144,7 @@ def listed(opened: DeltaTable) -> Snapshot:
     return Snapshot(opened.version(), ascending, schema, str(facts.id), facts.name or "", facts.description or "")
 
 
-def snapshot_at(path: str, version: int) -> Snapshot:
+def snapshot_at(path: AnyPath, version: int) -> Snapshot:
     """A table at a version that it had.
 
     Raises:
@@ -153,7 +154,7 @@ def snapshot_at(path: str, version: int) -> Snapshot:
         found = listed(open_table(path, version))
     except (DeltaError, OSError) as wrong:
         raise StateError(f"{path} has no version {version} any more ({wrong}); its log is kept for seven days") from wrong
-    gone = [file.path for file in found.files if not path_of(path, file.path).exists()]
+    gone = [file.path for file in found.files if not (path / file.path).exists()]
     if gone:
         raise StateError(f"{path}: {len(gone)} files of version {version} are removed, {gone[0]} first; vacuum takes what is replaced")
     return found

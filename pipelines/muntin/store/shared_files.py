@@ -13,7 +13,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
-from muntin.files.paths import path_of
 from muntin.states.columns import BATCH, BUCKET, FRAME
 from muntin.states.held_once import footer_of
 from muntin.store.batch_facts import facts_footer, shared_batches
@@ -26,6 +25,7 @@ from muntin.timeline.batches import positions_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from muntin.files.paths import AnyPath
     from muntin.states.frames import Ints
     from muntin.timeline.batches import Batches
 
@@ -33,7 +33,7 @@ REPEATED = (BATCH, BUCKET, FRAME)
 """Columns of states with few distinct values, beside the keys; of states that are rows, frames have many."""
 
 
-def write_shared(table: pa.Table, folder: str, batches: Batches, keys: Sequence[str] = ()) -> File:
+def write_shared(table: pa.Table, folder: AnyPath, batches: Batches, keys: Sequence[str] = ()) -> File:
     """Write the rows of some batches to a file that they share.
 
     Args:
@@ -52,14 +52,14 @@ def write_shared(table: pa.Table, folder: str, batches: Batches, keys: Sequence[
     return File(written["path"], written["size"], written["rows"])
 
 
-def held(folder: str, file: File) -> Ints:
+def held(folder: AnyPath, file: File) -> Ints:
     """Starts of the batches that a file holds, ascending."""
     path = parse_states_path(file.path)
     return shared_batches(f"{folder}/{file.path}").start_us if isinstance(path, SharedPath) else np.array([path.batch_us], np.int64)
 
 
 def replacement(
-    folder: str, files: Iterable[File], starts: Ints, new: Sequence[File], keys: Sequence[str] = ()
+    folder: AnyPath, files: Iterable[File], starts: Ints, new: Sequence[File], keys: Sequence[str] = ()
 ) -> tuple[list[File], list[File]]:
     """The files to add and to remove so that some batches consist of new files, and all other batches stay.
 
@@ -78,7 +78,7 @@ def replacement(
     return [file for file in (*new, *rest) if file.path not in had], [file for file in old if file.path not in have]
 
 
-def _holds(folder: str, file: File, starts: Ints) -> bool:
+def _holds(folder: AnyPath, file: File, starts: Ints) -> bool:
     """Whether a file holds one of some batches, at least one of which begins between its first and its last."""
     return not isinstance(parse_states_path(file.path), SharedPath) or _meet(held(folder, file), starts)
 
@@ -88,11 +88,11 @@ def _meet(some: Ints, others: Ints) -> bool:
     return bool((positions_of(some, others) >= 0).any())
 
 
-def _is_lost(folder: str, file: File, starts: Ints) -> bool:
+def _is_lost(folder: AnyPath, file: File, starts: Ints) -> bool:
     """Whether a file that cannot be read is to go, as the batches from its first to its last are read again."""
     facts, found = parse_states_path(file.path), within(starts, file.path)
     all_again = found[0] == facts.first_us and found[-1] == facts.last_us and len(found) >= facts.batches
-    return bool(all_again) and problem_of(path_of(folder, file.path)) is not None
+    return bool(all_again) and problem_of(folder / file.path) is not None
 
 
 def within(starts: Ints, path: str) -> Ints:
@@ -101,12 +101,12 @@ def within(starts: Ints, path: str) -> Ints:
     return starts[np.searchsorted(starts, facts.first_us) : np.searchsorted(starts, facts.last_us, side="right")]
 
 
-def others(folder: str, file: File, starts: Ints, keys: Sequence[str] = ()) -> File | None:
+def others(folder: AnyPath, file: File, starts: Ints, keys: Sequence[str] = ()) -> File | None:
     """A file without some batches: the file itself if it holds none of them; None if it holds no other batches."""
     return without(folder, file, starts, keys) if _meet(held(folder, file), starts) else file
 
 
-def without(folder: str, file: File, starts: Ints, keys: Sequence[str] = ()) -> File | None:
+def without(folder: AnyPath, file: File, starts: Ints, keys: Sequence[str] = ()) -> File | None:
     """A new file with the other batches of a file; None if there are no other batches.
 
     Raises:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from muntin.errors import StateError
-from muntin.files.paths import folders_in, path_of
+from muntin.files.paths import folders_in
 from muntin.store.disk import refused, write_whole
 
 if TYPE_CHECKING:
@@ -26,23 +26,12 @@ UMASK = "MUNTIN_UMASK"
 _OWNER_ALONE = "077"
 
 
-def state_folder(pipeline: str, fingerprint: str, root: str | AnyPath) -> str:
-    """The absolute path of the state of a pipeline under one definition.
-
-    Raises:
-        StateError: the folder belongs to another pipeline, or its state has another format.
-    """
-    home = path_of(root).absolute() / pipeline
-    _check(home, pipeline)
-    return str(home / fingerprint)
-
-
 def states_of(home: AnyPath) -> list[AnyPath]:
     """The states in the folder of a pipeline, one for each definition."""
     return [folder for folder in folders_in(home) if folder.name not in (WINDOWS, TOPICS)]
 
 
-def claim(pipeline: str, state: str) -> None:
+def claim(pipeline: str, state: AnyPath) -> None:
     """Make the folder of a state, and mark the folder above it as the pipeline's.
 
     Folders are made for their owner alone, unless `MUNTIN_UMASK` says whom else they are for. A folder that exists stays as it is.
@@ -51,7 +40,7 @@ def claim(pipeline: str, state: str) -> None:
         StateError: the folder cannot be made, or `MUNTIN_UMASK` is not a number in octal digits.
     """
     mode = 0o777 & ~_umask()
-    folder = path_of(state)
+    folder = state
     owner_file = folder.parent / OWNER_FILE
     try:
         if not owner_file.exists():  # written whole, and before all else in the folder: two runs may begin at once
@@ -94,7 +83,12 @@ def _make(folder: AnyPath, mode: int) -> None:
     folder.chmod(mode)
 
 
-def _check(home: AnyPath, name: str) -> None:
+def check_owner(home: AnyPath, name: str, before: str | None = None) -> None:
+    """Check that a folder can be, or is, that of a pipeline. `before`: its earlier name, which it may be marked with.
+
+    Raises:
+        StateError: the folder belongs to another pipeline, or its state has another format.
+    """
     owner_file = home / OWNER_FILE
     if not owner_file.exists():
         foreign = [path.name for path in home.iterdir() if not path.name.startswith(".")] if home.is_dir() else []
@@ -111,5 +105,5 @@ def _check(home: AnyPath, name: str) -> None:
             f"{home} has state format {version}, and this Muntin knows format {FORMAT}; "
             f"use a Muntin that knows format {version}, or give another root and read the source again"
         )
-    if owner != name:
+    if owner not in (name, before):
         raise StateError(f"{home} is the state of pipeline {owner!r}, not of {name!r}; give another root or the pipeline its own name")

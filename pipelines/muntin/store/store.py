@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from muntin.files.paths import AnyPath
+
 
 @dataclass(frozen=True, slots=True)
 class File:
@@ -60,7 +62,7 @@ class Change:
 class Store(Protocol):
     """The tables of one pipeline's state under one fingerprint."""
 
-    root: str
+    root: AnyPath
 
     def __hash__(self) -> int:
         """The hash of the store object itself: what is read of immutable files is kept beside the store."""

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from muntin.definition.instants import label, of_label
-from muntin.files.paths import path_of
 from muntin.store.contents import problem_of
 from muntin.store.footers import footer, table_of, text_of
 from muntin.store.parquet import Encoding, write_named
@@ -25,12 +24,14 @@ from muntin.timeline.tiers import NO_TILES, Tiles
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from muntin.files.paths import AnyPath
+
 _ROWS = re.compile(r"(?P<level>\d\d)/(?P<start>[^/_]+)_[0-9a-f]{16}\.parquet")
 _KEY = "muntin.tiers"
 Place = tuple[int, int]  # the level of the tiles in a file, and the start of the tile above, microseconds
 
 
-def file_of_rows(table: pa.Table, folder: str, place: Place, keys: Sequence[str]) -> File:
+def file_of_rows(table: pa.Table, folder: AnyPath, place: Place, keys: Sequence[str]) -> File:
     """Write the rows of some tiles.
 
     Args:
@@ -50,7 +51,7 @@ def files_of_rows(files: Iterable[File]) -> Mapping[Place, File]:
     return {(int(match["level"]), of_label(match["start"])): file for match, file in found if match}
 
 
-def index_file(tiles: Tiles, folder: str, schema: pa.Schema) -> File:
+def index_file(tiles: Tiles, folder: AnyPath, schema: pa.Schema) -> File:
     """Write the file that tells of all tiles. `schema`: of the table."""
     facts = pa.table({name: getattr(tiles, name) for name in Tiles.__slots__})
     no_rows = schema.with_metadata({_KEY: text_of(facts)}).empty_table()
@@ -63,15 +64,15 @@ def index_files(files: Iterable[File]) -> list[File]:
     return [file for file in files if file.path.startswith("index_")]
 
 
-def tiles_of(folder: str, files: Iterable[File]) -> Tiles:
+def tiles_of(folder: AnyPath, files: Iterable[File]) -> Tiles:
     """The tiles of a table; none if the file that tells of them is gone or damaged."""
     found = index_files(files)
-    return _tiles(f"{folder}/{found[0].path}") if len(found) == 1 else NO_TILES
+    return _tiles(folder / found[0].path) if len(found) == 1 else NO_TILES
 
 
 @lru_cache(maxsize=64)
-def _tiles(path: str) -> Tiles:
-    if problem_of(path_of(path)):
+def _tiles(path: AnyPath) -> Tiles:
+    if problem_of(path):
         return NO_TILES
-    facts = table_of(footer(path)[_KEY])
+    facts = table_of(footer(str(path))[_KEY])
     return Tiles(*(facts[name].combine_chunks().to_numpy(zero_copy_only=False) for name in Tiles.__slots__))

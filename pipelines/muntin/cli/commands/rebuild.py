@@ -35,10 +35,11 @@ def rebuild(
       muntin rebuild dags/flights.py --root state
     """
     with working() as tell:
+        from muntin.jobs.state.bound import bind
         from muntin.jobs.upkeep.rebuild import to_rebuild
 
         pipeline, folder = placed(file, name, root)
-        todo, kept = parted(to_rebuild(pipeline, root=folder), forget=forget)
+        todo, kept = parted(to_rebuild(bind(pipeline, folder)), forget=forget)
         spans = [*ranges(todo)]
         link = command_of("rebuild", file, name, folder)
         options = {"validate": validate, "forget": forget, "dry_run": dry_run, "promoting": not beside}

@@ -9,7 +9,7 @@ from muntin.cli.place import looked_at, root_of
 from muntin.cli.working import working
 from muntin.definition.amounts import many
 from muntin.errors import StateError
-from muntin.files.paths import AnyPath, path_of
+from muntin.files.paths import AnyPath
 
 if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline
@@ -69,7 +69,7 @@ def _found(pipeline: "Pipeline | None", root: AnyPath) -> "list[PipelineStatus]"
         return states_below(root) if root.is_dir() else []
     from muntin.jobs.state.bound import bind
 
-    return [status(pipeline, root=root)] if path_of(bind(pipeline, root).folder).is_dir() else []
+    return [status(pipeline, root=root)] if bind(pipeline, root).folder.is_dir() else []
 
 
 def _check_root(pipeline: "Pipeline | None", root: AnyPath) -> None:

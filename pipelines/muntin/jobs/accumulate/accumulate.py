@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from muntin.definition.frame_sets import FrameSet
     from muntin.definition.schedule import Interval
+    from muntin.files.paths import AnyPath
     from muntin.jobs.accumulate.read_batches import Read
     from muntin.jobs.records.reports import Accumulated
     from muntin.jobs.state.bound import Bound
@@ -83,9 +84,9 @@ def accumulate(
     noticed = noticed_columns(bound, done)
     note_versions(bound.folder)
     table = sets[0].table
-    found = batches_of(f"{bound.folder}/{table}", done.states[table], bound.pipeline.intervals.after)
+    found = batches_of(bound.table(table), done.states[table], bound.pipeline.intervals.after)
     if done.before is not None and len(starts) == 1:
-        keep_of_one(bound, done.before, batches_of(f"{bound.folder}/{IDS}", done.ids, bound.pipeline.intervals.after), found.decided)
+        keep_of_one(bound, done.before, batches_of(bound.table(IDS), done.ids, bound.pipeline.intervals.after), found.decided)
     out = summaries(bound, found, [interval for interval in intervals if interval.start_us not in lost], done, noticed)
     again = [interval for interval in intervals if interval.start_us in lost]
     return sorted(out + _again(bound, runner, again, forget=forget, tries=tries), key=lambda one: one.interval) if again else out
@@ -105,7 +106,7 @@ def _again(bound: Bound, runner: Runner, intervals: Sequence[Interval], *, forge
 def _commit_states(bound: Bound, frames: FrameSet, base: Snapshot, starts: Ints, done: Read) -> list[int]:
     """Replace the batches' states; return the batches that somebody else replaced meanwhile by something else."""
     table = frames.table
-    folder, new, lost = f"{bound.folder}/{table}", done.states[table], np.empty(0, np.int64)
+    folder, new, lost = bound.table(table), done.states[table], np.empty(0, np.int64)
     schemas = [_schema(folder, new, base), *(_columns(folder, path) for path in done.wider[table])]
     for attempt in after_conflicts(_TRIES, f"{table}: other runs keep committing; run again when they are done"):
         with attempt:
@@ -124,7 +125,7 @@ def _commit_states(bound: Bound, frames: FrameSet, base: Snapshot, starts: Ints,
 
 def _replacing(bound: Bound, frames: FrameSet, base: Snapshot, starts: Ints, new: Sequence[File], schemas: Sequence[pa.Schema]) -> Change:
     """The commit that replaces batches. `schemas`: the columns of the new files; the first that of most of them."""
-    folder, keys = f"{bound.folder}/{frames.table}", bound.pipeline.keys
+    folder, keys = bound.table(frames.table), bound.pipeline.keys
     known = base.schema or schemas[0]
     if len(schemas) == 1 and has_types(schemas[0], known):
         adds, removes = replacement(folder, base.files, starts, new, keys)
@@ -141,14 +142,12 @@ def _replacing(bound: Bound, frames: FrameSet, base: Snapshot, starts: Ints, new
 
 def _versions(bound: Bound, table: str, files: Sequence[File], starts: Ints) -> Versions:
     """The version of each batch in some files; 0 where a batch is not in them."""
-    found = batches_of(
-        f"{bound.folder}/{table}", [file for file in files if len(within(starts, file.path))], bound.pipeline.intervals.after
-    )
+    found = batches_of(bound.table(table), [file for file in files if len(within(starts, file.path))], bound.pipeline.intervals.after)
     at = found.position(starts)
     return np.where(at >= 0, np.append(found.version, np.uint64(0))[at], np.uint64(0))
 
 
-def _schema(folder: str, new: Sequence[File], base: Snapshot) -> pa.Schema:
+def _schema(folder: AnyPath, new: Sequence[File], base: Snapshot) -> pa.Schema:
     """The columns of a file with the most of them: a batch without files knows few."""
     fullest = next((file for file in new if file.rows), max(new, key=lambda file: file.size, default=None))
     if fullest is None:
@@ -156,7 +155,7 @@ def _schema(folder: str, new: Sequence[File], base: Snapshot) -> pa.Schema:
     return _columns(folder, fullest.path)
 
 
-def _columns(folder: str, path: str) -> pa.Schema:
+def _columns(folder: AnyPath, path: str) -> pa.Schema:
     return whole_schema(pq.read_schema(readable_footer(f"{folder}/{path}")))
 
 

@@ -26,6 +26,7 @@ from muntin.sources.sessions.duckdb_session import described
 from muntin.states.columns import BATCH, INSTANT, LATEST, ROW_BATCH, ROW_IN_SPLIT
 from muntin.states.held_once import whole_column
 from muntin.store.parquet import AS_USUAL
+from muntin.store.paths import QUARANTINE
 from muntin.store.shared_files import write_shared
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ def _write_states(reading: _Reading, frames: FrameSet, newest: Ints) -> tuple[Fi
     batches = facts(table, bundle.starts, bundle.ends, newest, encoding(frames, keys), width_us=frames.width_us)
     sums = np.append(0, np.cumsum(whole_column(table, "rows").to_numpy()))
     ends = np.cumsum(batches.rows)
-    return write_shared(table, f"{bound.folder}/{frames.table}", batches, keys), sums[ends] - sums[ends - batches.rows], wider
+    return write_shared(table, bound.table(frames.table), batches, keys), sums[ends] - sums[ends - batches.rows], wider
 
 
 def _write_refused(reading: _Reading, refused: Ints) -> File:
@@ -166,7 +167,7 @@ def _write_refused(reading: _Reading, refused: Ints) -> File:
     table = table.add_column(2, "file", pa.array(bundle.paths).take(file)).add_column(3, "position", pa.array(position))
     some = refused > 0
     batches = facts(table, bundle.starts[some], bundle.ends[some], np.full(some.sum(), BEFORE_ALL), AS_USUAL)
-    return write_shared(table, f"{bound.folder}/quarantine", batches)
+    return write_shared(table, bound.table(QUARANTINE), batches)
 
 
 def _splits(bundle: Bundle, taken: Ints, refused: Ints, newest: Ints) -> list[dict[str, Any]]:

@@ -27,7 +27,7 @@ from muntin.states.columns import FIRST_EVENT, FRAME, INSTANT, LAST_EVENT
 from muntin.states.held_once import row_count
 from muntin.states.rows_in_slots import extent_of
 from muntin.store.parquet import write_named
-from muntin.store.paths import StatesPath
+from muntin.store.paths import QUARANTINE, StatesPath
 from muntin.timeline.batches import UNDECIDED
 
 if TYPE_CHECKING:
@@ -135,11 +135,11 @@ def _write_states(
     table = arranged(table, share.bound.pipeline.keys, split.batch_us, frames.grain_us, split.number)
     table = runs(table, share.bound.pipeline.keys, frames.run_us, share.bound.fields) if frames.run_us else table
     name = StatesPath(split.batch_us, split.number, newest, *frame_range(table, frames.width_us), decided=decided).named
-    return write_named(table, f"{share.bound.folder}/{frames.table}", name, encoding(frames, share.bound.pipeline.keys)), rows
+    return write_named(table, share.bound.table(frames.table), name, encoding(frames, share.bound.pipeline.keys)), rows
 
 
 def write_refused(share: Share, split: Split, table: pa.Table) -> dict[str, Any]:
     """Write the refused rows of a split, as `REFUSED` has them; the file."""
     batch = pa.repeat(pa.scalar(split.batch_us, pa.int64()), len(table)).view(INSTANT)
     table = table.add_column(0, "batch", batch)
-    return write_named(table, f"{share.bound.folder}/quarantine", StatesPath(split.batch_us, split.number, None).named)
+    return write_named(table, share.bound.table(QUARANTINE), StatesPath(split.batch_us, split.number, None).named)

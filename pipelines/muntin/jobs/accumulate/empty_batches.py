@@ -22,13 +22,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from muntin.definition.schedule import Interval
+    from muntin.files.paths import AnyPath
 
 NOTHING = pa.table({BATCH: pa.array([], INSTANT), FRAME: pa.array([], INSTANT), "rows": pa.array([], pa.int64())})
 """The states of no rows."""
 
 
 def empty_states(
-    folder: str,
+    folder: AnyPath,
     intervals: Sequence[Interval],
     marks: Mapping[int, int | None],
     *,
@@ -52,7 +53,7 @@ def empty_states(
 
 
 def _shared(
-    folder: str, intervals: Sequence[Interval], marks: Mapping[int, int | None], nothing: pa.Table, decided: Mapping[int, int]
+    folder: AnyPath, intervals: Sequence[Interval], marks: Mapping[int, int | None], nothing: pa.Table, decided: Mapping[int, int]
 ) -> File:
     starts, ends = (np.array(each, np.int64) for each in zip(*((i.start_us, i.end_us) for i in intervals), strict=True))
     known = (marks.get(start) for start in starts.tolist())

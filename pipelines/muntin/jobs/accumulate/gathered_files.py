@@ -65,7 +65,7 @@ def shared(share: Share, table: str, files: Sequence[Written]) -> Sequence[Writt
     """One file of a table in the place of several, which hold whole batches, by batch and split."""
     if len(files) == 1:
         return files
-    folder, keys = f"{share.bound.folder}/{table}", share.bound.pipeline.keys
+    folder, keys = share.bound.table(table), share.bound.pipeline.keys
     rows = together([read_parquet(f"{folder}/{file['path']}") for file in files])
     batches = batches_of(folder, [File(*(file[name] for name in File.__slots__)) for file in files], share.bound.pipeline.intervals.after)
     return [asdict(write_shared(by_key(rows, keys), folder, batches, keys))]

@@ -107,11 +107,11 @@ def _add_empty(bound: Bound, done: Read, empty: Sequence[Interval], marks: Mappi
     """Add batches without files."""
     decided: Mapping[int, int] = {}
     if bound.source.dedupe_within_us is not None:
-        ids = empty_states(f"{bound.folder}/{IDS}", empty, {}, nothing=SCHEMA.empty_table())
+        ids = empty_states(bound.table(IDS), empty, {}, nothing=SCHEMA.empty_table())
         done.ids.extend(ids)
         decided = decided_of_nothing(bound, ids)
     for table in done.states:
-        done.states[table].extend(empty_states(f"{bound.folder}/{table}", empty, marks, decided=decided))
+        done.states[table].extend(empty_states(bound.table(table), empty, marks, decided=decided))
 
 
 def _add(done: Read, result: dict[str, Any]) -> None:
@@ -145,10 +145,10 @@ def _hold_back(bound: Bound, start: int, split: dict[str, Any], states: dict[str
     name = StatesPath(start, split["split"], None).named
     for table, files in states.items():
         files[:] = [file for file in files if not _is_of(file, start, split["split"])]
-        files.append(File(**write_named(NOTHING, f"{bound.folder}/{table}", name)))
+        files.append(File(**write_named(NOTHING, bound.table(table), name)))
     refused[:] = [file for file in refused if not _is_of(file, start, split["split"])]
     paths = [entry[0] for entry in split["files"]]
-    refused.append(File(**write_named(_rows(start, paths), f"{bound.folder}/{QUARANTINE}", name)))
+    refused.append(File(**write_named(_rows(start, paths), bound.table(QUARANTINE), name)))
     split |= {"read": len(paths), "taken": 0, "refused": len(paths), "newest": None}
 
 

@@ -34,6 +34,7 @@ from muntin.store.shared_files import write_shared
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from muntin.files.paths import AnyPath
     from muntin.store.store import File
 
 
@@ -66,7 +67,7 @@ def _common(name: str, one: pa.DataType, other: pa.DataType) -> pa.DataType:
     return storable(session.sql(f"SELECT NULL::{wide} AS {quoted(name)} LIMIT 0").to_arrow_table()).schema.field(0).type
 
 
-def in_types(folder: str, files: Iterable[File], wide: pa.Schema, keys: Sequence[str], after: Callable[[int], int]) -> list[File]:
+def in_types(folder: AnyPath, files: Iterable[File], wide: pa.Schema, keys: Sequence[str], after: Callable[[int], int]) -> list[File]:
     """Files of states with these columns; a file that has them stays. Batches keep their versions: their values are the same.
 
     Args:

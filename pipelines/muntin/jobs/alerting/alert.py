@@ -50,7 +50,7 @@ class InBackfill:
 
 
 def tell(
-    alerts: Alerts, state: str | AnyPath, gathered: Callable[[], Run], sender: Sender | None = None, backfill: InBackfill | None = None
+    alerts: Alerts, state: AnyPath, gathered: Callable[[], Run], sender: Sender | None = None, backfill: InBackfill | None = None
 ) -> tuple[str, ...]:
     """Send the message of a run, if it needs one, and what waits of earlier runs.
 
@@ -75,13 +75,13 @@ def tell(
         return (line,)
 
 
-def expect(state: str | AnyPath, backfill: InBackfill) -> None:
+def expect(state: AnyPath, backfill: InBackfill) -> None:
     """Note that a run of a backfill is about to end, so that no other run sends the summary before this run has reported."""
     if backfill.inside and (folder := below(state, "backfill")):
         Backfills(folder).expect(backfill.run)
 
 
-def _messages(alerts: Alerts, state: str | AnyPath, run: Run, backfill: InBackfill | None) -> Iterator[Message]:
+def _messages(alerts: Alerts, state: AnyPath, run: Run, backfill: InBackfill | None) -> Iterator[Message]:
     """The message of the run unless it is of a backfill, and the summary of a backfill if the run is the last."""
     found, over = _looked(alerts, state, run)
     folder = below(state, "backfill") if backfill else None
@@ -93,7 +93,7 @@ def _messages(alerts: Alerts, state: str | AnyPath, run: Run, backfill: InBackfi
         yield from _summary(run.pipeline, runs, backfill)
 
 
-def _looked(alerts: Alerts, state: str | AnyPath, run: Run) -> tuple[list[Finding], list[Finding]]:
+def _looked(alerts: Alerts, state: AnyPath, run: Run) -> tuple[list[Finding], list[Finding]]:
     """The findings to report of a run, and the problems that are over. A missing interval is reported once."""
     problems = Problems(below(state, "problems"))
     found = findings(alerts, run)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from muntin.files.paths import path_of
-
 if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
 
 
-def below(state: str | AnyPath, name: str) -> AnyPath | None:
+def below(state: AnyPath, name: str) -> AnyPath | None:
     """A folder of the alerts in a state; None if there is no state yet, as before the first run."""
-    return path_of(state, "alerts", name) if path_of(state).is_dir() else None
+    return state / "alerts" / name if state.is_dir() else None

@@ -6,11 +6,12 @@ import json
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muntin.alerts.findings import Finding
 from muntin.errors import StateError
-from muntin.files.paths import ascending, path_of
+from muntin.files.paths import ascending
 from muntin.store.disk import write_new
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class Problems:
         return True
 
     def _path(self, finding: Finding) -> AnyPath:
-        return path_of(self.folder or "", f"{sha256(finding.key.encode()).hexdigest()[:24]}.json")
+        return (self.folder or Path()) / f"{sha256(finding.key.encode()).hexdigest()[:24]}.json"
 
     def _files(self) -> Iterable[AnyPath]:
         return ascending(self.folder.glob("*.json")) if self.folder else ()

@@ -24,6 +24,7 @@ from muntin.store.shared_files import within
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from muntin.files.paths import AnyPath
     from muntin.states.frames import Ints
     from muntin.store.store import File
     from muntin.timeline.batches import Flags
@@ -46,7 +47,7 @@ class Earlier:
         read: files with the ids of batches that the task has read itself; they take the place of the same batches' files in `files`.
     """
 
-    state: str
+    state: AnyPath
     files: Sequence[File]
     within_us: int
     begins: Mapping[int, int] = field(default_factory=dict)

@@ -22,6 +22,7 @@ from muntin.store.paths import IDS, StatesPath
 from muntin.store.store import Texts
 
 if TYPE_CHECKING:
+    from muntin.files.paths import AnyPath
     from muntin.states.frames import Ints
     from muntin.store.store import File
 
@@ -72,11 +73,11 @@ def of_batch(table: pa.Table, batch_us: int) -> Ids:
     return Ids(np.full(len(table), batch_us), high, low, table[EVENT_TIME].to_numpy())
 
 
-def write_ids(state: str, ids: Ids, batch_us: int, split: int) -> dict[str, Any]:
+def write_ids(state: AnyPath, ids: Ids, batch_us: int, split: int) -> dict[str, Any]:
     """Write the ids of a split; the file: path, size (bytes) and rows."""
     low, high = (int(ids.time.min()), int(ids.time.max())) if len(ids) else (None, None)
     name = StatesPath(batch_us, split, high, low, high).named
-    return write_named(_table(ids), f"{state}/{IDS}", name, Encoding([BATCH]))
+    return write_named(_table(ids), state / IDS, name, Encoding([BATCH]))
 
 
 def _table(ids: Ids) -> pa.Table:
@@ -84,7 +85,7 @@ def _table(ids: Ids) -> pa.Table:
     return pa.table([batch, pa.array(ids.high), pa.array(ids.low), time], SCHEMA)
 
 
-def read_ids(state: str, file: File) -> Ids:
+def read_ids(state: AnyPath, file: File) -> Ids:
     """The ids in a file, batches ascending.
 
     Raises:
@@ -95,18 +96,18 @@ def read_ids(state: str, file: File) -> Ids:
 
 
 @lru_cache(maxsize=256)
-def _small(state: str, file: File) -> Ids:
+def _small(state: AnyPath, file: File) -> Ids:
     """Neighbouring batches ask for the same files."""
     return _read(state, file)
 
 
 @lru_cache(maxsize=8)
-def _larger(state: str, file: File) -> Ids:
+def _larger(state: AnyPath, file: File) -> Ids:
     return _read(state, file)
 
 
-def _read(state: str, file: File) -> Ids:
-    table = pq.read_table(pa.BufferReader(whole_content(f"{state}/{IDS}", file)))
+def _read(state: AnyPath, file: File) -> Ids:
+    table = pq.read_table(pa.BufferReader(whole_content(state / IDS, file)))
     high, low = (table[name].to_numpy() for name in (ID_HIGH, ID_LOW))
     found = Ids(instants(table[BATCH]), high, low, instants(table[ID_TIME]))
     return found if (np.diff(found.batch) >= 0).all() else found.take(np.argsort(found.batch, kind="stable"))

@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from muntin.files.paths import path_of
 from muntin.jobs.deduplication.known import compared_ids
 from muntin.store.disk import write_whole
 from muntin.store.parquet import encoded
@@ -47,7 +46,7 @@ def keep(bound: Bound, starts: Ints, names: Versions, decided: Versions) -> None
     both = [np.append(column[others], new[some]) for column, new in zip(old, (starts, names, decided), strict=True)]
     order = np.argsort(both[0])
     content = encoded(pa.table([column[order] for column in both], names=list(_COLUMNS)))
-    write_whole(path_of(bound.folder, NAME), memoryview(content))
+    write_whole(bound.folder / NAME, memoryview(content))
 
 
 def keep_of_one(bound: Bound, before: Batches, ids: Batches, decided: Versions) -> None:
@@ -67,7 +66,7 @@ def keep_of_one(bound: Bound, before: Batches, ids: Batches, decided: Versions) 
 def _read(bound: Bound) -> list[np.ndarray]:
     """The columns of the file, batches ascending; empty columns where it is gone."""
     try:
-        table = pq.read_table(pa.BufferReader(path_of(bound.folder, NAME).read_bytes()))
+        table = pq.read_table(pa.BufferReader((bound.folder / NAME).read_bytes()))
         return [table[name].to_numpy() for name in _COLUMNS]
     except (OSError, pa.ArrowInvalid, KeyError):
         return [np.empty(0, kind) for kind in _COLUMNS.values()]

@@ -47,7 +47,7 @@ def facts_of_ids(bound: Bound, snapshot: Snapshot) -> Batches:
     Raises:
         StateError: a file is gone or damaged.
     """
-    return batches_of(f"{bound.folder}/{IDS}", snapshot.files, bound.pipeline.intervals.after)
+    return batches_of(bound.table(IDS), snapshot.files, bound.pipeline.intervals.after)
 
 
 def known_ids(bound: Bound) -> KnownIds | None:
@@ -88,7 +88,7 @@ def with_states(bound: Bound, ids: Batches) -> Batches:
     """The batches that have states, too. Ids without states were left by a run that ended between two commits: they do not count."""
     tables = (bound.store.snapshot(frames.table) for frames in bound.frame_sets)
     held = (
-        batches_of(f"{bound.folder}/{frames.table}", snapshot.files, bound.pipeline.intervals.after).start_us
+        batches_of(bound.table(frames.table), snapshot.files, bound.pipeline.intervals.after).start_us
         for frames, snapshot in zip(bound.frame_sets, tables, strict=True)
     )
     return ids.take(np.isin(ids.start_us, reduce(np.intersect1d, held)))
@@ -101,7 +101,7 @@ def fills(bound: Bound) -> bool:
 
 def decided_of_nothing(bound: Bound, files: Sequence[File]) -> Mapping[int, int]:
     """Start of a batch -> the name of the decision that nothing of it is a duplicate. `files`: with the ids of all these batches."""
-    batches, nothing = batches_of(f"{bound.folder}/{IDS}", files, bound.pipeline.intervals.after), Ids.none()
+    batches, nothing = batches_of(bound.table(IDS), files, bound.pipeline.intervals.after), Ids.none()
     pairs = zip(batches.start_us.tolist(), batches.version.tolist(), strict=True)
     return {start: decided(version, nothing.high, nothing.low) for start, version in pairs}
 
@@ -115,6 +115,6 @@ def commit_ids(bound: Bound, starts: Ints, new: Sequence[File]) -> None:
     for attempt in after_conflicts(_TRIES, f"{bound.pipeline.name}: other runs keep replacing ids; run again when they are done"):
         with attempt:
             base = bound.store.snapshot(IDS)
-            adds, removes = replacement(f"{bound.folder}/{IDS}", base.files, starts, new)
+            adds, removes = replacement(bound.table(IDS), base.files, starts, new)
             if adds or removes:
                 bound.store.commit(IDS, base, Change(SCHEMA, adds, removes, locks(starts), texts=TEXTS))

@@ -17,7 +17,7 @@ from muntin.errors import ConflictError
 from muntin.files.paths import path_of, remove_folder
 from muntin.jobs.doctor.examine import damaged_logs, examine
 from muntin.jobs.doctor.finding import Finding
-from muntin.jobs.published.window_tables import place, published
+from muntin.jobs.published.window_tables import published
 from muntin.jobs.records.reports_table import utc_now
 from muntin.jobs.schema_check.same_versions import differing, versions
 from muntin.jobs.state.state_folders import bind_existing, stagings
@@ -68,14 +68,14 @@ def _of_state(bound: Bound, *, deep: bool) -> Iterator[Finding]:
         yield Finding(str(path), problem_of(path) or "has another size", f"{_REPAIR}: derives it again")
     if damage.states:
         batches = f"{many(len(damage.states), 'batch')}, the first of {label(damage.states[0])}"
-        yield Finding(bound.folder, f"states are lost or not reported: {batches}", f"{_REPAIR}: reads the source of these again")
+        yield Finding(str(bound.folder), f"states are lost or not reported: {batches}", f"{_REPAIR}: reads the source of these again")
     for window, starts in damage.windows.items():
-        folder = place(bound.folder, published(bound.store, window).table)
-        yield Finding(folder, f"windows of {many(len(starts), 'batch')} are lost", f"{_REPAIR}: derives them from states")
+        folder = bound.table(published(bound.store, window).table)
+        yield Finding(str(folder), f"windows of {many(len(starts), 'batch')} are lost", f"{_REPAIR}: derives them from states")
     for window, notes in damage.notes.items():
         paths = f"{many(len(notes), 'note')} of {window}, {notes[0][0]} first"
         yield Finding(f"{bound.folder}/carry", f"lost or damaged: {paths}", f"none needed: made again from states; {_REPAIR} forgets them")
-    if left := stagings(path_of(bound.folder)):
+    if left := stagings(bound.folder):
         problem = f"{many(len(left), 'staged folder')} of runs at work, of failed suites, or of killed runs"
         yield Finding(f"{bound.folder}/staging", problem, "none needed; muntin vacuum removes old ones")
 
@@ -108,7 +108,7 @@ def _races(trial: AnyPath) -> list[Finding]:
     for number in range(_ROUNDS):
         with ThreadPoolExecutor(2) as both:
             won = sum(both.map(lambda writer, number=number: _wins(trial, number, writer), range(2)))
-        there = len(DeltaStore(str(trial)).snapshot(f"race{number}").files)
+        there = len(DeltaStore(trial).snapshot(f"race{number}").files)
         if (won, there) != (1, 1):
             problem = f"of two writers of one version {won} won, and {there} of their files are there"
             return [Finding(str(trial.parent), problem, "use a disk on which creating a file is atomic; some network file systems are not")]
@@ -116,14 +116,14 @@ def _races(trial: AnyPath) -> list[Finding]:
 
 
 def _wins(trial: AnyPath, number: int, writer: int) -> bool:
-    store, table = DeltaStore(str(trial)), f"race{number}"
-    written = write_named(pa.table({"writer": [writer]}), str(trial / table), lambda digest: f"{writer}_{digest}.parquet")
+    store, table = DeltaStore(trial), f"race{number}"
+    written = write_named(pa.table({"writer": [writer]}), trial / table, lambda digest: f"{writer}_{digest}.parquet")
     base = store.snapshot("none")
     try:
         store.commit(table, base, Change(pa.schema([("writer", pa.int64())]), [File(written["path"], written["size"], 1)], [], ["race"]))
     except ConflictError:
         return False
-    return path_of(trial, table, written["path"]).exists()
+    return (trial / table / written["path"]).exists()
 
 
 def examine_versions(runner: Runner) -> list[Finding]:

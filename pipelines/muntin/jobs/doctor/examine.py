@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from muntin.definition.instants import BEFORE_ALL
-from muntin.files.paths import AnyPath, path_of
+from muntin.files.paths import AnyPath
 from muntin.jobs.doctor.finding import Damage
 from muntin.jobs.published.pending import accumulated
-from muntin.jobs.published.window_tables import place, published
+from muntin.jobs.published.window_tables import published
 from muntin.jobs.records.reports_table import TABLE, last_accumulated
 from muntin.store.contents import problem_of
 from muntin.store.expired_marks import expired_before
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 def damaged_logs(bound: Bound) -> dict[AnyPath, dict[AnyPath, str]]:
     """Table -> the files of its log that are missing or not whole, of all tables of the state and of the live tables."""
-    home = path_of(bound.folder).parent
-    logs = sorted({*path_of(bound.folder).rglob("_delta_log"), *(home / WINDOWS).glob("*/_delta_log")})
+    home = bound.home
+    logs = sorted({*bound.folder.rglob("_delta_log"), *(home / WINDOWS).glob("*/_delta_log")})
     return {log.parent: problems for log in logs if (problems := problems_of_log(log.parent))}
 
 
@@ -66,21 +66,21 @@ def gone_back(bound: Bound, tables: Collection[AnyPath]) -> set[int]:
     found = set[int]()
     for name in bound.windows:
         frames, ledger = bound.frames_of(name).table, published(bound.store, name).ledger
-        if ledger and path_of(bound.folder, frames) in tables:
+        if ledger and bound.folder / frames in tables:
             there, entries = accumulated(bound, frames, bound.store.snapshot(frames)), ledger.entries
             entries = entries.take(there.position(entries.start_us) >= 0)
             other = there.version[there.position(entries.start_us)] != entries.version
             found |= {*entries.start_us[other].tolist()}
-    if path_of(bound.folder, QUARANTINE) in tables:
+    if bound.folder / QUARANTINE in tables:
         kept = accumulated(bound, QUARANTINE, bound.store.snapshot(QUARANTINE))
         rows = dict(zip(kept.start_us.tolist(), kept.rows.tolist(), strict=True))
         found |= {start for start, report in _reported(bound).items() if rows.get(start, 0) not in (0, report["rows_quarantined"])}
     return found
 
 
-def problem_of_file(folder: str, file: File, *, deep: bool) -> str | None:
+def problem_of_file(folder: AnyPath, file: File, *, deep: bool) -> str | None:
     """The problem of a file that a commit names; None: the file is whole."""
-    path = path_of(folder, file.path)
+    path = folder / file.path
     try:
         size = path.stat().st_size
     except OSError:
@@ -92,12 +92,12 @@ def problem_of_file(folder: str, file: File, *, deep: bool) -> str | None:
 
 def _of_batches(bound: Bound, table: str, *, deep: bool) -> tuple[set[AnyPath], set[int]]:
     """The bad files of a table of states or of refused rows, and the starts of the batches in them."""
-    snapshot, folder = bound.store.snapshot(table), f"{bound.folder}/{table}"
+    snapshot, folder = bound.store.snapshot(table), bound.table(table)
     bad = [file for file in snapshot.files if problem_of_file(folder, file, deep=deep)]
     starts = set[int]()
     for file in bad:
         starts |= _starts_of(bound, file)
-    return {path_of(folder, file.path) for file in bad}, starts
+    return {folder / file.path for file in bad}, starts
 
 
 def _starts_of(bound: Bound, file: File) -> set[int]:
@@ -109,10 +109,10 @@ def _starts_of(bound: Bound, file: File) -> set[int]:
 def _of_windows(bound: Bound, name: str, *, deep: bool) -> tuple[set[AnyPath], set[int]]:
     """The bad files of a table of windows, and the starts of the batches that closed windows in them."""
     now, bad, starts = published(bound.store, name), set[AnyPath](), set[int]()
-    folder = place(bound.folder, now.table)
+    folder = bound.table(now.table)
     for file in now.snapshot.files:
         if problem_of_file(folder, file, deep=deep):
-            bad.add(path_of(folder, file.path))
+            bad.add(folder / file.path)
             first, last = batches_of_windows(file.path) or (0, -1)
             starts |= {*now.starts[(now.starts >= first) & (now.starts <= last)].tolist()}
     return bad, starts
@@ -158,5 +158,5 @@ def _of_notes(bound: Bound, name: str, *, deep: bool) -> tuple[tuple[str, ...], 
 
 
 def _note_problem(bound: Bound, path: str, *, deep: bool) -> str | None:
-    place = path_of(bound.folder, NOTES, path)
+    place = bound.folder / NOTES / path
     return problem_of(place) if deep else None if place.exists() else "is gone"

@@ -17,7 +17,7 @@ from muntin.jobs.publish.finish import finish
 from muntin.jobs.publish.spark_needed import spark_needed
 from muntin.jobs.published.ledger_segments import write_segment
 from muntin.jobs.published.pending import pending_windows
-from muntin.jobs.published.window_tables import place, published
+from muntin.jobs.published.window_tables import published
 from muntin.jobs.records.batch_reports import batch_reports
 from muntin.jobs.records.reports_table import record_accumulated, record_published, utc_now
 from muntin.jobs.state.state_folders import bind_existing
@@ -120,7 +120,7 @@ def _forget(bound: Bound, window: str, notes: Sequence[tuple[str, ...]]) -> int:
     for note in notes:
         ledger = ledger.without_note(note)
     told = replace(ledger, entries=ledger.entries.take(np.array(named, np.int64)))
-    segment = write_segment(place(bound.folder, now.table), now.snapshot.schema, now.number + 1, told)
+    segment = write_segment(bound.table(now.table), now.snapshot.schema, now.number + 1, told)
     bound.store.commit(now.table, now.snapshot, Change(now.snapshot.schema, [segment], [], [f"{bound.pipeline.name}/{window}"]))
     return len(named)
 

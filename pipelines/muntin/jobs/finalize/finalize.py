@@ -13,14 +13,12 @@ from uuid import uuid4
 from muntin.definition.amounts import many
 from muntin.definition.instants import from_us, label
 from muntin.errors import StateError
-from muntin.files.paths import path_of
 from muntin.jobs.finalize.settle import settled
 from muntin.jobs.finalize.shard import shards_together
 from muntin.jobs.published.kept_states import check_work
 from muntin.jobs.published.promotion import check_not_superseded
 from muntin.jobs.published.staged_windows import Staged, note_of, staged_window
 from muntin.jobs.published.staging_folders import STAGED_FILE
-from muntin.jobs.published.window_tables import place
 from muntin.store.contents import problems_of_notes
 from muntin.store.disk import write_whole
 from muntin.timeline.parts import first_part, part_behind
@@ -57,7 +55,7 @@ def finalize(bound: Bound, runner: Runner, asked: Iterable[int], *, again: bool 
     changed = [staged_window(bound, parts) for parts in _derived(bound, runner, windows, folder)]
     staged = Staged(folder, changed, _missing(windows), [remark for pending in windows for remark in pending.remarks])
     if changed:
-        write_whole(path_of(bound.folder, folder, STAGED_FILE), staged.dumps().encode())
+        write_whole(bound.folder / folder / STAGED_FILE, staged.dumps().encode())
     return staged
 
 
@@ -95,7 +93,7 @@ def _check_states(bound: Bound, pending: Pending) -> None:
     gone = starts[pending.history.batches.position(starts) < 0]
     if len(gone):
         raise StateError(
-            f"{place(bound.folder, pending.published.table)} holds windows of {many(len(gone), 'batch')} whose states are gone from "
+            f"{bound.table(pending.published.table)} holds windows of {many(len(gone), 'batch')} whose states are gone from "
             f"{bound.folder}, the first of {label(int(gone[0]))}; was the folder removed? Run all of them at once: muntin backfill FILE "
             f"--root {bound.root} --start {from_us(int(gone[0])):%Y-%m-%dT%H:%M} "
             f"--end {from_us(bound.pipeline.intervals.after(int(gone[-1]))):%Y-%m-%dT%H:%M}"

@@ -114,7 +114,7 @@ def _arranged(shard: Shard, places: Sequence[str], *, noting: bool) -> Arranged:
     """The shard's states behind its note, sorted; with the columns `places`, or where `noting`, the columns that a note of them needs."""
     frames, keys = shard.bound.frames_of(shard.window), shard.bound.pipeline.keys
     keep = (BUCKET, FILE_NUMBER, ROW_IN_BATCH) if noting or shard.note else places
-    states = read_states(shard, f"{shard.bound.folder}/{frames.table}", keep)
+    states = read_states(shard, shard.bound.table(frames.table), keep)
     before = read_note(shard)
     if not frames.by_arrival:
         return arrange(pa.concat_tables([before.select(states.column_names), states]) if before else states, keys, frames.grain_us)
@@ -160,7 +160,7 @@ def _stage(shard: Shard, combined: Combined) -> list[dict[str, Any]]:
     Returns:
         path, size and rows of each file, and `first` and `last`: starts of its batches.
     """
-    folder, keys = f"{shard.bound.folder}/{shard.staging}/{shard.window}", shard.bound.pipeline.keys
+    folder, keys = shard.bound.folder / shard.staging / shard.window, shard.bound.pipeline.keys
     windows, place = _labelled(combined.windows, shard.starts[combined.closed]), np.searchsorted(shard.wanted, combined.closed)
     found = stretches(np.bincount(place, minlength=len(shard.wanted)))
     number = np.searchsorted(np.array([first for first, _ in found]), place, side="right") - 1

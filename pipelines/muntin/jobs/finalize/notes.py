@@ -59,5 +59,5 @@ def write_notes(shard: Shard, arranged: Arranged, combined: Combined) -> dict[st
         table = table.set_column(table.column_names.index(BUCKET), BUCKET, pa.array(buckets(columns, len(table))))
         table = table.replace_schema_metadata().combine_chunks()  # equal rows give equal bytes, and so an equal name
         name = partial(windows_path, int(shard.starts[at]), int(shard.starts[at]), shard.number)
-        paths[str(at)] = f"{shard.window}/{write_named(table, f'{shard.bound.folder}/{NOTES}/{shard.window}', name)['path']}"
+        paths[str(at)] = f"{shard.window}/{write_named(table, shard.bound.folder / NOTES / shard.window, name)['path']}"
     return paths

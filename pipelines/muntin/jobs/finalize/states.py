@@ -19,7 +19,6 @@ from muntin.definition.instants import from_us
 from muntin.definition.relative_paths import is_object_store
 from muntin.engine.odd_floats import odd_floats
 from muntin.errors import StateError
-from muntin.files.paths import path_of
 from muntin.files.readable import readable
 from muntin.states.columns import BATCH, BATCH_POSITION, BUCKET, FILE_NUMBER, FRAME, INSTANT, ROW_IN_BATCH
 from muntin.states.frames import run_starts
@@ -42,7 +41,7 @@ _log = logging.getLogger("muntin")
 _SELDOM_READ = (BATCH, BUCKET, FILE_NUMBER, ROW_IN_BATCH)
 
 
-def read_states(shard: Shard, folder: str, keep: Sequence[str] = ()) -> pa.Table:
+def read_states(shard: Shard, folder: AnyPath, keep: Sequence[str] = ()) -> pa.Table:
     """The shard's states with `BATCH_POSITION`; those of a key, frame and batch in order of arrival. Rows as `held_rows` gives them.
 
     Row groups of other buckets and times are skipped. Tiers stand for some states, with the position 0: no window was closed before it. If
@@ -67,14 +66,15 @@ def read_states(shard: Shard, folder: str, keep: Sequence[str] = ()) -> pa.Table
     return _natural(shard, folder, keep)
 
 
-def _natural(shard: Shard, folder: str, keep: Sequence[str]) -> pa.Table:
+def _natural(shard: Shard, folder: AnyPath, keep: Sequence[str]) -> pa.Table:
     """The states of the shard's files that its work and its tiers ask for."""
     if any(map(runs_code, shard.bound.fields)):  # whoever reads a pickle checks it
         _check_files(replace(shard, number=0, count=1), folder)
     elif shard.only is None:
         _check_files(shard, folder)
     names = [name for name in shard.schema.names if name not in _SELDOM_READ or name in keep]
-    table = _rows(shard, [f"{folder}/{path}" for path in shard.files], list(dict.fromkeys((*names, BATCH))))
+    here = str(folder)
+    table = _rows(shard, [f"{here}/{path}" for path in shard.files], list(dict.fromkeys((*names, BATCH))))
     position = _positions(shard.starts, instants(table[BATCH]))
     table = table if BATCH in names else table.drop_columns([BATCH])
     return table.append_column(BATCH_POSITION, pa.array(position))
@@ -123,10 +123,10 @@ def own_buckets(shard: Shard) -> pc.Expression:
     return (bucket >= _share(shard.number, shard.count)) & (bucket < _share(shard.number + 1, shard.count))
 
 
-def _check_files(shard: Shard, folder: str) -> None:
+def _check_files(shard: Shard, folder: AnyPath) -> None:
     """Check the shard's share of the files: each file is checked by one shard, and what a shard refuses is refused for all."""
     for name in shard.files[shard.number :: shard.count]:
-        if problem := problem_of(path_of(folder, name)):
+        if problem := problem_of(folder / name):
             path = parse_states_path(name)
             at = int(np.searchsorted(shard.starts, path.last_us))
             end_us = shard.starts[min(at + 1, len(shard.starts) - 1)]
@@ -156,7 +156,7 @@ def rows_of_tiers(shard: Shard, states: pa.Table) -> pa.Table | None:
     if not shard.tiers:
         return None
     fields = [column for field in shard.bound.fields for column in field.columns]
-    folder, tables = path_of(shard.bound.folder, shard.tiers.folder), list[pa.Table]()
+    folder, tables = shard.bound.folder / shard.tiers.folder, list[pa.Table]()
     for path, starts in shard.tiers.files:
         if problem := problem_of(folder / path):
             _log.warning("%s %s; states are read instead", folder / path, problem)

@@ -98,7 +98,7 @@ def _chosen(
     `before`: the batches that tiles must be made of.
     """
     files, scale = bound.store.snapshot(found.table).files, found.scale
-    known = tiles_of(f"{bound.folder}/{found.table}", files).valid(scale, before)
+    known = tiles_of(bound.table(found.table), files).valid(scale, before)
     known, by_place = known.take(known.usable), files_of_rows(files)
     chosen = cover(scale, parts, {level: np.sort(known.at(level).number) for level in np.unique(known.level).tolist()})
     starts = defaultdict(list)

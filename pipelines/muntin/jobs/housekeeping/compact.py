@@ -19,7 +19,7 @@ import numpy as np
 
 from muntin.errors import ConflictError, StateError
 from muntin.jobs.published.window_files import MOST_BATCHES, write_windows
-from muntin.jobs.published.window_tables import is_of_windows, place, published
+from muntin.jobs.published.window_tables import is_of_windows, published
 from muntin.states.sorted import by_key
 from muntin.store.batch_facts import batches_of
 from muntin.store.contents import check_whole
@@ -71,7 +71,7 @@ def _merged(bound: Bound, table: str, chosen: Sequence[Unit]) -> bool:
     try:
         _merge(bound, table, chosen)
     except (ConflictError, StateError, OSError) as wrong:
-        _log.warning("%s: files were not put together (%s); a later run tries again", place(bound.folder, table), wrong)
+        _log.warning("%s: files were not put together (%s); a later run tries again", bound.table(table), wrong)
         return False
     return True
 
@@ -137,10 +137,10 @@ def _merge(bound: Bound, table: str, chosen: Sequence[Unit]) -> None:
         StateError: a file is gone or damaged: in a file of another name the damage could not be found any more.
         ConflictError: another run replaced one of them.
     """
-    snapshot, folder = bound.store.snapshot(table), place(bound.folder, table)
+    snapshot, folder = bound.store.snapshot(table), bound.table(table)
     files = [file for unit in chosen for file in unit.files]
     if snapshot.schema is None or not {file.path for file in files} <= {file.path for file in snapshot.files}:
-        raise ConflictError(f"{place(bound.folder, table)}: another run replaced some of the files")
+        raise ConflictError(f"{bound.table(table)}: another run replaced some of the files")
     check_whole(folder, files)
     rows = (read_files if is_of_windows(table) else read_states)(folder, replace(snapshot, files=tuple(files)))
     if len(rows) != (count := sum(file.rows for file in files)):

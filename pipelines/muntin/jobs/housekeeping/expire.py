@@ -24,7 +24,7 @@ from muntin.jobs.housekeeping.old_reports import without_reports, without_verdic
 from muntin.jobs.published.kept_states import expired_to
 from muntin.jobs.published.pending import accumulated, pending_windows
 from muntin.jobs.published.window_files import MOST_BATCHES, windows_from
-from muntin.jobs.published.window_tables import place, published
+from muntin.jobs.published.window_tables import published
 from muntin.states.columns import BATCH
 from muntin.states.held_once import whole_schema
 from muntin.store.batch_facts import batches_of
@@ -41,6 +41,7 @@ from muntin.timeline.reconcile import reconcile
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from muntin.files.paths import AnyPath
     from muntin.jobs.published.pending import Pending
     from muntin.jobs.state.bound import Bound
     from muntin.states.frames import Ints
@@ -140,7 +141,7 @@ def _without_rows(bound: Bound, table: str, gone: Ints, *, at_once: bool) -> Ite
     """Files of a table of batches that leave the rows of some batches out."""
     if not len(gone):
         return
-    base, folder, after = bound.store.snapshot(table), f"{bound.folder}/{table}", bound.pipeline.intervals.after
+    base, folder, after = bound.store.snapshot(table), bound.table(table), bound.pipeline.intervals.after
     old = [unit for unit in units(bound, table) if unit.first_us <= gone[-1]]
     facts = [batches_of(folder, unit.files, after) for unit in old]
     going = [np.isin(each.start_us, gone) & ~each.expired for each in facts]
@@ -161,7 +162,7 @@ def _fitting(found: Sequence[Unit], whole: Sequence[int]) -> Sequence[int]:
     return whole[: min(MANY, max(count, 1))]
 
 
-def _kept_rows(folder: str, base: Snapshot, files: Sequence[File], gone: Ints) -> pa.Table:
+def _kept_rows(folder: AnyPath, base: Snapshot, files: Sequence[File], gone: Ints) -> pa.Table:
     check_whole(folder, files)
     rows = read_states(folder, replace(base, files=tuple(files)))
     return rows.filter(pc.invert(pc.is_in(rows[BATCH].cast(pa.int64()), pa.array(gone))))
@@ -170,7 +171,7 @@ def _kept_rows(folder: str, base: Snapshot, files: Sequence[File], gone: Ints) -
 def _without_windows(bound: Bound, name: str, kept_us: int, lag: int) -> Iterator[Expiring]:
     """The files of a table of windows that leave out the windows that old batches closed."""
     now = published(bound.store, name)
-    starts, schema, folder = now.starts, now.snapshot.schema, place(bound.folder, now.table)
+    starts, schema, folder = now.starts, now.snapshot.schema, bound.table(now.table)
     if not len(starts) or schema is None:
         return
     ends = np.append(starts[1:], bound.pipeline.intervals.after(int(starts[-1])))

@@ -19,12 +19,13 @@ from muntin.store.store import Change
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from muntin.files.paths import AnyPath
     from muntin.store.store import File, Snapshot, Store
 
 
 def without_reports(store: Store, before_us: int, kept_us: int, lag: int) -> Iterator[Expiring]:
     """The files of the table of reports without reports of batches that start before an instant, and an expiry mark that says so."""
-    base, folder = store.snapshot(reports_table.TABLE), f"{store.root}/{reports_table.TABLE}"
+    base, folder = store.snapshot(reports_table.TABLE), store.root / reports_table.TABLE
     named = [(file, *ends) for file in base.files if (ends := bounds_of(file))]
     chosen = chosen_of(named, before_us, kept_us, lag)
     if chosen and base.schema:
@@ -37,7 +38,7 @@ def without_reports(store: Store, before_us: int, kept_us: int, lag: int) -> Ite
 
 def without_verdicts(store: Store, before_us: int, kept_us: int, lag: int) -> Iterator[Expiring]:
     """The files of the table of verdicts without verdicts whose last batch starts before an instant."""
-    base, folder = store.snapshot(verdicts_table.TABLE), f"{store.root}/{verdicts_table.TABLE}"
+    base, folder = store.snapshot(verdicts_table.TABLE), store.root / verdicts_table.TABLE
     named = [(file, *ends) for file in base.files if (ends := bounds_of(file))]
     chosen = chosen_of(named, before_us, kept_us, lag)
     if chosen and base.schema:
@@ -47,5 +48,5 @@ def without_verdicts(store: Store, before_us: int, kept_us: int, lag: int) -> It
         yield Expiring(verdicts_table.TABLE, base, Change(base.schema, new, chosen, []))
 
 
-def _rows(folder: str, base: Snapshot, files: list[File]) -> pa.Table:
+def _rows(folder: AnyPath, base: Snapshot, files: list[File]) -> pa.Table:
     return read_files(folder, replace(base, files=tuple(files)))

@@ -11,11 +11,10 @@ import numpy as np
 from muntin.definition.instants import BEFORE_ALL, label, spell_instant
 from muntin.definition.schedule import Interval
 from muntin.errors import StateError
-from muntin.files.paths import path_of
 from muntin.jobs.published.kept_states import readable
 from muntin.jobs.published.ledger_segments import read_ledger
 from muntin.jobs.published.pending import accumulated
-from muntin.jobs.published.window_tables import place, published
+from muntin.jobs.published.window_tables import published
 from muntin.jobs.records.reports_table import last_accumulated, manifest
 from muntin.jobs.state.bound import Bound, bind
 from muntin.sources.listing import SourceFile
@@ -29,6 +28,7 @@ from muntin.timeline.ledger import Entries, no_entries
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from muntin.files.paths import AnyPath
     from muntin.jobs.published.window_tables import Published
     from muntin.jobs.records.reports import ReadFile
     from muntin.states.frames import Ints
@@ -46,7 +46,7 @@ class Upstream:
         behind_us: how far behind the upstream's watermark the times of its windows may be.
     """
 
-    table: str
+    table: AnyPath
     now: Published
     behind_us: int
 
@@ -114,14 +114,14 @@ class News:
     def remember(self, bound: Bound) -> None:
         """Note that these batches are read, so that the next run checks later batches alone. Only to be called when they are read."""
         if self.table is not None and seen_up_to(bound, self.table) != self.number:
-            write_whole(path_of(bound.folder, _NOTE), json.dumps({"table": self.table, "number": self.number}).encode())
+            write_whole(bound.folder / _NOTE, json.dumps({"table": self.table, "number": self.number}).encode())
 
 
 def upstream(bound: Bound, source: WindowSource) -> Upstream:
     """The upstream's window, as it is published now."""
     theirs = bind(source.upstream, bound.root)
     now = published(theirs.store, source.window)
-    return Upstream(place(theirs.folder, now.table), now, source.behind_us)
+    return Upstream(theirs.table(now.table), now, source.behind_us)
 
 
 def other_windows(before: Sequence[ReadFile], now: Sequence[SourceFile]) -> bool:
@@ -168,7 +168,7 @@ def seen_up_to(bound: Bound, table: str) -> int:
     And of another table: one may be made again.
     """
     try:
-        noted = json.loads(path_of(bound.folder, _NOTE).read_text(encoding="utf-8"))
+        noted = json.loads((bound.folder / _NOTE).read_text(encoding="utf-8"))
         return int(noted["number"]) if noted["table"] == table else 0
     except (OSError, ValueError, KeyError, TypeError):
         return 0

@@ -74,5 +74,5 @@ def published_at(store: Store, batch_us: int | None = None) -> datetime | None:
         return None
     if batch_us is not None:
         condition &= ds.field("batch") == from_us(batch_us)
-    found = read_files(f"{store.root}/{TABLE}", snapshot, ["recorded_at"], condition)
+    found = read_files(store.root / TABLE, snapshot, ["recorded_at"], condition)
     return pc.max(found["recorded_at"]).as_py()  # type: ignore[no-any-return]

@@ -15,10 +15,11 @@ from muntin.files.paths import AnyPath
 from muntin.jobs.inspect.unknown import no_window
 from muntin.jobs.published.changes import Changes, compared
 from muntin.jobs.published.pending import pending_window
-from muntin.jobs.published.window_tables import Published, current, place, published
+from muntin.jobs.published.window_tables import Published, current, published
 from muntin.jobs.state.bound import bind
 from muntin.states.columns import BATCH
 from muntin.store.delta import DeltaStore
+from muntin.store.paths import folder_of
 from muntin.store.reading import read_files
 from muntin.store.state import OWNER_FILE, TOPICS, WINDOWS
 from muntin.timeline.work import Work
@@ -101,7 +102,7 @@ def diff(
 def _before(bound: Bound, window: str, against: Pipeline | AnyPath | None, root: str | AnyPath) -> tuple[Published, pa.Table] | None:
     """The publication and the windows to compare with; None where nothing is published."""
     if isinstance(against, AnyPath):
-        store = DeltaStore(str(_state(against, bound.pipeline.name)))
+        store = DeltaStore(_state(against, bound.pipeline.name))
         own = published(store, window)
         known = own if own.ledger else current(store, window)
         return (known, _rows(store.root, known)) if known.ledger else None
@@ -167,8 +168,8 @@ def windows_of(bound: Bound, window: str) -> pa.Table:
     return pa.concat_tables([combined_shard(shard).windows for shard in shards(bound, everything, "")], promote_options="permissive")
 
 
-def _rows(state: str, now: Published) -> pa.Table:
-    return read_files(place(state, now.table), now.snapshot)
+def _rows(state: AnyPath, now: Published) -> pa.Table:
+    return read_files(folder_of(state, now.table), now.snapshot)
 
 
 def _largest(changes: Changes) -> Iterator[tuple[str, tuple[float, Mapping[str, Any]]]]:

@@ -20,6 +20,7 @@ from muntin.store.reading import read_files
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from muntin.files.paths import AnyPath
     from muntin.store.store import File, Snapshot
 
     Span = Callable[[str], tuple[int, int] | None]
@@ -44,7 +45,7 @@ class Page:
 
 
 def newest_rows(
-    folder: str,
+    folder: AnyPath,
     snapshot: Snapshot,
     span: Span,
     *,
@@ -101,7 +102,7 @@ def _up_to(condition: ds.Expression | None, begin: Place | None) -> ds.Expressio
     return before if condition is None else condition & before
 
 
-def _read(folder: str, snapshot: Snapshot, condition: ds.Expression | None) -> pa.Table:
+def _read(folder: AnyPath, snapshot: Snapshot, condition: ds.Expression | None) -> pa.Table:
     try:
         return read_files(folder, snapshot, None, condition)
     except OSError as wrong:

@@ -78,7 +78,7 @@ def _counted(bound: Bound, todo: Pending) -> int | None:
     near = [file for file in todo.states.files if (high := parse_states_path(file.path).high_us) is not None and high >= low]
     if sum(file.rows for file in near) > STATES:
         return None
-    folder = f"{bound.folder}/{bound.frames_of(todo.window).table}"
+    folder = bound.table(bound.frames_of(todo.window).table)
     last = int(todo.history.batches.start_us[-1])  # batches beyond a hole wait
     return _opened(kind, floor, _steps([f"{folder}/{file.path}" for file in near], bound.pipeline.keys, low, last))
 

@@ -13,10 +13,11 @@ from muntin.store.paths import batches_of_windows
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from muntin.files.paths import AnyPath
     from muntin.store.store import Snapshot
 
 
-def latest_end(folder: str, snapshot: Snapshot) -> datetime | None:
+def latest_end(folder: AnyPath, snapshot: Snapshot) -> datetime | None:
     """The latest end, from the footers of the files of the last batch: a later batch closes later windows."""
     last = max((found[1] for file in snapshot.files if (found := batches_of_windows(file.path))), default=None)
     files = [file.path for file in snapshot.files if (found := batches_of_windows(file.path)) and found[1] == last]

@@ -18,7 +18,6 @@ from muntin.jobs.inspect.unknown import no_window
 from muntin.jobs.published.changes_since import at_version, changes_since
 from muntin.jobs.published.pending import pending_window
 from muntin.jobs.published.revisions import CHANGE, REVISION
-from muntin.jobs.published.window_tables import place
 from muntin.jobs.state.bound import Bound, bind
 from muntin.jobs.upkeep.rebuild import check_rebuilt
 from muntin.states.columns import INSTANT
@@ -126,7 +125,7 @@ def _needed(pipeline: Pipeline, window: str, columns: Sequence[str] | None) -> s
 
 def _published(bound: Bound, todo: Pending, chosen: Selection, needed: set[str] | None) -> pa.Table:
     """The published windows that were chosen. Row groups of other times are skipped, and columns that nobody needs."""
-    table, snapshot = place(bound.folder, todo.published.table), todo.published.snapshot
+    table, snapshot = bound.table(todo.published.table), todo.published.snapshot
     if snapshot.schema is None:
         return _nothing()
     conditions = [each for each in (chosen.of_keys(snapshot.schema), chosen.of_time()) if each is not None]

@@ -68,5 +68,5 @@ def _to_read_again(bound: Bound) -> dict[int, int]:
     earlier = newest_earlier(bound)
     if earlier is None or adoptable(bound):
         return {}
-    there, reports = versions(bound), last_accumulated(DeltaStore(str(earlier)))
+    there, reports = versions(bound), last_accumulated(DeltaStore(earlier))
     return {start: sum(entry[1] for entry in json.loads(said["files"])) for start, said in reports.items() if start not in there}

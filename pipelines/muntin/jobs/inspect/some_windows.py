@@ -13,7 +13,7 @@ import pyarrow.dataset as ds
 from muntin.definition.instants import instant_us
 from muntin.jobs.inspect.newest_rows import Page, Place, newest_rows
 from muntin.jobs.inspect.one_key import is_key, value_of
-from muntin.jobs.published.window_tables import place, published
+from muntin.jobs.published.window_tables import published
 from muntin.states.columns import INSTANT
 from muntin.store.paths import QUARANTINE, batches_of_windows, parse_states_path
 
@@ -44,21 +44,19 @@ def some_windows(bound: Bound, window: str, asked: Asked, *, limit: int, begin: 
     snapshot = now.snapshot
     condition = None if snapshot.schema is None else _condition(asked, snapshot.schema)
     order = dict.fromkeys((*bound.pipeline.keys, *bound.windows[window].order))
-    return newest_rows(
-        place(bound.folder, now.table), snapshot, batches_of_windows, limit=limit, begin=begin, condition=condition, order=[*order]
-    )
+    return newest_rows(bound.table(now.table), snapshot, batches_of_windows, limit=limit, begin=begin, condition=condition, order=[*order])
 
 
 def newest_states(bound: Bound, window: str, *, limit: int) -> Page:
     """A page of the states that a window is made of: by batch, the newest first."""
     table = bound.frames_of(window).table
-    return newest_rows(f"{bound.folder}/{table}", bound.store.snapshot(table), _batches_of_rows, limit=limit, order=bound.pipeline.keys)
+    return newest_rows(bound.table(table), bound.store.snapshot(table), _batches_of_rows, limit=limit, order=bound.pipeline.keys)
 
 
 def refused_rows(bound: Bound, *, limit: int, begin: Place | None = None) -> Page:
     """A page of the quarantine: batch, reason, file, position, event_time and the whole row as text."""
     snapshot = bound.store.snapshot(QUARANTINE)
-    return newest_rows(f"{bound.folder}/{QUARANTINE}", snapshot, _batches_of_rows, limit=limit, begin=begin, order=["file", "position"])
+    return newest_rows(bound.table(QUARANTINE), snapshot, _batches_of_rows, limit=limit, begin=begin, order=["file", "position"])
 
 
 def _batches_of_rows(path: str) -> tuple[int, int]:

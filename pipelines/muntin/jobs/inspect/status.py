@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL, from_us
-from muntin.files.paths import folders_in, path_of, sizes_below
+from muntin.files.paths import folders_in, sizes_below
 from muntin.jobs.alerting.folders import below
 from muntin.jobs.alerting.outbox import Outbox
 from muntin.jobs.inspect.open_count import open_count
@@ -17,14 +17,14 @@ from muntin.jobs.inspect.open_since import open_since
 from muntin.jobs.inspect.published_to import latest_end
 from muntin.jobs.published.pending import pending_windows
 from muntin.jobs.published.standing import Standing, standing
-from muntin.jobs.published.window_tables import current, place, published, windows_of
+from muntin.jobs.published.window_tables import current, published, windows_of
 from muntin.jobs.records.reports_table import TABLE
 from muntin.jobs.sending.standing import SinkStanding, standings
 from muntin.jobs.state.state_folders import Staging, bind_existing, stagings, state_folders
 from muntin.store.batch_facts import batches_of
 from muntin.store.delta import DeltaStore
 from muntin.store.expired_marks import expired_before
-from muntin.store.paths import QUARANTINE
+from muntin.store.paths import QUARANTINE, folder_of
 from muntin.store.reading import read_files
 from muntin.timeline.batches import Batches
 from muntin.timeline.ledger import no_entries
@@ -120,7 +120,7 @@ def status(pipeline: Pipeline, *, root: str | AnyPath) -> PipelineStatus:
     bound = bind_existing(pipeline, root)
     windows = pending_windows(bound, [])
     opened = {pending.window: (open_since(bound, pending), open_count(bound, pending)) for pending in windows}
-    from_tables = _from_tables(path_of(bound.folder), opened)
+    from_tables = _from_tables(bound.folder, opened)
     waiting = sorted({start for pending in windows for start in pending.history.waiting.start_us.tolist()})
     holes = sorted({(hole.start_us, hole.end_us) for pending in windows for hole in pending.history.missing})
     return replace(
@@ -133,7 +133,7 @@ def status(pipeline: Pipeline, *, root: str | AnyPath) -> PipelineStatus:
 
 def _from_tables(folder: AnyPath, opened: dict[str, tuple[int | None, int | None]]) -> PipelineStatus:
     """The status as the tables tell. `opened`: window -> the earliest start of an open window, and their number, if known."""
-    store = DeltaStore(str(folder))
+    store = DeltaStore(folder)
     batches = _versions(store, folder)
     names = [*opened] or windows_of(store)
     return PipelineStatus(
@@ -150,7 +150,7 @@ def _from_tables(folder: AnyPath, opened: dict[str, tuple[int | None, int | None
         sum(size for _, size, _ in sizes_below(folder)),
         Outbox(below(folder, "unsent")).count(),
         _expired_to(batches),
-        _expired_to(batches_of(f"{folder}/{QUARANTINE}", store.snapshot(QUARANTINE).files, int)),
+        _expired_to(batches_of(folder / QUARANTINE, store.snapshot(QUARANTINE).files, int)),
         _moment(expired_before(store.snapshot(TABLE).files)),
     )
 
@@ -158,7 +158,7 @@ def _from_tables(folder: AnyPath, opened: dict[str, tuple[int | None, int | None
 def _versions(store: Store, folder: AnyPath) -> Batches:
     """The batches of all frame sets: of several sets, a batch for each."""
     tables = [f"frames/{table.name}" for table in folders_in(folder / "frames")]
-    return Batches.joined([batches_of(f"{folder}/{table}", store.snapshot(table).files, int) for table in tables])
+    return Batches.joined([batches_of(folder / table, store.snapshot(table).files, int) for table in tables])
 
 
 def _window(store: Store, name: str, batches: Batches, opened: dict[str, tuple[int | None, int | None]]) -> WindowStatus:
@@ -173,7 +173,7 @@ def _window(store: Store, name: str, batches: Batches, opened: dict[str, tuple[i
         from_us(int(entries.start_us[-1])) if len(entries) else None,
         len(entries),
         int(entries.windows.sum()),
-        latest_end(place(store.root, now.table), now.snapshot),
+        latest_end(folder_of(store.root, now.table), now.snapshot),
         _moment(mark),
         _moment(since),
         int(entries.late.sum()),
@@ -204,4 +204,4 @@ def _last_run(store: Store) -> datetime | None:
     snapshot = store.snapshot(TABLE)
     if snapshot.version < 0:
         return None
-    return pc.max(read_files(f"{store.root}/{TABLE}", snapshot, ["recorded_at"])["recorded_at"]).as_py()
+    return pc.max(read_files(store.root / TABLE, snapshot, ["recorded_at"])["recorded_at"]).as_py()

@@ -9,7 +9,7 @@ import pyarrow.dataset as ds
 
 from muntin.definition.instants import instant_us
 from muntin.jobs.inspect.newest_rows import newest_rows
-from muntin.jobs.published.window_tables import place, published
+from muntin.jobs.published.window_tables import published
 from muntin.states.columns import BATCH, INSTANT
 from muntin.store.paths import batches_of_windows
 
@@ -34,6 +34,4 @@ def windows_of_batches(bound: Bound, window: str, starts: Sequence[datetime], *,
         return (now.snapshot.schema or pa.schema([])).empty_table()
     order = dict.fromkeys((*bound.pipeline.keys, *bound.windows[window].order))
     condition = ds.field(BATCH).isin(wanted)
-    return newest_rows(
-        place(bound.folder, now.table), now.snapshot, batches_of_windows, limit=limit, condition=condition, order=[*order]
-    ).rows
+    return newest_rows(bound.table(now.table), now.snapshot, batches_of_windows, limit=limit, condition=condition, order=[*order]).rows

@@ -15,7 +15,7 @@ from muntin.jobs.published.promotion import check_not_superseded, promote_comple
 from muntin.jobs.published.staged_windows import entries_of, schema_of
 from muntin.jobs.published.table_texts import describe, texts
 from muntin.jobs.published.window_files import in_types, replaced_windows
-from muntin.jobs.published.window_tables import Published, place, published
+from muntin.jobs.published.window_tables import Published, published
 from muntin.jobs.records.verdicts import check_judged
 from muntin.jobs.tiles.tiers import make_tiers
 from muntin.states.ascending import is_among
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from muntin.files.paths import AnyPath
     from muntin.jobs.published.changes import Changes
     from muntin.jobs.published.staged_windows import Staged, StagedWindow
     from muntin.jobs.state.bound import Bound
@@ -107,7 +108,7 @@ def _publish(bound: Bound, folder: str, staged: StagedWindow, now: Published, ch
         raise ConflictError(f"windows/{staged.window}: {'; '.join(problems)} since these windows were staged; finalize again")
     bound.store.promote({f"{folder}/{staged.window}/{file.path}": file.path for file in new}, table)
     for _ in range(_TRIES):  # files may be put together meanwhile: that publishes nothing
-        old, rest = replaced_windows(place(bound.folder, table), now.snapshot.files, starts, now.starts, bound.pipeline.keys)
+        old, rest = replaced_windows(bound.table(table), now.snapshot.files, starts, now.starts, bound.pipeline.keys)
         if _is_published(now, staged, entries, old, new):
             return False
         changes = changed_windows(bound, staged.window, now, old, new, starts) if changed else None
@@ -130,7 +131,7 @@ def _in_types(
     schema = schema_of(staged.schema)
     if has_types(schema, now.snapshot.schema or schema):
         return [*old], [*rest]
-    folder, keys = place(bound.folder, now.table), bound.pipeline.keys
+    folder, keys = bound.table(now.table), bound.pipeline.keys
     others = [file for file in now.snapshot.files if batches_of_windows(file.path) and file not in old]
     return [*old, *others], in_types(folder, [*rest, *others], schema, keys)
 
@@ -150,7 +151,7 @@ def _is_published(now: Published, staged: StagedWindow, entries: Entries, old: S
 
 def _change(bound: Bound, staged: StagedWindow, entries: Entries, now: Published, old: Sequence[File], new: Sequence[File]) -> Change:
     """The commit of a window: its files, and a segment of the ledger with its entries, which takes the place of some segments."""
-    schema, folder = schema_of(staged.schema), place(bound.folder, now.table)
+    schema, folder = schema_of(staged.schema), bound.table(now.table)
     count = len(now.segments) if staged.anew else to_merge(now.segments, len(entries))
     merged = now.segments[len(now.segments) - count :]
     before = None if staged.anew else read_ledger(folder, tuple(segment.file.path for segment in merged))
@@ -171,7 +172,7 @@ def _change(bound: Bound, staged: StagedWindow, entries: Entries, now: Published
     )
 
 
-def _marks(staged: StagedWindow, now: Published, folder: str, schema: pa.Schema) -> tuple[list[File], list[File]]:
+def _marks(staged: StagedWindow, now: Published, folder: AnyPath, schema: pa.Schema) -> tuple[list[File], list[File]]:
     """The expiry marks to add and to remove: another definition derives all windows anew, and none is gone any more."""
     if now.ledger is None or now.ledger.definition != staged.definition:
         return [], [*marks(now.snapshot.files)]

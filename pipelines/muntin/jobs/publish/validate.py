@@ -35,7 +35,7 @@ def validate_staged(bound: Bound, runner: Runner, staged: Staged) -> list[dict[s
     reports = []
     for window in staged.windows:
         if window.window in suites:
-            folder = f"{bound.folder}/{staged.folder}/{window.window}"
+            folder = bound.folder / staged.folder / window.window
             files = [f"{folder}/{file['path']}" for file in window.files]
             rows = sum(file["rows"] for file in window.files)
             reports.append(

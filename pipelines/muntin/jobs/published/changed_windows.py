@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 
 from muntin.jobs.published.changes import Changes, compared
-from muntin.jobs.published.window_tables import place
 from muntin.states.ascending import is_among
 from muntin.states.columns import BATCH
 from muntin.states.sorted import instants
@@ -20,6 +19,7 @@ from muntin.store.paths import batches_of_windows
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from muntin.files.paths import AnyPath
     from muntin.jobs.published.window_tables import Published
     from muntin.jobs.state.bound import Bound
     from muntin.states.frames import Ints
@@ -50,7 +50,7 @@ def changed_windows(bound: Bound, window: str, now: Published, old: Sequence[Fil
     if rows > MOST:
         return unknown
     try:
-        before, after = (_of_batches(table, starts) for table in _both(place(bound.folder, now.table), went, came))
+        before, after = (_of_batches(table, starts) for table in _both(bound.table(now.table), went, came))
         return _of_known(compared(before, after, identity=identity), now.starts)
     except (OSError, pa.ArrowException):  # an old file is gone or damaged: that is why it is replaced
         return unknown
@@ -67,7 +67,7 @@ def _but(files: Sequence[File], others: Sequence[File]) -> list[File]:
     return [file for file in files if file.path not in paths]
 
 
-def _both(folder: str, went: Sequence[File], came: Sequence[File]) -> tuple[pa.Table, pa.Table]:
+def _both(folder: AnyPath, went: Sequence[File], came: Sequence[File]) -> tuple[pa.Table, pa.Table]:
     """The windows of both files, with the same columns where there is only one file."""
     found = [[read_parquet(f"{folder}/{file.path}") for file in files] for files in (went, came)]
     empty = next(table for tables in found for table in tables).schema.empty_table()

@@ -14,7 +14,7 @@ from muntin.errors import DefinitionError, StateError, VersionGoneError
 from muntin.files.readable import readable
 from muntin.jobs.published.ledger_segments import is_segment
 from muntin.jobs.published.revisions import CHANGE, REVISION, Step, revisions
-from muntin.jobs.published.window_tables import current, place
+from muntin.jobs.published.window_tables import current
 from muntin.store.commits import commits_between
 from muntin.store.expired_marks import is_mark
 from muntin.store.paths import batches_of_windows
@@ -23,6 +23,7 @@ from muntin.store.reading import read_files
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from muntin.files.paths import AnyPath
     from muntin.jobs.published.window_tables import Published
     from muntin.jobs.state.bound import Bound
     from muntin.store.commits import Commit
@@ -62,7 +63,7 @@ def changes_since(bound: Bound, window: str, since: int) -> Since:
         StateError: there is no such version yet; other columns identified windows; or a file of the present version cannot be read.
     """
     now = current(bound.store, window)
-    version, table = now.snapshot.version, place(bound.folder, now.table)
+    version, table = now.snapshot.version, bound.table(now.table)
     names, identity = _columns(bound, window, now)
     if not BEFORE_ALL_VERSIONS <= since <= version:
         raise StateError(
@@ -112,7 +113,7 @@ def _columns(bound: Bound, window: str, now: Published) -> tuple[list[str], tupl
     lacking = [name for name in identity if name not in there]
     if lacking and any(file.rows for file in now.snapshot.files):
         raise StateError(
-            f"{place(bound.folder, now.table)} holds windows of another definition, without {', '.join(lacking)}; promote this one first"
+            f"{bound.table(now.table)} holds windows of another definition, without {', '.join(lacking)}; promote this one first"
         )
     names = [*pipeline.keys, "window_start", "window_end", *kind.columns, *pipeline.aggregates, *pipeline.derive]
     if taken := {REVISION, CHANGE} & {*names}:
@@ -126,7 +127,7 @@ def _schema(names: Sequence[str], known: Sequence[pa.Schema]) -> pa.Schema:
     return pa.schema([pa.field(name, types[name]) for name in names if name in types])
 
 
-def _all(table: str, now: Published, names: Sequence[str], identity: Sequence[str]) -> pa.Table:
+def _all(table: AnyPath, now: Published, names: Sequence[str], identity: Sequence[str]) -> pa.Table:
     """All windows, as new windows."""
     schema = _schema(names, [now.snapshot.schema or _NONE])
     if not any(file.rows for file in now.snapshot.files):
@@ -145,7 +146,7 @@ def _publishes(commit: Commit) -> bool:
     return any(is_segment(path) or is_mark(path) for path in commit.adds)
 
 
-def _step(table: str, commit: Commit, names: Sequence[str], identity: Sequence[str]) -> Step:
+def _step(table: AnyPath, commit: Commit, names: Sequence[str], identity: Sequence[str]) -> Step:
     """The windows that a commit took and brought.
 
     Raises:
@@ -156,7 +157,7 @@ def _step(table: str, commit: Commit, names: Sequence[str], identity: Sequence[s
     return Step(commit.version, *(pa.concat_tables(found or [_NONE.empty_table()], promote_options="permissive") for found in both))
 
 
-def _tables(table: str, paths: Sequence[str], names: Sequence[str], identity: Sequence[str]) -> Iterator[pa.Table]:
+def _tables(table: AnyPath, paths: Sequence[str], names: Sequence[str], identity: Sequence[str]) -> Iterator[pa.Table]:
     """The windows in some files, with the columns that windows still have now."""
     for path in paths:
         if batches_of_windows(path):
@@ -172,7 +173,7 @@ def _keys(names: Sequence[str]) -> set[str]:
     return {*names[: names.index("window_start")]}
 
 
-def _forgotten(table: str, since: int, told: Sequence[Commit], version: int) -> VersionGoneError:
+def _forgotten(table: AnyPath, since: int, told: Sequence[Commit], version: int) -> VersionGoneError:
     """The error that changes are not known; `told`: the newest commits that are there with their files."""
     first = told[0].version - 1 if told else version
     gone = many(first - since, "commit")

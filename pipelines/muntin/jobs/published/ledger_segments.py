@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from muntin.files.paths import AnyPath
+
 MANY = 8
 _MOST = 2_000_000  # entries in memory, of some 100 bytes
 _VERSIONS = 3  # of a table's ledger: the whole, what was published since a run read it, and the segments that become one
@@ -71,7 +73,7 @@ def _weight(ledger: Ledger | None) -> int:
 
 
 @kept(_MOST, _weight, newest=_VERSIONS)
-def read_ledger(folder: str, paths: tuple[str, ...]) -> Ledger | None:
+def read_ledger(folder: AnyPath, paths: tuple[str, ...]) -> Ledger | None:
     """The ledger in some segments of a table, oldest first; None without segments. Names are contents: several steps of a run ask for it.
 
     The newest segments, which are small, are put together first.
@@ -89,7 +91,7 @@ def _read(path: str) -> Ledger:
     return Ledger(texts[_DEFINITION], Entries.of_table(table_of(texts[_ENTRIES])), texts[_STATE], superseded)
 
 
-def write_segment(folder: str, schema: pa.Schema, number: int, ledger: Ledger) -> File:
+def write_segment(folder: AnyPath, schema: pa.Schema, number: int, ledger: Ledger) -> File:
     """Write entries to a file without rows, which readers of a table with this schema do not notice."""
     superseded = json.dumps([[*astuple(each.derivation), each.version] for each in ledger.superseded])
     texts = {_ENTRIES: text_of(ledger.entries.to_table()), _DEFINITION: ledger.definition, _STATE: ledger.state, _SUPERSEDED: superseded}

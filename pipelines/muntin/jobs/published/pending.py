@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from muntin.definition.instants import label
-from muntin.files.paths import path_of
 from muntin.jobs.published.window_files import files_over, within
-from muntin.jobs.published.window_tables import Published, place, published
+from muntin.jobs.published.window_tables import Published, published
 from muntin.store.batch_facts import batches_of
 from muntin.store.contents import problems_of_notes
 from muntin.timeline.closing import watermarks
@@ -55,7 +54,7 @@ class Pending:
 
 def accumulated(bound: Bound, table: str, snapshot: Snapshot) -> Batches:
     """The batches of a table of states, in order."""
-    return batches_of(f"{bound.folder}/{table}", snapshot.files, bound.pipeline.intervals.after)
+    return batches_of(bound.table(table), snapshot.files, bound.pipeline.intervals.after)
 
 
 def pending_windows(bound: Bound, asked: Iterable[int]) -> list[Pending]:
@@ -112,8 +111,8 @@ def _work_from_whole_notes(
 def _batches_with_lost_files(bound: Bound, now: Published, asked: Sequence[int]) -> list[int]:
     """The batches asked for that have lost a published file, and the other batches that may have lost windows with it."""
     starts = np.array(sorted(asked), np.int64)
-    folder, lost = place(bound.folder, now.table), set[int]()
+    folder, lost = bound.table(now.table), set[int]()
     for file, first, last in files_over(now.snapshot.files, starts):
-        if not path_of(folder, file.path).is_file():
+        if not (folder / file.path).is_file():
             lost.update(within(now.starts, first, last).tolist(), within(starts, first, last).tolist())
     return sorted(lost)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from muntin.errors import StateError
-from muntin.files.paths import folders_in, path_of
+from muntin.files.paths import folders_in
 from muntin.jobs.published.ledger_segments import write_segment
 from muntin.jobs.published.table_texts import texts
-from muntin.jobs.published.window_tables import Published, beside, current, place
+from muntin.jobs.published.window_tables import Published, beside, current
 from muntin.store.disk import link
 from muntin.store.retries import after_conflicts
 from muntin.store.state import WINDOWS
@@ -50,7 +50,7 @@ def check_not_superseded(bound: Bound) -> None:
         StateError: a live table had windows of this definition, and has other windows now.
     """
     if found := superseded(bound):
-        names, home = ", ".join(found), place(bound.folder, current(bound.store, next(iter(found))).table)
+        names, home = ", ".join(found), bound.table(current(bound.store, next(iter(found))).table)
         raise StateError(
             f"{bound.pipeline.name}: this definition of {names} is superseded: {home} holds windows of a newer one. "
             "Deploy the newer definition everywhere, or make this one current again: muntin promote FILE"
@@ -95,7 +95,7 @@ def _lacks(readers: Published, own: Published) -> int:
 
 def _tidy(bound: Bound) -> None:
     """Remove the candidate tables that were promoted."""
-    for table in folders_in(path_of(bound.folder, WINDOWS)):
+    for table in folders_in(bound.folder / WINDOWS):
         ledger = current(bound.store, table.name).ledger
         if ledger and ledger.state == bound.state:
             bound.store.discard(f"{WINDOWS}/{table.name}")
@@ -119,9 +119,9 @@ def _promote(bound: Bound, window: str, readers: Published, own: Published) -> b
     if own.ledger is None or own.snapshot.schema is None:
         return False
     files = [file for file in own.snapshot.files if file not in {segment.file for segment in own.segments}]
-    source, target = place(bound.folder, own.table), place(bound.folder, readers.table)
+    source, target = bound.table(own.table), bound.table(readers.table)
     for file in files:
-        link(path_of(source, file.path), path_of(target, file.path))
+        link(source / file.path, target / file.path)
     derivation = Derivation(bound.state, own.ledger.definition)
     superseded = readers.ledger.superseded_by(derivation, readers.snapshot.version) if readers.ledger else ()
     ledger = Ledger(own.ledger.definition, own.ledger.entries, bound.state, superseded)

@@ -6,7 +6,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from muntin.errors import ConflictError
-from muntin.files.paths import path_of
 from muntin.jobs.published.staged_windows import Staged, entries_of
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ def load_staged(store: Store, folder: str) -> Staged:
         ConflictError: the folder is gone: an earlier attempt published it, or somebody removed it.
     """
     try:
-        return Staged.loads(path_of(store.root, folder, STAGED_FILE).read_text(encoding="utf-8"))
+        return Staged.loads((store.root / folder / STAGED_FILE).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ConflictError(f"{folder}: the staged files are gone, published or tidied up; finalize again") from None
 

@@ -16,7 +16,7 @@ Standing = Literal["current", "superseded", "beside"]
 
 def standing(state: AnyPath) -> Standing:
     """How a state stands to the live windows."""
-    store, tables = DeltaStore(str(state)), sorted(log.parent.name for log in (state.parent / WINDOWS).glob("*/_delta_log"))
+    store, tables = DeltaStore(state), sorted(log.parent.name for log in (state.parent / WINDOWS).glob("*/_delta_log"))
     ledgers = [ledger for name in tables if (ledger := current(store, name).ledger)]
     if not ledgers or any(ledger.state == state.name for ledger in ledgers):
         return "current"

@@ -19,6 +19,7 @@ from muntin.store.store import File
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from muntin.files.paths import AnyPath
     from muntin.states.frames import Ints
 
 FILE_ROWS = 2**18
@@ -48,13 +49,15 @@ def stretches(rows: Ints) -> list[tuple[int, int]]:
     return [*found, (first, len(rows))] if len(rows) else found
 
 
-def write_windows(table: pa.Table, folder: str, first_us: int, last_us: int, shard: int, keys: Sequence[str]) -> File:
+def write_windows(table: pa.Table, folder: AnyPath, first_us: int, last_us: int, shard: int, keys: Sequence[str]) -> File:
     """Write the windows that the batches from the first to the last closed: all columns of the published table."""
     written = write_named(table, folder, partial(windows_path, first_us, last_us, shard), Encoding([*keys, BATCH]))
     return File(written["path"], written["size"], written["rows"])
 
 
-def replaced_windows(folder: str, files: Sequence[File], starts: Ints, known: Ints, keys: Sequence[str]) -> tuple[list[File], list[File]]:
+def replaced_windows(
+    folder: AnyPath, files: Sequence[File], starts: Ints, known: Ints, keys: Sequence[str]
+) -> tuple[list[File], list[File]]:
     """The files of a table that hold windows of some batches; and new files with the remaining windows of these files.
 
     Args:
@@ -78,7 +81,7 @@ def replaced_windows(folder: str, files: Sequence[File], starts: Ints, known: In
     return old, rest
 
 
-def windows_from(folder: str, files: Sequence[File], first_us: int, keys: Sequence[str]) -> list[File]:
+def windows_from(folder: AnyPath, files: Sequence[File], first_us: int, keys: Sequence[str]) -> list[File]:
     """New files with the windows of some files that batches from a start on closed.
 
     Raises:
@@ -100,7 +103,7 @@ def _shard(file: File) -> int:
     return int(file.path.partition("/")[2].partition("_")[0])
 
 
-def in_types(folder: str, files: Sequence[File], schema: pa.Schema, keys: Sequence[str]) -> list[File]:
+def in_types(folder: AnyPath, files: Sequence[File], schema: pa.Schema, keys: Sequence[str]) -> list[File]:
     """Files of windows with the types of a schema; a file with a value that does not go into its type stays as it is.
 
     Raises:
@@ -109,7 +112,7 @@ def in_types(folder: str, files: Sequence[File], schema: pa.Schema, keys: Sequen
     return [_in_types(folder, file, schema, keys) for file in files]
 
 
-def _in_types(folder: str, file: File, schema: pa.Schema, keys: Sequence[str]) -> File:
+def _in_types(folder: AnyPath, file: File, schema: pa.Schema, keys: Sequence[str]) -> File:
     check_whole(folder, [file])
     table = read_parquet(f"{folder}/{file.path}")
     known = {each.name: each.type for each in schema}
@@ -137,7 +140,7 @@ def within(ascending: Ints, first: int, last: int) -> Ints:
     return ascending[np.searchsorted(ascending, first) : np.searchsorted(ascending, last, side="right")]
 
 
-def _others(folder: str, file: File, starts: Ints) -> pa.Table:
+def _others(folder: AnyPath, file: File, starts: Ints) -> pa.Table:
     """The windows of a file that other batches closed."""
     check_whole(folder, [file])
     table = read_parquet(f"{folder}/{file.path}")

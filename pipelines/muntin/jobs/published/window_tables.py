@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from muntin.files.paths import below, path_of
 from muntin.jobs.published.ledger_segments import Segment, read_ledger, segments_of
+from muntin.store.paths import folder_of
 from muntin.store.seen_tables import snapshot_at
 from muntin.store.state import WINDOWS
 
 if TYPE_CHECKING:
+    from muntin.files.paths import AnyPath
     from muntin.jobs.state.bound import Bound
     from muntin.states.frames import Ints
     from muntin.store.store import Snapshot, Store
@@ -60,7 +61,7 @@ class Published:
 def published(store: Store, window: str) -> Published:
     """This state's windows: the live table if it owns it, else its candidate."""
     readers = current(store, window)
-    if readers.ledger and readers.ledger.state == path_of(store.root).name:
+    if readers.ledger and readers.ledger.state == store.root.name:
         return readers
     own = beside(store, window)
     return own if readers.ledger or own.ledger else readers
@@ -83,14 +84,14 @@ def is_of_windows(table: str) -> bool:
 
 def windows_of(store: Store) -> list[str]:
     """The names of the windows that a state has published, ascending."""
-    state = path_of(store.root)
+    state = store.root
     names = {log.parent.name for folder in (state.parent / WINDOWS, state / WINDOWS) for log in folder.glob("*/_delta_log")}
     return sorted(name for name in names if published(store, name).ledger)
 
 
-def table_of(bound: Bound, window: str) -> str:
+def table_of(bound: Bound, window: str) -> AnyPath:
     """The path of the table that a definition publishes a window in."""
-    return place(bound.folder, published(bound.store, window).table)
+    return bound.table(published(bound.store, window).table)
 
 
 def as_of(store: Store, table: str, version: int) -> Published:
@@ -99,7 +100,7 @@ def as_of(store: Store, table: str, version: int) -> Published:
     Raises:
         StateError: the log does not know the version any more, or files of it are removed.
     """
-    return _of(store, table, snapshot_at(place(store.root, table), version))
+    return _of(store, table, snapshot_at(folder_of(store.root, table), version))
 
 
 def _published(store: Store, table: str) -> Published:
@@ -108,10 +109,5 @@ def _published(store: Store, table: str) -> Published:
 
 def _of(store: Store, table: str, snapshot: Snapshot) -> Published:
     segments = segments_of(snapshot.files)
-    ledger = read_ledger(place(store.root, table), tuple(segment.file.path for segment in segments))
+    ledger = read_ledger(folder_of(store.root, table), tuple(segment.file.path for segment in segments))
     return Published(table, snapshot, segments, ledger)
-
-
-def place(state: str, table: str) -> str:
-    """The path of a table of a state, without `..`."""
-    return below(state, table)

@@ -26,6 +26,7 @@ from muntin.store.store import Change, Snapshot, Texts
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from muntin.files.paths import AnyPath
     from muntin.jobs.state.bound import Bound
     from muntin.states.frames import Ints
     from muntin.store.store import File
@@ -71,7 +72,7 @@ def commit_refused(bound: Bound, base: Snapshot, starts: Ints, new: Sequence[Fil
                 before, base = base, bound.store.snapshot(QUARANTINE)
                 if _paths(base, starts) not in (_paths(before, starts), {file.path for file in new}):
                     return False
-            adds, removes = replacement(f"{bound.folder}/{QUARANTINE}", base.files, starts, new)
+            adds, removes = replacement(bound.table(QUARANTINE), base.files, starts, new)
             if adds or removes:
                 bound.store.commit(QUARANTINE, base, Change(_SCHEMA, adds, removes, locks(starts), texts=_TEXTS))
     return True
@@ -96,7 +97,7 @@ def refused_by_others(bound: Bound, starts: Ints, new: Sequence[File]) -> Ints:
         return starts
 
 
-def refused_otherwise(state: str, quarantine: Snapshot, other: str, files: Sequence[File], starts: Ints) -> Ints:
+def refused_otherwise(state: AnyPath, quarantine: Snapshot, other: AnyPath, files: Sequence[File], starts: Ints) -> Ints:
     """The batches of which one reading refused a row that another one took, or refused for another reason.
 
     Args:
@@ -111,8 +112,8 @@ def _of_batches(files: Sequence[File], starts: Ints) -> list[File]:
     return [file for file in files if len(within(starts, file.path))]
 
 
-def _counted(state: str, files: Sequence[File], columns: pa.Schema, more: int) -> pa.Table:
-    rows = read_files(f"{state}/{QUARANTINE}", Snapshot(0, tuple(files), columns))
+def _counted(state: AnyPath, files: Sequence[File], columns: pa.Schema, more: int) -> pa.Table:
+    rows = read_files(state / QUARANTINE, Snapshot(0, tuple(files), columns))
     return rows.append_column(_MORE, pa.repeat(pa.scalar(more), len(rows)))
 
 

@@ -13,9 +13,8 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from muntin.files.paths import path_of
 from muntin.jobs.published.ledger_segments import read_ledger
-from muntin.jobs.published.window_tables import Published, place, published
+from muntin.jobs.published.window_tables import Published, published
 from muntin.store.disk import write_whole
 
 if TYPE_CHECKING:
@@ -99,18 +98,18 @@ def _told(noted: Mapping[str, Any] | None, now: Published) -> int:
 def _since(bound: Bound, now: Published, number: int) -> set[int]:
     """The batches in the segments after a number."""
     newer = tuple(segment.file.path for segment in now.segments if segment.number > number)
-    ledger = read_ledger(place(bound.folder, now.table), newer)
+    ledger = read_ledger(bound.table(now.table), newer)
     return set(ledger.entries.start_us.tolist()) if ledger else set()
 
 
 def _noted(bound: Bound) -> dict[str, Any]:
     """The note; {} where it is missing or damaged: windows published by then are not announced."""
     try:
-        found = json.loads(path_of(bound.folder, NOTE).read_text(encoding="utf-8"))
+        found = json.loads((bound.folder / NOTE).read_text(encoding="utf-8"))
         return {window: {"table": mark["table"], "number": int(mark["number"])} for window, mark in found.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
 
 
 def _write(bound: Bound, marks: Mapping[str, Any]) -> None:
-    write_whole(path_of(bound.folder, NOTE), json.dumps(marks).encode())
+    write_whole(bound.folder / NOTE, json.dumps(marks).encode())

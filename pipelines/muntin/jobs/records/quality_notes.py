@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from muntin.files.paths import path_of
 from muntin.store.disk import write_whole
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ KEPT = 20
 """So many verdicts on each window are kept."""
 
 
-def note_verdict(state: str | AnyPath, report: Mapping[str, Any], starts: Sequence[int], now: datetime) -> None:
+def note_verdict(state: AnyPath, report: Mapping[str, Any], starts: Sequence[int], now: datetime) -> None:
     """Put a report, as `QualityReport.to_dict` gives it, before the kept reports. Of two writers at once the last one counts.
 
     Args:
@@ -36,7 +35,7 @@ def note_verdict(state: str | AnyPath, report: Mapping[str, Any], starts: Sequen
     write_whole(_file(state, report["window"]), (json.dumps(kept) + "\n").encode())
 
 
-def last_verdicts(state: str | AnyPath, window: str) -> list[dict[str, Any]]:
+def last_verdicts(state: AnyPath, window: str) -> list[dict[str, Any]]:
     """The verdicts on a window, the newest first: a report's parts, `recorded_at` (ISO), and `batches`, the first and the last start."""
     try:
         found = json.loads(_file(state, window).read_text(encoding="utf-8"))
@@ -45,5 +44,5 @@ def last_verdicts(state: str | AnyPath, window: str) -> list[dict[str, Any]]:
     return [each for each in found if isinstance(each, dict)]
 
 
-def _file(state: str | AnyPath, window: str) -> AnyPath:
-    return path_of(state, FOLDER, f"{window}.json")
+def _file(state: AnyPath, window: str) -> AnyPath:
+    return state / FOLDER / f"{window}.json"

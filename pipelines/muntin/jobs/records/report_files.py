@@ -17,6 +17,8 @@ from muntin.store.store import File
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from muntin.files.paths import AnyPath
+
 MANY = 32
 """So many files of a size become one: a row is written again once for each power of this number of rows."""
 LARGE = 2**15
@@ -25,7 +27,7 @@ _GROUP = 2**11  # rows that are read together
 _NAME = re.compile(r"(?P<low>[^/_]+)_(?P<high>[^/_]+)_[0-9a-f]{16}\.parquet")
 
 
-def write_reports(table: pa.Table, folder: str) -> File:
+def write_reports(table: pa.Table, folder: AnyPath) -> File:
     """Write reports, whose column `batch` holds starts of batches (microseconds, UTC), to a new file."""
     ends = pc.min_max(table["batch"].cast(pa.int64())).as_py()
     low, high = label(ends["min"]), label(ends["max"])

@@ -163,7 +163,7 @@ def _rows_by_source(sources: Mapping[str, SourceRows]) -> dict[str, str]:
 def _append(store: Store, rows: list[dict[str, Any]], now: datetime) -> None:
     if not rows:
         return
-    folder = f"{store.root}/{TABLE}"
+    folder = store.root / TABLE
     schema = pa.schema([*_SCHEMA, *(each for each in _MORE if any(each.name in row for row in rows))])
     new = write_reports(pa.Table.from_pylist([{**row, "recorded_at": now} for row in rows], schema), folder)
     for attempt in after_conflicts(_TRIES, f"{folder}: other runs keep writing reports; run again when they are done"):
@@ -186,7 +186,7 @@ def last_accumulated(store: Store, intervals: Sequence[Interval] | None = None) 
         snapshot = replace(snapshot, files=telling_of(snapshot.files, low, high))
         condition &= (ds.field("batch") >= from_us(low)) & (ds.field("batch") <= from_us(high))
     told = [each.name for each in _MORE if snapshot.schema and each.name in snapshot.schema.names]
-    table = read_files(f"{store.root}/{TABLE}", snapshot, [*_ACCUMULATED, *told], condition).sort_by("recorded_at")
+    table = read_files(store.root / TABLE, snapshot, [*_ACCUMULATED, *told], condition).sort_by("recorded_at")
     starts = table["batch"].cast(pa.int64()).to_pylist()
     rows = ({**row, _DUPLICATES.name: row.get(_DUPLICATES.name) or 0, _SOURCES.name: row.get(_SOURCES.name)} for row in table.to_pylist())
     return dict(zip(starts, rows, strict=True))
@@ -197,7 +197,7 @@ def last_read_at(store: Store) -> datetime | None:
     snapshot = store.snapshot(TABLE)
     if snapshot.version < 0:
         return None
-    found = read_files(f"{store.root}/{TABLE}", snapshot, ["recorded_at"], ds.field("step") == "accumulate")
+    found = read_files(store.root / TABLE, snapshot, ["recorded_at"], ds.field("step") == "accumulate")
     return pc.max(found["recorded_at"]).as_py()  # type: ignore[no-any-return]
 
 

@@ -6,7 +6,6 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from muntin.errors import ConflictError, ExpectationsError
-from muntin.files.paths import path_of
 from muntin.store.disk import write_whole
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ def record_verdicts(bound: Bound, staged: Staged, statuses: Mapping[str, str]) -
         for window in staged.windows
         if window.window in statuses
     }
-    write_whole(path_of(bound.folder, staged.folder, VERDICTS_FILE), json.dumps(verdicts).encode())
+    write_whole(bound.folder / staged.folder / VERDICTS_FILE, json.dumps(verdicts).encode())
 
 
 def check_judged(bound: Bound, staged: Staged) -> None:
@@ -48,7 +47,7 @@ def check_judged(bound: Bound, staged: Staged) -> None:
 
 def _recorded(bound: Bound, folder: str) -> Mapping[str, Any]:
     try:
-        return json.loads(path_of(bound.folder, folder, VERDICTS_FILE).read_text(encoding="utf-8"))
+        return json.loads((bound.folder / folder / VERDICTS_FILE).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
 

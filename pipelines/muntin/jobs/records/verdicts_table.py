@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
 
+    from muntin.files.paths import AnyPath
     from muntin.store.store import Store
 
 TABLE = "verdicts"
@@ -65,7 +66,7 @@ def record_checks(store: Store, reports: Sequence[tuple[Mapping[str, Any], Seque
     rows = [row for report, starts in reports for row in _rows(report, starts, now)]
     if not rows:
         return
-    folder = f"{store.root}/{TABLE}"
+    folder = store.root / TABLE
     new = write_verdicts(pa.Table.from_pylist(rows, _SCHEMA), folder)
     for attempt in after_conflicts(_TRIES, f"{folder}: other runs keep writing verdicts; run again when they are done"):
         with attempt:
@@ -98,7 +99,7 @@ def batches_of(table: pa.Table) -> pa.ChunkedArray:
     return pc.coalesce(table["last_batch"], table["recorded_at"]).cast(pa.int64())
 
 
-def write_verdicts(table: pa.Table, folder: str) -> File:
+def write_verdicts(table: pa.Table, folder: AnyPath) -> File:
     """Write verdicts to a new file, whose name says of which batches they are."""
     ends = pc.min_max(batches_of(table)).as_py()
     low, high = label(ends["min"]), label(ends["max"])

@@ -11,12 +11,13 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from muntin.errors import StateError
-from muntin.files.paths import path_of
 from muntin.store.disk import write_whole
 from muntin.store.state import FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from muntin.files.paths import AnyPath
 
 PACKAGES = ("muntin", "deltalake", "duckdb", "numba", "numpy", "pyarrow", "pyspark")
 NAME = "versions.json"
@@ -92,10 +93,10 @@ def say_other_workers(there: Iterable[Mapping[str, str]]) -> None:
             _log.warning("Spark's workers: %s; %s", each.problem, each.mend)
 
 
-def say_other_versions(state: str) -> None:
+def say_other_versions(state: AnyPath) -> None:
     """Report versions that differ from the last run's, as after an upgrade, or where Airflow's machines are not the same."""
     try:
-        before = json.loads(path_of(state, NAME).read_text(encoding="utf-8"))
+        before = json.loads((state / NAME).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return
     for name, here in versions_here().items():
@@ -108,13 +109,13 @@ def _content() -> bytes:
     return (json.dumps(versions_here(), indent=2) + "\n").encode()
 
 
-def note_versions(state: str) -> None:
+def note_versions(state: AnyPath) -> None:
     """Note the versions of a run in the folder of its state, unless they are noted already.
 
     Raises:
         StateError: the disk refuses.
     """
-    path, content = path_of(state, NAME), _content()
+    path, content = state / NAME, _content()
     try:
         same = path.read_bytes() == content
     except OSError:

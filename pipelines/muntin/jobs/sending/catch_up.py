@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from muntin.errors import VersionGoneError
 from muntin.jobs.published.changes_since import BEFORE_ALL_VERSIONS, changes_since
-from muntin.jobs.published.window_tables import current, place
+from muntin.jobs.published.window_tables import current
 from muntin.jobs.records.reports_table import utc_now
 from muntin.jobs.sending.notes import Note, mark_of, read_note, write_note
 from muntin.sinks.delivery import Delivery, Position
@@ -16,6 +16,7 @@ from muntin.sinks.errors import MovedError, SinkError
 if TYPE_CHECKING:
     from typing import Any
 
+    from muntin.files.paths import AnyPath
     from muntin.jobs.sending.patience import Patience
     from muntin.jobs.state.bound import Bound
     from muntin.sinks import Sink
@@ -109,7 +110,7 @@ def lacking(bound: Bound, window: str, position: Position | None, *, anew: bool 
         StateError: the table cannot be read.
     """
     now = current(bound.store, window)
-    version, identity, table = now.snapshot.version, now.snapshot.identity, place(bound.folder, now.table)
+    version, identity, table = now.snapshot.version, now.snapshot.identity, bound.table(now.table)
     if version < 0:
         return None, ""
     if position is None or anew:
@@ -129,7 +130,7 @@ def lacking(bound: Bound, window: str, position: Position | None, *, anew: bool 
         return _delivery(bound, window, position, BEFORE_ALL_VERSIONS), f"commits or files since version {position.version} are removed"
 
 
-def _is_another(position: Position, table: str) -> bool:
+def _is_another(position: Position, table: AnyPath) -> bool:
     """Whether the version was made by another commit than the sink knows: the state was put back, and went on otherwise."""
     now = mark_of(table, position.version)
     return bool(now and position.mark and now != position.mark)
@@ -138,6 +139,6 @@ def _is_another(position: Position, table: str) -> bool:
 def _delivery(bound: Bound, window: str, position: Position | None, since: int, *, anew: bool = False) -> Delivery:
     found = changes_since(bound, window, since)
     now = current(bound.store, window)
-    until = Position(now.snapshot.identity, found.version, mark_of(place(bound.folder, now.table), found.version))
+    until = Position(now.snapshot.identity, found.version, mark_of(bound.table(now.table), found.version))
     whole = since == BEFORE_ALL_VERSIONS
     return Delivery(bound.pipeline.name, window, found.rows, found.identity, position, until, whole, anew)

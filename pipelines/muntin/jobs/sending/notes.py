@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from muntin.files.paths import path_of
-from muntin.jobs.published.window_tables import current, place
+from muntin.jobs.published.window_tables import current
 from muntin.sinks.delivery import Position
 from muntin.store.disk import write_whole
 from muntin.store.log_check import commit_path
@@ -60,10 +59,10 @@ def write_note(bound: Bound, sink: Sink, note: Note, since: Position | None = No
     write_whole(_path(bound, sink), f"{json.dumps(text, indent=1)}\n".encode())
 
 
-def mark_of(table: str, version: int) -> str:
+def mark_of(table: AnyPath, version: int) -> str:
     """A name of the commit that made a version; "" where the log does not hold it any more."""
     try:
-        return sha256(commit_path(path_of(table), version).read_bytes()).hexdigest()[:16]
+        return sha256(commit_path(table, version).read_bytes()).hexdigest()[:16]
     except FileNotFoundError:
         return ""
 
@@ -75,4 +74,4 @@ def _is_behind(new: Position, before: Position) -> bool:
 def _path(bound: Bound, sink: Sink) -> AnyPath:
     window: Any = sink.window
     digest = sha256(sink.name.encode()).hexdigest()[:12]
-    return path_of(place(bound.folder, current(bound.store, window).table), FOLDER, f"{digest}.json")
+    return bound.table(current(bound.store, window).table) / FOLDER / f"{digest}.json"

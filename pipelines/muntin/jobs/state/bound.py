@@ -15,7 +15,7 @@ from muntin.jobs.state.even_frames import keeps_even_frames
 from muntin.jobs.state.fingerprint import derivation, facts_text, fingerprint
 from muntin.jobs.state.renaming import name_of_state, take_over
 from muntin.store import state
-from muntin.store.paths import IDS
+from muntin.store.paths import IDS, folder_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +43,7 @@ class Bound:
     """
 
     pipeline: Pipeline
-    folder: str
+    folder: AnyPath
     given: Store | None = None
     lifted: tuple[Field, ...] | None = None
     even: bool = False
@@ -56,9 +56,18 @@ class Bound:
         return self.given or DeltaStore(self.folder)
 
     @property
+    def home(self) -> AnyPath:
+        """The folder of the pipeline: its states, and the tables that readers know."""
+        return self.folder.parent
+
+    @property
     def root(self) -> AnyPath:
         """The folder above the states of all pipelines."""
-        return path_of(self.folder).parent.parent
+        return self.home.parent
+
+    def table(self, name: str) -> AnyPath:
+        """The folder of a table of the state, or of one that readers know."""
+        return folder_of(self.folder, name)
 
     @property
     def source(self) -> Source:
@@ -127,7 +136,7 @@ class Bound:
     @property
     def state(self) -> str:
         """The name of the state: its fingerprint."""
-        return path_of(self.folder).name
+        return self.folder.name
 
 
 def bind(pipeline: Pipeline, root: str | AnyPath, *, store: Store | None = None, claim: bool = False) -> Bound:
@@ -145,14 +154,27 @@ def bind(pipeline: Pipeline, root: str | AnyPath, *, store: Store | None = None,
     """
     if store is not None:
         return Bound(pipeline, store.root, store)
-    place = path_of(known(str(root), "root"))
-    if claim:
-        take_over(pipeline, place)
-    name = name_of_state(pipeline, place)
-    even = keeps_even_frames(pipeline, path_of(place, name))
-    folder = state.state_folder(name, fingerprint(pipeline, even=even), place)
-    if claim:
-        state.claim(pipeline.name, folder)
-        definition_note.write(folder, pipeline)
-        definition_note.note_facts(folder, facts_text(pipeline, even=even))
-    return Bound(pipeline, folder, even=even)
+    place = path_of(known(str(root), "root")).absolute()
+    home = place / name_of_state(pipeline, place)
+    even = keeps_even_frames(pipeline, home)
+    state.check_owner(home, home.name, pipeline.renamed_from)
+    bound = Bound(pipeline, home / fingerprint(pipeline, even=even), even=even)
+    return claimed(bound) if claim else bound
+
+
+def claimed(bound: Bound) -> Bound:
+    """The same pipeline; its folder is made and marked as its own, and what lay under names before has the names of today.
+
+    Raises:
+        StateError: the folder belongs to another pipeline, its state has another format, or it cannot be made.
+    """
+    if bound.given is not None:
+        return bound
+    pipeline, home = bound.pipeline, bound.root / bound.pipeline.name
+    take_over(pipeline, home)
+    state.check_owner(home, pipeline.name)
+    folder = home / bound.state
+    state.claim(pipeline.name, folder)
+    definition_note.write(folder, pipeline)
+    definition_note.note_facts(folder, facts_text(pipeline, even=bound.even))
+    return bound if folder == bound.folder else replace(bound, folder=folder)

@@ -7,7 +7,6 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from muntin.definition.durations import spell
-from muntin.files.paths import path_of
 from muntin.store.disk import write_whole
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ def spelled(window: object) -> str:
     return re.sub(r"(\w+)_us=(\d+)", lambda found: f"{found[1]}={spell(int(found[2]))}", repr(window))
 
 
-def write(state: str, pipeline: Pipeline) -> None:
+def write(state: AnyPath, pipeline: Pipeline) -> None:
     """Note the definition in the folder of its state, unless it is noted already.
 
     Raises:
@@ -65,16 +64,16 @@ def write(state: str, pipeline: Pipeline) -> None:
     """
     now = described(pipeline)
     if read(state) != now:
-        write_whole(path_of(state, NAME), (json.dumps(now, indent=2) + "\n").encode())
+        write_whole(state / NAME, (json.dumps(now, indent=2) + "\n").encode())
 
 
-def note_facts(state: str, facts: str) -> None:
+def note_facts(state: AnyPath, facts: str) -> None:
     """Note in the folder of a state everything that determines it, for a state that may take it over.
 
     Raises:
         StateError: the disk refuses.
     """
-    path = path_of(state, FACTS)
+    path = state / FACTS
     if not path.is_file():
         write_whole(path, facts.encode())
 
@@ -87,10 +86,10 @@ def noted_facts(state: AnyPath) -> Mapping[str, Any] | None:
         return None
 
 
-def read(state: str | AnyPath) -> Mapping[str, Any] | None:
+def read(state: AnyPath) -> Mapping[str, Any] | None:
     """The definition of a state's last run; None where nobody noted it."""
     try:
-        return json.loads(path_of(state, NAME).read_text(encoding="utf-8"))
+        return json.loads((state / NAME).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from muntin.definition.frame_sets import frame_sets
-from muntin.files.paths import path_of
 from muntin.jobs.state.definition_note import noted_facts
 from muntin.jobs.state.fingerprint import fingerprint
 from muntin.store.state import states_of
@@ -25,7 +24,7 @@ def keeps_even_frames(pipeline: Pipeline, home: AnyPath) -> bool:
         home: the folder of its states.
     """
     longer = {frames.table for frames in frame_sets(pipeline) if not frames.is_even}
-    if not longer or path_of(home, fingerprint(pipeline)).is_dir():
+    if not longer or (home / fingerprint(pipeline)).is_dir():
         return False
     even = {frames.table for frames in frame_sets(pipeline, even=True)}
     known = {state.name: _tables(state) for state in states_of(home)}

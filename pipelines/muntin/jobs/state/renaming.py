@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from muntin.files.paths import folders_in, move_folder, path_of
+from muntin.files.paths import folders_in, move_folder
 from muntin.store.disk import refused
 from muntin.store.state import OWNER_FILE, WINDOWS, give_to
 
@@ -15,20 +15,19 @@ if TYPE_CHECKING:
 
 def name_of_state(pipeline: Pipeline, root: AnyPath) -> str:
     """The present name of a pipeline's state: the name before, until the first run has taken it over."""
-    before, here = pipeline.renamed_from, path_of(root, pipeline.name)
-    return before if before and not here.exists() and path_of(root, before, OWNER_FILE).is_file() else pipeline.name
+    before, here = pipeline.renamed_from, root / pipeline.name
+    return before if before and not here.exists() and (root / before / OWNER_FILE).is_file() else pipeline.name
 
 
-def take_over(pipeline: Pipeline, root: AnyPath) -> None:
+def take_over(pipeline: Pipeline, home: AnyPath) -> None:
     """Give the state and the tables of the names before the names of today. What has its name already stays.
 
     Raises:
         StateError: the disk refuses.
     """
-    home = path_of(root, pipeline.name)
     try:
-        if (before := name_of_state(pipeline, root)) != pipeline.name:
-            move_folder(path_of(root, before), home)
+        if (before := name_of_state(pipeline, home.parent)) != pipeline.name:
+            move_folder(home.with_name(before), home)
         if pipeline.renamed_from:
             give_to(home, pipeline.name, pipeline.renamed_from)
         for window, old in pipeline.renamed_windows.items():

@@ -6,7 +6,6 @@ import json
 from typing import TYPE_CHECKING
 
 from muntin.definition.amounts import many
-from muntin.files.paths import path_of
 from muntin.sources.common_types import common_type
 from muntin.sources.reading.sql_types import stored_type
 from muntin.store.disk import write_whole
@@ -15,27 +14,28 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from muntin.definition.several_sources import Member
+    from muntin.files.paths import AnyPath
 
 NAME = "columns.json"
 Columns = dict[str, str]  # name -> SQL type, in the order of a file
 
 
-def noted(state: str, member: Member | None = None) -> Columns:
+def noted(state: AnyPath, member: Member | None = None) -> Columns:
     """Name -> SQL type of a source's columns; {} where nobody noted them, as before a first run. `member`: its place among several."""
     try:
-        return dict(json.loads(path_of(state, _name(member)).read_text(encoding="utf-8")))
+        return dict(json.loads((state / _name(member)).read_text(encoding="utf-8")))
     except (OSError, ValueError):
         return {}
 
 
-def note(state: str, columns: Columns, member: Member | None = None) -> None:
+def note(state: AnyPath, columns: Columns, member: Member | None = None) -> None:
     """Note the columns in the folder of a state, unless they are noted already.
 
     Raises:
         StateError: the disk refuses.
     """
     if columns and [*noted(state, member).items()] != [*columns.items()]:
-        write_whole(path_of(state, _name(member)), (json.dumps(columns, indent=2) + "\n").encode())
+        write_whole(state / _name(member), (json.dumps(columns, indent=2) + "\n").encode())
 
 
 def _name(member: Member | None) -> str:

@@ -67,7 +67,7 @@ def bind_existing(pipeline: Pipeline, root: str | AnyPath) -> Bound:
         StateError: the pipeline was never run under this definition.
     """
     bound = bind(pipeline, root)
-    folder = path_of(bound.folder)
+    folder = bound.folder
     if folder.is_dir():
         return bound
     others = [other.name for other in states_of(folder.parent)]

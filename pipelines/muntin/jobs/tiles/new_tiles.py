@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 
 from muntin.errors import StateError
-from muntin.files.paths import path_of
 from muntin.jobs.tiles.rows_of_tiles import rows_of_tiles, schema_of_tiles, states_in
 from muntin.states.columns import FRAME
 from muntin.states.sorted import instants
@@ -23,6 +22,7 @@ from muntin.timeline.tiers import NO_TILES, Tiles, joined_stretches, names, newe
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from muntin.files.paths import AnyPath
     from muntin.jobs.state.bound import Bound
     from muntin.jobs.state.tiered import Tiered
     from muntin.store.store import File
@@ -57,13 +57,13 @@ class NewTiles:
         self.base = self.bound.store.snapshot(self.found.table)
         self.files = files_of_rows(self.base.files)
         known = tiles_of(self.folder, self.base.files).valid(self.found.scale, self.batches)
-        whole = {place for place, file in self.files.items() if path_of(self.folder, file.path).exists()}
+        whole = {place for place, file in self.files.items() if (self.folder / file.path).exists()}
         self.kept = known.take(np.array([place in whole for place in self._places(known)], np.bool_))
 
     @property
-    def folder(self) -> str:
+    def folder(self) -> AnyPath:
         """The folder of the table of tiers."""
-        return f"{self.bound.folder}/{self.found.table}"
+        return self.bound.table(self.found.table)
 
     @property
     def schema(self) -> pa.Schema:
@@ -84,7 +84,7 @@ class NewTiles:
         chosen = newest(self.found.scale, asked, low, high, rows, most)
         of_batches = (int(self.batches.start_us[0]), int(self.batches.start_us[-1]))
         within = joined_stretches(self.found.scale, chosen)
-        states = states_in(f"{self.bound.folder}/{self.found.frames.table}", self.states, within, of_batches)
+        states = states_in(self.bound.table(self.found.frames.table), self.states, within, of_batches)
         for level in (0, 1):
             self._make(chosen.at(level), states)
 
@@ -125,7 +125,7 @@ class NewTiles:
         """
         if place in self.tables or place not in self.files:
             return self.tables.get(place, self.schema.empty_table())
-        path = path_of(self.folder, self.files[place].path)
+        path = self.folder / self.files[place].path
         if problem := problem_of(path):
             path.unlink(missing_ok=True)
             raise StateError(f"{path} {problem}")

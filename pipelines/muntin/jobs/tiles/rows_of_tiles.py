@@ -14,7 +14,6 @@ import pyarrow.dataset as ds
 from muntin.engine.merged_states import merged
 from muntin.engine.odd_floats import odd_floats
 from muntin.errors import SourceError, StateError
-from muntin.files.paths import path_of
 from muntin.states.columns import BATCH, BUCKET, FRAME, INSTANT
 from muntin.states.keys import buckets, contiguous
 from muntin.states.sorted import instants
@@ -25,6 +24,7 @@ from muntin.store.reading import read_files
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from muntin.files.paths import AnyPath
     from muntin.jobs.state.bound import Bound
     from muntin.states.frames import Ints
     from muntin.store.store import Snapshot
@@ -44,7 +44,7 @@ def schema_of_tiles(states: pa.Schema) -> pa.Schema:
     return pa.schema([column for column in states if column.name != BATCH])
 
 
-def states_in(folder: str, snapshot: Snapshot, within: Sequence[Stretch], batches: Stretch) -> pa.Table:
+def states_in(folder: AnyPath, snapshot: Snapshot, within: Sequence[Stretch], batches: Stretch) -> pa.Table:
     """The states in some stretches of time, of the batches that start between two instants, both included.
 
     Raises:
@@ -52,7 +52,7 @@ def states_in(folder: str, snapshot: Snapshot, within: Sequence[Stretch], batche
     """
     files = [file for file in snapshot.files if _touches(file.path, within)]
     for file in files:
-        if problem := problem_of(path_of(folder, file.path)):
+        if problem := problem_of(folder / file.path):
             raise StateError(f"{folder}/{file.path} {problem}")
     inside = [(ds.field(FRAME) >= _instant(low)) & (ds.field(FRAME) < _instant(high)) for low, high in within]
     of_batches = (ds.field(BATCH) >= _instant(batches[0])) & (ds.field(BATCH) <= _instant(batches[1]))

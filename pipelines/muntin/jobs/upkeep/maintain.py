@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from muntin.files.paths import path_of, relative, remove_folder, sizes_below
+from muntin.files.paths import relative, remove_folder, sizes_below
 from muntin.jobs.housekeeping.compact import compact
 from muntin.jobs.housekeeping.expire import expire
 from muntin.jobs.published.standing import standing
@@ -68,7 +68,7 @@ def maintain(
         while make_tiers(bound):
             pass
         tell("logs")
-        _shorten_logs(path_of(bound.folder), path_of(bound.folder).parent / WINDOWS)
+        _shorten_logs(bound.folder, bound.home / WINDOWS)
     tell("vacuum")
     oldest = present - timedelta(microseconds=older_than_us)
     gone = [*_superseded(bound, oldest, dry_run=dry_run)] if superseded else []
@@ -86,18 +86,18 @@ def _each(bound: Bound, tell: Callable[[str], None]) -> Iterator[str]:
 def _shorten_logs(*folders: AnyPath) -> None:
     """A checkpoint for each table below the folders, and no entries that are older than its log is to be."""
     for log in sorted(log for folder in folders for log in folder.rglob("_delta_log")):
-        table = open_table(str(log.parent))
+        table = open_table(log.parent)
         table.create_checkpoint()
         table.cleanup_metadata()
 
 
 def _superseded(bound: Bound, oldest: datetime, *, dry_run: bool) -> Iterator[Removed]:
     """Remove the states of other definitions that read their last batch before `oldest`; where none is read, that wrote nothing since."""
-    present = path_of(bound.folder)
+    present = bound.folder
     for folder in (other for other in states_of(present.parent) if other != present and standing(other) != "current"):
         found = sizes_below(folder)
         written_at = datetime.fromtimestamp(max((at for *_, at in found), default=folder.stat().st_mtime), UTC)
-        if (last_read_at(DeltaStore(str(folder))) or written_at) < oldest:
+        if (last_read_at(DeltaStore(folder)) or written_at) < oldest:
             files = [size for _, size, _ in found]
             if not dry_run:
                 remove_folder(folder)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from muntin.definition.amounts import many
 from muntin.errors import DefinitionError, StateError
-from muntin.files.paths import path_of
 from muntin.jobs.accumulate.earlier_states.adoption import adopt, adoptable
 from muntin.jobs.publish.finish import finish
 from muntin.jobs.publish.spark_needed import spark_needed
@@ -15,7 +14,7 @@ from muntin.jobs.published.ledger_segments import write_segment
 from muntin.jobs.published.pending import pending_windows
 from muntin.jobs.published.promotion import lacking, promote_complete, replacing, superseded
 from muntin.jobs.published.table_texts import describe
-from muntin.jobs.published.window_tables import as_of, current, place
+from muntin.jobs.published.window_tables import as_of, current
 from muntin.jobs.state.bound import bind
 from muntin.jobs.state.state_folders import bind_existing
 from muntin.tasks import runner_for
@@ -114,18 +113,18 @@ def _before(bound: Bound, window: str) -> int | None:
 def _roll_back(bound: Bound, window: str, version: int | None) -> RolledBack:
     now = current(bound.store, window)
     if version is None or not now.ledger:
-        raise StateError(f"{window}: no earlier definition of {place(bound.folder, now.table)} is known; give a version of the table")
+        raise StateError(f"{window}: no earlier definition of {bound.table(now.table)} is known; give a version of the table")
     then = as_of(bound.store, now.table, version)
     if not then.ledger or then.snapshot.schema is None:
-        raise StateError(f"{place(bound.folder, now.table)} has no windows at version {version}")
-    state, table = then.ledger.state, place(bound.folder, now.table)
-    if not (path_of(bound.folder).parent / state).is_dir():
+        raise StateError(f"{bound.table(now.table)} has no windows at version {version}")
+    state, table = then.ledger.state, bound.table(now.table)
+    if not (bound.home / state).is_dir():
         raise StateError(
             f"the states that version {version} of {table} was derived from, {state}, are removed: its windows could not go on"
         )
     ledger = replace(then.ledger, superseded=now.ledger.superseded_by(then.ledger.derivation, now.snapshot.version))
     files = [file for file in then.snapshot.files if file not in {segment.file for segment in then.segments}]
-    folder, schema = place(bound.folder, now.table), then.snapshot.schema
+    folder, schema = bound.table(now.table), then.snapshot.schema
     segment = write_segment(folder, schema, max(now.number, then.number) + 1, ledger)
     bound.store.commit(now.table, now.snapshot, replacing(now.snapshot, schema, [*files, segment], f"{bound.pipeline.name}/{window}"))
     return RolledBack(window, version, len(files))

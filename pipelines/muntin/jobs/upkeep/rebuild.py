@@ -11,14 +11,13 @@ from muntin.definition.amounts import size_of
 from muntin.definition.instants import from_us, instant_us
 from muntin.definition.schedule import Interval
 from muntin.errors import DefinitionError, StateError
-from muntin.files.paths import folders_in, path_of
+from muntin.files.paths import folders_in
 from muntin.jobs.inputs.inputs import inputs, without_files
 from muntin.jobs.published.pending import accumulated
 from muntin.jobs.published.promotion import superseded
 from muntin.jobs.published.window_tables import current, published
 from muntin.jobs.records.reports_table import last_accumulated, last_read_at
 from muntin.jobs.state import definition_note
-from muntin.jobs.state.bound import Bound, bind
 from muntin.jobs.upkeep.outdated import Outdated
 from muntin.store.batch_facts import batches_of
 from muntin.store.delta import DeltaStore
@@ -29,20 +28,20 @@ if TYPE_CHECKING:
 
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
+    from muntin.jobs.state.bound import Bound
     from muntin.states.frames import Ints
     from muntin.timeline.batches import Batches
 
 _LOOKED = 100  # batches of another definition, to tell whether its schedule is the present one
 
 
-def to_rebuild(pipeline: Pipeline, *, root: str | AnyPath) -> list[Outdated]:
+def to_rebuild(bound: Bound) -> list[Outdated]:
     """The batches to read and the purged batches, in order: none if there is no earlier state, or the present state has all.
 
     Raises:
         DefinitionError: the earlier state's batches are not of the present schedule.
     """
-    bound = bind(pipeline, root)
-    earlier = newest_earlier(bound)
+    earlier, pipeline = newest_earlier(bound), bound.pipeline
     if earlier is None:
         return []
     there = _batches_of(earlier)
@@ -55,20 +54,20 @@ def to_rebuild(pipeline: Pipeline, *, root: str | AnyPath) -> list[Outdated]:
             "say what to read, as muntin backfill FILE --start 2013-01-01 --end 2014-01-01"
         )
     lacking = [Interval(start, pipeline.intervals.after(start)) for start in lost.tolist()]
-    reports = last_accumulated(DeltaStore(str(earlier)), lacking)
+    reports = last_accumulated(DeltaStore(earlier), lacking)
     empty = {start for start, report in reports.items() if not report["rows_read"]}
     gone = {interval for interval in without_files(bound, lacking) if interval.start_us not in empty}
     return [_outdated(interval, f"in the state {earlier.name}", purged=interval in gone) for interval in lacking]
 
 
-def by_itself(pipeline: Pipeline, root: str | AnyPath) -> list[Interval]:
+def by_itself(bound: Bound) -> list[Interval]:
     """Intervals to read again automatically; empty if their files exceed `auto_rebuild`."""
-    most = size_of(pipeline.auto_rebuild, "auto_rebuild")
-    if not most or not left_behind(pipeline, root):
+    most = size_of(bound.pipeline.auto_rebuild, "auto_rebuild")
+    if not most or not left_behind(bound):
         return []
-    todo = [batch for batch in to_rebuild(pipeline, root=root) if not batch.purged]
+    todo = [batch for batch in to_rebuild(bound) if not batch.purged]
     intervals = [Interval(instant_us(batch.interval_start, "start"), instant_us(batch.interval_end, "end")) for batch in todo]
-    given = inputs(bind(pipeline, root), intervals).files if intervals else {}
+    given = inputs(bound, intervals).files if intervals else {}
     return intervals if sum(file.size for files in given.values() for file in files) <= most else []
 
 
@@ -77,13 +76,12 @@ def _outdated(interval: Interval, why: str, *, purged: bool) -> Outdated:
     return Outdated(from_us(interval.start_us), from_us(interval.end_us), reason, purged)
 
 
-def left_behind(pipeline: Pipeline, root: str | AnyPath) -> int:
+def left_behind(bound: Bound) -> int:
     """The number of batches in `to_rebuild`; 0 where the earlier state is of another schedule."""
-    bound = bind(pipeline, root)
     earlier = newest_earlier(bound)
     there = _batches_of(earlier) if earlier else np.empty(0, np.int64)
     lost = np.setdiff1d(there, _batches(bound)) if len(there) else there
-    return len(lost) if earlier and len(lost) and _is_of(pipeline, earlier, there) else 0
+    return len(lost) if earlier and len(lost) and _is_of(bound.pipeline, earlier, there) else 0
 
 
 def _batches_of(state: AnyPath) -> Ints:
@@ -94,15 +92,15 @@ def _batches_of(state: AnyPath) -> Ints:
 
 def _of_table(state: AnyPath, frames: str) -> Batches:
     """The batches of a frame set of any state."""
-    snapshot = DeltaStore(str(state)).snapshot(f"frames/{frames}")
-    return batches_of(f"{state}/frames/{frames}", snapshot.files, int)
+    snapshot = DeltaStore(state).snapshot(f"frames/{frames}")
+    return batches_of(state / "frames" / frames, snapshot.files, int)
 
 
 def newest_earlier(bound: Bound) -> AnyPath | None:
     """The state of the earlier definition that read a batch last; None if no earlier definition did."""
-    present = path_of(bound.folder)
+    present = bound.folder
     others = [folder for folder in states_of(present.parent) if folder != present]
-    ages = [(read_at, folder) for folder in others if (read_at := last_read_at(DeltaStore(str(folder))))]
+    ages = [(read_at, folder) for folder in others if (read_at := last_read_at(DeltaStore(folder)))]
     return max(ages)[1] if ages else None
 
 
@@ -114,7 +112,7 @@ def check_rebuilt(bound: Bound, window: str) -> None:
     """
     if published(bound.store, window).ledger:
         return
-    readers, home = current(bound.store, window), path_of(bound.folder).parent
+    readers, home = current(bound.store, window), bound.home
     earlier = [folder for folder in states_of(home) if (folder / WINDOWS / window / "_delta_log").exists()]
     if window in superseded(bound):
         raise StateError(

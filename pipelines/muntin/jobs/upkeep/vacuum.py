@@ -64,13 +64,13 @@ def vacuum(
         StateError: there is no state.
     """
     oldest = (now or utc_now()) - timedelta(microseconds=older_than_us)
-    homes = state_folders(root)
+    top, homes = path_of(root), state_folders(root)
     if pipeline is not None:
-        home = path_of(bind_existing(pipeline, root).folder).parent
+        home = bind_existing(pipeline, root).home
         homes = [folder for folder in homes if folder.parent.absolute() == home]
     windows = sorted({folder.parent / WINDOWS for folder in homes})
-    swept = [_swept(path_of(root), folder, older_than_us, oldest, dry_run=dry_run) for folder in (*windows, *homes)]
-    drafts = _old(path_of(root), path_of(root), "half-written files", [*_drafts(path_of(root))], oldest, dry_run=dry_run)
+    swept = [_swept(top, folder, older_than_us, oldest, dry_run=dry_run) for folder in (*windows, *homes)]
+    drafts = _old(top, top, "half-written files", [*_drafts(top)], oldest, dry_run=dry_run)
     return [removed for of_folder in (*swept, [drafts]) for removed in of_folder if removed.files]
 
 
@@ -100,14 +100,14 @@ def _replaced(root: AnyPath, table: AnyPath, older_than_us: int, oldest: datetim
     young, and is about to commit it.
     """
     hours = -(-older_than_us // UNITS["h"])
-    names = {*open_table(str(table)).vacuum(hours, dry_run=True, enforce_retention_duration=False)}
+    names = {*open_table(table).vacuum(hours, dry_run=True, enforce_retention_duration=False)}
     files = [file for file in sizes_below(table) if relative(file[0], table) in names] if names else []
     return _old(root, table, "replaced files", files, oldest, dry_run=dry_run)
 
 
 def _unnamed(root: AnyPath, table: AnyPath, oldest: datetime, *, dry_run: bool) -> Removed:
     """Remove the files of a table that no commit names: of runs that ended before they committed."""
-    opened = open_table(str(table))
+    opened = open_table(table)
     removed = opened.vacuum(0, dry_run=True, enforce_retention_duration=False)  # Delta's own vacuum sees to them
     named = {*pa.table(opened.get_add_actions(flatten=True))["path"].to_pylist(), *removed}
     found = ((relative(file[0], table), file) for file in sizes_below(table) if file[0].suffix == ".parquet")
@@ -140,7 +140,7 @@ def _removed(path: AnyPath, before_s: float) -> bool:
 
 def _outlived(root: AnyPath, folder: AnyPath, oldest: datetime, *, dry_run: bool) -> Removed:
     """Remove the notes that neither a published ledger nor a staged ledger names."""
-    store = DeltaStore(str(folder))
+    store = DeltaStore(folder)
     ledgers = [published(store, name).ledger for name in windows_of(store)]
     entries = [ledger.entries for ledger in ledgers if ledger] + staged_entries(folder)
     named = {path for each in entries for at in each.noted().tolist() for path in each.note_of(at) or ()}

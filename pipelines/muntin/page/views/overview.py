@@ -10,7 +10,6 @@ from muntin.definition.amounts import many
 from muntin.definition.instants import instant_us, spell_instant
 from muntin.definition.schedule import Interval
 from muntin.errors import MuntinError
-from muntin.files.paths import path_of
 from muntin.jobs.inspect.batch_list import published_at
 from muntin.jobs.inspect.status import PipelineStatus, status
 from muntin.jobs.published.pending import accumulated
@@ -89,7 +88,7 @@ def line(known: Known, now_us: int) -> Line:
         return Line(known.name, calls=(Call(what, "see what is wrong, and mend it", f"muntin check {known.file or 'FILE'}"),))
     try:
         bound = bind(known.pipeline, known.root)
-        if not path_of(bound.folder).is_dir():
+        if not bound.folder.is_dir():
             return _unborn(known, bound)
         return _line(known, known.pipeline, bound, status(known.pipeline, root=known.root), now_us)
     except MuntinError as wrong:

@@ -11,7 +11,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from muntin.errors import ConflictError
-from muntin.files.paths import path_of
 from muntin.jobs.records.reports_table import TABLE, last_read_at
 from muntin.jobs.state import definition_note
 from muntin.jobs.state.fingerprint import facts_text
@@ -48,17 +47,17 @@ def adoptable(bound: Bound) -> AnyPath | None:
     if all(bound.store.snapshot(table).version >= 0 for table in _tables(bound)):
         return None
     wanted = json.loads(facts_text(bound.pipeline, even=bound.even))
-    others = (other for other in states_of(path_of(bound.folder).parent) if other.name != bound.state)
+    others = (other for other in states_of(bound.home) if other.name != bound.state)
     enough = [
         other for other in others if (has := definition_note.noted_facts(other)) and suffices(has, wanted) and _is_whole(bound, other)
     ]
-    ages = [(read_at, other) for other in enough if (read_at := last_read_at(DeltaStore(str(other))))]
+    ages = [(read_at, other) for other in enough if (read_at := last_read_at(DeltaStore(other)))]
     return max(ages)[1] if ages else None
 
 
 def _is_whole(bound: Bound, earlier: AnyPath) -> bool:
     """Whether all files to take over are there: else the source is read."""
-    store = DeltaStore(str(earlier))
+    store = DeltaStore(earlier)
     tables = (QUARANTINE, TABLE, *bound.tables_of_ids, *_tables(bound))
     return all((earlier / table / file.path).is_file() for table in tables for file in store.snapshot(table).files)
 
@@ -86,10 +85,10 @@ def of_same_rows(has: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
 
 def _take(bound: Bound, earlier: AnyPath, table: str) -> None:
     """Give the files of a table a second name in the new state, and commit them there."""
-    now, theirs = bound.store.snapshot(table), DeltaStore(str(earlier)).snapshot(table)
+    now, theirs = bound.store.snapshot(table), DeltaStore(earlier).snapshot(table)
     if now.version >= 0 or theirs.version < 0 or theirs.schema is None:
         return
     for file in theirs.files:
-        link(earlier / table / file.path, path_of(bound.folder, table, file.path))
+        link(earlier / table / file.path, bound.folder / table / file.path)
     with suppress(ConflictError):  # another run took the table over, or began it
         bound.store.commit(table, now, Change(theirs.schema, theirs.files, [], [f"adopt {table}"]))

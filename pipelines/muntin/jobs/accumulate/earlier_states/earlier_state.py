@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from muntin.aggregates.counting import ROW_COUNT
-from muntin.files.paths import folders_in, path_of
+from muntin.files.paths import folders_in
 from muntin.jobs.accumulate.earlier_states.adoption import of_same_rows
 from muntin.jobs.inputs.inputs import difference
 from muntin.jobs.records.reports_table import last_accumulated
@@ -58,7 +58,7 @@ class Earlier:
     @property
     def store(self) -> DeltaStore:
         """The tables of the earlier state."""
-        return DeltaStore(str(self.folder))
+        return DeltaStore(self.folder)
 
     def keeps_lists(self, bound: Bound) -> bool:
         """Whether lifts of either definition gather values of any number or length in a group."""
@@ -72,7 +72,7 @@ class Earlier:
 
 def earlier_state(bound: Bound) -> Earlier | None:
     """The earlier state that lacks the fewest fields; None if no state has anything to begin with."""
-    others = [state for state in states_of(path_of(bound.folder).parent) if state.name != bound.state]
+    others = [state for state in states_of(bound.home) if state.name != bound.state]
     if not others or not isinstance(bound.source, FileSource) or bound.source.format != "parquet":
         return None
     if bound.source.dedupe_within_us is not None:  # which rows are left out may have changed since
@@ -99,7 +99,7 @@ def unchanged(
     bound: Bound, earlier: Earlier, files: Mapping[Interval, Sequence[SourceFile]], bases: Mapping[str, Snapshot]
 ) -> list[Interval]:
     """The batches that an earlier state has of the same files, and this one lacks. `bases`: table of a frame set -> it as it is."""
-    theirs = {table: _batches(bound, str(earlier.folder), table, earlier.store.snapshot(table)) for table in bases}
+    theirs = {table: _batches(bound, earlier.folder, table, earlier.store.snapshot(table)) for table in bases}
     ours = [_batches(bound, bound.folder, table, base).start_us for table, base in bases.items()]
     there = reduce(np.intersect1d, (found.start_us[~found.expired] for found in theirs.values()))
     wanted = set(np.setdiff1d(there, np.concatenate(ours)).tolist())
@@ -110,14 +110,14 @@ def unchanged(
     return [interval for interval in read if difference(bound, reports[interval.start_us], files[interval]) is None]
 
 
-def _batches(bound: Bound, folder: str, table: str, snapshot: Snapshot) -> Batches:
-    return batches_of(f"{folder}/{table}", snapshot.files, bound.pipeline.intervals.after)
+def _batches(bound: Bound, folder: AnyPath, table: str, snapshot: Snapshot) -> Batches:
+    return batches_of(folder / table, snapshot.files, bound.pipeline.intervals.after)
 
 
 def _versions(bound: Bound, earlier: Earlier, known: Mapping[str, Batches]) -> list[Batches]:
     """The batches of each table of states: a report names the version in the first of them, which may not be asked for any more."""
     tables = [f"frames/{folder.name}" for folder in folders_in(earlier.folder / "frames")]
-    return [known.get(table) or _batches(bound, str(earlier.folder), table, earlier.store.snapshot(table)) for table in tables]
+    return [known.get(table) or _batches(bound, earlier.folder, table, earlier.store.snapshot(table)) for table in tables]
 
 
 def _tells(report: Mapping[str, Any] | None, interval: Interval, tables: Sequence[Batches]) -> bool:

@@ -24,6 +24,7 @@ from muntin.store.shared_files import write_shared
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from muntin.files.paths import AnyPath
     from muntin.jobs.state.bound import Bound
     from muntin.states.frames import Ints
     from muntin.store.store import File
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 class Part:
     """Some files of a table of states: its folder, the files of some batches, by batch and split, and the columns of all files."""
 
-    folder: str
+    folder: AnyPath
     files: Sequence[File]
     schema: pa.Schema
 
@@ -73,7 +74,7 @@ def join(joining: Joining) -> dict[str, Any]:
 
     A batch is left out if its states are not of the same rows, or are gone or damaged.
     """
-    bound, folder = joining.bound, f"{joining.bound.folder}/{joining.table}"
+    bound, folder = joining.bound, joining.bound.table(joining.table)
     try:
         old = joining.old.rows(joining.starts)
     except StateError:
@@ -102,6 +103,6 @@ def _facts(joining: Joining) -> Batches:
     return replace(new, version=new.version ^ old.version[old.position(new.start_us)])
 
 
-def schema_of(folder: str, files: Sequence[File]) -> pa.Schema:
+def schema_of(folder: AnyPath, files: Sequence[File]) -> pa.Schema:
     """The columns of all files of a table of states, with types that hold the values of each."""
     return common_schema([whole_schema(pq.read_schema(readable(f"{folder}/{file.path}"))) for file in files])

@@ -9,7 +9,7 @@ from uuid import uuid4
 import numpy as np
 import pyarrow as pa
 
-from muntin.files.paths import path_of, remove_folder
+from muntin.files.paths import remove_folder
 from muntin.jobs.accumulate.bundles import MOST_BATCHES, MOST_BYTES, MOST_ROWS
 from muntin.jobs.accumulate.earlier_states.earlier_state import earlier_state, unchanged
 from muntin.jobs.accumulate.earlier_states.joined_batches import Joining, Part, join, schema_of
@@ -25,6 +25,7 @@ from muntin.store.store import File
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from muntin.files.paths import AnyPath
     from muntin.jobs.accumulate.earlier_states.earlier_state import Earlier
     from muntin.jobs.inputs.listings.listing import Inputs
     from muntin.jobs.state.bound import Bound
@@ -43,25 +44,27 @@ def read(bound: Bound, runner: Runner, given: Inputs, bases: Mapping[str, Snapsh
     same = unchanged(bound, earlier, given.files, bases) if earlier else []
     if not earlier or not same:
         return read_batches(bound, runner, given, schemas)
-    scratch = f"{bound.folder}/staging/{uuid4().hex}"
+    scratch = bound.folder / "staging" / uuid4().hex
     try:
         done = _joined(bound, runner, earlier, replace(given, files={each: given.files[each] for each in same}), schemas, scratch)
     finally:
-        remove_folder(path_of(scratch))
+        remove_folder(scratch)
     known = {table: schema or _schema(bound, table, done.states[table]) for table, schema in schemas.items()}
     _note_wider(bound, done, known)
     rest = {interval: files for interval, files in given.files.items() if interval.start_us not in done.splits}
     return _both(done, read_batches(bound, runner, replace(given, files=rest), known))
 
 
-def _joined(bound: Bound, runner: Runner, earlier: Earlier, given: Inputs, schemas: Mapping[str, pa.Schema | None], scratch: str) -> Read:
+def _joined(
+    bound: Bound, runner: Runner, earlier: Earlier, given: Inputs, schemas: Mapping[str, pa.Schema | None], scratch: AnyPath
+) -> Read:
     """The results of the batches whose states are joined, no other batches. `scratch`: a temporary folder for the new fields."""
     some = replace(bound, pipeline=replace(bound.pipeline, derive={}), folder=scratch, lifted=earlier.missing)
     done = read_batches(some, runner, given, schemas)
     starts = np.array([each.start_us for each, files in given.files.items() if _as_listed(files, done.splits[each.start_us])], np.int64)
-    odd = refused_otherwise(str(earlier.folder), earlier.store.snapshot(QUARANTINE), scratch, done.refused, starts)
+    odd = refused_otherwise(earlier.folder, earlier.store.snapshot(QUARANTINE), scratch, done.refused, starts)
     starts = np.setdiff1d(starts, np.union1d(odd, _added_otherwise(bound, earlier, done)))
-    parts = {table: Part(f"{scratch}/{table}", new, schema_of(f"{scratch}/{table}", new)) for table, new in done.states.items() if new}
+    parts = {table: Part(scratch / table, new, schema_of(scratch / table, new)) for table, new in done.states.items() if new}
     items = [item for table, part in parts.items() for item in _items(bound, earlier, table, part, starts)]
     results = runner.run(join, items)
     unlike = np.array(sorted({start for result in results for start in result["unlike"]}), np.int64)
@@ -95,14 +98,14 @@ def _added_otherwise(bound: Bound, earlier: Earlier, done: Read) -> Ints:
 
 def _items(bound: Bound, earlier: Earlier, table: str, new: Part, starts: Ints) -> Iterator[Joining]:
     """The work of each task: neighbouring batches, as many as make a file."""
-    snapshot, folder = earlier.store.snapshot(table), f"{earlier.folder}/{table}"
+    snapshot, folder = earlier.store.snapshot(table), earlier.folder / table
     of_old, of_new = _by_batch(folder, snapshot.files, starts), _by_batch(new.folder, new.files, starts)
     for near in _stretches(starts, of_old):
         old = Part(folder, _together(of_old, near), snapshot.schema or pa.schema([]))
         yield Joining(bound, table, near, old, replace(new, files=_together(of_new, near)))
 
 
-def _by_batch(folder: str, files: Sequence[File], starts: Ints) -> Mapping[int, list[File]]:
+def _by_batch(folder: AnyPath, files: Sequence[File], starts: Ints) -> Mapping[int, list[File]]:
     """Start of a batch -> its files, by split."""
     found: dict[int, list[File]] = {start: [] for start in starts.tolist()}
     for file in sorted(files, key=lambda file: file.path):
@@ -133,25 +136,25 @@ def _together(files: Mapping[int, Sequence[File]], starts: Ints) -> Sequence[Fil
 
 def _without(bound: Bound, table: str, written: Mapping[str, Any] | None, unlike: Ints) -> File | None:
     """A file without the batches that another table could not join."""
-    return others(f"{bound.folder}/{table}", File(**written), unlike, bound.pipeline.keys) if written else None
+    return others(bound.table(table), File(**written), unlike, bound.pipeline.keys) if written else None
 
 
-def _refused(bound: Bound, scratch: str, done: Read, kept: Ints) -> list[File]:
+def _refused(bound: Bound, scratch: AnyPath, done: Read, kept: Ints) -> list[File]:
     """The files of the quarantine of some batches, in their place."""
-    place, gone = f"{bound.folder}/{QUARANTINE}", np.setdiff1d(np.array([*done.splits], np.int64), kept)
+    place, gone = bound.table(QUARANTINE), np.setdiff1d(np.array([*done.splits], np.int64), kept)
     for file in done.refused:
-        link(path_of(scratch, QUARANTINE, file.path), path_of(place, file.path))
+        link(scratch / QUARANTINE / file.path, place / file.path)
     return [left for file in done.refused if (left := others(place, file, gone))]
 
 
 def _schema(bound: Bound, table: str, files: Sequence[File]) -> pa.Schema | None:
-    return schema_of(f"{bound.folder}/{table}", files) if files else None
+    return schema_of(bound.table(table), files) if files else None
 
 
 def _note_wider(bound: Bound, done: Read, known: Mapping[str, pa.Schema | None]) -> None:
     """Note the files that do not have the types of the state."""
     for table, schema in known.items():
-        folder = f"{bound.folder}/{table}"
+        folder = bound.table(table)
         done.wider[table] += [file.path for file in done.states[table] if schema and not has_types(schema_of(folder, [file]), schema)]
 
 

@@ -95,8 +95,7 @@ def keep(bound: Bound, topic: str, base: Snapshot, borders: Mapping[int, Offsets
     merged = small if len(small) >= _MANY else []
     table = _table([*_read(bound, topic, merged), *rows])
     first, last = table["border"].cast(pa.int64())[0].as_py(), table["border"].cast(pa.int64())[-1].as_py()
-    folder = f"{bound.folder}/{table_of(topic)}"
-    file = File(**write_named(table, _plain(folder), lambda digest: windows_path(first, last, 0, digest)))
+    file = File(**write_named(table, bound.table(table_of(topic)), lambda digest: windows_path(first, last, 0, digest)))
     bound.store.commit(table_of(topic), base, Change(_SCHEMA, [file], merged, [_LOCK], texts=_TEXTS))
 
 
@@ -110,7 +109,7 @@ def _near(files: Sequence[File], first_us: int, last_us: int) -> list[File]:
 
 
 def _read(bound: Bound, topic: str, files: Iterable[File]) -> list[tuple[int, int, int, str]]:
-    folder, rows = _plain(f"{bound.folder}/{table_of(topic)}"), list[tuple[int, int, int, str]]()
+    folder, rows = bound.table(table_of(topic)), list[tuple[int, int, int, str]]()
     for file in files:
         try:
             table = pq.read_table(readable(f"{folder}/{file.path}"))
@@ -133,9 +132,3 @@ def _table(rows: Iterable[tuple[int, int, int, str]]) -> pa.Table:
         pa.array(names, pa.string()),
     ]
     return pa.Table.from_arrays(columns, schema=_SCHEMA)
-
-
-def _plain(folder: str) -> str:
-    """`state/../topics/x` without the way there and back, which an object store does not know."""
-    above, _, rest = folder.partition("/../")
-    return f"{above.rpartition('/')[0]}/{rest}"

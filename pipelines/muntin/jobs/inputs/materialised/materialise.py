@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from muntin import errors
 from muntin.definition.instants import from_us, label, spell_instant
 from muntin.errors import MuntinError, SourceError
-from muntin.files.paths import path_of, remove_folder
+from muntin.files.paths import remove_folder
 from muntin.jobs.inputs.materialised.ordered import ordered, quoted
 from muntin.sources.listing import SourceFile
 from muntin.spark.workers_python import about_python
@@ -58,7 +58,7 @@ def land(bound: Bound, spark: SparkSession, intervals: Sequence[Interval]) -> di
 def remove_landed(bound: Bound, intervals: Iterable[Interval]) -> None:
     """Remove the files of some batches: what counts of their rows is in the states."""
     for interval in intervals:
-        remove_folder(path_of(bound.folder, LANDED, label(interval.start_us)))
+        remove_folder(bound.folder / LANDED / label(interval.start_us))
 
 
 def _frame(source: SparkSource, spark: SparkSession, interval: Interval) -> DataFrame:
@@ -99,7 +99,7 @@ def _types(frame: DataFrame) -> list[tuple[str, str]]:
 
 def _landed(bound: Bound, spark: SparkSession, near: Sequence[tuple[Interval, DataFrame]]) -> list[dict[str, Any]]:
     """The files of neighbours, by one Spark job."""
-    folder, source = f"{bound.folder}/{LANDED}", bound.source
+    folder, source = bound.table(LANDED), bound.source
 
     def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from muntin.jobs.inputs.materialised.written import told

@@ -17,11 +17,13 @@ from muntin.store.parquet import write_named
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from muntin.files.paths import AnyPath
+
 ROWS = 2**18
 """Of a file, at most. Another number, other sums of floats."""
 
 
-def told(batches: Iterable[pa.RecordBatch], folder: str) -> Iterator[pa.RecordBatch]:
+def told(batches: Iterable[pa.RecordBatch], folder: AnyPath) -> Iterator[pa.RecordBatch]:
     """The outcome of `written`, as JSON in a column `outcome`; of an error of Muntin's its name and text."""
     try:
         for file in written(batches, folder):
@@ -34,7 +36,7 @@ def _outcome(told: Mapping[str, Any]) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([pa.array([json.dumps(told)], pa.string())], ["outcome"])
 
 
-def written(batches: Iterable[pa.RecordBatch], folder: str) -> Iterator[dict[str, Any]]:
+def written(batches: Iterable[pa.RecordBatch], folder: AnyPath) -> Iterator[dict[str, Any]]:
     """Write rows, a file for each bucket of a batch, or several for a large one.
 
     Args:
