@@ -203,6 +203,19 @@ def test_names_change_and_nothing_is_read_again(small: Small) -> None:
     small.write(1, OTHER)
     ran(renamed, small, 1, 1)
     assert rows(read(renamed, "two_hours", root=small.folder / "state")) == clean(small.pipeline, small, "hours")
+
+
+def test_a_renaming_that_was_cut_off_is_finished_by_the_next_run(small: Small) -> None:
+    root, before = small.folder / "state", known(small, "hours")
+    renamed = replace(small.pipeline, name="tiny", renamed_from="small")
+    (root / "small").rename(root / "tiny")
+    assert rows(read(renamed, "hours", root=root)) == before
+    small.write(1, OTHER)
+    ran(renamed, small, 1, 1)
+    assert rows(read(replace(renamed, renamed_from=None), "hours", root=root)) == clean(small.pipeline, small, "hours")
+    (root / "tiny").rename(root / "other")
+    with pytest.raises(StateError, match="is the state of pipeline 'tiny', not of 'other'"):
+        bind(replace(renamed, name="other"), root)
     assert not (small.folder / "state/small").exists()
 
 

@@ -1,5 +1,6 @@
 """Templates that give each batch files of its own, and places that are on this machine."""
 
+import pickle
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from muntin.airflow.place import home_of, root_of
 from muntin.cli.options import folder
 from muntin.definition.relative_paths import local
 from muntin.errors import DefinitionError
+from muntin.files.paths import path_of
+from muntin.jobs.state.bound import Bound
 from muntin.jobs.state.state_folders import state_folders
 
 START = datetime(2024, 1, 1, 23, tzinfo=UTC)
@@ -116,3 +119,10 @@ def test_an_address_with_a_password_is_refused_and_not_told(address: str) -> Non
 @pytest.mark.parametrize("path", ["state", "/data/state", "./a:b", "C:/data", "a b", "12:30/x", ""])
 def test_a_folder_is_a_path(path: str) -> None:
     assert local(path, "root") == path
+
+
+@pytest.mark.parametrize("root", ["state", "s3://bucket/state"])
+def test_a_bound_pipeline_goes_to_a_task_with_its_paths(root: str) -> None:
+    bound = pickle.loads(pickle.dumps(Bound(pipeline("{start:%H}.csv", "1h"), path_of(root, "p", "4711"))))
+    assert (bound.folder, bound.state, bound.root) == (path_of(root, "p", "4711"), "4711", path_of(root))
+    assert [str(bound.table(name)) for name in ("frames/1h", "../windows/w")] == [f"{root}/p/4711/frames/1h", f"{root}/p/windows/w"]

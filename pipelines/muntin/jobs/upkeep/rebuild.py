@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from muntin.definition.amounts import size_of
-from muntin.definition.instants import from_us, instant_us
+from muntin.definition.instants import from_us
 from muntin.definition.schedule import Interval
 from muntin.errors import DefinitionError, StateError
 from muntin.files.paths import folders_in
@@ -35,38 +36,45 @@ if TYPE_CHECKING:
 _LOOKED = 100  # batches of another definition, to tell whether its schedule is the present one
 
 
+@dataclass(frozen=True, slots=True)
+class _Behind:
+    """What the newest earlier state has and the present one lacks.
+
+    Attributes:
+        state: the folder of the earlier state.
+        starts: of the batches, ascending; at least one.
+        fits: whether they are of the present schedule.
+    """
+
+    state: AnyPath
+    starts: Ints
+    fits: bool
+
+
 def to_rebuild(bound: Bound) -> list[Outdated]:
     """The batches to read and the purged batches, in order: none if there is no earlier state, or the present state has all.
 
     Raises:
         DefinitionError: the earlier state's batches are not of the present schedule.
     """
-    earlier, pipeline = newest_earlier(bound), bound.pipeline
-    if earlier is None:
+    found = _behind(bound)
+    if found is None:
         return []
-    there = _batches_of(earlier)
-    lost = np.setdiff1d(there, _batches(bound))
-    if not len(lost):
-        return []
-    if not _is_of(pipeline, earlier, there):
+    if not found.fits:
         raise DefinitionError(
-            f"the batches in {earlier} are not those of the present schedule, {pipeline.intervals}; "
+            f"the batches in {found.state} are not those of the present schedule, {bound.pipeline.intervals}; "
             "say what to read, as muntin backfill FILE --start 2013-01-01 --end 2014-01-01"
         )
-    lacking = [Interval(start, pipeline.intervals.after(start)) for start in lost.tolist()]
-    reports = last_accumulated(DeltaStore(earlier), lacking)
-    empty = {start for start, report in reports.items() if not report["rows_read"]}
-    gone = {interval for interval in without_files(bound, lacking) if interval.start_us not in empty}
-    return [_outdated(interval, f"in the state {earlier.name}", purged=interval in gone) for interval in lacking]
+    return [_outdated(interval, f"in the state {found.state.name}", purged=gone) for interval, gone in _purged(bound, found).items()]
 
 
 def by_itself(bound: Bound) -> list[Interval]:
     """Intervals to read again automatically; empty if their files exceed `auto_rebuild`."""
     most = size_of(bound.pipeline.auto_rebuild, "auto_rebuild")
-    if not most or not left_behind(bound):
+    found = _behind(bound) if most else None
+    if found is None or not found.fits:
         return []
-    todo = [batch for batch in to_rebuild(bound) if not batch.purged]
-    intervals = [Interval(instant_us(batch.interval_start, "start"), instant_us(batch.interval_end, "end")) for batch in todo]
+    intervals = [interval for interval, gone in _purged(bound, found).items() if not gone]
     given = inputs(bound, intervals).files if intervals else {}
     return intervals if sum(file.size for files in given.values() for file in files) <= most else []
 
@@ -78,10 +86,25 @@ def _outdated(interval: Interval, why: str, *, purged: bool) -> Outdated:
 
 def left_behind(bound: Bound) -> int:
     """The number of batches in `to_rebuild`; 0 where the earlier state is of another schedule."""
+    found = _behind(bound)
+    return len(found.starts) if found and found.fits else 0
+
+
+def _behind(bound: Bound) -> _Behind | None:
+    """None if there is no earlier state, or the present one has all of its batches."""
     earlier = newest_earlier(bound)
     there = _batches_of(earlier) if earlier else np.empty(0, np.int64)
     lost = np.setdiff1d(there, _batches(bound)) if len(there) else there
-    return len(lost) if earlier and len(lost) and _is_of(bound.pipeline, earlier, there) else 0
+    return _Behind(earlier, lost, _is_of(bound.pipeline, earlier, there)) if earlier and len(lost) else None
+
+
+def _purged(bound: Bound, found: _Behind) -> dict[Interval, bool]:
+    """The batches that a state lacks, in order -> whether rows were read of them and there is no file any more."""
+    lacking = [Interval(start, bound.pipeline.intervals.after(start)) for start in found.starts.tolist()]
+    reports = last_accumulated(DeltaStore(found.state), lacking)
+    empty = {start for start, report in reports.items() if not report["rows_read"]}
+    gone = {interval for interval in without_files(bound, lacking) if interval.start_us not in empty}
+    return {interval: interval in gone for interval in lacking}
 
 
 def _batches_of(state: AnyPath) -> Ints:
