@@ -2,7 +2,6 @@
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from threading import Barrier
 from typing import Any
 
@@ -176,7 +175,7 @@ class TestTheNewestSnapshot:
         """The tables that were opened."""
         found: list[str] = []
         open_ = delta.opened_at
-        monkeypatch.setattr(delta, "opened_at", lambda path: found.append(Path(path).name) or open_(path))
+        monkeypatch.setattr(delta, "opened_at", lambda path: found.append(path.name) or open_(path))
         return found
 
     def test_is_listed_once(self, store: DeltaStore, opened: list[str]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from muntin.errors import StateError
-from muntin.jobs.doctor import disk
+from muntin.jobs.doctor import diagnosis
 from muntin.jobs.doctor.diagnosis import diagnose
 from muntin.jobs.doctor.repair import repair
 from muntin.jobs.state.bound import bind
@@ -136,7 +136,7 @@ def test_a_lost_note_is_no_trouble_and_is_forgotten(tmp_path: Path) -> None:
 
 
 def test_a_disk_on_which_both_of_two_writers_win(small: Small, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(disk, "_wins", lambda *_: True)
+    monkeypatch.setattr(diagnosis, "_wins", lambda *_: True)
     [found] = diagnose(small.pipeline, root=small.folder / "state")
     assert "of two writers of one version 2 won" in found.problem
 
