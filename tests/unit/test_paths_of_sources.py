@@ -123,6 +123,6 @@ def test_a_folder_is_a_path(path: str) -> None:
 
 @pytest.mark.parametrize("root", ["state", "s3://bucket/state"])
 def test_a_bound_pipeline_goes_to_a_task_with_its_paths(root: str) -> None:
-    bound = pickle.loads(pickle.dumps(Bound(pipeline("{start:%H}.csv", "1h"), path_of(root, "p", "4711"))))
+    bound = pickle.loads(pickle.dumps(Bound(pipeline("{start:%H}.csv", "1h"), path_of(root, "p", "4711"))))  # noqa: S301 - made here
     assert (bound.folder, bound.state, bound.root) == (path_of(root, "p", "4711"), "4711", path_of(root))
     assert [str(bound.table(name)) for name in ("frames/1h", "../windows/w")] == [f"{root}/p/4711/frames/1h", f"{root}/p/windows/w"]
