@@ -31,7 +31,7 @@ def send(number: int) -> None:
     ("steps", "line"),
     [
         ([], "interrupted; run it again, nothing is half done"),
-        (["start Spark"], "interrupted in step start Spark; nothing of this run was published; run again"),
+        (["accumulate"], "interrupted in step accumulate; nothing of this run was published; run again"),
         (["accumulate", "finalize"], "interrupted in step finalize; nothing of this run was published; run again"),
         (["finalize", "publish"], "interrupted in step publish; what was published before is whole; run again for the rest"),
         (
