@@ -14,7 +14,7 @@ except Exception as wrong:  # noqa: BLE001 - Airflow goes on without the page
 
 
 class MuntinPage(AirflowPlugin):
-    """What Airflow registers."""
+    """The plugin that Airflow registers."""
 
     name = "muntin_page"
     fastapi_apps = APPS

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from muntin.quality import gx
+from muntin.quality.spark_frame import SparkFrame
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -45,7 +46,7 @@ def test_no_progress_is_shown(capfd: pytest.CaptureFixture[str], spark: "SparkSe
     from great_expectations.expectations.expectation_configuration import ExpectationConfiguration
 
     expectation = ExpectationConfiguration(**SEVEN).to_domain_obj()
-    outcome = gx.judge(spark, spark.range(9).selectExpr("id as n"), [expectation], gx.NUMBERS)[3]
+    outcome = gx.judge(SparkFrame(spark, spark.range(9).selectExpr("id as n")), [expectation], gx.NUMBERS)[3]
     assert (outcome.success, outcome.error, outcome.result["unexpected_count"]) == (False, None, 1)
     assert "Calculating Metrics" not in "".join(capfd.readouterr())
 
@@ -54,7 +55,7 @@ def test_what_broke_is_told_by_metric(spark: "SparkSession") -> None:
     from great_expectations.expectations.expectation_configuration import ExpectationConfiguration
 
     expectation = ExpectationConfiguration(**{**SEVEN, "kwargs": {"column": "gone", "max_value": 7}}).to_domain_obj()
-    outcome = gx.judge(spark, spark.range(9).selectExpr("id as n"), [expectation], gx.NUMBERS)[3]
+    outcome = gx.judge(SparkFrame(spark, spark.range(9).selectExpr("id as n")), [expectation], gx.NUMBERS)[3]
     assert outcome.error is not None
     assert "gone" in outcome.error
 

@@ -15,7 +15,7 @@ def plus(n):
 USED = """
 import sys
 from kernel import plus
-from muntin.jobs.python_daemon import _ready_for_compiled_code
+from muntin.spark.zygote.daemon import _ready_for_compiled_code
 if "ready" in sys.argv:
     _ready_for_compiled_code()
 before = set(sys.modules)

@@ -13,11 +13,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from muntin.cli.failure import _JAVA, explained
-from muntin.jobs.landing.land import _said
+from muntin.jobs.inputs.materialised.materialise import _said
 from muntin.quality.gx import _brief
-from muntin.quality.staged_frame import NO_GLOB
-from muntin.spark.unpacked import without_archives
+from muntin.quality.spark_frame import NO_GLOB
 from muntin.spark.workers_python import about_python
+from muntin.spark.zygote.unpacked import without_archives
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -11,9 +11,9 @@ from deltalake.exceptions import CommitFailedError, DeltaError
 from deltalake.transaction import AddAction, RemoveAction, create_table_with_add_actions
 
 from muntin.files.object_stores import refusal
-from muntin.jobs.run.columns_of_files import _UNKNOWN
-from muntin.jobs.run.slot_lift import _batches
-from muntin.sources.duckdb_session import explained, said
+from muntin.jobs.accumulate.slot_lift import _batches
+from muntin.jobs.schema_check.columns_of_files import _UNKNOWN
+from muntin.sources.sessions.duckdb_session import explained, said
 from muntin.store.delta import _CONFLICTS
 
 SCHEMA = Schema.from_arrow(pa.schema([("n", pa.int64())]))

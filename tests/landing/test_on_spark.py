@@ -26,6 +26,7 @@ from muntin.jobs.state.bound import Bound, bind
 from muntin.jobs.state.fingerprint import fingerprint
 from muntin.jobs.upkeep.outdated import outdated
 from muntin.jobs.upkeep.vacuum import vacuum
+from muntin.tasks.spark import OnSpark
 from muntin.testing import run_here
 from tests.connect_process import printed_over_connect
 from tests.landing.frames import HOUR, START, Reading, at, hourly, windows_in
@@ -210,8 +211,8 @@ def test_rows_that_are_gone_are_an_error_unless_they_shall_go(spark: "SparkSessi
     state = bind(pipeline, root).folder
     interval = pipeline.intervals.around(pipeline.intervals.first_us)
     with pytest.raises(SourceError, match="rows were read before, and there is no row any more"):
-        accumulate(Bound(hourly(none), state), spark, [interval])
-    assert accumulate(Bound(hourly(none), state), spark, [interval], forget=True)[0].read == 0
+        accumulate(Bound(hourly(none), state), OnSpark(spark), [interval])
+    assert accumulate(Bound(hourly(none), state), OnSpark(spark), [interval], forget=True)[0].read == 0
 
 
 def test_another_function_is_another_state() -> None:
@@ -270,7 +271,7 @@ def test_one_sentence_within_seconds_and_nothing_is_written(
 
 def test_without_spark_a_definition_is_read_without_spark(tmp_path: Path) -> None:
     code = (
-        "import sys\nfrom pipelines import sources\nfrom tests.landing.frames import hourly, at\n"
+        "import sys\nfrom muntin import sources\nfrom tests.landing.frames import hourly, at\n"
         "hourly(at('orc', 'x'))\nsources.table('x', event_time='t')\n"
         "print([name for name in ('pyspark', 'deltalake', 'airflow', 'py4j') if name in sys.modules])"
     )

@@ -4,8 +4,8 @@ import random
 from pathlib import Path
 
 from muntin import read
-from muntin.jobs.look.explain import explain
-from muntin.jobs.look.status import status
+from muntin.jobs.inspect.explain import explain
+from muntin.jobs.inspect.status import status
 from tests.case_counts import cases
 from tests.end_to_end.hourly import Hourly, hour, times
 from tests.properties.kind_with_holes import Doors, doors, ours

@@ -73,7 +73,7 @@ class Ground:
         """`muntin run` with Spark, in a group of processes of its own."""
         arguments = [str(self.file), "--root", str(self.folder / "state")]
         arguments += ["--start", f"{START + first * HOUR:%Y-%m-%dT%H:%M}", "--end", f"{START + end * HOUR:%Y-%m-%dT%H:%M}"]
-        command = [sys.executable, "-m", "muntin", "run", *arguments]
+        command = [sys.executable, "-m", "muntin", "run", *arguments, "--spark", "local[2]"]
         environment = os.environ | {"PYTHONPATH": str(REPOSITORY), "PYSPARK_PYTHON": sys.executable}
         return subprocess.Popen(
             command, cwd=self.folder, env=environment, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True

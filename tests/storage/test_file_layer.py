@@ -8,7 +8,6 @@ import pytest
 from muntin.errors import StateError
 from muntin.files.paths import (
     AnyPath,
-    below,
     folders_in,
     matching,
     move_folder,
@@ -21,6 +20,7 @@ from muntin.files.paths import (
     stats_of,
 )
 from muntin.store.disk import link, write_new, write_whole
+from muntin.store.paths import folder_of
 from tests.object_store import AnyServer, only_of_versitygw
 
 # base   a.txt 1   sub/b.csv 22   sub/deep/c.csv 333   sub/[x].csv 4   .hidden/d.csv 5
@@ -86,7 +86,7 @@ def test_what_a_path_is(base: AnyPath) -> None:
     path = base / "sub" / "b.csv"
     assert (path.name, path.stem, path.suffix, path.parent.name) == ("b.csv", "b", ".csv", "sub")
     assert (str(path.with_name("x")), str(path.absolute())) == (f"{base}/sub/x", str(path))
-    assert below(str(path), "../../other") == f"{base}/other"
+    assert str(folder_of(path.parent, "../other")) == f"{base}/other"
 
 
 def test_facts(base: AnyPath) -> None:

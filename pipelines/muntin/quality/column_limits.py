@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from muntin.quality.suite import Expectation, Suite
 
 EXACT, INT64 = 2**53, 2**63  # integers up to the first are the same as floats
+SCALE = 20  # digits behind the point with which Spark compares decimals and such integers without rounding
 LIMITS = ("min_value", "max_value", "value", "sum_total")
 
 
@@ -82,6 +83,7 @@ def kind_of(of: pa.DataType) -> str:
         "integer": types.is_signed_integer,
         "float": lambda it: types.is_float32(it) or types.is_float64(it),
         "text": lambda it: types.is_string(it) or types.is_large_string(it),
+        "decimal": lambda it: types.is_decimal128(it) and 0 <= it.scale <= SCALE,
         "day": types.is_date32,
     }
     return next((kind for kind, is_kind in kinds.items() if is_kind(of)), "other")
@@ -122,6 +124,8 @@ def _fits(kind: str, value: object) -> bool:
         return isinstance(value, str) and _is_written_as(kind, value)
     if kind == "boolean" or isinstance(value, bool):
         return kind == "boolean" and isinstance(value, bool)
+    if kind == "decimal":
+        return isinstance(value, int) and abs(value) <= EXACT
     if isinstance(value, int):
         return abs(value) <= EXACT or (kind == "integer" and -INT64 <= value < INT64)
     return isinstance(value, float) and math.isfinite(value) and (kind == "float" or abs(value) < EXACT)
