@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+_OURS = Path(__file__).parents[1]
 _folders: set[Path] = set()
 
 
@@ -19,5 +20,11 @@ def register() -> None:
 
     for module in [*sys.modules.values()]:
         file = getattr(module, "__file__", None)
-        if file and any(Path(file).is_relative_to(folder) for folder in _folders):
+        if file and _is_of_a_definition(Path(file)):
             cloudpickle.register_pickle_by_value(module)
+
+
+def _is_of_a_definition(file: Path) -> bool:
+    """Whether a module lies beside a definition, and is not of an environment that lies there, too: workers have its packages."""
+    installed = file.is_relative_to(sys.prefix) or "site-packages" in file.parts or file.is_relative_to(_OURS)
+    return not installed and any(file.is_relative_to(folder) for folder in _folders)
