@@ -12,7 +12,7 @@ from muntin.errors import DefinitionError, SourceError
 from muntin.jobs.schema_check.definition_sql import check_sql
 from muntin.sources import new_session, per_thread
 from muntin.sources.new_session import connect
-from muntin.sources.sessions.duckdb_session import closed_session, kept_session
+from muntin.sources.sessions.duckdb_session import any_session, closed_session, kept_session
 from muntin.sources.sessions.single_expressions import check_expression, check_type
 from tests.end_to_end.hourly import Hourly
 from tests.properties.laws.saved import PLAIN
@@ -183,3 +183,10 @@ def test_an_amount_of_memory_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("MUNTIN_SQL_MEMORY", "much")
     with pytest.raises(SourceError, match="'much' is no amount of memory"):
         hourly(tmp_path).run()
+
+
+def test_a_question_about_sql_leaves_the_session_free() -> None:
+    """An answer that nobody fetches would keep the session from the next relation."""
+    for asked in (lambda: check_type("DECIMAL(17, 3)", "x"), lambda: check_expression("x + 17", "x")):
+        asked()
+        assert any_session().sql("SELECT 1").fetchall() == [(1,)]

@@ -91,13 +91,20 @@ def test_nothing_to_do_starts_no_task() -> None:
 
 
 PROGRAM = """
-import os, sys
+import os, signal, sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from muntin.cli.main import main
 from muntin.tasks import Local
 
 def held(*_, **__):
+    if os.environ["WHEN"] == "begun":
+        ThreadPoolExecutor.submit = cut_off
     Local(2).run(lambda pipe: Path(pipe).read_text(), [os.environ["PIPE"]] * 2)
+
+def cut_off(*given, submit=ThreadPoolExecutor.submit):
+    submit(*given)
+    os.kill(os.getpid(), signal.SIGTERM)
 
 import muntin.jobs.alerting.told_run as told
 told.run_and_tell = held
@@ -105,21 +112,35 @@ sys.exit(main())
 """
 
 
-# main thread   waits for a task ....... signal, a line, the end
-# task          reads a pipe that nobody writes to, for ever
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_a_command_whose_task_never_ends(tmp_path: Path, number: signal.Signals) -> None:
-    pipe = tmp_path / "pipe"
+def ended(folder: Path, when: str, number: signal.Signals) -> None:
+    """A command whose task reads a pipe that nobody writes to, for ever, ends by a signal, and says so."""
+    pipe, file = folder / "pipe", folder / "dags.py"
     os.mkfifo(pipe)
-    file = tmp_path / "dags.py"
     file.write_text(DEFINITION)
     words = [sys.executable, "-c", PROGRAM, "run", str(file), "--start", "2024-01-01", "--end", "2024-01-02"]
-    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=os.environ | {"PIPE": str(pipe)}) as command:
-        with pipe.open("w"):  # open as soon as a task reads it
-            command.send_signal(number)
+    environment = os.environ | {"PIPE": str(pipe), "WHEN": when}
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True, cwd=folder, env=environment) as command:
+        try:
+            if when == "waits":
+                with pipe.open("w"):  # open as soon as a task reads it
+                    command.send_signal(number)
+                    assert command.wait(60) == 128 + number
             assert command.wait(60) == 128 + number
+        finally:
+            command.kill()
         assert command.stderr is not None
         assert command.stderr.read().splitlines()[-1] == "interrupted; run it again, nothing is half done"
+
+
+# main thread   waits for a task ....... signal, a line, the end
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_a_command_whose_task_never_ends(tmp_path: Path, number: signal.Signals) -> None:
+    ended(tmp_path, "waits", number)
+
+
+# main thread   hands out a task, signal before it holds it, a line, the end
+def test_a_signal_ends_a_command_that_hands_out_a_task(tmp_path: Path) -> None:
+    ended(tmp_path, "begun", signal.SIGTERM)
 
 
 DEFINITION = """

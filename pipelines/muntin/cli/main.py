@@ -115,9 +115,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _leave(status: int) -> int:
-    """End the process at once where a task still computes, and a thread cannot be stopped; nothing of it is committed."""
+    """End the process at once where a task may still compute, and a thread cannot be stopped; nothing of it is committed."""
     local = sys.modules.get("muntin.tasks.local")
-    if local and local.is_at_work():
+    if local and local.may_be_at_work():
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(status)

@@ -53,8 +53,8 @@ def runner_for(given: Given = None, *, needed: str | None = None) -> Iterator[Ru
 def place_of(given: Given = None, *, needed: str | None = None) -> str:
     """The place where `runner_for` would run tasks, and why, for people. Nothing is started.
 
-    >>> place_of("local[2]"), place_of(needed="sources.spark")
-    ('on Spark (local[2])', 'on Spark (local[*]), for sources.spark')
+    >>> place_of("local[2]")
+    'on Spark (local[2])'
 
     Raises:
         DefinitionError: as `runner_for`.

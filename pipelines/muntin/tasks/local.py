@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from muntin.definition.amounts import many
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
 
-_abandoned: list[Future[Any]] = []
+_abandoned: list[ThreadPoolExecutor] = []
 
 
 def cores() -> int:
@@ -41,7 +41,7 @@ class Local:
             _end(tasks)
             raise
         except BaseException:
-            _abandon(tasks)
+            _abandon(self.parallelism)
             raise
 
     def __str__(self) -> str:
@@ -60,26 +60,24 @@ def _plain(work: Callable[[Any], Any], item: Any) -> Any:  # noqa: ANN401 - what
     return json.loads(json.dumps(work(item)))
 
 
-def _abandon(tasks: Sequence[Future[Any]]) -> None:
+def _abandon(count: int) -> None:
+    """Let the threads go, with a task that an interrupt kept from being listed; the next tasks get other threads."""
     from muntin.sources.sessions.time_limit import interrupt_all
 
-    _cancel(tasks)
+    _abandoned.append(_threads(count))
+    _threads.cache_clear()
+    _abandoned[-1].shutdown(wait=False, cancel_futures=True)
     interrupt_all()
-    _abandoned.extend(tasks)
 
 
-def is_at_work() -> bool:
-    """Whether a task still computes that nobody waits for any more."""
-    return any(not task.done() for task in _abandoned)
-
-
-def _cancel(tasks: Iterable[Future[Any]]) -> None:
-    for task in tasks:
-        task.cancel()
+def may_be_at_work() -> bool:
+    """Whether a task may still compute that nobody waits for any more."""
+    return bool(_abandoned)
 
 
 def _end(tasks: Sequence[Future[Any]]) -> None:
-    _cancel(tasks)
+    for task in tasks:
+        task.cancel()
     for task in tasks:
         if not task.cancelled():
             task.exception()

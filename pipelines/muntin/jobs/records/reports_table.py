@@ -61,7 +61,7 @@ _TEXTS = Texts(
         "sources": "JSON: source, how many of these rows came from it; where the pipeline has several",
         "files": "JSON: path, bytes, rows, time of the last change (ns), checksum of each file; its source, where there are several",
         "rows_late": "rows that came too late for at least one window; sessions and windows by arrival, which may stay open for long, "
-        "count by themselves, and the greatest count is told",
+        "count by themselves, and the greatest count is reported",
         "windows_closed": "JSON: window, how many of it the batch closed",
         "watermark": "how far time is known after the batch, UTC",
     },

@@ -38,7 +38,7 @@ _LOOKED = 100  # batches of another definition, to tell whether its schedule is 
 
 @dataclass(frozen=True, slots=True)
 class _Behind:
-    """What the newest earlier state has and the present one lacks.
+    """The batches that the newest earlier state has and the present state lacks.
 
     Attributes:
         state: the folder of the earlier state.

@@ -71,7 +71,7 @@ def _is_known(kind: str) -> bool:
     from muntin.sources.sessions.duckdb_session import any_session
 
     try:
-        any_session().execute(f"SELECT NULL::{kind}")
+        any_session().execute(f"SELECT NULL::{kind}").fetchall()
     except duckdb.Error:
         return False
     return True
