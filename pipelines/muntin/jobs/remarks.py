@@ -12,9 +12,9 @@ from muntin.definition.remarks import of_naive_times, remarks
 from muntin.errors import SourceError
 from muntin.files.near import near, plain
 from muntin.jobs.accumulate.readings import parts_of
-from muntin.jobs.schema_check.first_files import columns_of, first_with_rows
+from muntin.jobs.schema_check.first_files import first_with_rows
 from muntin.sources import FileSource, TableSource
-from muntin.sources.reading.json_columns import read_as
+from muntin.sources.reading.column_types import told_columns
 from muntin.sources.reading.row_times import event_time
 from muntin.sources.reading.scan import quoted, scan
 from muntin.sources.sessions.duckdb_session import kept_session
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from muntin.jobs.inputs.listings.listing import Inputs
     from muntin.jobs.state.bound import Bound
     from muntin.sources import Source
+    from muntin.sources.reading.scan import Reading
 
 LARGE = 64 * 2**20  # bytes of text that would take seconds to read
 _TRIED = 20  # files, until one has rows
@@ -52,16 +53,18 @@ def _of_times(bound: Bound, pieces: Sequence[Sequence[str]]) -> list[str]:
     let_read(session, chain(*pieces))
     paths = first_with_rows(session, bound, pieces)
     with asked_once(paths):
-        columns = columns_of(session, bound, paths)
+        read_as, columns = told_columns(session, source, paths, bound.may_use)
         naive = of_naive_times(source, columns, bound.pipeline.windows)
-        unread = _unread(session, source, columns, paths) if columns.get(source.event_time) == "VARCHAR" else None
+        unread = _unread(session, source, columns, paths, read_as) if columns.get(source.event_time) == "VARCHAR" else None
     return [each for each in (naive, unread) if each]
 
 
-def _unread(session: duckdb.DuckDBPyConnection, source: Source, columns: Mapping[str, str], paths: Sequence[str]) -> str | None:
+def _unread(
+    session: duckdb.DuckDBPyConnection, source: Source, columns: Mapping[str, str], paths: Sequence[str], read_as: Reading
+) -> str | None:
     """A remark on texts of which none can be read as a time."""
     time, text = event_time(source, columns), quoted(source.event_time)
-    rows = f"(SELECT {text}, {time} AS muntin_time FROM {scan(source, paths, read_as(session, source, paths))} LIMIT {_ROWS})"
+    rows = f"(SELECT {text}, {time} AS muntin_time FROM {scan(source, paths, read_as)} LIMIT {_ROWS})"
     [(read, texts, first)] = session.execute(f"SELECT count(muntin_time), count({text}), any_value({text}) FROM {rows}").fetchall()
     if read or not texts:
         return None

@@ -1,8 +1,13 @@
-"""A value in the type that a definition says. DuckDB's own cast rounds 1.7 to 2, and takes 01-02-24 for a day of the year 1."""
+"""A value in the type that a definition says, or in the type that states have for it: as it is, or an error.
+
+DuckDB's own casts round 1.7 to 2, take 01-02-24 for a day of the year 1, and make one number of 9007199254740993 and 9007199254740992.0.
+"""
 
 from __future__ import annotations
 
 import re
+
+from muntin.sources.nested_types import inside, is_nested, leaves, of_leaves
 
 SIGNED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 """DuckDB's signed integers of up to 64 bits, each fits into the next."""
@@ -13,6 +18,18 @@ _WHOLE = re.compile(r"(U?(TINY|SMALL|BIG)?INT(EGER)?|U?INT(8|16|32|64)|INT[124]|
 _TIME = re.compile(r"DATE|DATETIME|TIMESTAMP.*", re.IGNORECASE)
 YEAR_FIRST = r"^\s*-?\d{4,}[-/ \\]"
 _SHORT_YEAR = r"^\s*-?\d{1,3}[-/ \\]"
+_NO_FRACTION = r"\s*[-+]?\d+(\.0*)?\s*"
+_POWER = r"\s*[-+]?\d+(?:\.(\d*?)0*)?[eE]\+?(\d{1,2})\s*"
+_MOST_DIGITS = "DECIMAL(38,0)"
+_EXACT = {
+    "HUGEINT": _MOST_DIGITS,
+    "UHUGEINT": _MOST_DIGITS,
+    "BIGNUM": _MOST_DIGITS,
+    "TIMESTAMP_NS": "TIMESTAMP",
+    "TIMESTAMPTZ_NS": "TIMESTAMP WITH TIME ZONE",
+}
+"""A type in files that states do not have -> the type that has most of its values, each as it is."""
+_SURE_DIGITS = 15  # https://en.wikipedia.org/wiki/Double-precision_floating-point_format: a double tells so many decimal digits apart
 
 
 def is_whole(kind: str) -> bool:
@@ -35,11 +52,69 @@ def in_type(value: str, kind: str) -> str:
     >>> in_type("x", "DOUBLE")
     '(x)::DOUBLE'
     """
+    if is_nested(kind):
+        return inside(f"({value})::{of_leaves(kind, lambda _: 'VARCHAR')}", kind, in_type)
     if is_whole(kind):
-        return _unless(f"trunc(({value})::DOUBLE) <> ({value})::DOUBLE", "no whole number: ", value, kind)
+        text, same = f"({value})::VARCHAR", f"({value})::VARCHAR = ({value})::{kind}::VARCHAR"
+        return f"CASE WHEN {same} THEN ({value})::{kind} ELSE {_unless(f'NOT ({_is_whole(text)})', 'no whole number: ', value, kind)} END"
     if is_time(kind):
         return _unless(f"typeof({value}) = 'VARCHAR' AND regexp_matches(({value})::VARCHAR, '{_SHORT_YEAR}')", "no year: ", value, kind)
     return f"({value})::{kind}"
+
+
+def _is_whole(text: str) -> str:
+    """SQL for whether a text is a whole number, written with a fraction of zeros or a power of ten or without."""
+    fraction, power = (f"regexp_extract({text}, '^{_POWER}$', {group})" for group in (1, 2))
+    return f"regexp_full_match({text}, '{_NO_FRACTION}') OR strlen({fraction}) <= coalesce(try_cast({power} AS INTEGER), -1)"
+
+
+def carried(kind: str) -> str:
+    """The type in which states have a column of a file, where no definition says it; the file's own where states have that.
+
+    >>> carried("STRUCT(id HUGEINT, at TIMESTAMP_NS[])")
+    'STRUCT(id DECIMAL(38,0), at TIMESTAMP[])'
+    """
+    return of_leaves(kind, lambda leaf: _EXACT.get(leaf, leaf))
+
+
+def is_carried_as_it_is(kind: str, *, text: bool) -> bool:
+    """Whether states have all values of a type. `text`: of a column of a text file, which may hold numbers that no double is."""
+    return carried(kind) == kind and not (text and "DOUBLE" in leaves(kind))
+
+
+def read_before(kind: str) -> str:
+    """The type in which a column of a text file is read before `carry`: numbers that are to be looked at as texts.
+
+    >>> read_before("STRUCT(id HUGEINT, x DOUBLE[])")
+    'STRUCT(id VARCHAR, x VARCHAR[])'
+    """
+    return of_leaves(kind, lambda leaf: "VARCHAR" if leaf == "DOUBLE" or leaf in _EXACT else leaf)
+
+
+def carry(value: str, kind: str, *, text: bool) -> str:
+    """SQL for a value of a type of a file in the type `carried`, an error where that does not have the value as it is.
+
+    `text`: whether the value is in the type `read_before`.
+    """
+    if is_nested(kind):
+        return inside(value, kind, lambda leaf, of: carry(leaf, of, text=text))
+    if kind == "DOUBLE" and text:
+        return _double(value)
+    if kind.endswith("_NS") and kind in _EXACT:
+        return _unless(f"epoch_ns({value}) % 1000 <> 0", "no whole microsecond: ", value, _EXACT[kind])
+    return f"({value})::VARCHAR::{_EXACT[kind]}" if kind in _EXACT else value
+
+
+def _double(text: str) -> str:
+    """SQL for a text as the double that, written with the fewest digits that tell doubles apart, is the number of the text."""
+    plain = f"strlen({text}) <= {_SURE_DIGITS} AND NOT regexp_matches({text}, '[eE]')"
+    same = f"{_digits(text)} = {_digits(f'({text})::DOUBLE::VARCHAR')}"
+    return f"CASE WHEN {plain} THEN ({text})::DOUBLE ELSE {_unless(f'NOT ({same})', 'no double holds ', text, 'DOUBLE')} END"
+
+
+def _digits(text: str) -> str:
+    """SQL for the digits of a number without the zeros at its ends. Where a number and its double have the same, they are the same."""
+    return f"trim(regexp_replace(regexp_replace({text}, '[eE].*', ''), '[^0-9]', '', 'g'), '0')"
 
 
 def widened(value: str, natural: str, kind: str) -> str:

@@ -1,4 +1,4 @@
-"""Nested SQL types, taken apart: lists and structs."""
+"""Nested SQL types, taken apart: lists, structs and maps."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 _MEMBER = re.compile(r'("(?:[^"]|"")*"|\w+) (.*)')
+_LIST = re.compile(r"(.*)(\[\d*\])", re.DOTALL)
 
 
 def is_nested(kind: str) -> bool:
@@ -17,21 +18,73 @@ def is_nested(kind: str) -> bool:
     >>> is_nested("BIGINT[3]"), is_nested("DECIMAL(9,2)")
     (True, False)
     """
-    return kind.endswith("]") or kind.startswith(("STRUCT(", "MAP(", "UNION(", "TUPLE("))
+    return kind.endswith("]") or kind.upper().startswith(("STRUCT(", "MAP(", "UNION(", "TUPLE("))
 
 
 def members(kind: str) -> list[tuple[str, str]]:
     """Names and types of a struct's members: its type cut at the commas that are its own."""
+    matches = (_MEMBER.fullmatch(member.strip()) for member in _parts(kind[len("STRUCT(") : -1]))
+    return [(each[1], each[2]) for each in matches if each]
+
+
+def _parts(text: str) -> list[str]:
+    """A text cut at the commas outside of brackets and quotes."""
     found, depth, quotes = [""], 0, False
-    for letter in kind[len("STRUCT(") : -1]:
+    for letter in text:
         quotes ^= letter == '"'
         depth += 0 if quotes else (letter == "(") - (letter == ")")
         if letter == "," and not depth and not quotes:
             found.append("")
         else:
             found[-1] += letter
-    matches = (_MEMBER.fullmatch(member.strip()) for member in found)
-    return [(each[1], each[2]) for each in matches if each]
+    return found
+
+
+def of_leaves(kind: str, change: Callable[[str], str]) -> str:
+    """A type with other types in place of the types that hold no other.
+
+    >>> of_leaves("STRUCT(a DATE, b BIGINT[])", lambda leaf: "VARCHAR")
+    'STRUCT(a VARCHAR, b VARCHAR[])'
+    """
+    if found := _LIST.fullmatch(kind):
+        return of_leaves(found[1], change) + found[2]
+    if kind.upper().startswith("STRUCT("):
+        return struct([(name, of_leaves(member, change)) for name, member in members(kind)])
+    if kind.upper().startswith("MAP("):
+        return f"MAP({', '.join(of_leaves(part.strip(), change) for part in _parts(kind[len('MAP(') : -1]))})"
+    return change(kind)
+
+
+def leaves(kind: str) -> list[str]:
+    """The types inside of a type that hold no other; of a plain type itself."""
+    found = list[str]()
+    of_leaves(kind, lambda leaf: found.append(leaf) or leaf)  # type: ignore[func-returns-value]
+    return found
+
+
+def inside(value: str, kind: str, change: Callable[[str, str], str], depth: int = 0) -> str:
+    """SQL for a value of a nested type with other values in place of those that hold no other.
+
+    Args:
+        value: SQL for the value, in the type `kind`.
+        kind: its type.
+        change: gives the SQL for a value that holds no other, from its SQL and its type.
+        depth: in how many lists the value lies.
+
+    >>> inside("x", "STRUCT(a BIGINT, b DATE[])", lambda value, kind: f"f({value})")
+    'CASE WHEN x IS NOT NULL THEN struct_pack(a := f((x).a), b := list_transform((x).b, lambda muntin_0: f(muntin_0))) END'
+    """
+    one = f"muntin_{depth}"
+    if found := _LIST.fullmatch(kind):
+        return f"list_transform({value}, lambda {one}: {inside(one, found[1], change, depth + 1)})"
+    if kind.upper().startswith("STRUCT("):
+        packed = ", ".join(f"{name} := {inside(f'({value}).{name}', member, change, depth)}" for name, member in members(kind))
+        return f"CASE WHEN {value} IS NOT NULL THEN struct_pack({packed}) END"
+    if kind.upper().startswith("MAP("):
+        key, of = (part.strip() for part in _parts(kind[len("MAP(") : -1]))
+        pair = f"key := {inside(f'{one}.key', key, change, depth + 1)}, value := {inside(f'{one}.value', of, change, depth + 1)}"
+        return f"map_from_entries(list_transform(map_entries({value}), lambda {one}: struct_pack({pair})))"
+    return change(value, kind)
 
 
 def lacking(kind: str, other: str) -> list[tuple[str, str]]:

@@ -17,10 +17,11 @@ from muntin.jobs.accumulate.shares import Written, keeps_order, manifest, taken_
 from muntin.jobs.accumulate.types_of_states import types_of_states
 from muntin.jobs.accumulate.windows_together import stage_windows
 from muntin.jobs.schema_check.columns_of_files import check_files, lacking_files
+from muntin.sources.reading.column_types import told_columns
 from muntin.sources.reading.lift import rows_as_states, states, tally
 from muntin.sources.reading.refused_rows import refused_of_batches
 from muntin.sources.reading.row_times import staged_batches
-from muntin.sources.reading.scan import cast_behind, in_types, scan
+from muntin.sources.reading.scan import cast_behind, scan, with_casts
 from muntin.sources.reading.sql_types import stored
 from muntin.sources.sessions.duckdb_session import described
 from muntin.states.columns import BATCH, INSTANT, LATEST, ROW_BATCH, ROW_IN_SPLIT
@@ -94,12 +95,13 @@ def _written(reading: _Reading) -> Written:
 def _read(session: duckdb.DuckDBPyConnection, share: Share, bundle: Bundle) -> _Reading:
     """Read every file once."""
     source, latest = share.bound.source, bundle.ends + share.bound.pipeline.max_ahead_us
-    columns, ordinal = described(session, f"FROM {scan(source, bundle.parts[0].split.paths)}"), keeps_order(share.bound)
+    told, columns = told_columns(session, source, bundle.parts[0].split.paths, share.bound.may_use)
+    ordinal = keeps_order(share.bound)
     if source.batch_column:
         stage_windows(session, source, bundle, latest, _READ, ordinal=ordinal)
         return _Reading(session, share, bundle, columns, _READ)
     _keep(session, source, bundle, latest)
-    rows = in_types(_READ, cast_behind(source))
+    rows = with_casts(_READ, {name: each.sql for name, each in cast_behind(source, told).items()})
     return _Reading(session, share, bundle, columns, f"({staged_batches(source, rows, columns, ordinal=ordinal)})")
 
 

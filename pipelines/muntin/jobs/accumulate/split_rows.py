@@ -14,13 +14,11 @@ from muntin.jobs.quarantine.refused_places import BAD, KEPT, REFUSED, placed, ro
 from muntin.jobs.quarantine.row_faults import Fault, first_fault, row_faults
 from muntin.jobs.schema_check.names_of_columns import check_names
 from muntin.jobs.schema_check.times_of_files import check_times
-from muntin.sources.casts import in_type
+from muntin.sources.reading.column_types import told_columns
 from muntin.sources.reading.footer_times import told_extent
-from muntin.sources.reading.json_columns import read_as
 from muntin.sources.reading.refused_rows import faulty, refused, whole_row
 from muntin.sources.reading.row_times import staged
-from muntin.sources.reading.scan import cast_behind, quoted, scan
-from muntin.sources.sessions.duckdb_session import described
+from muntin.sources.reading.scan import Reading, cast_behind, quoted, scan, with_casts
 from muntin.sources.sessions.row_expressions import RowExpression
 from muntin.states.columns import FAULT, SOURCE_ROWS, WRITTEN
 from muntin.states.rows_in_slots import Extent
@@ -96,8 +94,7 @@ def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> S
         duckdb.Error, SourceError: a row cannot be read, or the files do not fit the definition.
     """
     source, kept = bound.source, bound.source.format != "parquet" or bool(bound.source.order)
-    told = read_as(session, source, split.paths)
-    columns = described(session, f"FROM {scan(source, split.paths, told)}")
+    told, columns = told_columns(session, source, split.paths, bound.may_use)
     check_names(session, source, columns, split.paths)
     check_times(session, source, columns, split.paths)
     only, found = _of_batch(source, split), scan(source, split.paths, told, named=kept, rows=split.rows)
@@ -140,11 +137,10 @@ def carefully(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, fi
         duckdb.Error, SourceError: the files cannot be read, or do not fit the definition, whatever rows are left out.
     """
     source, paths = bound.source, files.paths
-    told = read_as(session, source, paths)
-    columns = described(session, f"FROM {scan(source, paths, told)}")
+    told, columns = told_columns(session, source, paths, bound.may_use)
     check_names(session, source, columns, paths)
     check_times(session, source, columns, paths)
-    casts = _casts(source)
+    casts = [Fault(each.fault, name, RowExpression(each.sql).fails) for name, each in cast_behind(source, told).items()]
     timed = f"({staged(source, _cast(source, split, files, told, columns, casts), columns, ordinal=True)})"
     faults = [*casts, *row_faults(session, bound, timed), *odd]
     _keep(session, bound, split, timed, faults, len(casts))
@@ -159,14 +155,13 @@ def carefully(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, fi
     return SplitRows(paths, columns, KEPT, left_out + len(files.bad), lambda _: counts, files.rows, lost)
 
 
-def _cast(source: Source, split: Split, files: Mended, told: Mapping[str, str], columns: Mapping[str, str], casts: Sequence[Fault]) -> str:
+def _cast(source: Source, split: Split, files: Mended, told: Reading, columns: Mapping[str, str], casts: Sequence[Fault]) -> str:
     """SQL for the rows of files with the types of the definition, and with `FAULT` and `WRITTEN` where a cell is of another."""
     only = _of_batch(source, split)
     read = f"FROM {scan(source, files.paths, told, named=True, rows=split.rows, cast=False)}" + (f" WHERE {only}" if only else "")
     told_apart = f"SELECT *, {first_fault(casts)} AS {FAULT} {read}"
-    changed = ", ".join(f"TRY({in_type(quoted(name), kind)}) AS {quoted(name)}" for name, kind in cast_behind(source).items())
-    chosen = f"* REPLACE ({changed})" if changed else "*"
-    return f"(SELECT {chosen}, CASE WHEN {FAULT} IS NOT NULL THEN {whole_row(columns)} END AS {WRITTEN} FROM ({told_apart}))"
+    written = f"(SELECT *, CASE WHEN {FAULT} IS NOT NULL THEN {whole_row(columns)} END AS {WRITTEN} FROM ({told_apart}))"
+    return with_casts(written, {name: f"TRY({each.sql})" for name, each in cast_behind(source, told).items()})
 
 
 def _keep(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, timed: str, faults: Sequence[Fault], casts: int) -> None:
@@ -177,14 +172,6 @@ def _keep(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, timed:
     session.execute(f"CREATE OR REPLACE TEMP TABLE {KEPT} AS {rows}{_in_order(bound.source)}")
     session.execute(f"CREATE OR REPLACE TEMP TABLE {BAD} AS FROM {KEPT} WHERE {FAULT} IS NOT NULL")
     session.execute(f"DELETE FROM {KEPT} WHERE {FAULT} IS NOT NULL")
-
-
-def _casts(source: Source) -> list[Fault]:
-    """The columns that are cast after they are read, and may not be what the definition says."""
-    return [
-        Fault(f"{name} cannot be read as {kind}", name, RowExpression(in_type(quoted(name), kind)).fails)
-        for name, kind in cast_behind(source).items()
-    ]
 
 
 def _of_batch(source: Source, split: Split) -> str | None:

@@ -11,11 +11,9 @@ import duckdb
 from muntin.errors import MuntinError, SourceError
 from muntin.jobs.schema_check.columns_of_files import binds
 from muntin.sources.common_types import common_type
-from muntin.sources.reading.json_columns import read_as
+from muntin.sources.reading.column_types import told_columns
 from muntin.sources.reading.mended import BadRow, Mended
-from muntin.sources.reading.scan import scan
 from muntin.sources.reading.sql_types import stored_type
-from muntin.sources.sessions.duckdb_session import described
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -56,7 +54,7 @@ def contradictions(session: duckdb.DuckDBPyConnection, bound: Bound, known: Mapp
 
 def _of_file(session: duckdb.DuckDBPyConnection, bound: Bound, known: Mapping[str, str], path: str) -> Iterator[Contradiction]:
     with suppress(duckdb.Error, SourceError, OSError):  # a bad file: reading says so
-        own = described(session, f"FROM {scan(bound.source, [path], read_as(session, bound.source, [path]))}")
+        own = told_columns(session, bound.source, [path], bound.may_use).columns
         for name, kind in own.items():
             before = known.get(name)
             if before and common_type(stored_type(before), stored_type(kind)) is None and _is_used(session, bound, known, name):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -14,9 +13,9 @@ import pyarrow.parquet as pq
 from muntin.errors import SourceError
 from muntin.files.readable import readable_footer
 from muntin.jobs.schema_check.contradictions import waits
-from muntin.sources.reading.json_columns import read_as
-from muntin.sources.reading.scan import scan
-from muntin.sources.sessions.duckdb_session import described, explained, kept_session
+from muntin.sources.reading.column_types import told_columns
+from muntin.sources.reading.scan import scan, texts
+from muntin.sources.sessions.duckdb_session import explained, kept_session
 from muntin.sources.sessions.fetched_files import asked_once
 from muntin.sources.sessions.object_files import let_read
 
@@ -24,6 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from muntin.jobs.state.bound import Bound
+    from muntin.sources import Source
+
+_TEXTS = ("csv", "json")
 
 
 def first_columns(bound: Bound, pieces: Sequence[Sequence[str]]) -> dict[str, str]:
@@ -39,7 +41,7 @@ def first_columns(bound: Bound, pieces: Sequence[Sequence[str]]) -> dict[str, st
 
 def columns_of(session: duckdb.DuckDBPyConnection, bound: Bound, paths: Sequence[str]) -> dict[str, str]:
     """Name -> SQL type of the columns of some files together."""
-    return described(session, f"FROM {scan(bound.source, paths, read_as(session, bound.source, paths))}")
+    return told_columns(session, bound.source, paths, bound.may_use).columns
 
 
 def first_with_rows(session: duckdb.DuckDBPyConnection, bound: Bound, pieces: Sequence[Sequence[str]]) -> Sequence[str]:
@@ -58,6 +60,13 @@ def _has_rows(session: duckdb.DuckDBPyConnection, bound: Bound, paths: Sequence[
         with suppress(OSError, pa.ArrowException):  # which DuckDB explains
             return any(pq.read_metadata(readable_footer(path)).num_rows for path in paths)
     try:
-        return bool(session.execute(f"SELECT 1 FROM {scan(replace(bound.source, types={}), paths)} LIMIT 1").fetchall())
+        return any(session.execute(f"SELECT 1 FROM {_rows(bound.source, path)} LIMIT 1").fetchall() for path in paths)
     except duckdb.Error as wrong:
         raise explained(wrong, paths) from wrong
+
+
+def _rows(source: Source, path: str) -> str:
+    """The rows of a file, whose types nobody asks for."""
+    if source.format not in _TEXTS:
+        return scan(source, [path])
+    return texts(source, path, {"muntin_row": "VARCHAR"} if source.format == "json" else None)

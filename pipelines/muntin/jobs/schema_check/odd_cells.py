@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from muntin.errors import MuntinError, SourceError
-from muntin.sources.reading.json_columns import read_as
+from muntin.sources.reading.column_types import told_columns
 from muntin.sources.reading.mended_files import lines_of
 from muntin.sources.reading.scan import quoted, scan
-from muntin.sources.sessions.duckdb_session import described
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from muntin.jobs.state.bound import Bound
     from muntin.sources import Source
+    from muntin.sources.reading.scan import Reading
 
 _TEXTS = ("VARCHAR", "JSON")
 _SHOWN = 3
@@ -38,32 +38,32 @@ def with_odd_cells(session: duckdb.DuckDBPyConnection, bound: Bound, paths: Sequ
         return wrong
     named = {word for sql in (text, *(field.of for field in bound.fields)) for word in re.findall(r"\w+", sql)}
     with suppress(duckdb.Error, SourceError, OSError):  # then the error is about something else
-        columns = described(session, f"FROM {scan(source, paths, read_as(session, source, paths))}")
+        told, columns = told_columns(session, source, paths, bound.may_use)
         odd = [name for name, kind in columns.items() if kind in _TEXTS and name in named and name not in source.types]
-        return type(wrong)(str(wrong) + "".join(_of_column(session, source, paths, name) for name in odd))
+        return type(wrong)(str(wrong) + "".join(_of_column(session, source, paths, told, name) for name in odd))
     return wrong
 
 
-def _of_column(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], name: str) -> str:
-    cell, rows = quoted(name), scan(source, paths, read_as(session, source, paths))
+def _of_column(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], told: Reading, name: str) -> str:
+    cell, rows = quoted(name), scan(source, paths, told)
     number = f"try_cast({cell} AS DOUBLE) IS NOT NULL"
     whole = f"coalesce(bool_and(regexp_full_match({cell}::VARCHAR, '\\s*[-+]?\\d+\\s*')) FILTER (WHERE {number}), false)"
     cells, numbers, integers = session.execute(f"SELECT count({cell}), count(*) FILTER (WHERE {number}), {whole} FROM {rows}").fetchall()[0]
     if not numbers or 2 * numbers < cells:
         return ""
     kind = "BIGINT" if integers else "DOUBLE"
-    shown = ", ".join(_shown(session, source, paths, name))
+    shown = ", ".join(_shown(session, source, paths, told, name))
     return (
         f". {name} is text, for {cells - numbers:,} of its {cells:,} cells are no numbers: {shown}. "
         f'Say types={{"{name}": "{kind}"}} in sources.files(...), and such rows go to the quarantine'
     )
 
 
-def _shown(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], name: str) -> list[str]:
+def _shown(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], told: Reading, name: str) -> list[str]:
     """The first cells that are no numbers, each with its place."""
     out, cell = list[str](), quoted(name)
     for path in paths:
-        rows = f"SELECT {cell}, row_number() OVER () AS muntin_number FROM {scan(source, [path], read_as(session, source, [path]))}"
+        rows = f"SELECT {cell}, row_number() OVER () AS muntin_number FROM {scan(source, [path], told)}"
         odd = f"{cell} IS NOT NULL AND try_cast({cell} AS DOUBLE) IS NULL"
         found = session.execute(f"SELECT {cell}::VARCHAR, muntin_number FROM ({rows}) WHERE {odd} LIMIT {_SHOWN - len(out)}").fetchall()
         if found:

@@ -20,7 +20,7 @@ from muntin.jobs.schema_check.odd_cells import with_odd_cells
 from muntin.jobs.schema_check.times_of_files import check_times
 from muntin.jobs.state.source_note import noted
 from muntin.sources.reading.column_hints import lacks_types
-from muntin.sources.reading.json_columns import read_as
+from muntin.sources.reading.column_types import told_columns
 from muntin.sources.reading.lift import states
 from muntin.sources.reading.row_times import event_time, staged
 from muntin.sources.reading.scan import scan
@@ -117,8 +117,8 @@ def _bound_types(
     session: duckdb.DuckDBPyConnection, bound: Bound, known: Mapping[str, pa.Schema | None], pieces: Sequence[Sequence[str]]
 ) -> dict[str, dict[str, str]]:
     paths = first_with_rows(session, bound, pieces)
-    files = scan(bound.source, paths, read_as(session, bound.source, paths))
-    columns = described(session, f"FROM {files}")
+    read_as, columns = told_columns(session, bound.source, paths, bound.may_use)
+    files = scan(bound.source, paths, read_as)
     event_time(bound.source, columns)
     check_names(session, bound.source, columns, paths)
     check_times(session, bound.source, columns, paths)

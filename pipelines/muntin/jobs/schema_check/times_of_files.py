@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from muntin.errors import SourceError
 from muntin.sources.casts import YEAR_FIRST
-from muntin.sources.reading.json_columns import as_text, times_in
+from muntin.sources.reading.column_types import as_text, times_in
 from muntin.sources.reading.scan import quoted, texts
 
 if TYPE_CHECKING:

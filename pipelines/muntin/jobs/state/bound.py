@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -73,6 +74,15 @@ class Bound:
     def source(self) -> Source:
         """The source of the rows."""
         return self.pipeline.source  # type: ignore[return-value]
+
+    @cached_property
+    def _facts(self) -> str:
+        return facts_text(self.pipeline)
+
+    def may_use(self, column: str) -> bool:
+        """Whether the definition may use a column of the source: its name stands somewhere in it."""
+        name = re.compile(rf"(?<!\w){re.escape(column)}(?!\w)", re.IGNORECASE)
+        return not column.isidentifier() or not column.isascii() or "columns(" in self._facts.lower() or bool(name.search(self._facts))
 
     @property
     def members(self) -> dict[str, Bound]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from muntin.sources.reading.row_times import event_time
-from muntin.sources.reading.scan import literal, quoted, scan
+from muntin.sources.reading.scan import UNTOLD, Reading, literal, quoted, scan
 from muntin.states.columns import EVENT_TIME, FAULT, FILE_PATH, ROW_BATCH, ROW_IN_SPLIT, WRITTEN
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def refused(
     columns: Mapping[str, str],
     times: Taken,
     *,
-    read_as: Mapping[str, str] | None = None,
+    read_as: Reading = UNTOLD,
     only: str | None = None,
     rows: range | None = None,
 ) -> str:

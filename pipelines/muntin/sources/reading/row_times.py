@@ -83,6 +83,10 @@ def _counted(units: str, unit: str) -> str:
 
 
 def _of_timestamp(column: str, kind: str, timezone: str | None) -> str:
+    if kind.endswith("_NS"):
+        whole = kind.removesuffix("_NS").replace("TIMESTAMPTZ", "TIMESTAMP WITH TIME ZONE")
+        made = "make_timestamp" if whole == "TIMESTAMP" else "make_timestamptz"
+        return _of_timestamp(f"{made}({_counted(f'epoch_ns({column})', 'ns')})", whole, timezone)
     if kind == "TIMESTAMP WITH TIME ZONE" or timezone is None:
         return _finite_us(column if kind != "DATE" else f"{column}::TIMESTAMP")
     return _finite_us(f"timezone({literal(timezone)}, {column}::TIMESTAMP)")

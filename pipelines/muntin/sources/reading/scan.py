@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
-from muntin.sources.casts import in_type, is_time, is_whole
+from muntin.sources.casts import carry, in_type, is_time, is_whole
 from muntin.sources.hive import with_folders
+from muntin.sources.nested_types import is_nested
 from muntin.sources.reading.row_groups import ROW
 from muntin.sources.topics.content import opened_as
 from muntin.states.columns import FILE_PATH
@@ -26,17 +28,39 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The types of columns, as files are read.
+
+    Attributes:
+        types: name -> SQL type of all columns, for the reader of text files; {}: it tells them itself.
+        carried: name -> SQL type of a column in its file, where `carry` makes of it what states have.
+    """
+
+    types: Mapping[str, str] = field(default_factory=dict)
+    carried: Mapping[str, str] = field(default_factory=dict)
+
+
+class Cast(NamedTuple):
+    """What a column is made of once it is read: the SQL, which may fail, and what that means."""
+
+    sql: str
+    fault: str
+
+
+UNTOLD = Reading()
 # What DuckDB would otherwise guess of a file's folder or content, and drop or replace rows and columns by.
 _IN_FILE = "hive_partitioning = false, hive_types_autocast = false"
 _AS_IT_STANDS = f"union_by_name = true, {_IN_FILE}"
 _ALL_LINES = "skip = 0, comment = ''"
 _YEAR_FIRST = "dateformat = '%Y-%m-%d'"
+_GUESSED_JSON = f"sample_size = -1, map_inference_threshold = -1, {_YEAR_FIRST}"
 
 
 def scan(
     source: Source,
     paths: Sequence[str],
-    read_as: Mapping[str, str] | None = None,
+    read_as: Reading = UNTOLD,
     *,
     named: bool = False,
     rows: range | None = None,
@@ -47,28 +71,27 @@ def scan(
     Args:
         source: says how the files are written.
         paths: of the files.
-        read_as: name -> SQL type of all columns of JSON lines, as `read_as` gives them; without it DuckDB tells them.
+        read_as: the types of columns, as `read_as` gives them; without it DuckDB tells them.
         named: whether to add the column `FILE_PATH`.
         rows: of a Parquet file, the only path, the numbers of the rows that are read; None: all.
-        cast: whether columns are cast to the types of `cast_behind`.
+        cast: whether columns are made what `cast_behind` says.
     """
-    casts = cast_behind(source) if cast else {}
+    casts = {name: each.sql for name, each in cast_behind(source, read_as).items()} if cast else {}
     if source.format == "kafka":
-        return in_types(_messages(source, paths, named=named), casts)
+        return with_casts(_messages(source, paths, named=named), casts)
     files = "[" + ", ".join(map(literal, paths)) + "]"
     how = f"{_AS_IT_STANDS}, filename = {literal(FILE_PATH) if named or source.hive else 'false'}"
     if source.format == "parquet":
         table = f"read_parquet({files}, {how})"
         if rows is not None:
             table = f"(FROM {table} WHERE {ROW} >= {rows.start} AND {ROW} < {rows.stop})"
-        return in_types(with_columns(source, table, named=named), casts)
+        return with_casts(with_columns(source, table, named=named), casts)
     if source.format == "csv":
-        types = {name: _read_as(kind) for name, kind in in_every_file(source).items()}
-        own = with_columns(source, f"read_csv({files}, {_dialect(source)}, {how}{_typed_csv(types)})", named=named)
-        of_folders = {name: source.types[name] for name in source.hive if name in source.types}
-        return in_types(own, {**of_folders, **casts})
-    known = f"columns = {_by_name(read_as)}" if read_as else f"sample_size = -1, {_YEAR_FIRST}"
-    return in_types(with_columns(source, f"read_json({files}, format = 'newline_delimited', {known}, {how})", named=named), casts)
+        typed = f"{_dialect(source, looked_at=not read_as.types)}, {how}{_typed_csv(read_as.types or read_types(source))}"
+        of_folders = {name: in_type(quoted(name), source.types[name]) for name in source.hive if name in source.types}
+        return with_casts(with_columns(source, f"read_csv({files}, {typed})", named=named), {**of_folders, **casts})
+    known = f"columns = {_by_name(read_as.types)}" if read_as.types else _GUESSED_JSON
+    return with_casts(with_columns(source, f"read_json({files}, format = 'newline_delimited', {known}, {how})", named=named), casts)
 
 
 def _messages(source: Source, paths: Sequence[str], *, named: bool) -> str:
@@ -101,7 +124,7 @@ def texts(source: Source, path: str, columns: Mapping[str, str] | None = None) -
     if source.format == "json":
         return f"read_json({literal(path)}, format = 'newline_delimited', columns = {_by_name(columns or {})}, {_AS_IT_STANDS})"
     none = ", ".join(f"NULL::VARCHAR AS {quoted(column)}" for column in columns or ())
-    own = f"read_csv({literal(path)}, {_dialect(source)}, all_varchar = true, {_AS_IT_STANDS})"
+    own = f"read_csv({literal(path)}, {_dialect(source, looked_at=False)}, all_varchar = true, {_AS_IT_STANDS})"
     if not none:
         return own
     return f"(FROM {own} UNION ALL BY NAME SELECT {none} WHERE false)"
@@ -141,37 +164,49 @@ def _by_name(types: Mapping[str, str]) -> str:
     return "{" + ", ".join(f"{literal(column)}: {literal(kind)}" for column, kind in types.items()) + "}"
 
 
-def _dialect(source: Source, *, only_header: bool = False) -> str:
-    """How a CSV file is to be taken apart. Types are guessed from the whole file; nothing else is left to DuckDB's judgement.
+def _dialect(source: Source, *, only_header: bool = False, looked_at: bool = True) -> str:
+    """How a CSV file is to be taken apart. Types are told from all cells, or given; nothing is left to DuckDB's judgement.
 
-    `only_header`: whether the header is read as a row, and nothing but it.
+    `only_header`: whether the header is read as a row, and nothing but it. `looked_at`: whether types are told from the cells.
     """
     how, said = source.dialect, source.dialect.facts
     quote, names = literal(how.quote), ", ".join(map(literal, how.header))
     parts = [f"delim = {literal(source.separator)}, quote = {quote}, escape = {quote}", _YEAR_FIRST]
     parts += [f"header = false, names = [{names}]" if how.header else f"header = {'false' if only_header else 'true'}", _ALL_LINES]
-    parts += [f"sample_size = {1 if only_header else -1}"]
+    parts += [f"sample_size = {-1 if looked_at and not only_header else 1}"]
     parts += [f"nullstr = [{', '.join(map(literal, how.null))}]"] if "null" in said else []
     parts += [f"encoding = {literal(how.encoding)}"] if "encoding" in said else []
     return ", ".join([*parts, *([f"decimal_separator = {literal(how.decimal)}"] if "decimal" in said else [])])
 
 
-def cast_behind(source: Source) -> dict[str, str]:
-    """Column -> SQL type that it is cast to once it is read, which may fail.
+def read_types(source: Source) -> dict[str, str]:
+    """Column -> SQL type in which CSV is read, where the definition says a type."""
+    return {name: _read_as(kind) for name, kind in in_every_file(source).items()}
 
-    Of CSV the columns that its reader would guess, and the columns that files may lack.
+
+def cast_behind(source: Source, read_as: Reading = UNTOLD) -> dict[str, Cast]:
+    """Column -> what is made of it once it is read.
+
+    Of types of the definition: of CSV the columns that its reader would guess, and the columns that files may lack.
     """
-    if source.format != "csv":
-        return dict(source.types)
-    return {name: kind for name, kind in in_every_file(source).items() if _read_as(kind) != kind} | dict(source.columns)
+    said = dict(source.types)
+    if source.format == "csv":
+        said = {name: kind for name, kind in in_every_file(source).items() if _read_as(kind) != kind} | dict(source.columns)
+    text, point, out = source.format != "parquet", source.dialect.decimal, {}
+    for name, kind in read_as.carried.items():
+        value = quoted(name) if point == "." else f"replace({quoted(name)}, {literal(point)}, '.')"
+        lost = "a number that no double is" if "DOUBLE" in kind else f"more digits than states have of a {kind}"
+        mend = f"say types={{'{name}': 'VARCHAR'}}" + (", or 'DOUBLE', which rounds it" if "DOUBLE" in kind else "")
+        out[name] = Cast(carry(value, kind, text=text), f"{name} holds {lost}; {mend}")
+    return out | {name: Cast(in_type(quoted(name), kind), f"{name} cannot be read as {kind}") for name, kind in said.items()}
 
 
 def _read_as(kind: str) -> str:
     """The type in which a column of CSV is read. Its reader rounds 1.7 to a whole number, and takes 01-02-24 for a day of the year 1."""
-    return "VARCHAR" if is_whole(kind) or is_time(kind) else kind
+    return "VARCHAR" if is_whole(kind) or is_time(kind) or is_nested(kind) else kind
 
 
-def in_types(table: str, types: Mapping[str, str]) -> str:
-    """The table with some columns cast to SQL types."""
-    casts = ", ".join(f"{in_type(quoted(column), kind)} AS {quoted(column)}" for column, kind in types.items())
-    return f"(SELECT * REPLACE ({casts}) FROM {table})" if casts else table
+def with_casts(table: str, casts: Mapping[str, str]) -> str:
+    """The table with other values in some columns: name -> SQL."""
+    changed = ", ".join(f"{sql} AS {quoted(column)}" for column, sql in casts.items())
+    return f"(SELECT * REPLACE ({changed}) FROM {table})" if changed else table

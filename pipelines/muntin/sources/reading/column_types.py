@@ -1,0 +1,171 @@
+"""What each column of a source's files is: the type that the definition says, that a file declares, or that all of its cells have.
+
+DuckDB tells the types once, and is told them again with each reading. Numbers of text files are read as texts where their type might not
+have them as they are written, and so are texts of JSON lines: DuckDB takes texts for times and identifiers, and writes them anew.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from muntin.errors import SourceError
+from muntin.sources.casts import carried, is_carried_as_it_is, read_before
+from muntin.sources.nested_types import is_nested, members, of_leaves
+from muntin.sources.reading.scan import UNTOLD, Reading, literal, quoted, read_types, said_types, scan
+from muntin.sources.sessions.duckdb_session import described
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    import duckdb
+
+    from muntin.sources import Source
+
+_TIMES = ("TIMESTAMP", "DATE")
+_FROM_TEXTS = (*_TIMES, "TIME", "UUID")
+_NUMBERED = re.compile(r"(.+)_\d+")  # how DuckDB names the second of two columns whose names differ in case only
+
+
+class Told(NamedTuple):
+    """The columns of files: how they are read, and name -> SQL type of what is read."""
+
+    read_as: Reading
+    columns: dict[str, str]
+
+
+def told_columns(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], used: Callable[[str], bool]) -> Told:
+    """What the columns of files are.
+
+    Args:
+        session: of DuckDB.
+        source: says how the files are written, and types.
+        paths: of the files.
+        used: whether the definition may use a column of a name.
+
+    Raises:
+        SourceError: a used column has the name of another but for capitals, or values that no type of states has.
+    """
+    if source.format == "parquet":
+        told = described(session, f"FROM {scan(source, paths)}")
+        _check_names(session, source, told, paths, used)
+        _check_decimals(session, source, told, paths, used)
+        looked_at = _looked_at(source, told, used)
+        return Told(Reading({}, looked_at), told | {name: carried(kind) for name, kind in looked_at.items()})
+    read_as = _of_text(session, source, paths, used) if source.format in ("csv", "json") else UNTOLD
+    return Told(read_as, described(session, f"FROM {scan(source, paths, read_as)}"))
+
+
+def _of_text(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], used: Callable[[str], bool]) -> Reading:
+    told = described(session, f"FROM {scan(replace(source, types={}, columns={}, hive={}), paths)}")
+    looked_at = _looked_at(source, told, used)
+    if source.format == "json" and _check_names(session, source, told, paths, used):
+        return Reading({}, looked_at)
+    types = {name: read_before(kind) if name in looked_at else kind for name, kind in told.items()}
+    said = _of_json(session, source, told) if source.format == "json" else read_types(source)
+    return Reading(types | {name: kind for name, kind in said.items() if name in told}, looked_at)
+
+
+def _looked_at(source: Source, told: Mapping[str, str], used: Callable[[str], bool]) -> dict[str, str]:
+    """The columns whose values may not be among those of the type in which states have them."""
+    known, text = (*said_types(source), source.event_time, source.arrival_time), source.format != "parquet"
+    odd = {name: kind for name, kind in told.items() if name not in known and not is_carried_as_it_is(kind, text=text)}
+    return {name: kind for name, kind in odd.items() if used(name)}
+
+
+def _of_json(session: duckdb.DuckDBPyConnection, source: Source, told: Mapping[str, str]) -> dict[str, str]:
+    """Column -> SQL type in which JSON lines are read, where the definition says a type."""
+    said = {name: kind for name, kind in said_types(source).items() if name in told}
+    if not said:
+        return {}
+    spelled = described(session, "SELECT " + ", ".join(f"NULL::{kind} AS {quoted(name)}" for name, kind in said.items()))
+    return {name: _before_cast(told[name], kind) for name, kind in spelled.items()}
+
+
+def _before_cast(told: str, said: str) -> str:
+    """The type in which a column of JSON is read, before it is cast to the type that the definition says."""
+    if is_nested(said):
+        return "JSON"
+    return as_text(told) if said == "VARCHAR" and is_nested(told) else "VARCHAR"
+
+
+def _check_names(
+    session: duckdb.DuckDBPyConnection, source: Source, told: Mapping[str, str], paths: Sequence[str], used: Callable[[str], bool]
+) -> bool:
+    """Whether two columns have names that differ in capitals only, of which DuckDB names one anew: it would be found by neither.
+
+    Raises:
+        SourceError: the definition uses them.
+    """
+    small = {name.lower() for name in told}
+    odd = [name for name in told if (found := _NUMBERED.fullmatch(name)) and found[1].lower() in small]
+    hidden = sorted({*odd} - _written(session, source, paths)) if odd else []
+    for name in hidden:
+        if used(own := name.rpartition("_")[0]) or used(name):
+            raise SourceError(f"{', '.join(paths)}: column {own!r} has the name of another, but for small and capital letters; rename it")
+    return bool(hidden)
+
+
+def _written(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str]) -> set[str]:
+    """The names of columns as they stand in files."""
+    files = f"[{', '.join(map(literal, paths))}]"
+    names = f"SELECT name FROM parquet_schema({files})"
+    if source.format == "json":
+        names = f"SELECT DISTINCT unnest(json_keys(json)) FROM read_ndjson_objects({files})"
+    return {name for (name,) in session.execute(names).fetchall()}
+
+
+def _check_decimals(
+    session: duckdb.DuckDBPyConnection, source: Source, told: Mapping[str, str], paths: Sequence[str], used: Callable[[str], bool]
+) -> None:
+    """Refuse decimals of more digits than 38, of which DuckDB makes doubles.
+
+    Raises:
+        SourceError: the definition uses such a column, and gives it no type.
+    """
+    if not any("DOUBLE" in kind for name, kind in told.items() if name not in source.types and used(name)):
+        return
+    files = f"[{', '.join(map(literal, paths))}]"
+    found = session.execute(f"SELECT file_name, name, precision, scale FROM parquet_schema({files}) WHERE precision > 38").fetchall()
+    for path, name, digits, scale in found:
+        if name not in source.types and used(name):
+            raise SourceError(
+                f"{path}: column {name!r} is decimal({digits},{scale}), and states have 38 digits at most; "
+                f'write it as decimal(38,{scale}), or say types={{"{name}": "DOUBLE"}} in sources.files(...), which rounds it'
+            )
+
+
+def as_text(kind: str) -> str:
+    """A type with a text wherever DuckDB may have guessed another type from texts.
+
+    >>> as_text("STRUCT(id BIGINT, paid TIMESTAMP[])")
+    'STRUCT(id BIGINT, paid VARCHAR[])'
+    """
+    return of_leaves(kind, lambda leaf: "VARCHAR" if leaf.startswith(_FROM_TEXTS) else leaf)
+
+
+def times_in(name: str, kind: str, value: str) -> Iterator[tuple[str, str]]:
+    """The times that DuckDB guessed from texts: for each its name and SQL for the list of its texts.
+
+    Args:
+        name: of the column, or of the member of a struct.
+        kind: its SQL type, as guessed.
+        value: SQL for the value, in the type `as_text(kind)`.
+
+    >>> list(times_in("order", "STRUCT(paid DATE, id BIGINT)", '"order"'))
+    [('order.paid', '["order".paid]')]
+    """
+    if kind.endswith("[]") or kind.startswith("MAP("):
+        inner, values = (kind[:-2], value) if kind.endswith("[]") else (_values_of_map(kind), f"map_values({value})")
+        for found, texts in times_in(name, inner, "muntin_each"):
+            yield found, f"flatten(list_transform({values}, lambda muntin_each: {texts}))"
+    elif kind.startswith("STRUCT("):
+        for member, inner in members(kind):
+            yield from times_in(f"{name}.{member}", inner, f"{value}.{member}")
+    elif kind.startswith(_TIMES):
+        yield name, f"[{value}]"
+
+
+def _values_of_map(kind: str) -> str:
+    return kind.removeprefix("MAP(VARCHAR, ").removesuffix(")")
