@@ -15,6 +15,9 @@ _DIGITS = dict(zip(SIGNED, (3, 5, 10, 19), strict=True))
 _FLOATS = ("FLOAT", "DOUBLE")
 _DECIMAL = re.compile(r"DECIMAL\((\d+), ?(\d+)\)")
 _NULL = '"NULL"'
+UNKNOWN = "DECIMAL(1,0)"
+"""The type in which states have a column that has had no value yet; any type is wider. `stored_type` gives it to no other column."""
+_NONE = (_NULL, UNKNOWN)
 _MOST_DIGITS = 38
 
 
@@ -27,12 +30,12 @@ def common_type(one: str, other: str) -> str | None:
     ('BIGINT', 'DOUBLE', 'DECIMAL(12,2)')
     >>> common_type("BIGINT", "DOUBLE"), common_type("BIGINT", "DECIMAL(12,2)"), common_type("DECIMAL(12,2)", "DOUBLE")
     ('DOUBLE', 'DECIMAL(21,2)', None)
-    >>> common_type("STRUCT(a INTEGER)[]", "STRUCT(a BIGINT)[]"), common_type("INTEGER", "VARCHAR")
-    ('STRUCT(a BIGINT)[]', None)
+    >>> common_type("STRUCT(a INTEGER)[]", "STRUCT(a BIGINT, b DATE)[]"), common_type("INTEGER", "VARCHAR")
+    ('STRUCT(a BIGINT, b DATE)[]', None)
     """
-    if other in (one, _NULL):
+    if other in (one, *_NONE):
         return one
-    if one == _NULL:
+    if one in _NONE:
         return other
     if one.endswith("[]") and other.endswith("[]"):
         inner = common_type(one[:-2], other[:-2])
@@ -48,7 +51,7 @@ def alike(one: str, other: str) -> bool:
     >>> alike("INTEGER", "BIGINT"), alike("INTEGER[]", "DOUBLE[]"), alike("DECIMAL(10,2)", "DECIMAL(12,4)")
     (True, False, False)
     """
-    if _NULL in (one, other):
+    if one in _NONE or other in _NONE:
         return True
     return _as_written(one) == _as_written(other)
 
@@ -59,12 +62,11 @@ def _as_written(kind: str) -> str:
 
 
 def _of_structs(one: list[tuple[str, str]], other: list[tuple[str, str]]) -> str | None:
-    there = dict(other)
-    if [name for name, _ in one] != list(there):
-        return None
-    found = [(name, common_type(kind, there[name])) for name, kind in one]
-    known = [(name, kind) for name, kind in found if kind is not None]
-    return struct(known) if len(known) == len(found) else None
+    """The struct with the members of both, as a table has the columns of its files; None if two of a name contradict."""
+    here, there = dict(one), dict(other)
+    found = {name: common_type(here.get(name, _NULL), there.get(name, _NULL)) for name in here | there}
+    known = [(name, kind) for name, kind in found.items() if kind is not None]
+    return struct(known) if len(known) == len(found) and len({name.lower() for name in found}) == len(found) else None
 
 
 def _of_numbers(one: str, other: str) -> str | None:

@@ -50,12 +50,20 @@ def with_types(table: pa.Table, schema: pa.Schema) -> pa.Table:
     for at, each in enumerate(table.schema):
         if each.name in schema.names and storable_type(each.type) != storable_type(schema.field(each.name).type):
             with suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError):
-                table = table.set_column(at, each.name, _cast(table[each.name], schema.field(each.name).type))
+                table = table.set_column(at, each.name, wider(table[each.name], schema.field(each.name).type))
     return table
 
 
-def _cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
-    """A column in a wider type. Arrow asks for room for every long; the values that are there need less."""
+def wider(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    """A column in a wider type; a column without a value in any type, whatever it was taken for.
+
+    Arrow asks for room for every long; the values that are there need less.
+
+    Raises:
+        pa.ArrowInvalid, pa.ArrowNotImplementedError: a value does not go into the type.
+    """
+    if column.null_count == len(column):
+        return pa.chunked_array([pa.nulls(len(column), kind)])
     if pa.types.is_decimal(kind) and pa.types.is_integer(column.type):
         column = column.cast(pa.decimal128(_MOST_DIGITS, kind.scale))
     return column.cast(kind)

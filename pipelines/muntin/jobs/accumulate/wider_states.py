@@ -24,7 +24,7 @@ from muntin.states.held_once import whole
 from muntin.states.keys import buckets, contiguous, key_codes
 from muntin.states.order import sorted_order, taken
 from muntin.states.sorted import instants
-from muntin.states.stored_types import has_types, storable_type
+from muntin.states.stored_types import has_types, storable_type, wider
 from muntin.store.batch_facts import batches_of
 from muntin.store.contents import check_whole
 from muntin.store.parquet import read_parquet
@@ -110,7 +110,7 @@ def with_columns(table: pa.Table, wide: pa.Schema, path: str) -> pa.Table:
     """
     columns: Mapping[str, pa.ChunkedArray] = {name: table[name] for name in table.column_names}
     try:
-        found = [columns[each.name].cast(each.type) if each.name in columns else pa.nulls(len(table), each.type) for each in wide]
+        found = [wider(columns[each.name], each.type) if each.name in columns else pa.nulls(len(table), each.type) for each in wide]
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as wrong:
         raise SourceError(
             f"a type is wider than in earlier batches, and a state of these does not go into it as it is ({wrong}; {path}); "

@@ -13,6 +13,7 @@ from muntin.engine.windows import still_open
 from muntin.jobs.finalize.states import own_buckets
 from muntin.states.columns import BUCKET
 from muntin.states.keys import buckets, contiguous
+from muntin.states.stored_types import wider
 from muntin.store.parquet import read_parquet, write_named
 from muntin.store.paths import NOTES, windows_path
 from muntin.timeline.chained import settled_us
@@ -40,7 +41,7 @@ def _in_types(note: pa.Table, schema: pa.Schema, keys: Sequence[str]) -> pa.Tabl
     """A note with the types of the states, which may be wider than when it was made."""
     names = [each.name for each in note.schema if each.name in schema.names and each.type != schema.field(each.name).type]
     for name in names:
-        note = note.set_column(note.column_names.index(name), name, note[name].cast(schema.field(name).type))
+        note = note.set_column(note.column_names.index(name), name, wider(note[name], schema.field(name).type))
     if {*names} & {*keys}:
         own = buckets([contiguous(note[key]) for key in keys], len(note))
         note = note.set_column(note.column_names.index(BUCKET), BUCKET, pa.array(own))

@@ -11,6 +11,7 @@ import pyarrow as pa
 from muntin.states.ascending import is_among
 from muntin.states.columns import BATCH
 from muntin.states.sorted import instants
+from muntin.states.stored_types import wider
 from muntin.store.contents import check_whole
 from muntin.store.parquet import Encoding, read_parquet, write_named
 from muntin.store.paths import batches_of_windows, windows_path
@@ -117,7 +118,7 @@ def _in_types(folder: AnyPath, file: File, schema: pa.Schema, keys: Sequence[str
     table = read_parquet(f"{folder}/{file.path}")
     known = {each.name: each.type for each in schema}
     try:
-        wide = table.cast(pa.schema([each.with_type(known.get(each.name, each.type)) for each in table.schema]))
+        wide = pa.table({each.name: wider(table[each.name], known.get(each.name, each.type)) for each in table.schema})
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return file
     first, last = batches_of_windows(file.path) or (0, -1)

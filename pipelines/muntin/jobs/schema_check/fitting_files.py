@@ -29,7 +29,7 @@ def fitting(session: duckdb.DuckDBPyConnection, bound: Bound, paths: Sequence[st
     Raises:
         SourceError: a file is bad as a whole, and the source says that is an error.
     """
-    with taken_apart(session, bound.source, paths) as files:
+    with taken_apart(session, bound.source, paths, bound.may_use) as files:
         for path in [*files.paths] if bound.source.on_bad_file == "quarantine" else ():
             if lack := _lack(session, bound, files, path):
                 files.leave_out(path, lack)

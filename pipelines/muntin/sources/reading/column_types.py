@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from muntin.errors import SourceError
 from muntin.sources.casts import carried, is_carried_as_it_is, read_before
-from muntin.sources.nested_types import is_nested, members, of_leaves
+from muntin.sources.nested_types import is_nested, leaves, members, of_leaves
+from muntin.sources.reading.json_numbers import MAY_BE_LOST, NO_DOUBLE, is_rounded, lost_number
 from muntin.sources.reading.scan import UNTOLD, Reading, literal, quoted, read_types, said_types, scan
 from muntin.sources.sessions.duckdb_session import described
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from muntin.sources import Source
 
 _TIMES = ("TIMESTAMP", "DATE")
+_FRACTIONS = {"DOUBLE", "JSON"}
+_AT_ONCE = 1000  # lines
 _FROM_TEXTS = (*_TIMES, "TIME", "UUID")
 _NUMBERED = re.compile(r"(.+)_\d+")  # how DuckDB names the second of two columns whose names differ in case only
 
@@ -51,8 +54,9 @@ def told_columns(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequ
         told = described(session, f"FROM {scan(source, paths)}")
         _check_names(session, source, told, paths, used)
         _check_decimals(session, source, told, paths, used)
-        looked_at = _looked_at(source, told, used)
-        return Told(Reading({}, looked_at), told | {name: carried(kind) for name, kind in looked_at.items()})
+        looked_at, ours = _looked_at(source, told, used), _ours(told, used)
+        columns = told | {name: carried(kind) for name, kind in looked_at.items()}
+        return Told(Reading({}, looked_at, ours), {name: kind for name, kind in columns.items() if name not in ours})
     read_as = _of_text(session, source, paths, used) if source.format in ("csv", "json") else UNTOLD
     return Told(read_as, described(session, f"FROM {scan(source, paths, read_as)}"))
 
@@ -61,10 +65,24 @@ def _of_text(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence
     told = described(session, f"FROM {scan(replace(source, types={}, columns={}, hive={}), paths)}")
     looked_at = _looked_at(source, told, used)
     if source.format == "json" and _check_names(session, source, told, paths, used):
-        return Reading({}, looked_at)
+        return Reading({}, looked_at, _ours(told, used))
+    if source.format == "json":
+        _check_numbers(session, source, told, paths, used)
     types = {name: read_before(kind) if name in looked_at else kind for name, kind in told.items()}
     said = _of_json(session, source, told) if source.format == "json" else read_types(source)
-    return Reading(types | {name: kind for name, kind in said.items() if name in told}, looked_at)
+    return Reading(types | {name: kind for name, kind in said.items() if name in told}, looked_at, _ours(told, used))
+
+
+def _ours(told: Mapping[str, str], used: Callable[[str], bool]) -> tuple[str, ...]:
+    """The columns that have names of ours.
+
+    Raises:
+        SourceError: the definition uses such a column.
+    """
+    found = tuple(name for name in told if name.lower().startswith("muntin_"))
+    if wanted := [name for name in found if used(name)]:
+        raise SourceError(f"column {wanted[0]!r}: names that begin with muntin_ are Muntin's own; rename it in the source")
+    return found
 
 
 def _looked_at(source: Source, told: Mapping[str, str], used: Callable[[str], bool]) -> dict[str, str]:
@@ -81,6 +99,26 @@ def _of_json(session: duckdb.DuckDBPyConnection, source: Source, told: Mapping[s
         return {}
     spelled = described(session, "SELECT " + ", ".join(f"NULL::{kind} AS {quoted(name)}" for name, kind in said.items()))
     return {name: _before_cast(told[name], kind) for name, kind in spelled.items()}
+
+
+def _check_numbers(
+    session: duckdb.DuckDBPyConnection, source: Source, told: Mapping[str, str], paths: Sequence[str], used: Callable[[str], bool]
+) -> None:
+    """Refuse JSON lines with numbers that are no doubles, where the definition does not ask for doubles.
+
+    Raises:
+        SourceError: names the first of them.
+    """
+    exact = {name for name, kind in told.items() if used(name) and not is_rounded(source.types.get(name)) and _FRACTIONS & {*leaves(kind)}}
+    if not exact:
+        return
+    lines = f"SELECT json::VARCHAR AS line FROM read_ndjson_objects([{', '.join(map(literal, paths))}])"
+    found = session.execute(f"SELECT line FROM ({lines}) WHERE regexp_matches(line, {literal(MAY_BE_LOST)})")
+    while some := found.fetchmany(_AT_ONCE):
+        for (line,) in some:
+            if lost := lost_number(line, exact.__contains__):
+                found.fetchall()
+                raise SourceError(f"{', '.join(paths)}: {lost[0]} holds {lost[1]}, {NO_DOUBLE}")
 
 
 def _before_cast(told: str, said: str) -> str:

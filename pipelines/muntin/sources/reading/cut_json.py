@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from muntin.sources.reading.cut_rows import MARK, Cut, is_text, not_text
+from muntin.sources.reading.json_numbers import MAY_BE_LOST, NO_DOUBLE, lost_number
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import duckdb
 
 _LINES = "muntin_lines"
+_MAY_BE_LOST = re.compile(MAY_BE_LOST)
+_DEEPEST = 128  # https://github.com/duckdb/duckdb, JSON exceeds maximum recursion depth
+_TOO_DEEP = f"nested {_DEEPEST} deep or deeper"
+_BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*"|[][{}]')
 _FAULTS = f"""
 SELECT number, CASE WHEN NOT json_valid(text) THEN 'no valid JSON'
 WHEN json_type(text) <> 'OBJECT' THEN 'a JSON value that is no object' END AS fault
@@ -27,18 +33,37 @@ class _NameTwiceError(Exception):
     """An object has two values of one name."""
 
 
-def cut_json(session: duckdb.DuckDBPyConnection, data: bytes) -> Cut:
-    """The rows of a file of JSON lines. DuckDB itself says whether a line is JSON. Empty lines are none."""
-    cut, at, line, plain = Cut(data), len(MARK) if data.startswith(MARK) else 0, 1, is_text(data)
+def cut_json(session: duckdb.DuckDBPyConnection, data: bytes, exact: Callable[[str], bool] = lambda _: False) -> Cut:
+    """The rows of a file of JSON lines. DuckDB itself says whether a line is JSON. Empty lines are none.
+
+    `exact`: the columns whose numbers must be there as they are written.
+    """
+    cut, at, number, plain = Cut(data), len(MARK) if data.startswith(MARK) else 0, 1, is_text(data)
     while at < len(data):
         stop = data.find(b"\n", at)
         stop = len(data) if stop < 0 else stop
         text = data[at:stop]
         if text.strip():
-            cut.add(at, at + len(text.rstrip(b"\r")), line, "" if plain else not_text(text))
-        at, line = stop + 1, line + 1
+            fault = "" if plain else not_text(text)
+            cut.add(at, at + len(text.rstrip(b"\r")), number, fault or (_TOO_DEEP if _is_deep(text) else ""))
+        at, number = stop + 1, number + 1
     cut.faults.update(_not_objects(session, cut))
+    for row in range(len(cut)):
+        if row not in cut.faults and _MAY_BE_LOST.search(line := cut.text(row)) and (lost := lost_number(line, exact)):
+            cut.faults[row] = f"{lost[0]} holds {lost[1]}, {NO_DOUBLE}"
     return cut
+
+
+def _is_deep(text: bytes) -> bool:
+    """Whether a line is nested deeper than DuckDB follows, which counts what the innermost brackets hold."""
+    if text.count(b"[") + text.count(b"{") < _DEEPEST:
+        return False
+    depth = deepest = 0
+    for mark in _BRACKETS.findall(text):
+        depth += mark in (b"[", b"{")
+        deepest = max(deepest, depth)
+        depth -= mark in (b"]", b"}")
+    return deepest >= _DEEPEST
 
 
 def _not_objects(session: duckdb.DuckDBPyConnection, cut: Cut) -> dict[int, str]:

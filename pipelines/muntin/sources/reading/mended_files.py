@@ -22,13 +22,14 @@ from muntin.sources.reading.bad_files import file_problem
 from muntin.sources.reading.cut_csv import cut_csv
 from muntin.sources.reading.cut_json import cut_json
 from muntin.sources.reading.cut_rows import MARK, Cut, content, lines
+from muntin.sources.reading.json_numbers import is_rounded
 from muntin.sources.reading.mended import BadRow, Mended
 from muntin.sources.reading.scan import in_every_file, uncast
 from muntin.sources.topics.content import content as content_of
 from muntin.sources.topics.ranges import is_address
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from muntin.sources import Source
 
@@ -37,8 +38,10 @@ Fault = tuple[str, str | None]  # a reason, and the column that it is about
 
 
 @contextmanager
-def taken_apart(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str]) -> Iterator[Mended]:
+def taken_apart(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], used: Callable[[str], bool]) -> Iterator[Mended]:
     """Files without what cannot be read of them. The copies are there for as long as the context is.
+
+    `used`: whether the definition may use a column of a name.
 
     Raises:
         SourceError: a file is bad as a whole, and the source says that is an error.
@@ -54,7 +57,7 @@ def taken_apart(session: duckdb.DuckDBPyConnection, source: Source, paths: Seque
             elif source.format in ("csv", "json"):
                 copy = Path(folder, str(number), folders_of(source.hive, path), f"{number}.{source.format}")
                 copy.parent.mkdir(parents=True)
-                _add_copy(session, source, path, str(copy), out)
+                _add_copy(session, source, path, str(copy), out, used)
             else:
                 out.paths.append(path)
         yield out
@@ -71,9 +74,9 @@ def _refuse(source: Source, path: str, problem: str) -> None:
         raise SourceError(f'{path} {problem}. Mend or remove it, or say on_bad_file="quarantine" in sources.files(...)')
 
 
-def _add_copy(session: duckdb.DuckDBPyConnection, source: Source, path: str, copy: str, out: Mended) -> None:
+def _add_copy(session: duckdb.DuckDBPyConnection, source: Source, path: str, copy: str, out: Mended, used: Callable[[str], bool]) -> None:
     """Copy a file of CSV or JSON, without its bad rows."""
-    cut = _cut(session, source, path)
+    cut = _cut(session, source, path, lambda name: used(name) and not is_rounded(source.types.get(name)))
     faults = _written(session, out.source, cut, copy)
     out.bad.extend(BadRow(path, why, row, cut.line[row], column, cut.text(row)) for row, (why, column) in sorted(faults.items()))
     if faults or not _same(Path(copy).read_bytes(), cut.data):
@@ -111,11 +114,11 @@ def lines_of(session: duckdb.DuckDBPyConnection, source: Source, path: str, rows
     return np.array(cut.line, np.int64) if len(cut) == rows else None
 
 
-def _cut(session: duckdb.DuckDBPyConnection, source: Source, path: str) -> Cut:
-    """A file of text in rows; of a file without a header that can be read none."""
+def _cut(session: duckdb.DuckDBPyConnection, source: Source, path: str, exact: Callable[[str], bool] = lambda _: False) -> Cut:
+    """A file of text in rows; of a file without a header that can be read none. `exact`: as for `cut_json`."""
     data = content(path, source.dialect.encoding)
     if source.format == "json":
-        return cut_json(session, data)
+        return cut_json(session, data, exact)
     cut = cut_csv(data, source.separator, source.dialect)
     return Cut(data) if cut is None else cut
 

@@ -56,8 +56,6 @@ def instant(source: Source, name: str, what: str, columns: Mapping[str, str]) ->
     Raises:
         SourceError: no such column, or one of a type that is no time.
     """
-    if taken := [each for each in columns if each.lower().startswith("muntin_")]:
-        raise SourceError(f"column {taken[0]!r}: names that begin with muntin_ are Muntin's own; rename it in the source")
     if name not in columns:
         raise SourceError(no_column(what, name, columns, source))
     column, kind = quoted(name), columns[name]

@@ -35,10 +35,12 @@ class Reading:
     Attributes:
         types: name -> SQL type of all columns, for the reader of text files; {}: it tells them itself.
         carried: name -> SQL type of a column in its file, where `carry` makes of it what states have.
+        left_out: columns with names that are ours, which no definition uses.
     """
 
     types: Mapping[str, str] = field(default_factory=dict)
     carried: Mapping[str, str] = field(default_factory=dict)
+    left_out: Sequence[str] = ()
 
 
 class Cast(NamedTuple):
@@ -76,22 +78,30 @@ def scan(
         rows: of a Parquet file, the only path, the numbers of the rows that are read; None: all.
         cast: whether columns are made what `cast_behind` says.
     """
-    casts = {name: each.sql for name, each in cast_behind(source, read_as).items()} if cast else {}
     if source.format == "kafka":
-        return with_casts(_messages(source, paths, named=named), casts)
+        table = _messages(source, paths, named=named)
+    else:
+        table = with_columns(source, _files(source, paths, read_as, named=named, rows=rows), named=named)
+        if read_as.left_out:
+            table = f"(SELECT * EXCLUDE ({', '.join(map(quoted, read_as.left_out))}) FROM {table})"
+    of_folders = {
+        name: in_type(quoted(name), source.types[name]) for name in source.hive if name in source.types and source.format == "csv"
+    }
+    return with_casts(table, of_folders | {name: each.sql for name, each in cast_behind(source, read_as).items() if cast})
+
+
+def _files(source: Source, paths: Sequence[str], read_as: Reading, *, named: bool, rows: range | None) -> str:
+    """The table function of DuckDB."""
     files = "[" + ", ".join(map(literal, paths)) + "]"
     how = f"{_AS_IT_STANDS}, filename = {literal(FILE_PATH) if named or source.hive else 'false'}"
     if source.format == "parquet":
         table = f"read_parquet({files}, {how})"
-        if rows is not None:
-            table = f"(FROM {table} WHERE {ROW} >= {rows.start} AND {ROW} < {rows.stop})"
-        return with_casts(with_columns(source, table, named=named), casts)
+        return table if rows is None else f"(FROM {table} WHERE {ROW} >= {rows.start} AND {ROW} < {rows.stop})"
     if source.format == "csv":
-        typed = f"{_dialect(source, looked_at=not read_as.types)}, {how}{_typed_csv(read_as.types or read_types(source))}"
-        of_folders = {name: in_type(quoted(name), source.types[name]) for name in source.hive if name in source.types}
-        return with_casts(with_columns(source, f"read_csv({files}, {typed})", named=named), {**of_folders, **casts})
+        typed = _typed_csv(read_as.types or read_types(source))
+        return f"read_csv({files}, {_dialect(source, looked_at=not read_as.types)}, {how}{typed})"
     known = f"columns = {_by_name(read_as.types)}" if read_as.types else _GUESSED_JSON
-    return with_casts(with_columns(source, f"read_json({files}, format = 'newline_delimited', {known}, {how})", named=named), casts)
+    return f"read_json({files}, format = 'newline_delimited', {known}, {how})"
 
 
 def _messages(source: Source, paths: Sequence[str], *, named: bool) -> str:

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from muntin.errors import SourceError
 from muntin.sources.casts import SIGNED, widened
-from muntin.sources.common_types import alike, common_type
+from muntin.sources.common_types import UNKNOWN, alike, common_type
 from muntin.sources.nested_types import is_nested, members, struct
 from muntin.sources.reading.scan import quoted
 from muntin.sources.sessions.duckdb_session import described
@@ -38,7 +38,8 @@ _STORED = {
     "INTERVAL": "VARCHAR",
     "UUID": "VARCHAR",
     "JSON": "VARCHAR",
-    '"NULL"': "INTEGER",
+    '"NULL"': UNKNOWN,
+    UNKNOWN: "DECIMAL(2,0)",
 }
 
 
@@ -98,7 +99,7 @@ def targets_of(
     out = {}
     for name, kind in natural.items():
         known = targets.get(name, stored_type(kind))
-        wide = known if _fits(kind, known) else common_type(stored_type(kind), known)
+        wide = known if _fits(kind, known) else common_type(known, stored_type(kind))
         if wide is None or (name in hashed and not alike(stored_type(kind), known)):
             raise SourceError(
                 f"{', '.join(paths)}: {name} is {kind} here and {known} in earlier batches; "
@@ -109,8 +110,8 @@ def targets_of(
 
 
 def _fits(kind: str, target: str) -> bool:
-    if kind in (target, '"NULL"') or stored_type(kind) == target:
-        return True
+    if kind in (target, '"NULL"') or stored_type(kind) == target or target == UNKNOWN:
+        return target != UNKNOWN or stored_type(kind) == UNKNOWN
     if kind.endswith("[]") and target.endswith("[]"):
         return _fits(kind[:-2], target[:-2])
     if kind.startswith("STRUCT(") and target.startswith("STRUCT("):

@@ -1,0 +1,55 @@
+"""Numbers of JSON lines that DuckDB's reader does not keep: it makes doubles of those with a fraction before anybody says a type."""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import suppress
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_SURE = 17  # digits: with fewer, a double written with the fewest digits is what was read, or the number is near the end of doubles
+MAY_BE_LOST = "|".join(rf"[0-9]{{{whole}}}\.[0-9]{{{_SURE - whole}}}" for whole in range(_SURE + 1)) + r"|[eE]-?[0-9]{3}"
+"""A regular expression that finds the lines that may have such a number."""
+NO_DOUBLE = "which JSON's reader rounds to a double; write it as a text, or say DOUBLE in types="
+_ROUNDED = re.compile(r"(FLOAT[48]?|REAL|DOUBLE)", re.IGNORECASE)
+
+
+class _Lost(str):
+    """The text of a number that a double is not."""
+
+    __slots__ = ()
+
+
+def is_rounded(kind: str | None) -> bool:
+    """Whether a type that a definition gives asks for doubles, whatever the number."""
+    return kind is not None and _ROUNDED.fullmatch(kind) is not None
+
+
+def lost_number(text: str, used: Callable[[str], bool]) -> tuple[str, str] | None:
+    """The first number of a line that is no double, with the column that holds it; None: there is none. `used`: which columns count.
+
+    >>> lost_number('{"x": 0.1234567890123456789, "y": 0.1}', lambda name: True)
+    ('x', '0.1234567890123456789')
+    """
+    with suppress(ValueError, RecursionError):  # a bad line, which other code finds
+        line = json.loads(text, parse_float=_number)
+        for name, value in line.items() if isinstance(line, dict) else ():
+            if used(name) and (found := _first(value)):
+                return name, found
+    return None
+
+
+def _number(text: str) -> float | _Lost:
+    value = float(text)
+    return value if Decimal(text) == Decimal(repr(value)) else _Lost(text)
+
+
+def _first(value: Any) -> str | None:  # noqa: ANN401 - any JSON
+    if isinstance(value, _Lost):
+        return str(value)
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return next((found for each in inner if (found := _first(each))), None)
