@@ -25,9 +25,7 @@ import pyarrow.parquet as pq
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.definition.kinds import Bounded, Carried, Chained
 from muntin.files.readable import readable
-from muntin.jobs.finalize.finalize_task import combined_shard
 from muntin.jobs.finalize.shard import shards
-from muntin.jobs.inspect.one_key import one_row_each
 from muntin.states.columns import BATCH, FRAME, INSTANT
 from muntin.store.paths import parse_states_path
 from muntin.timeline.carried import from_note
@@ -134,6 +132,9 @@ def _opened(kind: Window, floor: int, steps: Iterable[tuple[int, int | None, int
 
 def _derived(bound: Bound, todo: Pending) -> int | None:
     """The number of windows that are open when all are derived that may be."""
+    from muntin.jobs.finalize.finalize_task import combined_shard  # with the kernels, which windows on a grid do without
+    from muntin.jobs.inspect.one_key import one_row_each
+
     count, batches = len(todo.history.batches), todo.published.ledger
     follows = bound.windows[todo.window].follows
     last = np.array([count])
