@@ -17,8 +17,8 @@ setup: ## a virtual environment in .venv with the pinned packages, and Java for 
 demo: setup ## a week of real flights through Airflow and Spark to published windows, then the year in bulk
 	@$(python) -m examples.demo $(ARGS)
 
-check: setup lint ## style, types, arrows, and the tests that install nothing and start neither Spark nor Airflow nor Great Expectations: while you work
-	@$(python) -m pytest -n 2 --dist worksteal -m "not spark and not airflow and not gx and not install" $(ARGS)
+check: setup lint ## style, types, arrows, and the quick tests, which start neither Spark nor Airflow nor Great Expectations: while you work
+	@$(python) -m pytest -n 2 --dist loadfile --quick -m "not spark and not airflow and not gx and not install" $(ARGS)
 
 test: setup lint ## lint, then every test, four files at a time, since Airflow waits a lot; ARGS="-k sliding" narrows the tests
 	@bash setup/for_tests.sh

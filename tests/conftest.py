@@ -10,7 +10,14 @@ import pytest
 from hypothesis import settings
 
 from tests.kafka_broker import kafka
-from tests.markers import _only_what_is_marked, pytest_collection_modifyitems, pytest_configure
+from tests.markers import (
+    _only_what_is_marked,
+    pytest_addoption,
+    pytest_collection_modifyitems,
+    pytest_configure,
+    pytest_ignore_collect,
+    pytest_terminal_summary,
+)
 from tests.object_store import azure, bucket, object_store, roots, s3_bucket
 
 os.environ.setdefault("MUNTIN_SYNC", "off")  # thousands of small commits would wait for the disk; tests/storage/test_durable.py does
@@ -28,8 +35,11 @@ __all__ = [  # pytest looks for them here
     "bucket",
     "kafka",
     "object_store",
+    "pytest_addoption",
     "pytest_collection_modifyitems",
     "pytest_configure",
+    "pytest_ignore_collect",
+    "pytest_terminal_summary",
     "roots",
     "s3_bucket",
 ]

@@ -21,6 +21,8 @@ from typing import Any
 
 import pytest
 
+from tests import durations
+
 PROGRAMS = {"spark": "spark-submit", "airflow": "airflow", "install": "uv"}
 PACKAGES = {"gx": "great_expectations", "airflow": "airflow"}
 DESCRIPTIONS = {
@@ -31,22 +33,6 @@ DESCRIPTIONS = {
 }
 COMPILES = "test_arrivals.py"
 """The file that needs most of numba's kernels. Begun first, it compiles them alone; files that are begun later find them."""
-SECONDS = {
-    "airflow/test_inside_runs.py": 340, "airflow/test_backfill.py": 260, "airflow/test_inside_local.py": 110,
-    "airflow/test_inside_object_store.py": 110, "airflow/test_inside_dag.py": 30, "simulation/test_worlds.py": 200,
-    "airflow/test_killed_tasks.py": 195, "judge/test_every_aggregate.py": 180, "airflow/test_follows.py": 155,
-    "storage/test_crash_points.py": 140, "installs/test_every_install.py": 100, "installs/test_printed.py": 60,
-    "cluster/test_standalone.py": 110,
-    "end_to_end/test_types_that_widen.py": 100, "landing/test_duplicates_on_spark.py": 95, "landing/test_on_spark.py": 80,
-    "cli/test_alerts.py": 80, "docs/test_site.py": 75, "judge/test_random_batches.py": 70, "storage/test_compaction.py": 70,
-    "airflow/test_components.py": 70, "properties/test_arrival.py": 65, "page/test_in_airflow.py": 60, "quality/test_connect.py": 60,
-    "compose/test_spark_services.py": 55, "end_to_end/test_sessions_share_python.py": 50, "soak/test_short.py": 50,
-    "end_to_end/test_tasks.py": 50, "storage/test_object_store.py": 50, "docs/test_pictures.py": 45,
-    "faults/test_36_worker_without_packages.py": 45, "storage/test_duplicates_in_batches.py": 40, "storage/test_retain.py": 40,
-    "cli/test_interrupt.py": 35, "alerts/test_told_run.py": 35, "cli/test_explain.py": 35, "properties/test_bundles.py": 30,
-}  # fmt: skip
-"""About how long files, each named with its folder, take in `make test` on two cores. What is not here takes `OTHERS`."""
-OTHERS = 10
 WORKERS_WITHOUT_AIRFLOW = 3
 WORDS = {
     "spark": "starts Spark: ask for the fixture `spark`",
@@ -75,6 +61,25 @@ def said_by_file(path: Path) -> set[str]:
     return set(DESCRIPTIONS) if "airflow" in folders and "tests" in folders else found
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Options that the Makefile gives."""
+    parser.addoption("--quick", action="store_true", help="files of tests that take no longer than tests/durations.py says")
+    parser.addoption("--write-durations", action="store_true", help="write to tests/durations.json how long each file took")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out files that are not quick, where quick ones are asked for."""
+    is_file = collection_path.name.startswith("test_") and collection_path.suffix == ".py"
+    return True if config.getoption("--quick") and is_file and not durations.is_quick(collection_path) else None
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Write down how long each file took, if that is asked for."""
+    if config.getoption("--write-durations"):
+        reports = [each for some in terminalreporter.stats.values() for each in some if hasattr(each, "duration")]
+        durations.write((each.nodeid.partition("::")[0], each.duration) for each in reports)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Make the markers known."""
     for name, says in DESCRIPTIONS.items():
@@ -97,22 +102,17 @@ def spread(items: list[pytest.Item]) -> list[pytest.Item]:
     other processes to do beside it.
     """
     files = [list(group) for _, group in groupby(items, key=lambda item: item.path)]
-    files.sort(key=lambda file: (file[0].path.name != COMPILES, -seconds(file)))
+    files.sort(key=lambda file: (file[0].path.name != COMPILES, -durations.seconds(file[0].path)))
     waiting = [file for file in files if file[0].get_closest_marker("airflow")]
     working = [file for file in files if file not in waiting]
-    found, waited, worked = list[pytest.Item](), 0, 0
+    found, waited, worked = list[pytest.Item](), 0.0, 0.0
     for file in working:
         found += file
-        worked += seconds(file)
+        worked += durations.seconds(file[0].path)
         while waiting and waited * WORKERS_WITHOUT_AIRFLOW < worked:
-            waited += seconds(waiting[0])
+            waited += durations.seconds(waiting[0][0].path)
             found += waiting.pop(0)
     return found + [item for file in waiting for item in file]
-
-
-def seconds(file: list[pytest.Item]) -> int:
-    """About how long a file of tests takes."""
-    return SECONDS.get("/".join(file[0].path.parts[-2:]), OTHERS)
 
 
 class Refusing(MetaPathFinder):

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.markers import COMPILES, OTHERS, SECONDS, WORKERS_WITHOUT_AIRFLOW, spread
+from tests import durations
+from tests.markers import COMPILES, WORKERS_WITHOUT_AIRFLOW, said_by_file, spread
 
 TESTS = Path(__file__).parents[1]
 
@@ -20,10 +21,10 @@ class Item:
 
 def files(*names: str) -> list[str]:
     """The files in their order, each of two tests."""
-    found = spread([Item(Path(name)) for name in names for _ in range(2)])  # type: ignore[misc]
-    assert sorted(str(each.path) for each in found) == sorted(2 * names)
+    found = spread([Item(TESTS / name) for name in names for _ in range(2)])  # type: ignore[misc]
+    assert sorted(str(each.path.relative_to(TESTS)) for each in found) == sorted(2 * names)
     assert [each.path for each in found[::2]] == [each.path for each in found[1::2]]
-    return [str(each.path) for each in found[::2]]
+    return [str(each.path.relative_to(TESTS)) for each in found[::2]]
 
 
 def test_what_compiles_comes_first_then_the_longest() -> None:
@@ -33,17 +34,26 @@ def test_what_compiles_comes_first_then_the_longest() -> None:
 
 def test_a_file_that_waits_is_begun_once_the_others_have_enough_to_do_beside_it() -> None:
     waiting = ["airflow/test_components.py", "airflow/test_follows.py", "airflow/b.py"]
-    working = [f"unit/{at:03}.py" for at in range(100)]
+    working = [f"unit/{at:03}.py" for at in range(900)]
     order = files(*waiting, *working)
     begun = [order.index(name) - at for at, name in enumerate(["airflow/test_follows.py", "airflow/test_components.py", "airflow/b.py"])]
-    waited = [0, SECONDS["airflow/test_follows.py"], SECONDS["airflow/test_follows.py"] + SECONDS["airflow/test_components.py"]]
-    assert begun == [max(1, seconds * WORKERS_WITHOUT_AIRFLOW // OTHERS + 1) for seconds in waited]
+    follows, components = (durations.seconds(TESTS / name) for name in ("airflow/test_follows.py", "airflow/test_components.py"))
+    assert follows > components
+    assert begun == [
+        max(1, int(seconds * WORKERS_WITHOUT_AIRFLOW / durations.OTHERS) + 1) for seconds in (0, follows, follows + components)
+    ]
 
 
 def test_those_that_wait_are_kept_though_there_is_nothing_beside_them() -> None:
     assert files("airflow/b.py", "airflow/test_follows.py") == ["airflow/test_follows.py", "airflow/b.py"]
 
 
-def test_every_file_that_is_named_is_there() -> None:
-    there = {"/".join(path.parts[-2:]) for path in TESTS.rglob("test_*.py")}
-    assert SECONDS.keys() - there == set()
+def test_every_file_that_was_measured_is_there() -> None:
+    assert [name for name in durations.SECONDS if not (durations.ROOT / name).exists()] == []
+
+
+def test_what_make_check_runs_fits_its_budget() -> None:
+    """Where it does not, less is quick: lower `QUICK`, or make the slowest of these quicker."""
+    quick = [path for path in TESTS.rglob("test_*.py") if durations.is_quick(path) and not said_by_file(path)]
+    assert len(quick) > 200
+    assert sum(map(durations.seconds, quick)) <= durations.BUDGET

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from muntin.sources import Source
 
 _TIMES = ("TIMESTAMP", "DATE")
+_WRITTEN_ANEW = ("UUID", "TIME", "TIME WITH TIME ZONE")  # texts that DuckDB takes for these lose capitals, or gain seconds
 _FRACTIONS = {"DOUBLE", "JSON"}
 _AT_ONCE = 1000  # lines
 _FROM_TEXTS = (*_TIMES, "TIME", "UUID")
@@ -62,7 +63,8 @@ def told_columns(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequ
 
 
 def _of_text(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], used: Callable[[str], bool]) -> Reading:
-    told = described(session, f"FROM {scan(replace(source, types={}, columns={}, hive={}), paths)}")
+    guessed = described(session, f"FROM {scan(replace(source, types={}, columns={}, hive={}), paths)}")
+    told = {name: of_leaves(kind, lambda leaf: "VARCHAR" if leaf in _WRITTEN_ANEW else leaf) for name, kind in guessed.items()}
     looked_at = _looked_at(source, told, used)
     if source.format == "json" and _check_names(session, source, told, paths, used):
         return Reading({}, looked_at, _ours(told, used))
