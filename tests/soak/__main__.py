@@ -8,9 +8,11 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
+from tests.end_to_end.test_matrix_of_types import COLUMNS, made_of, wrong
 from tests.simulation.chance import Life
 from tests.simulation.many import in_processes
 from tests.simulation.real_world import RealWorld, small_and_quick
@@ -49,7 +51,18 @@ def _lived(life: Life) -> str:
     return f"{len(life.world.told)} things happened"
 
 
+def types(folder: Path, dice: random.Random) -> str:
+    """Files of two types, one behind the other."""
+    pairs = dice.sample([*permutations(COLUMNS, 2)], 20)
+    for number, pair in enumerate(pairs):
+        made = made_of(folder / str(number), {hour: COLUMNS[name] for hour, name in enumerate(pair)})
+        found = [each for hour, name in enumerate(pair) for each in wrong(made, COLUMNS[name], hour)]
+        assert not found, f"{' and '.join(pair)}: {'; '.join(found)}"
+    return f"{len(pairs)} pairs of types"
+
+
 PARTS: Mapping[str, Round] = {
+    "types": types,
     "histories": history,
     "worlds": worlds_in_memory,
     "real": world_on_disk,

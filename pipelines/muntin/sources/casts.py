@@ -16,6 +16,7 @@ INTEGERS = (*SIGNED, "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", 
 # As DuckDB spells whole numbers of up to 64 bits. https://duckdb.org/docs/stable/sql/data_types/numeric
 _WHOLE = re.compile(r"(U?(TINY|SMALL|BIG)?INT(EGER)?|U?INT(8|16|32|64)|INT[124]|LONG|SHORT|SIGNED|INTEGRAL)", re.IGNORECASE)
 _TIME = re.compile(r"DATE|DATETIME|TIMESTAMP.*", re.IGNORECASE)
+NO_DOUBLE = "no double holds"
 YEAR_FIRST = r"^\s*-?\d{4,}[-/ \\]"
 _SHORT_YEAR = r"^\s*-?\d{1,3}[-/ \\]"
 _NO_FRACTION = r"\s*[-+]?\d+(\.0*)?\s*"
@@ -29,6 +30,8 @@ _EXACT = {
     "TIMESTAMPTZ_NS": "TIMESTAMP WITH TIME ZONE",
 }
 """A type in files that states do not have -> the type that has most of its values, each as it is."""
+_UNSURE: dict[str, tuple[str, ...]] = {"csv": ("BIGINT", "DOUBLE"), "json": ("DOUBLE",), "parquet": (), "kafka": ()}
+"""The types that DuckDB takes columns of text files for though a cell is none but another number: 0x10, 1_000, 9007199254740993."""
 _SURE_DIGITS = 15  # https://en.wikipedia.org/wiki/Double-precision_floating-point_format: a double tells so many decimal digits apart
 
 
@@ -77,29 +80,29 @@ def carried(kind: str) -> str:
     return of_leaves(kind, lambda leaf: _EXACT.get(leaf, leaf))
 
 
-def is_carried_as_it_is(kind: str, *, text: bool) -> bool:
-    """Whether states have all values of a type. `text`: of a column of a text file, which may hold numbers that no double is."""
-    return carried(kind) == kind and not (text and "DOUBLE" in leaves(kind))
+def is_carried_as_it_is(kind: str, form: str) -> bool:
+    """Whether states have all values of a type of a file; of text files, all cells for which a reader takes the type."""
+    return carried(kind) == kind and not {*leaves(kind)} & {*_UNSURE[form]}
 
 
-def read_before(kind: str) -> str:
+def read_before(kind: str, form: str) -> str:
     """The type in which a column of a text file is read before `carry`: numbers that are to be looked at as texts.
 
-    >>> read_before("STRUCT(id HUGEINT, x DOUBLE[])")
+    >>> read_before("STRUCT(id HUGEINT, x DOUBLE[])", "json")
     'STRUCT(id VARCHAR, x VARCHAR[])'
     """
-    return of_leaves(kind, lambda leaf: "VARCHAR" if leaf == "DOUBLE" or leaf in _EXACT else leaf)
+    return of_leaves(kind, lambda leaf: "VARCHAR" if leaf in _UNSURE[form] or leaf in _EXACT else leaf)
 
 
-def carry(value: str, kind: str, *, text: bool) -> str:
+def carry(value: str, kind: str, form: str) -> str:
     """SQL for a value of a type of a file in the type `carried`, an error where that does not have the value as it is.
 
-    `text`: whether the value is in the type `read_before`.
+    `value`: of text files in the type `read_before`.
     """
     if is_nested(kind):
-        return inside(value, kind, lambda leaf, of: carry(leaf, of, text=text))
-    if kind == "DOUBLE" and text:
-        return _double(value)
+        return inside(value, kind, lambda leaf, of: carry(leaf, of, form))
+    if kind in _UNSURE[form]:
+        return _double(value) if kind == "DOUBLE" else in_type(value, kind)
     if kind.endswith("_NS") and kind in _EXACT:
         return _unless(f"epoch_ns({value}) % 1000 <> 0", "no whole microsecond: ", value, _EXACT[kind])
     return f"({value})::VARCHAR::{_EXACT[kind]}" if kind in _EXACT else value
@@ -107,8 +110,8 @@ def carry(value: str, kind: str, *, text: bool) -> str:
 
 def _double(text: str) -> str:
     """SQL for a text as the double that, written with the fewest digits that tell doubles apart, is the number of the text."""
-    plain = f"strlen({text}) <= {_SURE_DIGITS} AND NOT regexp_matches({text}, '[eE]')"
-    same = f"{_digits(text)} = {_digits(f'({text})::DOUBLE::VARCHAR')}"
+    plain = f"strlen({text}) <= {_SURE_DIGITS} AND NOT regexp_matches({text}, '[eE_]')"
+    same = f"NOT contains({text}, '_') AND {_digits(text)} = {_digits(f'({text})::DOUBLE::VARCHAR')}"
     return f"CASE WHEN {plain} THEN ({text})::DOUBLE ELSE {_unless(f'NOT ({same})', 'no double holds ', text, 'DOUBLE')} END"
 
 
@@ -124,7 +127,7 @@ def widened(value: str, natural: str, kind: str) -> str:
     '(x)::BIGINT'
     """
     if kind == "DOUBLE" and natural in ("BIGINT", "UBIGINT", "HUGEINT"):
-        return _unless(f"({value})::DOUBLE::HUGEINT <> ({value})", "no double holds ", value, kind)
+        return _unless(f"({value})::DOUBLE::HUGEINT <> ({value})", f"{value.strip(chr(34))}: {NO_DOUBLE} ".replace("'", "''"), value, kind)
     return f"({value})::{kind}"
 
 

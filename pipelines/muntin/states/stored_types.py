@@ -64,6 +64,10 @@ def wider(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
     """
     if column.null_count == len(column):
         return pa.chunked_array([pa.nulls(len(column), kind)])
+    if pa.types.is_list(kind) and pa.types.is_list(column.type):
+        lists = column.combine_chunks()
+        values = wider(pa.chunked_array([lists.values]), kind.value_type).combine_chunks()
+        return pa.chunked_array([pa.ListArray.from_arrays(lists.offsets, values, kind, mask=lists.is_null())])
     if pa.types.is_decimal(kind) and pa.types.is_integer(column.type):
         column = column.cast(pa.decimal128(_MOST_DIGITS, kind.scale))
     return column.cast(kind)

@@ -1,4 +1,4 @@
-"""What each column of a source's files is: the type that the definition says, that a file declares, or that all of its cells have.
+"""The type of each column of a source's files: the type that the definition says, that a file declares, or that all of its cells have.
 
 DuckDB tells the types once, and is told them again with each reading. Numbers of text files are read as texts where their type might not
 have them as they are written, and so are texts of JSON lines: DuckDB takes texts for times and identifiers, and writes them anew.
@@ -40,7 +40,7 @@ class Told(NamedTuple):
 
 
 def told_columns(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], used: Callable[[str], bool]) -> Told:
-    """What the columns of files are.
+    """The types of the columns of files, and how they are read.
 
     Args:
         session: of DuckDB.
@@ -70,7 +70,7 @@ def _of_text(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence
         return Reading({}, looked_at, _ours(told, used))
     if source.format == "json":
         _check_numbers(session, source, told, paths, used)
-    types = {name: read_before(kind) if name in looked_at else kind for name, kind in told.items()}
+    types = {name: read_before(kind, source.format) if name in looked_at else kind for name, kind in told.items()}
     said = _of_json(session, source, told) if source.format == "json" else read_types(source)
     return Reading(types | {name: kind for name, kind in said.items() if name in told}, looked_at, _ours(told, used))
 
@@ -89,8 +89,8 @@ def _ours(told: Mapping[str, str], used: Callable[[str], bool]) -> tuple[str, ..
 
 def _looked_at(source: Source, told: Mapping[str, str], used: Callable[[str], bool]) -> dict[str, str]:
     """The columns whose values may not be among those of the type in which states have them."""
-    known, text = (*said_types(source), source.event_time, source.arrival_time), source.format != "parquet"
-    odd = {name: kind for name, kind in told.items() if name not in known and not is_carried_as_it_is(kind, text=text)}
+    known = (*said_types(source), source.event_time, source.arrival_time)
+    odd = {name: kind for name, kind in told.items() if name not in known and not is_carried_as_it_is(kind, source.format)}
     return {name: kind for name, kind in odd.items() if used(name)}
 
 

@@ -44,7 +44,7 @@ class Reading:
 
 
 class Cast(NamedTuple):
-    """What a column is made of once it is read: the SQL, which may fail, and what that means."""
+    """A change of a column once it is read: the SQL, which may fail, and what that means."""
 
     sql: str
     fault: str
@@ -202,12 +202,14 @@ def cast_behind(source: Source, read_as: Reading = UNTOLD) -> dict[str, Cast]:
     said = dict(source.types)
     if source.format == "csv":
         said = {name: kind for name, kind in in_every_file(source).items() if _read_as(kind) != kind} | dict(source.columns)
-    text, point, out = source.format != "parquet", source.dialect.decimal, {}
+    point, out = source.dialect.decimal, {}
     for name, kind in read_as.carried.items():
         value = quoted(name) if point == "." else f"replace({quoted(name)}, {literal(point)}, '.')"
-        lost = "a number that no double is" if "DOUBLE" in kind else f"more digits than states have of a {kind}"
+        lost = {"DOUBLE": "a number that no double is", "BIGINT": "a text that is no plain number"}.get(
+            kind, f"more than states have of a {kind}"
+        )
         mend = f"say types={{'{name}': 'VARCHAR'}}" + (", or 'DOUBLE', which rounds it" if "DOUBLE" in kind else "")
-        out[name] = Cast(carry(value, kind, text=text), f"{name} holds {lost}; {mend}")
+        out[name] = Cast(carry(value, kind, source.format), f"{name} holds {lost}; {mend}")
     return out | {name: Cast(in_type(quoted(name), kind), f"{name} cannot be read as {kind}") for name, kind in said.items()}
 
 

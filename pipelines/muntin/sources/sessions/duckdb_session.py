@@ -11,6 +11,7 @@ import duckdb
 
 from muntin.definition.spelling import did_you_mean
 from muntin.errors import SourceError
+from muntin.sources.casts import NO_DOUBLE
 from muntin.sources.new_session import MEMORY, connect
 from muntin.sources.per_thread import of_this_thread
 from muntin.sources.sessions.object_files import let_read
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _KIND_OF_ERROR = re.compile(r"^(?:Binder|Catalog|Parser) Error: ")
 _NO_COLUMN = re.compile(r'Referenced column "(.+?)" not found in FROM clause')
 _GUESS = re.compile(r'(\S+) does not exist! Did you mean "(.+?)"\??')
+_NO_DOUBLE = re.compile(rf"'(.+): {NO_DOUBLE} (.+?)'")
 KEEP_MEMORY = "MUNTIN_KEEP_MEMORY"
 
 
@@ -95,6 +97,11 @@ def said(wrong: duckdb.Error) -> str:
 def explained(wrong: duckdb.Error, paths: Sequence[str]) -> SourceError:
     """The remedy for an error of DuckDB's."""
     first, text = ", ".join(paths), said(wrong)
+    if found := _NO_DOUBLE.search(text):
+        return SourceError(
+            f"{first}: {found[1]} holds {found[2]}, which no double is, and earlier batches have doubles there; "
+            f'write the column in one type, or say types={{"{found[1]}": "DOUBLE"}} in sources.files(...), which rounds it'
+        )
     if isinstance(wrong, duckdb.OutOfRangeException | duckdb.ConversionException) and (
         "INT128" in text or "verflow" in text or "out of range" in text
     ):
