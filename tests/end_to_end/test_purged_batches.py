@@ -45,9 +45,7 @@ def purged(case: Hourly, **more: Any) -> list[bool]:
 def test_a_run_over_purged_batches_names_them_and_changes_nothing(tmp_path: Path) -> None:
     case = read_before(tmp_path)
     purge(case, 1, 2)
-    named = (
-        r"^\[2024-01-01T01:00, 2024-01-01T02:00\), \[2024-01-01T02:00, 2024-01-01T03:00\): rows were read .*--end 2024-01-01T03:00 --forget"
-    )
+    named = r"^\[2024-01-01T01:00, 2024-01-01T02:00\), \[2024-01-01T02:00, 2024-01-01T03:00\): rows were read .*T03:00 --allow-missing"
     with pytest.raises(SourceError, match=named):
         case.run(0, 3)
     assert counts(case) == [1, 1, 1, 1]
@@ -56,7 +54,7 @@ def test_a_run_over_purged_batches_names_them_and_changes_nothing(tmp_path: Path
 def test_they_go_when_that_is_asked_for(tmp_path: Path) -> None:
     case = read_before(tmp_path)
     purge(case, 1, 2)
-    case.run(0, 3, forget=True)
+    case.run(0, 3, allow_missing=True)
     assert counts(case) == [1, 1]
     assert purged(case) == []
     case.run(0, 3)
@@ -99,7 +97,7 @@ def test_a_changed_definition_does_not_take_them_for_empty(tmp_path: Path) -> No
     assert counts(case) == [1, 1, 1, 1]
     changed.run(2, 3)
     assert counts(case) == [1, 1, 1, 1]
-    changed.run(0, 3, forget=True)
+    changed.run(0, 3, allow_missing=True)
     assert counts(changed) == [1, 1]
 
 
@@ -147,10 +145,10 @@ def test_the_backfill_command_lists_them_and_leaves_them(tmp_path: Path, muntin:
     assert counts(case) == [1, 1, 1, 2]
 
 
-def test_the_backfill_command_forgets_them(tmp_path: Path, muntin: Muntin) -> None:
+def test_the_backfill_command_allows_missing_files(tmp_path: Path, muntin: Muntin) -> None:
     case = read_before(tmp_path)
     purge(case, 0, 1)
-    status, out, _ = muntin("backfill", "--forget", "--json")
+    status, out, _ = muntin("backfill", "--allow-missing", "--json")
     assert status == 0
     assert [len(json.loads(out)[what]) for what in ("batches", "purged")] == [2, 0]
     assert counts(case) == [1, 1]
@@ -160,7 +158,7 @@ def test_the_run_command_says_what_to_do(tmp_path: Path, muntin: Muntin) -> None
     case = read_before(tmp_path)
     purge(case, 0)
     status, _, err = muntin("run")
-    assert (status, "--forget" in err) == (3, True)
+    assert (status, "--allow-missing" in err) == (3, True)
     assert counts(case) == [1, 1, 1, 1]
-    assert muntin("run", "--forget")[0] == 0
+    assert muntin("run", "--allow-missing")[0] == 0
     assert counts(case) == [1, 1, 1]

@@ -109,7 +109,7 @@ def test_a_source_whose_file_is_gone_is_not_emptied(shop: Shop) -> None:
         shop.run(1, 1)
     (found,) = outdated(shop.pipeline, root=shop.folder / "state", start=START, end=at(120))
     assert found.purged
-    shop.run(1, 1, forget=True)
+    shop.run(1, 1, allow_missing=True)
     assert shop.rows("user", "spent") == [("ann", 7), ("ann", None), ("bob", 5), ("cid", None)]
 
 

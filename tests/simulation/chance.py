@@ -197,7 +197,7 @@ class Life:
         minute = self.some_minute()
         self.world.vanish(minute)
         self.world.told.append(f"vanish {minute}")
-        self.world.play(self.world.run(minute, minute + 1, self.fault(), forget=self.dice.random() < 0.5))
+        self.world.play(self.world.run(minute, minute + 1, self.fault(), allow_missing=self.dice.random() < 0.5))
 
     def sweep(self) -> None:
         self.world.hours(self.dice.choice((0, 18, 40)))

@@ -153,11 +153,13 @@ class RealWorld:
         borders = {"start": START + first * MINUTE, "end": START + end * MINUTE}
         return run(self.pipeline(), root=root, spark=HERE, **borders, **more)
 
-    def run(self, first: int, end: int, fault: Fault | None = None, *, forget: bool = False) -> Actor:
+    def run(self, first: int, end: int, fault: Fault | None = None, *, allow_missing: bool = False) -> Actor:
         store, flow = self.store(), self.pipeline()
         borders = {"start": START + first * MINUTE, "end": START + end * MINUTE}
         return Actor(
-            f"run {first} {end} {fault or ''}", lambda: run(flow, root=self.root, spark=HERE, store=store, forget=forget, **borders), fault
+            f"run {first} {end} {fault or ''}",
+            lambda: run(flow, root=self.root, spark=HERE, store=store, allow_missing=allow_missing, **borders),
+            fault,
         )
 
     def accumulating(self, first: int, end: int, fault: Fault | None = None) -> Actor:

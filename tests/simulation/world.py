@@ -128,12 +128,12 @@ class World:
 
     # what actors do
 
-    def run(self, first: int, end: int, fault: Fault | None = None, *, forget: bool = False) -> Actor:
+    def run(self, first: int, end: int, fault: Fault | None = None, *, allow_missing: bool = False) -> Actor:
         """`muntin run` over the minutes of `[first, end)`."""
         bound, intervals = self.bound(), _intervals(first, end)
 
         def work() -> None:
-            accumulate(bound, HERE, intervals, forget=forget)
+            accumulate(bound, HERE, intervals, allow_missing=allow_missing)
             finish(bound, HERE, intervals, validate=True, tell=_silent)
 
         return Actor(f"run {first} {end} {fault or ''}", work, fault)

@@ -64,7 +64,14 @@ class Changing(Small):
 
     def ran(self, *batches: int) -> None:
         for at in batches:
-            run(self.pipeline, root=self.folder / "state", start=START + at * HOUR, end=START + (at + 1) * HOUR, spark=HERE, forget=True)
+            run(
+                self.pipeline,
+                root=self.folder / "state",
+                start=START + at * HOUR,
+                end=START + (at + 1) * HOUR,
+                spark=HERE,
+                allow_missing=True,
+            )
 
     def table(self, window: str) -> Path:
         return self.folder / "state/changing/windows" / window

@@ -68,7 +68,7 @@ Start = Annotated[
 ]
 End = Annotated[datetime, typer.Option("--end", parser=instant, metavar="INSTANT", help="End of the last batch.")]
 Validate = Annotated[bool, typer.Option("--validate/--no-validate", help="Whether expectations guard what is published.")]
-Forget = Annotated[bool, typer.Option("--forget", help="Take out of the windows what was read of batches that have no file any more.")]
+AllowMissing = Annotated[bool, typer.Option("--allow-missing", help="Take rows of batches that have no file any more out of the windows.")]
 Spark = Annotated[
     str | None,
     typer.Option("--spark", metavar="URL", help="Run tasks on Spark: local[*], spark://host:7077, yarn, k8s://..., sc://host:15002."),

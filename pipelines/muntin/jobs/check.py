@@ -47,7 +47,7 @@ _log = logging.getLogger("muntin")
 _TRIED = 20  # files, until one has rows
 
 
-def check(bound: Bound, intervals: Sequence[Interval], *, validate: bool = True, forget: bool = False) -> None:
+def check(bound: Bound, intervals: Sequence[Interval], *, validate: bool = True, allow_missing: bool = False) -> None:
     """See that a run of these intervals has its files, that SQL, keys and columns fit them, and that the suites can be used.
 
     Nothing is changed. A text file of more than 64 MB is not read: the run itself does that.
@@ -66,7 +66,7 @@ def check(bound: Bound, intervals: Sequence[Interval], *, validate: bool = True,
     say_other_versions(bound.folder)
     if validate:
         check_suites(bound)
-    given = all_inputs(bound, intervals, forget=forget)
+    given = all_inputs(bound, intervals, allow_missing=allow_missing)
     check_columns(bound, given)
     if not bound.folder.is_dir():  # the first run
         for each in (*remarked(bound, given), *lacking(bound, given, intervals)):
@@ -74,11 +74,11 @@ def check(bound: Bound, intervals: Sequence[Interval], *, validate: bool = True,
 
 
 def check_range(
-    pipeline: Pipeline, *, root: str | AnyPath, start: datetime, end: datetime, validate: bool = True, forget: bool = False
+    pipeline: Pipeline, *, root: str | AnyPath, start: datetime, end: datetime, validate: bool = True, allow_missing: bool = False
 ) -> None:
     """`check` of a run of `[start, end)`."""
     intervals = pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end"))
-    check(bind(pipeline, root), intervals, validate=validate, forget=forget)
+    check(bind(pipeline, root), intervals, validate=validate, allow_missing=allow_missing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +112,10 @@ def examined(pipeline: Pipeline, *, root: str | AnyPath) -> Examined:
     return Examined(tuple(file.path for file in files), tuple(found), tuple(lacks))
 
 
-def all_inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool = False) -> Inputs:
+def all_inputs(bound: Bound, intervals: Sequence[Interval], *, allow_missing: bool = False) -> Inputs:
     """The inputs as `inputs` gives them, but an error names every interval without files."""
     try:
-        return inputs(bound, intervals, forget=forget, there=True)
+        return inputs(bound, intervals, allow_missing=allow_missing, there=True)
     except SourceError as first:
         missing = [interval for interval in intervals if _lacks(bound, interval)]
         others = f"\n{len(missing)} intervals are without: {', '.join(map(str, missing))}" if len(missing) > 1 else ""

@@ -44,7 +44,7 @@ def run(
     end: datetime,
     spark: SparkSession | str | Runner | None = None,
     validate: bool = True,
-    forget: bool = False,
+    allow_missing: bool = False,
     progress: Callable[[str], None] | None = None,
     store: Store | None = None,
     promoting: bool = True,
@@ -63,14 +63,14 @@ def run(
             the active session of the process, else the Spark that SPARK_REMOTE names, else a local Spark if the definition needs one,
             else this process.
         validate: whether expectations guard what is published.
-        forget: whether a batch without files is empty, whatever was read of it before: its rows go out of published windows.
+        allow_missing: whether a batch without files is empty, whatever was read of it before: its rows go out of published windows.
         progress: called with the name of each step as it begins.
         store: another implementation of `Store`.
         promoting: whether the windows of a changed definition are promoted once they are complete.
 
     Raises:
         DefinitionError: start or end is no border of the schedule, or the definition does not fit the source.
-        SourceError: the source cannot be read; or files are gone of batches that rows were read of, and `forget` is false.
+        SourceError: the source cannot be read; or files are gone of batches that rows were read of, and `allow_missing` is false.
         StateError: the state cannot be used, or the definition is superseded.
         ExpectationsError: a critical expectation failed; nothing was published.
     """
@@ -79,12 +79,12 @@ def run(
     bound = bind(pipeline, root, store=store)
     found = news(bound)
     intervals = sorted({*intervals, *found.intervals, *by_itself(bound)})
-    check(bound, intervals, validate=validate, forget=forget)
+    check(bound, intervals, validate=validate, allow_missing=allow_missing)
     bound = claimed(bound)
     adopt(bound)
     with runner_for(spark, needed=spark_needed(pipeline, validate=validate)) as runner:
         tell("accumulate")
-        done = accumulate(bound, runner, intervals, forget=forget)
+        done = accumulate(bound, runner, intervals, allow_missing=allow_missing)
         changed = record_accumulated(bound.store, done, utc_now())
         found.remember(bound)
         telemetry.record(lambda: metrics.of_reading(pipeline.name, done))

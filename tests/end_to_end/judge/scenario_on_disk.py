@@ -25,7 +25,7 @@ class Bench:
         found = self.case.batches
         start, end = found[first].start, found[-1 if last is None else last].end
         at = {"start": face.instant(start), "end": face.instant(end)}
-        return run(self.pipeline, root=str(self.folder / root), **at, spark=self.spark, forget=True)
+        return run(self.pipeline, root=str(self.folder / root), **at, spark=self.spark, allow_missing=True)
 
     def tables(self, root: str) -> dict[str, pa.Table]:
         """All that is published under a root."""

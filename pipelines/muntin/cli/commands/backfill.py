@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from muntin.jobs.records.reports import RunReport
     from muntin.jobs.upkeep.outdated import Outdated
 
-_KEPT = "they were left as they are; --forget takes their rows out of the windows"
+_KEPT = "they were left as they are; --allow-missing takes their rows out of the windows"
 _READ = "every batch was read; only Spark can tell whether its rows have changed: --all reads them again"
 All = Annotated[bool, typer.Option("--all", help="Every batch of the range, changed or not.")]
 
@@ -36,7 +36,7 @@ def backfill(
     name: opt.Name = None,
     everything: All = False,
     validate: opt.Validate = True,
-    forget: opt.Forget = False,
+    allow_missing: opt.AllowMissing = False,
     spark: opt.Spark = None,
     dry_run: opt.DryRun = False,
     as_json: opt.Json = False,
@@ -45,7 +45,7 @@ def backfill(
 
     Batches from START to END that were never read, or whose source has changed since they were read. What was read
     before and is not published yet is published too. What was read and has no file any more is listed and stays as
-    it is, unless --forget takes it out of the windows.
+    it is, unless --allow-missing takes it out of the windows.
 
     Example:
       muntin backfill dags/flights.py --root state --start 2013-01-01 --end 2014-01-01
@@ -54,18 +54,18 @@ def backfill(
         from muntin.jobs.upkeep.outdated import outdated
 
         pipeline, folder = placed(file, name, root)
-        todo, kept = parted(outdated(pipeline, root=folder, start=start, end=end, everything=everything), forget=forget)
+        todo, kept = parted(outdated(pipeline, root=folder, start=start, end=end, everything=everything), allow_missing=allow_missing)
         spans = [*ranges(todo)] or _left_over(pipeline, folder, start)
         link = command_of("backfill", file, name, folder, start, end)
-        options = {"validate": validate, "forget": forget, "dry_run": dry_run}
+        options = {"validate": validate, "allow_missing": allow_missing, "dry_run": dry_run}
         report = run_ranges(pipeline, folder, spans, spark, tell, link=link, **options) if spans else None
     none = _READ if hasattr(pipeline.source, "read") else "every batch is what its source is now"
     say_done(todo, kept, report, none=none, dry_run=dry_run, as_json=as_json)
 
 
-def parted(found: "Sequence[Outdated]", *, forget: bool) -> "tuple[list[Outdated], list[Outdated]]":
+def parted(found: "Sequence[Outdated]", *, allow_missing: bool) -> "tuple[list[Outdated], list[Outdated]]":
     """The batches to read, and the batches that stay as they are since no file has their rows any more."""
-    kept = [one for one in found if one.purged and not forget]
+    kept = [one for one in found if one.purged and not allow_missing]
     return [one for one in found if one not in kept], kept
 
 
@@ -95,7 +95,7 @@ def run_ranges(
     *,
     link: str,
     validate: bool,
-    forget: bool,
+    allow_missing: bool,
     dry_run: bool,
     promoting: bool = True,
 ) -> "RunReport | None":
@@ -110,10 +110,10 @@ def run_ranges(
     from muntin.tasks import runner_for
 
     for start, end in spans:
-        check_range(pipeline, root=root, start=start, end=end, validate=validate, forget=forget)
+        check_range(pipeline, root=root, start=start, end=end, validate=validate, allow_missing=allow_missing)
     if dry_run:
         return None
-    one_range = partial(run, pipeline, root=root, validate=validate, forget=forget, promoting=promoting)
+    one_range = partial(run, pipeline, root=root, validate=validate, allow_missing=allow_missing, promoting=promoting)
     say_where(pipeline, url, validate=validate)
     with exported(), runner_for(url, needed=spark_needed(pipeline, validate=validate)) as runner:
         reports = []

@@ -54,10 +54,10 @@ def quarantine(
 
         rows = jobs.quarantined(pipeline, root=folder, start=since, end=until)
         if retry:
-            todo, kept = parted(jobs.to_retry(pipeline, rows, root=folder), forget=False)
+            todo, kept = parted(jobs.to_retry(pipeline, rows, root=folder), allow_missing=False)
             spans = [*ranges(todo)]
             link = f"{command_of('quarantine', file, name, folder)} --retry"
-            options = {"validate": True, "forget": False, "dry_run": dry_run}
+            options = {"validate": True, "allow_missing": False, "dry_run": dry_run}
             report = run_ranges(pipeline, folder, spans, spark, tell, link=link, **options) if spans else None
     if retry:
         return say_done(todo, kept, report, none="there is no row in the quarantine", dry_run=dry_run, as_json=as_json)

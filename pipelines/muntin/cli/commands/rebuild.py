@@ -18,7 +18,7 @@ def rebuild(
     root: opt.Root = None,
     name: opt.Name = None,
     validate: opt.Validate = True,
-    forget: opt.Forget = False,
+    allow_missing: opt.AllowMissing = False,
     beside: Beside = False,
     spark: opt.Spark = None,
     dry_run: opt.DryRun = False,
@@ -29,7 +29,7 @@ def rebuild(
     After a change of what states hold, as another aggregate whose fields are new: in bulk, the batches that the newest
     earlier state has and the present one lacks. Readers know the earlier windows until the new windows are complete, and the new
     windows from then on; with --beside not before `muntin promote`, so that `muntin diff` can be read first. Batches that
-    rows were read of and that have no file any more are listed and left out; --forget reads them as empty.
+    rows were read of and that have no file any more are listed and left out; --allow-missing reads them as empty.
 
     Example:
       muntin rebuild dags/flights.py --root state
@@ -39,9 +39,9 @@ def rebuild(
         from muntin.jobs.upkeep.rebuild import to_rebuild
 
         pipeline, folder = placed(file, name, root)
-        todo, kept = parted(to_rebuild(bind(pipeline, folder)), forget=forget)
+        todo, kept = parted(to_rebuild(bind(pipeline, folder)), allow_missing=allow_missing)
         spans = [*ranges(todo)]
         link = command_of("rebuild", file, name, folder)
-        options = {"validate": validate, "forget": forget, "dry_run": dry_run, "promoting": not beside}
+        options = {"validate": validate, "allow_missing": allow_missing, "dry_run": dry_run, "promoting": not beside}
         report = run_ranges(pipeline, folder, spans, spark, tell, link=link, **options) if spans else None
     say_done(todo, kept, report, none="every batch of the earlier state is there", dry_run=dry_run, as_json=as_json)

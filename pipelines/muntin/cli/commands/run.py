@@ -31,14 +31,14 @@ def run(
     root: opt.Root = None,
     name: opt.Name = None,
     validate: opt.Validate = True,
-    forget: opt.Forget = False,
+    allow_missing: opt.AllowMissing = False,
     spark: opt.Spark = None,
     as_json: opt.Json = False,
 ) -> None:
     """Run the batches from START to END.
 
     Accumulate, finalize, validate and publish, all of them in bulk. Running a range again re-reads its source and replaces those batches.
-    Batches that rows were read of and that have no file any more are an error; --forget makes them empty.
+    Batches that rows were read of and that have no file any more are an error; --allow-missing makes them empty.
     If the definition declares alerts, the message of the run is sent, as AIRFLOW_CONN_ALERTS says in the environment.
 
     Example:
@@ -50,7 +50,7 @@ def run(
         from muntin.jobs.alerting.told_run import run_and_tell
 
         link = command_of("run", file, name, folder, start, end)
-        options = {"validate": validate, "forget": forget, "progress": tell}
+        options = {"validate": validate, "allow_missing": allow_missing, "progress": tell}
         with exported():
             report = run_and_tell(pipeline, root=folder, start=start, end=end, link=link, spark=spark, **options)
     if as_json:

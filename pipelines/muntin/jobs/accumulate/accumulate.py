@@ -48,7 +48,7 @@ _TRIES = 5
 
 
 def accumulate(
-    bound: Bound, runner: Runner, intervals: Sequence[Interval], *, forget: bool = False, tries: int = _TRIES
+    bound: Bound, runner: Runner, intervals: Sequence[Interval], *, allow_missing: bool = False, tries: int = _TRIES
 ) -> list[Accumulated]:
     """Read the source of these intervals and replace their states.
 
@@ -59,7 +59,7 @@ def accumulate(
         bound: the pipeline state.
         runner: who runs the tasks.
         intervals: of the batches.
-        forget: whether batches that were read before and have no file any more become empty.
+        allow_missing: whether batches that were read before and have no file any more become empty.
         tries: how often other runs may come first.
 
     Raises:
@@ -71,12 +71,12 @@ def accumulate(
     sets = bound.frame_sets
     bases = {frames.table: bound.store.snapshot(frames.table) for frames in sets}
     refused_base = bound.store.snapshot(QUARANTINE)
-    with inputs_of_run(bound, runner, intervals, forget=forget) as given:
+    with inputs_of_run(bound, runner, intervals, allow_missing=allow_missing) as given:
         done = read(bound, runner, given, bases)
     check_share(bound, intervals, done)
     starts = np.array([interval.start_us for interval in intervals], np.int64)
     if not commit_refused(bound, refused_base, starts, done.refused):
-        return _again(bound, runner, intervals, forget=forget, tries=tries)
+        return _again(bound, runner, intervals, allow_missing=allow_missing, tries=tries)
     if bound.source.dedupe_within_us is not None:
         commit_ids(bound, starts, done.ids)
     lost = {start for frames in sets for start in _commit_states(bound, frames, bases[frames.table], starts, done)}
@@ -89,10 +89,12 @@ def accumulate(
         keep_of_one(bound, done.before, batches_of(bound.table(IDS), done.ids, bound.pipeline.intervals.after), found.decided)
     out = summaries(bound, found, [interval for interval in intervals if interval.start_us not in lost], done, noticed)
     again = [interval for interval in intervals if interval.start_us in lost]
-    return sorted(out + _again(bound, runner, again, forget=forget, tries=tries), key=lambda one: one.interval) if again else out
+    return (
+        sorted(out + _again(bound, runner, again, allow_missing=allow_missing, tries=tries), key=lambda one: one.interval) if again else out
+    )
 
 
-def _again(bound: Bound, runner: Runner, intervals: Sequence[Interval], *, forget: bool, tries: int) -> list[Accumulated]:
+def _again(bound: Bound, runner: Runner, intervals: Sequence[Interval], *, allow_missing: bool, tries: int) -> list[Accumulated]:
     """Read batches once more, as another run wrote something else of them meanwhile.
 
     Raises:
@@ -100,7 +102,7 @@ def _again(bound: Bound, runner: Runner, intervals: Sequence[Interval], *, forge
     """
     if tries <= 1:
         raise ConflictError(f"{', '.join(map(str, intervals))}: other runs keep replacing these batches; run again when they are done")
-    return accumulate(bound, runner, intervals, forget=forget, tries=tries - 1)
+    return accumulate(bound, runner, intervals, allow_missing=allow_missing, tries=tries - 1)
 
 
 def _commit_states(bound: Bound, frames: FrameSet, base: Snapshot, starts: Ints, done: Read) -> list[int]:

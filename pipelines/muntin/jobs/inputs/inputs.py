@@ -23,13 +23,13 @@ def _listing(bound: Bound) -> Listing:
     return of_several if bound.pipeline.sources else listing(bound.source)
 
 
-def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool = False, keep: bool = False, there: bool = False) -> Inputs:
+def inputs(bound: Bound, intervals: Sequence[Interval], *, allow_missing: bool = False, keep: bool = False, there: bool = False) -> Inputs:
     """The files of some intervals.
 
     Args:
         bound: the pipeline state.
         intervals: of the batches.
-        forget: whether an interval without files is an empty batch, whatever was read of it before.
+        allow_missing: whether an interval without files is an empty batch, whatever was read of it before.
         there: whether a source that knows what a batch holds sees that all of it is still there.
         keep: whether they are about to be read, so that a source which must remember what a batch holds notes it in the state.
 
@@ -38,7 +38,7 @@ def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool = False,
             belongs to two of the intervals; the upstream has not published one; or messages of one are gone.
         BrokerError: a broker cannot be used.
     """
-    return _listing(bound).inputs(bound, intervals, forget=forget, keep=keep, there=there)
+    return _listing(bound).inputs(bound, intervals, allow_missing=allow_missing, keep=keep, there=there)
 
 
 def inputs_of_each(bound: Bound, intervals: Sequence[Interval]) -> dict[Interval, Inputs | SourceError]:

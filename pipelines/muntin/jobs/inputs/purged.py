@@ -68,5 +68,5 @@ def check_kept(bound: Bound, gone: Sequence[Interval], what: str = "file") -> No
         raise SourceError(
             f"{named}: rows were read before, and there is no {what} any more; an empty batch would take them out of published windows. "
             f"Bring the {what}s back, or run the other batches alone, as muntin backfill does. If the rows shall go, say so: "
-            f"muntin run FILE --root {bound.root} --start {first} --end {last} --forget, or run(..., forget=True)"
+            f"muntin run FILE --root {bound.root} --start {first} --end {last} --allow-missing, or run(..., allow_missing=True)"
         )

@@ -51,7 +51,7 @@ class Inputs:
 class Listing(Protocol):
     """The functions of a module of `jobs/inputs/listings`."""
 
-    def inputs(self, bound: Bound, intervals: Sequence[Interval], *, forget: bool, keep: bool, there: bool) -> Inputs:
+    def inputs(self, bound: Bound, intervals: Sequence[Interval], *, allow_missing: bool, keep: bool, there: bool) -> Inputs:
         """The inputs, as `muntin.jobs.inputs.inputs.inputs` gives them."""
         ...
 

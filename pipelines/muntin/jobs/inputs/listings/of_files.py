@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from muntin.sources.file_source import FileSource
 
 
-def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool, keep: bool, there: bool) -> Inputs:  # noqa: ARG001 - the files stay
+def inputs(bound: Bound, intervals: Sequence[Interval], *, allow_missing: bool, keep: bool, there: bool) -> Inputs:
     """The inputs, as `muntin.jobs.inputs.inputs.inputs` gives them."""
     source = _source(bound)
     found = source_files(source, intervals)
-    if not forget:
+    if not allow_missing:
         check_kept(bound, [interval for interval, files in found.items() if not files])
         for interval, files in found.items():
             check_found(source, interval, files)
@@ -41,7 +41,7 @@ def without_files(bound: Bound, intervals: Sequence[Interval]) -> list[Interval]
 
 def first_inputs(bound: Bound) -> Inputs:
     """The files of the first interval that has any."""
-    return first_interval(bound, lambda interval: inputs(bound, [interval], forget=False, keep=False, there=False))
+    return first_interval(bound, lambda interval: inputs(bound, [interval], allow_missing=False, keep=False, there=False))
 
 
 def difference(bound: Bound, report: Mapping[str, Any], files: Sequence[SourceFile]) -> str | None:

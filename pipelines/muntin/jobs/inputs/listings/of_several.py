@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from muntin.sources.listing import SourceFile
 
 
-def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool, keep: bool, there: bool) -> Inputs:
+def inputs(bound: Bound, intervals: Sequence[Interval], *, allow_missing: bool, keep: bool, there: bool) -> Inputs:
     """The inputs, as `muntin.jobs.inputs.inputs.inputs` gives them; an error names its source."""
     parts = {}
     for name, member in bound.members.items():
         with telling(name):
-            parts[name] = listing(member.source).inputs(member, intervals, forget=forget, keep=keep, there=there)
+            parts[name] = listing(member.source).inputs(member, intervals, allow_missing=allow_missing, keep=keep, there=there)
     return together(parts)
 
 

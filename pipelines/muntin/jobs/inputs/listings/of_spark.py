@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 UNKNOWN = "only Spark can tell what rows there are, and it was not started"
 
 
-def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool, keep: bool, there: bool) -> Inputs:  # noqa: ARG001 - as for any listing
+def inputs(bound: Bound, intervals: Sequence[Interval], *, allow_missing: bool, keep: bool, there: bool) -> Inputs:
     """No files, as long as no run reads them."""
     return Inputs({interval: [] for interval in intervals}, {})
 
 
-def without_files(bound: Bound, intervals: Sequence[Interval]) -> list[Interval]:  # noqa: ARG001 - as above
+def without_files(bound: Bound, intervals: Sequence[Interval]) -> list[Interval]:
     """No intervals: without Spark nobody knows which are empty."""
     return []
 
 
-def first_inputs(bound: Bound) -> Inputs:  # noqa: ARG001 - as above
+def first_inputs(bound: Bound) -> Inputs:
     """No inputs: without Spark no rows are known."""
     return Inputs({}, {})
 
 
-def difference(bound: Bound, report: Mapping[str, Any], files: Sequence[SourceFile]) -> str | None:  # noqa: ARG001 - as above
+def difference(bound: Bound, report: Mapping[str, Any], files: Sequence[SourceFile]) -> str | None:
     """No difference: without Spark none is known."""
     return None

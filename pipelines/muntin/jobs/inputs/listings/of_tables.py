@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from muntin.sources.tables import TableSource
 
 
-def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool, keep: bool, there: bool) -> Inputs:  # noqa: ARG001 - the log keeps it
+def inputs(bound: Bound, intervals: Sequence[Interval], *, allow_missing: bool, keep: bool, there: bool) -> Inputs:
     """The inputs, as `muntin.jobs.inputs.inputs.inputs` gives them."""
     source = in_full(_source(bound))
     found = table_files(source, intervals, _first(bound).start_us)
-    if not forget:
+    if not allow_missing:
         check_kept(bound, [interval for interval, files in found.items() if not files])
     return Inputs(found, {}, source)
 
@@ -50,7 +50,7 @@ def first_inputs(bound: Bound) -> Inputs:
     return Inputs({}, {}, source)
 
 
-def difference(bound: Bound, report: Mapping[str, Any], files: Sequence[SourceFile]) -> str | None:  # noqa: ARG001 - files do not change
+def difference(bound: Bound, report: Mapping[str, Any], files: Sequence[SourceFile]) -> str | None:
     """The file that was added to a batch, or left it, since the batch was read; None: its files are the same."""
     before, now = {file.path for file in manifest(report)}, {file.path for file in files}
     for what, paths in (("new file", now - before), ("file gone", before - now)):

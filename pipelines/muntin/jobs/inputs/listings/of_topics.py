@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 _TRIES = 8
 
 
-def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool, keep: bool, there: bool) -> Inputs:
-    """Inputs as by `muntin.jobs.inputs.inputs.inputs`. Borders are noted if `keep`; messages that are gone are left out if `forget`.
+def inputs(bound: Bound, intervals: Sequence[Interval], *, allow_missing: bool, keep: bool, there: bool) -> Inputs:
+    """Inputs as by `muntin.jobs.inputs.inputs.inputs`. Borders are noted if `keep`; messages that are gone are left out if `allow_missing`.
 
     Raises:
         SourceError: an interval is not over, messages of it are gone, or the topic was made again.
@@ -44,19 +44,19 @@ def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool, keep: b
     broker = Broker(_source(bound))
     topic = broker.topic()
     check_same(bound, known, topic)
-    starts = () if forget else [each.start_us for each in intervals]
+    starts = () if allow_missing else [each.start_us for each in intervals]
     borders = _settled(bound, broker, topic, asked, starts, keep=keep) if new else known.borders
-    if not forget:
+    if not allow_missing:
         check_there(bound, intervals, borders, topic)
-    return _ranges(bound, intervals, borders, topic.low if forget else {})
+    return _ranges(bound, intervals, borders, topic.low if allow_missing else {})
 
 
-def without_files(bound: Bound, intervals: Sequence[Interval]) -> list[Interval]:  # noqa: ARG001 - borders say what a batch holds
+def without_files(bound: Bound, intervals: Sequence[Interval]) -> list[Interval]:
     """No intervals: an interval without messages is an empty batch."""
     return []
 
 
-def difference(bound: Bound, report: Mapping[str, Any], files: Sequence[SourceFile]) -> None:  # noqa: ARG001 - as for others
+def difference(bound: Bound, report: Mapping[str, Any], files: Sequence[SourceFile]) -> None:
     """No difference: borders stay, and so do the messages between them."""
     return
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from muntin.sources.upstream_windows import WindowSource
 
 
-def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool, keep: bool, there: bool) -> Inputs:  # noqa: ARG001 - the ledger says it all
+def inputs(bound: Bound, intervals: Sequence[Interval], *, allow_missing: bool, keep: bool, there: bool) -> Inputs:
     """The inputs, as `muntin.jobs.inputs.inputs.inputs` gives them."""
     source = _source(bound)
     starts = np.array([interval.start_us for interval in intervals], np.int64)
@@ -34,17 +34,17 @@ def inputs(bound: Bound, intervals: Sequence[Interval], *, forget: bool, keep: b
     return Inputs({interval: published[interval.start_us] for interval in intervals}, theirs.marks(starts))
 
 
-def without_files(bound: Bound, intervals: Sequence[Interval]) -> list[Interval]:  # noqa: ARG001 - the upstream says what a batch holds
+def without_files(bound: Bound, intervals: Sequence[Interval]) -> list[Interval]:
     """No intervals: an interval without windows is an empty batch."""
     return []
 
 
 def first_inputs(bound: Bound) -> Inputs:
     """The files of the first interval that has any."""
-    return first_interval(bound, lambda interval: inputs(bound, [interval], forget=False, keep=False, there=False))
+    return first_interval(bound, lambda interval: inputs(bound, [interval], allow_missing=False, keep=False, there=False))
 
 
-def difference(bound: Bound, report: Mapping[str, Any], files: Sequence[SourceFile]) -> str | None:  # noqa: ARG001 - files name windows
+def difference(bound: Bound, report: Mapping[str, Any], files: Sequence[SourceFile]) -> str | None:
     """Whether the upstream has published other windows of a batch than were read."""
     return "published anew" if other_windows(manifest(report), files) else None
 

@@ -65,7 +65,7 @@ def check_there(bound: Bound, intervals: Iterable[Interval], borders: Mapping[in
                 raise SourceError(
                     f"{_source(bound).address}: {many(min(low, end) - begin, 'message')} of the batch {each} are gone from partition {at}, "
                     f"the offsets {begin:,} to {min(low, end) - 1:,}, as the retention of the topic says; its windows stay as they are. "
-                    f"{_forgetting(bound, each)}"
+                    f"{_allowing_missing(bound, each)}"
                 )
 
 
@@ -91,7 +91,7 @@ def check_told(bound: Bound, found: Mapping[int, Offsets], known: Kept, topic: T
                 raise SourceError(
                     f"{_source(bound).address}: the offsets below {offset:,} are gone from partition {at}, and nobody knows which of them "
                     f"were of {spell_instant(border)} or later; begin with a later interval, or count what is left: "
-                    f"muntin run FILE --root {bound.root} --start {spell_instant(border)} --end ... --forget"
+                    f"muntin run FILE --root {bound.root} --start {spell_instant(border)} --end ... --allow-missing"
                 )
 
 
@@ -100,9 +100,9 @@ def _stays(topic: Topic, instant: int) -> bool:
     return topic.stays_us is not None and topic.stays_us >= 0 and now_us() - topic.stays_us <= instant
 
 
-def _forgetting(bound: Bound, interval: Interval) -> str:
+def _allowing_missing(bound: Bound, interval: Interval) -> str:
     start, end = spell_instant(interval.start_us), spell_instant(interval.end_us)
-    return f"To count what is left of it: muntin run FILE --root {bound.root} --start {start} --end {end} --forget"
+    return f"To count what is left of it: muntin run FILE --root {bound.root} --start {start} --end {end} --allow-missing"
 
 
 def spans(borders: Mapping[int, Offsets], interval: Interval) -> dict[int, tuple[int, int]]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def inputs_of_run(bound: Bound, runner: Runner, intervals: Sequence[Interval], *, forget: bool) -> Iterator[Inputs]:
+def inputs_of_run(bound: Bound, runner: Runner, intervals: Sequence[Interval], *, allow_missing: bool) -> Iterator[Inputs]:
     """The inputs of batches that are about to be read, as `inputs` gives them, in a context in which the files are there.
 
     Raises:
@@ -33,15 +33,15 @@ def inputs_of_run(bound: Bound, runner: Runner, intervals: Sequence[Interval], *
             parts = dict[str, Inputs]()
             for name, each in bound.members.items():
                 with telling(name):
-                    parts[name] = landed.enter_context(inputs_of_run(each, runner, intervals, forget=forget))
+                    parts[name] = landed.enter_context(inputs_of_run(each, runner, intervals, allow_missing=allow_missing))
             yield together(parts)
         return
     if not isinstance(bound.source, SparkSource):
-        yield inputs(bound, intervals, forget=forget, keep=True)
+        yield inputs(bound, intervals, allow_missing=allow_missing, keep=True)
         return
     try:
         found = land(bound, runner.spark, intervals)
-        if not forget:
+        if not allow_missing:
             check_kept(bound, [interval for interval, files in found.items() if not files], "row")
         yield Inputs(found, {}, replace(bound.source, read=_was_read))  # tasks do without the function, and what it holds
     finally:
