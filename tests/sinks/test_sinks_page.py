@@ -41,6 +41,6 @@ def test_pulling(monkeypatch: pytest.MonkeyPatch) -> None:
 
     names = names_of(*BLOCKS)
     names["read"] = read
-    changes, version = names["news"](7)
+    changes, version = names["changed_windows"](7)
     assert (len(changes), version) == (1, 9)
     assert asked == [("flights", "day", {"root": "state", "changes_since": 7})]

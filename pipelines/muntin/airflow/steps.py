@@ -39,16 +39,16 @@ def accumulate(place: Place, runner: Runner, told: Callable[[Sequence[Accumulate
     """
     from muntin.jobs.accumulate.accumulate import accumulate as read
     from muntin.jobs.accumulate.earlier_states.adoption import adopt
-    from muntin.jobs.inputs.source_changes import news
+    from muntin.jobs.inputs.source_changes import source_changes
     from muntin.jobs.records.reports_table import record_accumulated, utc_now
-    from muntin.jobs.upkeep.rebuild import by_itself
+    from muntin.jobs.upkeep.rebuild import automatic_intervals
 
     adopt(place.bound)
-    found = news(place.bound, unread=True)
-    again = by_itself(place.bound)
-    batches = read(place.bound, runner, sorted({place.interval, *found.intervals, *again}))
+    changes = source_changes(place.bound, unread=True)
+    again = automatic_intervals(place.bound)
+    batches = read(place.bound, runner, sorted({place.interval, *changes.intervals, *again}))
     changed = record_accumulated(place.bound.store, batches, utc_now())
-    found.remember(place.bound)
+    changes.remember(place.bound)
     told(batches)
     batch = next(batch for batch in batches if batch.interval == place.interval)
     for line in log_lines.accumulated(batch, changed=changed[batch.interval.start_us]):

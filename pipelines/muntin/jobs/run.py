@@ -9,7 +9,7 @@ from muntin.definition.schedule import Interval
 from muntin.jobs.accumulate.accumulate import accumulate
 from muntin.jobs.accumulate.earlier_states.adoption import adopt
 from muntin.jobs.check import check
-from muntin.jobs.inputs.source_changes import news
+from muntin.jobs.inputs.source_changes import source_changes
 from muntin.jobs.publish.finish import finish
 from muntin.jobs.publish.spark_needed import spark_needed
 from muntin.jobs.published.promotion import lacking
@@ -19,7 +19,7 @@ from muntin.jobs.records.reports import RunReport
 from muntin.jobs.records.reports_table import record_accumulated, record_published, utc_now
 from muntin.jobs.sending.send import after_run
 from muntin.jobs.state.bound import Bound, bind, claimed
-from muntin.jobs.upkeep.rebuild import by_itself, left_behind
+from muntin.jobs.upkeep.rebuild import automatic_intervals, left_behind
 from muntin.tasks import runner_for
 
 if TYPE_CHECKING:
@@ -77,8 +77,8 @@ def run(
     tell = progress or (lambda _: None)
     intervals = pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end"))
     bound = bind(pipeline, root, store=store)
-    found = news(bound)
-    intervals = sorted({*intervals, *found.intervals, *by_itself(bound)})
+    changes = source_changes(bound)
+    intervals = sorted({*intervals, *changes.intervals, *automatic_intervals(bound)})
     check(bound, intervals, validate=validate, allow_missing=allow_missing)
     bound = claimed(bound)
     adopt(bound)
@@ -86,7 +86,7 @@ def run(
         tell("accumulate")
         done = accumulate(bound, runner, intervals, allow_missing=allow_missing)
         changed = record_accumulated(bound.store, done, utc_now())
-        found.remember(bound)
+        changes.remember(bound)
         telemetry.record(lambda: metrics.of_reading(pipeline.name, done))
         finished = finish(bound, runner, intervals, validate=validate, tell=tell, promoting=promoting)
         batches = batch_reports(bound, intervals, changed)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from muntin.errors import ForgottenError, SourceError
 from muntin.jobs.inputs.inputs import difference, inputs_of_each
-from muntin.jobs.inputs.upstream import News, news_from_upstream, seen_up_to
+from muntin.jobs.inputs.upstream import SourceChanges, changes_of_upstream, seen_up_to
 from muntin.jobs.published.kept_states import readable
 from muntin.jobs.published.pending import accumulated
 from muntin.jobs.records.reports_table import last_accumulated
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from muntin.sources.table_log import TableLog
 
 
-def news(bound: Bound, *, unread: bool = False) -> News:
+def source_changes(bound: Bound, *, unread: bool = False) -> SourceChanges:
     """Batches that an upstream has published anew, or rows that came late to a Delta table.
 
     Args:
@@ -36,11 +36,11 @@ def news(bound: Bound, *, unread: bool = False) -> News:
         unread: whether batches of an upstream that were never read count, too.
     """
     if members := [member for member in bound.members.values() if isinstance(member.source, TableSource)]:
-        return News(tuple(sorted({interval for member in members for interval in late_commits(member).intervals})))
-    return late_commits(bound) if isinstance(bound.source, TableSource) else news_from_upstream(bound, unread=unread)
+        return SourceChanges(tuple(sorted({interval for member in members for interval in late_commits(member).intervals})))
+    return late_commits(bound) if isinstance(bound.source, TableSource) else changes_of_upstream(bound, unread=unread)
 
 
-def late_commits(bound: Bound) -> News:
+def late_commits(bound: Bound) -> SourceChanges:
     """The batches to read again, and how many versions there are.
 
     Raises:
@@ -49,7 +49,7 @@ def late_commits(bound: Bound) -> News:
     log = table_log(bound.source.path)  # type: ignore[attr-defined]  # it is a table
     seen = seen_up_to(bound, log.root)
     near = readable(bound, sorted(_read_before(bound, log, (version for version in log.made_us if version >= seen))))
-    return News(tuple(each for each in _changed(bound, near)), log.root, log.newest + 1)
+    return SourceChanges(tuple(each for each in _changed(bound, near)), log.root, log.newest + 1)
 
 
 def _read_before(bound: Bound, log: TableLog, versions: Iterable[int]) -> set[Interval]:

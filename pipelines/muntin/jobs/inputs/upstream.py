@@ -104,7 +104,7 @@ class Upstream:
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class SourceChanges:
     """Batches that a table has more of than was read; and up to which segment of its ledger, or version, that was read."""
 
     intervals: tuple[Interval, ...] = ()
@@ -132,13 +132,13 @@ def other_windows(before: Sequence[ReadFile], now: Sequence[SourceFile]) -> bool
     return {file.path for file in before} != {file.path for file in now}
 
 
-def news_from_upstream(bound: Bound, *, unread: bool = False) -> News:
+def changes_of_upstream(bound: Bound, *, unread: bool = False) -> SourceChanges:
     """Batches that the upstream has published again since they were read; and, if asked, batches never read.
 
     None whose windows are gone, there or here: what was read of them stays.
     """
     if not isinstance(bound.source, WindowSource):
-        return News()
+        return SourceChanges()
     theirs, table = upstream(bound, bound.source), bound.frame_sets[0].table
     batches = accumulated(bound, table, bound.store.snapshot(table))
     starts, there = theirs.entries.start_us, theirs.entries.position(batches.start_us) >= 0
@@ -150,7 +150,7 @@ def news_from_upstream(bound: Bound, *, unread: bool = False) -> News:
     found = np.unique(np.concatenate([moved, new, _published_anew(bound, theirs, changed)]))
     after = bound.pipeline.intervals.after
     intervals = [Interval(start, after(start)) for start in found[found >= theirs.kept_from_us].tolist()]
-    return News(tuple(readable(bound, intervals)), theirs.now.snapshot.identity, theirs.now.number)
+    return SourceChanges(tuple(readable(bound, intervals)), theirs.now.snapshot.identity, theirs.now.number)
 
 
 def _published_anew(bound: Bound, theirs: Upstream, changed: Ints) -> Ints:

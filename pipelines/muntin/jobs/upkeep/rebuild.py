@@ -68,7 +68,7 @@ def to_rebuild(bound: Bound) -> list[Outdated]:
     return [_outdated(interval, f"in the state {found.state.name}", purged=gone) for interval, gone in _purged(bound, found).items()]
 
 
-def by_itself(bound: Bound) -> list[Interval]:
+def automatic_intervals(bound: Bound) -> list[Interval]:
     """Intervals to read again automatically; empty if their files exceed `auto_rebuild`."""
     most = size_of(bound.pipeline.auto_rebuild, "auto_rebuild")
     found = _behind(bound) if most else None
