@@ -52,8 +52,8 @@ def test_contents_are_what_other_systems_found(name: str) -> None:
 
 def first_past(case: Golden, end: int) -> float:
     """The first batch whose watermark is beyond `end` and the grace."""
-    marks = enumerate(judged(case).marks)
-    return next((n for n, mark in marks if mark > end + case.window.grace), float("inf"))
+    watermarks = enumerate(judged(case).watermarks)
+    return next((n for n, watermark in watermarks if watermark > end + case.window.grace), float("inf"))
 
 
 @pytest.mark.parametrize("name", names())
@@ -72,9 +72,9 @@ def test_windows_close_with_the_same_batch(name: str) -> None:
 def test_cases_with_late_events_are_told_so(name: str) -> None:
     """Whatever is late for a window is an event that the case calls late."""
     case = load(name)
-    marks = [float("-inf"), *judged(case).marks]
+    watermarks = [float("-inf"), *judged(case).watermarks]
     assert judged(case).late
     for number, positions in judged(case).late.items():
         for position in positions:
             event = case.batches[number].rows[position]
-            assert event["t"] < marks[number] - case.window.grace
+            assert event["t"] < watermarks[number] - case.window.grace

@@ -53,6 +53,6 @@ class Calendar:
         """What calendars and clocks of the zone show."""
         return instant.astimezone(ZoneInfo(self.timezone))
 
-    def closed(self, end: int, mark: float) -> bool:
+    def closed(self, end: int, watermark: float) -> bool:
         """As tumbling."""
-        return mark >= end + self.grace
+        return watermark >= end + self.grace

@@ -35,6 +35,6 @@ class Cumulating:
             return next(Calendar(int(size.removesuffix("mo")), 0, self.align_to, self.timezone).windows_for(t))
         return next(Tumbling(size, 0, self.align_to, self.timezone).windows_for(t))
 
-    def closed(self, end: int, mark: float) -> bool:
+    def closed(self, end: int, watermark: float) -> bool:
         """As tumbling."""
-        return mark >= end + self.grace
+        return watermark >= end + self.grace

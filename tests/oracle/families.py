@@ -10,14 +10,14 @@ from tests.oracle.time import Event
 
 
 class Window(Protocol):
-    """A kind with its parameters. One that is there by the clock says `windows_for(t)` and `closed(end, mark)`."""
+    """A kind with its parameters. One that is there by the clock says `windows_for(t)` and `closed(end, watermark)`."""
 
     grace: int
 
 
 @singledispatch
 def find(window: Window, admitted: Sequence[Event], said: Judgement) -> Found:
-    """A window closes with the first batch whose mark has passed it; what comes later is late."""
+    """A window closes with the first batch whose watermark has passed it; what comes later is late."""
     found: Found = {}
     for event in admitted:
         for start, end in window.windows_for(event.t):

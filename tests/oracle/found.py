@@ -27,11 +27,11 @@ Found = dict[Name, Held]
 class Judgement:
     """What must come out. `late[n]`: positions in batch n of rows that missed a window."""
 
-    marks: list[float]
+    watermarks: list[float]
     published: list[dict[str, Any]] = field(default_factory=list)
     still_open: list[dict[str, Any]] = field(default_factory=list)
     late: dict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
 
     def closing(self, window: Any, end: int) -> int | None:
-        """The first batch whose mark has passed the window's end."""
-        return next((n for n, mark in enumerate(self.marks) if window.closed(end, mark)), None)
+        """The first batch whose watermark has passed the window's end."""
+        return next((n for n, watermark in enumerate(self.watermarks) if window.closed(end, watermark)), None)

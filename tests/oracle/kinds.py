@@ -41,9 +41,9 @@ class Sliding:
             yield start, start + self.size
             start -= self.step
 
-    def closed(self, end: int, mark: float) -> bool:
+    def closed(self, end: int, watermark: float) -> bool:
         """The first instant after the window is `end` itself."""
-        return mark >= end + self.grace
+        return watermark >= end + self.grace
 
 
 @cache
@@ -94,9 +94,9 @@ class Tumbling:
         if by < 0 and by % self.size == 0:
             yield moment(shown, self.timezone) - by
 
-    def closed(self, end: int, mark: float) -> bool:
+    def closed(self, end: int, watermark: float) -> bool:
         """As sliding."""
-        return mark >= end + self.grace
+        return watermark >= end + self.grace
 
 
 @dataclass(frozen=True)
@@ -125,10 +125,10 @@ class Session:
         """Whether two neighbours are of one session."""
         return distance <= self.gap if self.touching == "merge" else distance < self.gap
 
-    def closed(self, end: int, mark: float) -> bool:
+    def closed(self, end: int, watermark: float) -> bool:
         """With merge an event at exactly `end` would still belong."""
         close = end + self.grace
-        return mark > close if self.touching == "merge" else mark >= close
+        return watermark > close if self.touching == "merge" else watermark >= close
 
 
 @dataclass(frozen=True)

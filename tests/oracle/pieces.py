@@ -27,10 +27,10 @@ def cut(window: Session, chain: list[Event]) -> list[Piece]:
     return [piece, *(cut(window, rest) if rest else [])]
 
 
-def closed(window: Session, piece: Piece, mark: float) -> bool:
+def closed(window: Session, piece: Piece, watermark: float) -> bool:
     """An event at exactly the end of a cut piece is of the next one, whatever `touching` says."""
     _, end, is_cut = piece
-    return mark >= end + window.grace if is_cut else window.closed(end, mark)
+    return watermark >= end + window.grace if is_cut else window.closed(end, watermark)
 
 
 @find.register
@@ -39,15 +39,15 @@ def sessions(window: Session, admitted: Sequence[Event], said: Judgement) -> Fou
     found: Found = {}
     for key in {event.key for event in admitted}:
         still: list[Event] = []
-        for n, mark in enumerate(said.marks):
-            before = said.marks[n - 1] if n else NEVER
+        for n, watermark in enumerate(said.watermarks):
+            before = said.watermarks[n - 1] if n else NEVER
             pool = still + [e for e in admitted if e.key == key and e.batch == n]
             still = []
             for piece in pieces(window, pool):
                 held = piece[0]
                 if closed(window, piece, before) and all(event.batch == n for event in held):
                     said.late[n] |= {event.arrival for event in held}
-                elif closed(window, piece, mark) and mark > before:  # a late event may cut what was open at a time gone by
+                elif closed(window, piece, watermark) and watermark > before:  # a late event may cut what was open at a time gone by
                     add(found, window, key, piece, n)
                 else:
                     still += held

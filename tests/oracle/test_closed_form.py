@@ -24,7 +24,7 @@ def test_an_event_counts_where_the_closed_form_says(policy: str, seed: int) -> N
     dice = random.Random(seed)
     found, grace = batches(dice), dice.choice([0, 1, 5, 10])
     said = judge(Sliding(SIZE, STEP, grace), found, {"n": Agg("count")}, watermark=policy)
-    before = [float("-inf"), *said.marks]
+    before = [float("-inf"), *said.watermarks]
     ends = range(-STEP * 20, 200, STEP)
     counted = Counter(
         end

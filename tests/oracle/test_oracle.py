@@ -54,13 +54,13 @@ def test_late_is_a_matter_of_window() -> None:
 
 def test_events_move_the_watermark_and_nothing_moves_it_back() -> None:
     batches = [batch(0, 10, 12), batch(10, 20, 3, 11), batch(20, 30)]
-    assert judge(Tumbling(10), batches, COUNT, watermark="events").marks == [12, 12, 12]
-    assert judge(Tumbling(10), batches, COUNT).marks == [10, 20, 30]
+    assert judge(Tumbling(10), batches, COUNT, watermark="events").watermarks == [12, 12, 12]
+    assert judge(Tumbling(10), batches, COUNT).watermarks == [10, 20, 30]
 
 
 def test_rows_too_far_ahead_or_without_a_time_are_not_there() -> None:
     said = judge(Tumbling(10), [batch(0, 10, 15, 16, None)], COUNT, watermark="events", max_ahead=5)
-    assert said.marks == [15]
+    assert said.watermarks == [15]
     assert drawn(said.still_open) == [(10, 20, 1, None)]
 
 

@@ -54,16 +54,16 @@ def watermarks(batches: Sequence[Batch], policy: str | OfSources, max_ahead: int
     """W(n) after each batch; rows that a filter leaves out count, quarantined ones do not."""
     if isinstance(policy, OfSources):
         return _of_sources(batches, policy, max_ahead)
-    marks: list[float] = []
+    watermarks: list[float] = []
     for batch in batches:
         seen = [row["t"] for row in batch.rows if credible(row, batch, max_ahead)]
-        latest = max([marks[-1] if marks else NEVER, *seen])
-        marks.append(batch.end if policy == "interval" else latest)
-    return marks
+        latest = max([watermarks[-1] if watermarks else NEVER, *seen])
+        watermarks.append(batch.end if policy == "interval" else latest)
+    return watermarks
 
 
 def _of_sources(batches: Sequence[Batch], policy: OfSources, max_ahead: int) -> list[float]:
-    marks: list[float] = []
+    watermarks: list[float] = []
     latest = dict.fromkeys(policy.names, NEVER)
     for batch in batches:
         for row in batch.rows:
@@ -71,8 +71,8 @@ def _of_sources(batches: Sequence[Batch], policy: OfSources, max_ahead: int) -> 
                 latest[row["source"]] = max(latest[row["source"]], row["t"])
         awake = [t for t in latest.values() if policy.idle is None or batch.end - t <= policy.idle]
         here = min(awake) if awake else max(latest.values())
-        marks.append(max([here, *marks]))
-    return marks
+        watermarks.append(max([here, *watermarks]))
+    return watermarks
 
 
 def events(batches: Sequence[Batch], keys: Sequence[str], max_ahead: int, where: Callable[[Row], object]) -> list[Event]:

@@ -22,6 +22,6 @@ class Trailing:
             yield start, end
             (_, start), (_, end) = next(self.month.windows_for(start)), next(self.month.windows_for(end))
 
-    def closed(self, end: int, mark: float) -> bool:
+    def closed(self, end: int, watermark: float) -> bool:
         """As its months."""
-        return self.month.closed(end, mark)
+        return self.month.closed(end, watermark)

@@ -31,9 +31,9 @@ class Unique:
         if self.on == "change":
             yield at + self.resolution, at + self.resolution + self.size
 
-    def closed(self, end: int, mark: float) -> bool:
+    def closed(self, end: int, watermark: float) -> bool:
         """An event one microsecond before `end + resolution` still counts as at `end`."""
-        return mark >= end + self.grace + self.resolution
+        return watermark >= end + self.grace + self.resolution
 
 
 @find.register

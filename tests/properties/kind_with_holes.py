@@ -34,9 +34,9 @@ class TheirDoors:
         if t < start + self.open:
             yield start, start + self.open
 
-    def closed(self, end: int, mark: float) -> bool:
+    def closed(self, end: int, watermark: float) -> bool:
         """The first instant after the window is `end` itself."""
-        return mark >= end + self.grace
+        return watermark >= end + self.grace
 
 
 @dataclass(frozen=True, slots=True)

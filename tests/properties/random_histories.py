@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.definition.kinds import Carried, Chained
 from muntin.definition.schedule import Schedule
-from muntin.definition.watermark import Marking
+from muntin.definition.watermark import Watermarking
 from muntin.engine.tallies import tallies
 from muntin.engine.windows import Combined, still_open
 from muntin.jobs.published.pending import Pending
@@ -76,7 +76,7 @@ class Desk:
     def derive(self, todo: Pending) -> tuple[str, ...]:
         """Recompute some batches and publish them; the note after the last one."""
         combined, positions = self.combined(todo), todo.work.positions
-        told = tallies(combined, len(todo.marks), positions, opened=isinstance(self.given.ours.follows, Chained | Carried))
+        told = tallies(combined, len(todo.watermarks_us), positions, opened=isinstance(self.given.ours.follows, Chained | Carried))
         results = told | {"notes": self.note(todo, combined)}
         stored = Entries.of_table(new_entries(todo, [results], []).to_table())
         self.ledger = Ledger(DEFINITION, self.ledger.entries.newest(stored) if self.ledger else stored, "")
@@ -86,7 +86,7 @@ class Desk:
 
     def note(self, todo: Pending, combined: Combined) -> dict[str, str]:
         """What is open after some batches, for windows that go on from there; named by its content, as notes are."""
-        follows, when, names = self.given.ours.follows, closing(self.given.ours, todo.marks), {}
+        follows, when, names = self.given.ours.follows, closing(self.given.ours, todo.watermarks_us), {}
         for at in todo.work.notes_after:
             until = settled_us(follows.margin_us, when, at + 1) if isinstance(follows, Chained) else None
             note = still_open(combined, at, until, list(FIELDS.values()))
@@ -98,16 +98,16 @@ class Desk:
         batches = Batches.joined([batch for batch, _ in self.checkpoint.values()])
         starts = self.ledger.entries.start_us if self.ledger else np.empty(0, np.int64)
         found = history(batches, starts, np.array([*asked], np.int64), self.schedule, fill=self.fill)
-        marks = watermarks(found.batches, Marking(self.given.policy))
-        work = reconcile(self.given.ours, self.given.width, found.batches, marks, self.ledger, DEFINITION)
-        return Pending("w", Published("windows/w", NOTHING, (), self.ledger), NOTHING, found, marks, work, self.ledger)
+        known = watermarks(found.batches, Watermarking(self.given.policy))
+        work = reconcile(self.given.ours, self.given.width, found.batches, known, self.ledger, DEFINITION)
+        return Pending("w", Published("windows/w", NOTHING, (), self.ledger), NOTHING, found, known, work, self.ledger)
 
     def combined(self, todo: Pending) -> Combined:
         """What a finalize task computes: from the states that `Work` admits, the windows of its batches."""
         return combine(
             self.read(todo),
             window=self.given.ours,
-            when=closing(self.given.ours, todo.marks),
+            when=closing(self.given.ours, todo.watermarks_us),
             keys=self.given.keys,
             aggregates=AGGREGATES,
             width_us=self.given.width,

@@ -27,14 +27,14 @@ OF_EACH_KIND = cases(300)
 CHUNK = 500
 
 
-def derived(given: Case, marks: list[float]) -> Combined:
+def derived(given: Case, watermarks: list[float]) -> Combined:
     """The engine's word."""
     return combine(
         positioned(
             [(at, states(rows, given.width, given.keys)) for at, batch in enumerate(given.batches) for rows in splits(given, batch.rows)]
         ),
         window=given.ours,
-        when=closing(given.ours, np.array([max(mark, BEFORE_ALL) for mark in marks]).astype(np.int64)),
+        when=closing(given.ours, np.array([max(watermark, BEFORE_ALL) for watermark in watermarks]).astype(np.int64)),
         keys=given.keys,
         aggregates=AGGREGATES,
         width_us=given.width,
@@ -50,7 +50,7 @@ def splits(given: Case, rows: Sequence[Any]) -> list[Sequence[Any]]:
 def disagreement(given: Case) -> list[str]:
     """What engine and oracle say differently of a case."""
     said = judge(given.theirs, given.batches, ORACLE, keys=given.keys, watermark=given.policy, max_ahead=1000 * DAY)
-    combined = derived(given, said.marks)
+    combined = derived(given, said.watermarks)
     found, wanted = by_window(given, combined), expected(given, said)
     wrong = [f"{key}: {found.get(key)} not {wanted.get(key)}" for key in wanted | found if not alike(found.get(key), wanted.get(key))]
     return wrong + tallied(given, combined, said)
@@ -94,7 +94,7 @@ def windows_missed(given: Case, said: Judgement) -> list[int]:
     """For each batch, how many windows its rows came too late for; of a late chain each row misses one."""
     if isinstance(given.theirs, Session):
         return [len(said.late[at]) for at in range(len(given.batches))]
-    before = [-float("inf"), *said.marks]
+    before = [-float("inf"), *said.watermarks]
     return [
         sum(given.theirs.closed(end, before[at]) for row in batch.rows for _, end in given.theirs.windows_for(row["t"]))
         for at, batch in enumerate(given.batches)

@@ -79,12 +79,12 @@ def states_of(seed: int, given: Case) -> list[tuple[int, pa.Table]]:
     return [(at, found.filter((pc.field("at") == at) & (pc.field("split") == split)).select(other)) for at, split in pieces]
 
 
-def windows(seed: int, given: Case, marks: Sequence[float]) -> Combined:
+def windows(seed: int, given: Case, watermarks: Sequence[float]) -> Combined:
     """What the engine makes of a case whose batches are lifted in pieces."""
     return combine(
         positioned(states_of(seed, given)),
         window=given.ours,
-        when=closing(given.ours, np.array([max(mark, BEFORE_ALL) for mark in marks]).astype(np.int64)),
+        when=closing(given.ours, np.array([max(watermark, BEFORE_ALL) for watermark in watermarks]).astype(np.int64)),
         keys=given.keys,
         aggregates=ASKED,
         width_us=given.width,
@@ -96,7 +96,7 @@ def test_from_rows_to_windows(seed: int) -> None:
     given = case(seed)
     batches = [replace(batch, rows=[with_columns(row) for row in batch.rows]) for batch in given.batches]
     said = judge(given.theirs, batches, ORACLE, keys=given.keys, watermark=given.policy)
-    found = windows(seed, given, said.marks).windows
+    found = windows(seed, given, said.watermarks).windows
     starts, ends = (found[name].combine_chunks().view("int64").to_pylist() for name in ("window_start", "window_end"))
     ours = {(row.get("k"), start, end): row for row, start, end in zip(found.to_pylist(), starts, ends, strict=True)}
     theirs = {(row.get("k"), row["window_start"], row["window_end"]): row for row in said.published + said.still_open}

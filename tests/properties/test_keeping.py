@@ -130,9 +130,9 @@ def disagreement(session: duckdb.DuckDBPyConnection, given: Case) -> list[str]:
         for half in (batch.rows[: len(batch.rows) // 2], batch.rows[len(batch.rows) // 2 :])
     ]
     table = pa.concat_tables([lifted(session, given, rows, at) for at, rows in halves])
-    marks = np.array([max(mark, BEFORE_ALL) for mark in said.marks]).astype(np.int64)
+    watermarks = np.array([max(watermark, BEFORE_ALL) for watermark in said.watermarks]).astype(np.int64)
     combined = combine(
-        table, window=given.ours, when=closing(given.ours, marks), keys=given.keys, aggregates=AGGREGATES, width_us=given.width
+        table, window=given.ours, when=closing(given.ours, watermarks), keys=given.keys, aggregates=AGGREGATES, width_us=given.width
     )
     bounds = [combined.windows[name].combine_chunks().view("int64").to_pylist() for name in ("window_start", "window_end")]
     keys = list(zip(*(combined.windows[key].to_pylist() for key in given.keys), *bounds, strict=True))

@@ -42,11 +42,11 @@ def joined(given: Case, rows: Rows) -> pa.Table:
     return runs(table, given.keys, given.ours.run_us, list(FIELDS.values())).drop_columns(["batch"])
 
 
-def derived(given: Case, tables: Sequence[tuple[int, pa.Table]], marks: Sequence[float]) -> Combined:
+def derived(given: Case, tables: Sequence[tuple[int, pa.Table]], watermarks: Sequence[float]) -> Combined:
     return combine(
         positioned(tables),
         window=given.ours,
-        when=closing(given.ours, np.array([max(mark, BEFORE_ALL) for mark in marks]).astype(np.int64)),
+        when=closing(given.ours, np.array([max(watermark, BEFORE_ALL) for watermark in watermarks]).astype(np.int64)),
         keys=given.keys,
         aggregates=ORDERLESS,
         width_us=given.width,
@@ -57,7 +57,7 @@ def disagreement(given: Case) -> list[str]:
     """What windows of runs and oracle say differently."""
     said = judge(given.theirs, given.batches, ORACLE, keys=given.keys, watermark=given.policy, max_ahead=1000 * DAY)
     halves = [(at, half) for at, batch in enumerate(given.batches) for half in cut(given, batch.rows)]
-    combined = derived(given, [(at, joined(given, rows)) for at, rows in halves], said.marks)
+    combined = derived(given, [(at, joined(given, rows)) for at, rows in halves], said.watermarks)
     never = len(given.batches)
     wanted = {
         key(given, row): [never if row["batch"] is None else row["batch"], *(row[name] for name in ORDERLESS)]

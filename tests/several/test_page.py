@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from muntin.definition.watermark import Marking
+from muntin.definition.watermark import Watermarking
 from muntin.testing import windows_of
 from muntin.timeline.batches import Batches
 from muntin.timeline.closing import watermarks
@@ -48,8 +48,8 @@ def test_the_table_of_watermarks() -> None:
     ends, visits, carts, plain, idle = ([_us(shown) for shown in times.split()] for _, times in lines)
     batches = Batches.of((end - 60 * MINUTE_US, end, 1, max(pair), 0, 0, 1) for end, *pair in zip(ends, visits, carts, strict=True))
     batches = replace(batches, newest_by_source=np.array([visits, carts]).T)
-    assert watermarks(batches, Marking("events", 2)).tolist() == plain
-    assert watermarks(batches, Marking("events", 2, 120 * MINUTE_US)).tolist() == idle
+    assert watermarks(batches, Watermarking("events", 2)).tolist() == plain
+    assert watermarks(batches, Watermarking("events", 2, 120 * MINUTE_US)).tolist() == idle
 
 
 def _us(shown: str) -> int:

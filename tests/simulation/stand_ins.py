@@ -94,7 +94,7 @@ def _result(shard: Shard) -> dict[str, Any]:
     carried = isinstance(shard.bound.windows[shard.window].follows, Carried)
     states = _states(shard)
     windows, notes = _carried(shard, states) if carried else (_sliding(shard, states), {})
-    counts = np.bincount(np.array([window[4] for window in windows], np.int64), minlength=len(shard.marks) + 1)
+    counts = np.bincount(np.array([window[4] for window in windows], np.int64), minlength=len(shard.watermarks_us) + 1)
     zeros = [0] * len(shard.wanted)
     starts = (shard.starts - START_US) // MINUTE_US
     rows = [(*window[:4], int(starts[window[4]])) for window in windows]
@@ -130,7 +130,7 @@ def _states(shard: Shard) -> list[tuple[int, int, int]]:
 
 def _sliding(shard: Shard, states: Sequence[tuple[int, int, int]]) -> list[Window]:
     """The windows that the wanted batches close; the last value is the position of the batch."""
-    found, floor = list[Window](), closing(shard.bound.windows[shard.window], shard.marks).floor
+    found, floor = list[Window](), closing(shard.bound.windows[shard.window], shard.watermarks_us).floor
     for at in shard.wanted.tolist():
         known = [(event, amount) for place, event, amount in states if place <= at]
         low, last = (int((us - START_US) // MINUTE_US) for us in (floor[at], floor[at + 1]))
@@ -147,7 +147,7 @@ def _carried(shard: Shard, states: Sequence[tuple[int, int, int]]) -> tuple[list
     for path in shard.note:
         before = contents.noted(f"{shard.bound.folder}/{NOTES}/{path}")
     wanted, windows, notes = set(shard.wanted.tolist()), list[Window](), {}
-    for at in range(shard.since, len(shard.marks)):
+    for at in range(shard.since, len(shard.watermarks_us)):
         rows = [(event, amount) for place, event, amount in states if place == at]
         value, minute = chained(before, rows), int((shard.starts[at] - START_US) // MINUTE_US)
         before = handed_on(value)

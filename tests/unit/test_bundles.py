@@ -123,7 +123,7 @@ def test_files_that_are_gone_or_damaged_are_read_alone(tmp_path: Path) -> None:
 
 def test_splits_that_are_read_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert numbers(tmp_path, [PLAIN, PLAIN], only=False) == [None, None]
-    assert numbers(tmp_path, [PLAIN, PLAIN], mark_us=5) == [None, None]
+    assert numbers(tmp_path, [PLAIN, PLAIN], watermark_us=5) == [None, None]
     monkeypatch.setattr("muntin.jobs.accumulate.accumulate_task.SMALL", (tmp_path / "00.parquet").stat().st_size)
     assert numbers(tmp_path, [PLAIN, OTHERS["a column more"], PLAIN]) == [1, None, 1]
     monkeypatch.setattr("muntin.jobs.accumulate.accumulate_task.MOST_ROWS", 1)

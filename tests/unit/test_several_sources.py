@@ -9,7 +9,7 @@ import pytest
 from muntin import Pipeline, sources, windows
 from muntin import aggregates as agg
 from muntin.definition.instants import BEFORE_ALL
-from muntin.definition.watermark import Marking
+from muntin.definition.watermark import Watermarking
 from muntin.errors import DefinitionError
 from muntin.jobs.state.definition_note import described, differences
 from muntin.jobs.state.fingerprint import fingerprint
@@ -126,7 +126,7 @@ def test_a_change_is_told_source_by_source() -> None:
 # clicks      9  19   -  39  49
 # orders      5   -   -   -  44
 @pytest.mark.parametrize(
-    ("idle", "marks"),
+    ("idle", "expected"),
     [
         (None, [5, 5, 5, 5, 44]),  # orders hold back
         (30, [5, 5, 5, 39, 44]),  # after batch 3 orders are 35 behind
@@ -137,26 +137,26 @@ def test_a_change_is_told_source_by_source() -> None:
         (4, [9, 19, 19, 39, 49]),
     ],
 )
-def test_a_silent_source_holds_nothing_back(idle: int | None, marks: list[int]) -> None:
+def test_a_silent_source_holds_nothing_back(idle: int | None, expected: list[int]) -> None:
     none = BEFORE_ALL
     newest = np.array([(9, 5), (19, none), (none, none), (39, none), (49, 44)])
     plain = Batches.of((10 * at, 10 * at + 10, at, max(row), 0, 0, 1) for at, row in enumerate(newest.tolist()))
     batches = replace(plain, newest_by_source=newest)
-    assert watermarks(batches, Marking("events", 2, idle)).tolist() == marks
+    assert watermarks(batches, Watermarking("events", 2, idle)).tolist() == expected
 
 
 # batches     0   1   2
 # ends       10  20  30
 # clicks      9   -   -
 # orders      -   -  29
-@pytest.mark.parametrize(("idle", "marks"), [(None, [BEFORE_ALL, BEFORE_ALL, 9]), (100, [9, 9, 9]), (20, [9, 9, 29])])
-def test_a_source_without_an_event_so_far(idle: int | None, marks: list[int]) -> None:
+@pytest.mark.parametrize(("idle", "expected"), [(None, [BEFORE_ALL, BEFORE_ALL, 9]), (100, [9, 9, 9]), (20, [9, 9, 29])])
+def test_a_source_without_an_event_so_far(idle: int | None, expected: list[int]) -> None:
     """It is idle if anybody may be; else nothing is known."""
     none = BEFORE_ALL
     newest = np.array([(9, none), (none, none), (none, 29)])
     plain = Batches.of((10 * at, 10 * at + 10, at, max(row), 0, 0, 1) for at, row in enumerate(newest.tolist()))
     batches = replace(plain, newest_by_source=newest)
-    assert watermarks(batches, Marking("events", 2, idle)).tolist() == marks
+    assert watermarks(batches, Watermarking("events", 2, idle)).tolist() == expected
 
 
 def test_batches_of_one_source_and_of_several_are_joined() -> None:

@@ -10,7 +10,7 @@ import pytest
 from muntin.definition.durations import UNITS, microseconds, not_negative, positive, spell
 from muntin.definition.instants import BEFORE_ALL, from_us, instant_us
 from muntin.definition.schedule import Interval, Schedule, schedule_of
-from muntin.definition.watermark import Marking
+from muntin.definition.watermark import Watermarking
 from muntin.errors import DefinitionError
 from muntin.timeline.batches import GAP, Batches
 from muntin.timeline.closing import closing, watermarks
@@ -27,7 +27,7 @@ def batches(*starts: int, newest: Sequence[int | None] = ()) -> Batches:
 
 
 @pytest.mark.parametrize(
-    ("policy", "newest", "marks"),
+    ("policy", "newest", "expected"),
     [
         ("interval", [None, 99, 3], [10, 20, 30]),
         ("events", [None, 7, 3, 12], [BEFORE_ALL, 7, 7, 12]),
@@ -36,8 +36,8 @@ def batches(*starts: int, newest: Sequence[int | None] = ()) -> Batches:
         ("events", [], []),
     ],
 )
-def test_the_watermark_never_moves_back(policy: str, newest: list[int | None], marks: list[int]) -> None:
-    assert watermarks(batches(*range(0, 10 * len(newest), 10), newest=newest), Marking(policy)).tolist() == marks
+def test_the_watermark_never_moves_back(policy: str, newest: list[int | None], expected: list[int]) -> None:
+    assert watermarks(batches(*range(0, 10 * len(newest), 10), newest=newest), Watermarking(policy)).tolist() == expected
 
 
 # W after batches 0, 1, 2:   10   20   21

@@ -29,7 +29,7 @@ from muntin.definition.kinds import as_window
 from muntin.definition.retention import Retain, Retention, check_retention, retention_of
 from muntin.definition.schedule import Schedule, schedule_of
 from muntin.definition.several_sources import SeveralSources, check_arrival, check_sources, member_of, sources_of
-from muntin.definition.watermark import Marking, Watermark, check_idle
+from muntin.definition.watermark import Watermark, Watermarking, check_idle
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -171,15 +171,15 @@ class Pipeline:
         return schedule_of(self.schedule, instant_us(self.start, "start"))
 
     @property
-    def marks_by(self) -> Watermark:
+    def watermark_policy(self) -> Watermark:
         """The policy of the watermark; windows of another pipeline bring theirs."""
         return self.watermark if self.origin.upstream is None else "events"
 
     @property
-    def marking(self) -> Marking:
+    def watermarking(self) -> Watermarking:
         """How the watermark follows from batches."""
         idle_us = None if self.idle_after is None else not_negative(self.idle_after, "idle_after")
-        return Marking(self.marks_by, max(1, len(self.sources)), idle_us)
+        return Watermarking(self.watermark_policy, max(1, len(self.sources)), idle_us)
 
     @property
     def retention(self) -> Retention:

@@ -16,7 +16,7 @@ Watermark = Literal["interval", "events"]
 
 
 @dataclass(frozen=True, slots=True)
-class Marking:
+class Watermarking:
     """How the watermark follows from batches.
 
     Attributes:

@@ -29,7 +29,7 @@ def work(window: Kind, reach_us: int, width_us: int, when: Closing, compared: Co
 def _touched(window: Kind, reach_us: int, when: Closing, compared: Compared) -> Ints:
     """The batches that changed or moved, and the batches that close a window over a changed frame; ascending."""
     spans = dict(compared.changed_lateness(when)) | dict(compared.changed_spans())
-    floor, end = when.floor, len(when.marks)
+    floor, end = when.floor, len(when.watermarks_us)
     closing_batches = [np.arange(*_closing(window, reach_us, when, span, at, int(floor[at]), end)) for at, span in spans.items()]
     return np.unique(np.concatenate([compared.moved, compared.changed, *closing_batches]))
 

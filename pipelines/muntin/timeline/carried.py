@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 NOTES = 8  # about so many notes are made by a run over some batches, more by one over thousands
 
 
-def work(batches: Batches, marks: Ints, ledger: Ledger | None, *, flushes: bool) -> Work:
+def work(batches: Batches, watermarks_us: Ints, ledger: Ledger | None, *, flushes: bool) -> Work:
     """All batches from the first one on that differs from the ledger, and where the work may end.
 
     Args:
         batches: the history.
-        marks: the watermark after each batch.
+        watermarks_us: the watermark after each batch.
         ledger: what was derived before; None if nothing.
         flushes: whether open windows gave results after the last batch. These results are taken back when another batch follows.
     """
@@ -43,7 +43,7 @@ def work(batches: Batches, marks: Ints, ledger: Ledger | None, *, flushes: bool)
     if first == len(batches) == count:
         return NOTHING
     found = from_note(len(batches), ledger, np.arange(first, len(batches)), first)
-    return replace(found, stops=_stops(differs, marks, ledger, first)) if ledger else found
+    return replace(found, stops=_stops(differs, watermarks_us, ledger, first)) if ledger else found
 
 
 def _differs(batches: Batches, ledger: Ledger | None) -> np.ndarray:
@@ -55,12 +55,12 @@ def _differs(batches: Batches, ledger: Ledger | None) -> np.ndarray:
     return found
 
 
-def _stops(differs: np.ndarray, marks: Ints, ledger: Ledger, first: int) -> Stops:
+def _stops(differs: np.ndarray, watermarks_us: Ints, ledger: Ledger, first: int) -> Stops:
     """The batches behind the first changed batch. A batch with another watermark counts as changed: entries are as of a clean run."""
     entries = ledger.entries
     shared = min(len(differs), len(entries))
     moved = differs.copy()
-    moved[:shared] |= marks[:shared] != entries.mark_us[:shared]
+    moved[:shared] |= watermarks_us[:shared] != entries.watermark_us[:shared]
     noted = entries.noted()
     noted = noted[(noted >= first) & (noted < len(differs))]
     return Stops(np.flatnonzero(moved), noted, tuple(entries.note_of(at) or () for at in noted.tolist()))

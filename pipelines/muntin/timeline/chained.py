@@ -60,7 +60,7 @@ def _from_open(margin_us: int, width_us: int, positions: Ints, when: Closing, co
     first, last, at = int(positions[0]), int(positions[-1]), int(compared.entry[positions[0] - 1])
     entries = cast("Entries", compared.entries)
     open_us, note, lowest = int(entries.open_us[at]), entries.note_of(at), int(compared.batches.low_us[first:].min(initial=AFTER_ALL))
-    long_open = open_us < AFTER_ALL and int(entries.mark_us[at]) - open_us > LONG_OPEN * margin_us
+    long_open = open_us < AFTER_ALL and int(entries.watermark_us[at]) - open_us > LONG_OPEN * margin_us
     if long_open and note is not None and lowest >= settled_us(margin_us, when, first):
         return Work(positions, AFTER_ALL, AFTER_ALL, first, note, (last,))
     low = AFTER_ALL if open_us == AFTER_ALL else open_us // width_us * width_us

@@ -25,7 +25,7 @@ class Compared:
     """The history now, its watermarks, and the ledger's entries; None if nothing was derived under this definition."""
 
     batches: Batches
-    marks: Ints
+    watermarks_us: Ints
     entries: Entries | None
 
     @cached_property
@@ -55,7 +55,7 @@ class Compared:
         if self.entries is None:
             return np.empty(0, np.int64)
         at, entry = self._known
-        then, now = (np.append(BEFORE_ALL, marks) for marks in (self.entries.mark_us, self.marks))
+        then, now = (np.append(BEFORE_ALL, watermarks_us) for watermarks_us in (self.entries.watermark_us, self.watermarks_us))
         before, after = then[:-1][entry] != now[:-1][at], then[1:][entry] != now[1:][at]
         return np.arange(len(self.batches))[at][before | after]
 
@@ -71,7 +71,7 @@ class Compared:
         if self.entries is None:
             return []
         known, entry = self._known
-        before, now = Closing(self.entries.mark_us, when.slack).floor[:-1][entry], when.floor[:-1][known]
+        before, now = Closing(self.entries.watermark_us, when.slack).floor[:-1][entry], when.floor[:-1][known]
         other = before != now  # seldom: the spans of other batches are not compared
         at, later = np.arange(len(self.batches))[known][other], np.maximum(before[other], now[other])
         low, high = self._span(at)

@@ -34,7 +34,7 @@ class Entries:
     Attributes:
         start_us: of the batch's interval.
         version: of its states.
-        mark_us: the watermark after it.
+        watermark_us: the watermark after it.
         low_us, high_us: starts of its first and last frame; `AFTER_ALL` and `BEFORE_ALL` without states.
         windows: how many windows it closed.
         late: how many of its rows came too late for at least one window.
@@ -48,7 +48,7 @@ class Entries:
 
     start_us: Ints
     version: Versions
-    mark_us: Ints
+    watermark_us: Ints
     low_us: Ints
     high_us: Ints
     windows: Ints

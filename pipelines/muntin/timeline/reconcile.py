@@ -20,26 +20,26 @@ if TYPE_CHECKING:
     from muntin.timeline.ledger import Ledger
 
 
-def reconcile(window: Kind, width_us: int, batches: Batches, marks: Ints, ledger: Ledger | None, definition: str) -> Work:
+def reconcile(window: Kind, width_us: int, batches: Batches, watermarks_us: Ints, ledger: Ledger | None, definition: str) -> Work:
     """The batches whose windows may differ from the published ones.
 
     Args:
         window: the kind.
         width_us: of its frames.
         batches: the history, in order.
-        marks: the watermark after each batch.
+        watermarks_us: the watermark after each batch.
         ledger: what was derived before; None if nothing.
         definition: the name of the window's present definition. A ledger under another name does not count.
     """
     before = ledger if ledger and ledger.definition == definition else None
-    compared = Compared(batches, marks, before.entries if before else None)
+    compared = Compared(batches, watermarks_us, before.entries if before else None)
     match window.follows:
         case Carried(flushes=flushes):
-            return carried.work(batches, marks, before, flushes=flushes)
+            return carried.work(batches, watermarks_us, before, flushes=flushes)
         case Bounded(reach_us=reach_us):
-            return bounded.work(window, reach_us, width_us, closing(window, marks), compared)
+            return bounded.work(window, reach_us, width_us, closing(window, watermarks_us), compared)
         case Chained(margin_us=margin_us):
-            return chained.work(margin_us, width_us, closing(window, marks), compared)
+            return chained.work(margin_us, width_us, closing(window, watermarks_us), compared)
         case Unending():  # nothing is published: the new batches alone are read, for the ledger and the types of columns
             positions = np.union1d(compared.changed, compared.moved)
             return Work(positions, AFTER_ALL, AFTER_ALL, int(positions[0])) if len(positions) else NOTHING

@@ -54,7 +54,7 @@ def main(seed: int, window: str) -> None:
     case = replace(case, windows={window: JUDGED[window]})
     every = [(n, p) for n, batch in enumerate(case.batches) for p in range(len(batch.rows))]
     small = only(case, minimal(every, lambda places: bool(disagreement(only(case, places), window))))
-    print(case.windows[window], small.keys, small.watermark, "marks", truth(small, window).marks)
+    print(case.windows[window], small.keys, small.watermark, "watermarks", truth(small, window).watermarks)
     for batch in small.batches:
         print(batch.start, batch.end, *batch.rows, sep="\n    ")
     print(*disagreement(small, window), sep="\n")

@@ -123,9 +123,9 @@ def reported(case: Scenario, reports: Sequence[Any]) -> None:
     """What the oracle counts is what each report says."""
     assert accounted(case, reports) == []
     judged = {name: truth(case, name) for name in case.windows}
-    marks = next(iter(judged.values())).marks
+    known = next(iter(judged.values())).watermarks
     for number, (batch, said) in enumerate(zip(case.batches, reports, strict=True)):
-        assert said.watermark == (None if math.isinf(marks[number]) else face.instant(int(marks[number])))
+        assert said.watermark == (None if math.isinf(known[number]) else face.instant(int(known[number])))
         assert said.interval_start == face.instant(batch.start)
         assert said.interval_end == face.instant(batch.end)
         assert said.rows_read == len(batch.rows)

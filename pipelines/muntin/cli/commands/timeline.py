@@ -118,7 +118,7 @@ def plain_timeline(at: "Seen", shown: "Timeline") -> dict[str, Any]:
             "start": moment(one.start_us),
             "end": moment(one.end_us),
             "standing": one.standing,
-            "watermark": moment(one.mark_us),
+            "watermark": moment(one.watermark_us),
             "windows": one.windows,
             "late": one.late,
         }

@@ -128,8 +128,8 @@ def _counted(reading: _Reading) -> tuple[Ints, Ints]:
     at = np.searchsorted(starts, np.array([row[0] for row in counts], np.int64))
     accepted[at] = [row[2] for row in counts]
     newest[at] = [BEFORE_ALL if row[3] is None else row[3] for row in counts]
-    marks = [part.split.mark_us for part in bundle.parts]
-    return accepted, np.array([known if mark is None else mark for known, mark in zip(newest.tolist(), marks, strict=True)], np.int64)
+    given = [part.split.watermark_us for part in bundle.parts]
+    return accepted, np.array([known if own is None else own for known, own in zip(newest.tolist(), given, strict=True)], np.int64)
 
 
 def _most_paths(bundle: Bundle) -> list[str]:

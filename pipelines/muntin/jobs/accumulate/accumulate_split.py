@@ -64,7 +64,7 @@ def accumulate_rows(session: duckdb.DuckDBPyConnection, share: Share, split: Spl
                 session, share, split, frames, replace(found, rows=REPEATED), times, count(session, REPEATED, times)
             )  # a faulty row is refused, whatever it repeats
         table, wider, counted = _lifted(session, share, split, frames, found, times, counted)
-        newest = counted.newest if split.mark_us is None else split.mark_us
+        newest = counted.newest if split.watermark_us is None else split.watermark_us
         decided = compared.decided if compared else UNDECIDED
         written, rows = _write_states(share, split, frames, table, newest, by_file, decided)
         states[frames.table] = written | {"wider": wider}

@@ -139,4 +139,4 @@ def seen(bound: Bound, splits: Sequence[Split]) -> list[Seen | None]:
 
 
 def _is_small(split: Split, sizes: Sequence[int]) -> bool:
-    return split.only and split.mark_us is None and sum(sizes) <= SMALL
+    return split.only and split.watermark_us is None and sum(sizes) <= SMALL

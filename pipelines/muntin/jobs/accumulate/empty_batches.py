@@ -31,7 +31,7 @@ NOTHING = pa.table({BATCH: pa.array([], INSTANT), FRAME: pa.array([], INSTANT), 
 def empty_states(
     folder: AnyPath,
     intervals: Sequence[Interval],
-    marks: Mapping[int, int | None],
+    watermarks_us: Mapping[int, int | None],
     *,
     nothing: pa.Table = NOTHING,
     decided: Mapping[int, int] = MappingProxyType({}),
@@ -41,22 +41,23 @@ def empty_states(
     Args:
         folder: of the table of states.
         intervals: of the batches, ascending.
-        marks: start of a batch -> the watermark after it, in microseconds, where its source says so itself.
+        watermarks_us: start of a batch -> the watermark after it, in microseconds, where its source says so itself.
         nothing: the rows of no batch.
         decided: start of a batch -> as in `Batches`; batches that are not compared are not in it.
     """
     if len(intervals) == 1:
         start = intervals[0].start_us
-        return [File(**write_named(nothing, folder, StatesPath(start, 0, marks.get(start), decided=decided.get(start, UNDECIDED)).named))]
+        path = StatesPath(start, 0, watermarks_us.get(start), decided=decided.get(start, UNDECIDED))
+        return [File(**write_named(nothing, folder, path.named))]
     stretches = (intervals[at : at + MOST_BATCHES] for at in range(0, len(intervals), MOST_BATCHES))
-    return [_shared(folder, stretch, marks, nothing, decided) for stretch in stretches]
+    return [_shared(folder, stretch, watermarks_us, nothing, decided) for stretch in stretches]
 
 
 def _shared(
-    folder: AnyPath, intervals: Sequence[Interval], marks: Mapping[int, int | None], nothing: pa.Table, decided: Mapping[int, int]
+    folder: AnyPath, intervals: Sequence[Interval], watermarks_us: Mapping[int, int | None], nothing: pa.Table, decided: Mapping[int, int]
 ) -> File:
     starts, ends = (np.array(each, np.int64) for each in zip(*((i.start_us, i.end_us) for i in intervals), strict=True))
-    known = (marks.get(start) for start in starts.tolist())
-    newest = np.array([BEFORE_ALL if mark is None else mark for mark in known], np.int64)
+    known = (watermarks_us.get(start) for start in starts.tolist())
+    newest = np.array([BEFORE_ALL if watermark_us is None else watermark_us for watermark_us in known], np.int64)
     names = np.array([decided.get(start, UNDECIDED) for start in starts.tolist()], np.uint64)
     return write_shared(nothing, folder, facts(nothing, starts, ends, newest, AS_USUAL, names))

@@ -70,7 +70,7 @@ def read_batches(bound: Bound, runner: Runner, given: Inputs, schemas: Mapping[s
         SourceError: the source cannot be read as the definition says.
         StateError: states cannot be written, or workers have versions with which states would differ.
     """
-    files, marks, known = given.files, given.marks, known_ids(bound)
+    files, watermarks_us, known = given.files, given.watermarks_us, known_ids(bound)
     done = Read(
         {interval.start_us: [] for interval in files}, {table: [] for table in schemas}, [], before=known.batches if known else None
     )
@@ -84,7 +84,7 @@ def read_batches(bound: Bound, runner: Runner, given: Inputs, schemas: Mapping[s
             manifest_of_batch(splits)  # a file that changed is reported before anything is committed
     hold_back(bound, done.splits, done.states, done.refused)
     if empty := [interval for interval in files if not done.splits[interval.start_us]]:
-        _add_empty(bound, done, empty, marks)
+        _add_empty(bound, done, empty, watermarks_us)
     return done
 
 
@@ -103,7 +103,7 @@ def _results(runner: Runner, items: list[tuple[Share, ...]], done: Read) -> tupl
         return runner.run(accumulate_shares, alone), replace(done, before=None)
 
 
-def _add_empty(bound: Bound, done: Read, empty: Sequence[Interval], marks: Mapping[int, int | None]) -> None:
+def _add_empty(bound: Bound, done: Read, empty: Sequence[Interval], watermarks_us: Mapping[int, int | None]) -> None:
     """Add batches without files."""
     decided: Mapping[int, int] = {}
     if bound.source.dedupe_within_us is not None:
@@ -111,7 +111,7 @@ def _add_empty(bound: Bound, done: Read, empty: Sequence[Interval], marks: Mappi
         done.ids.extend(ids)
         decided = decided_of_nothing(bound, ids)
     for table in done.states:
-        done.states[table].extend(empty_states(bound.table(table), empty, marks, decided=decided))
+        done.states[table].extend(empty_states(bound.table(table), empty, watermarks_us, decided=decided))
 
 
 def _add(done: Read, result: dict[str, Any]) -> None:

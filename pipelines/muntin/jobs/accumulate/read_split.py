@@ -138,14 +138,14 @@ def _of_bad_rows(share: Share, split: Split, files: Mended) -> dict[str, Any]:
     """The result of a split of which no row can be read."""
     compared = of_nothing(share, split) if share.bound.source.dedupe_within_us is not None else None
     decided = compared.decided if compared else UNDECIDED
-    name, count = StatesPath(split.batch_us, split.number, split.mark_us, decided=decided).named, len(files.bad)
+    name, count = StatesPath(split.batch_us, split.number, split.watermark_us, decided=decided).named, len(files.bad)
     written = {each.table: write_named(NOTHING, share.bound.table(each.table), name) for each in share.bound.frame_sets}
     done = {
         "batch": split.batch_us,
         "split": split.number,
         "read": count,
         "taken": 0,
-        "newest": split.mark_us,
+        "newest": split.watermark_us,
         "states": written,
         "ids": compared.ids if compared else None,
         "twice": 0,

@@ -85,8 +85,8 @@ def bounds_of(parts: Mapping[str, tuple[Bound, Inputs]], paths: Mapping[str, Seq
 
 
 def _splits(bound: Bound, given: Inputs) -> list[Split]:
-    marks = given.marks
-    each = (split_batch(bound, interval, found, marks.get(interval.start_us)) for interval, found in given.files.items())
+    watermarks_us = given.watermarks_us
+    each = (split_batch(bound, interval, found, watermarks_us.get(interval.start_us)) for interval, found in given.files.items())
     return [split for splits in each for split in splits]
 
 

@@ -28,7 +28,7 @@ class Split:
     Attributes:
         batch_us, end_us: of the batch's interval.
         number, paths: as above.
-        mark_us: how far time is known after the batch, where its source says so itself.
+        watermark_us: how far time is known after the batch, where its source says so itself.
         made: the name of the rows, where they are windows.
         only: whether the batch can have no other split.
         first: the number of its first file in the batch, from 0; of one of several sources after the files of earlier sources.
@@ -41,7 +41,7 @@ class Split:
     end_us: int
     number: int
     paths: tuple[str, ...]
-    mark_us: int | None = None
+    watermark_us: int | None = None
     made: str | None = None
     only: bool = False
     first: int = 0
@@ -86,7 +86,7 @@ class Written:
     ids: Sequence[Mapping[str, Any]] = ()
 
 
-def split_batch(bound: Bound, interval: Interval, files: Sequence[SourceFile], mark_us: int | None) -> list[Split]:
+def split_batch(bound: Bound, interval: Interval, files: Sequence[SourceFile], watermark_us: int | None) -> list[Split]:
     """The splits of a batch, or of one of its several sources. Their numbers tell the source."""
     size = piece_bytes(sum(file.size for file in files))
     cut = [(piece, part) for piece in splits(files, whole=bound.source.in_one_piece) for part in _parts(bound, piece, size)]
@@ -100,7 +100,7 @@ def split_batch(bound: Bound, interval: Interval, files: Sequence[SourceFile], m
             end,
             number,
             tuple(file.path for file in piece),
-            mark_us,
+            watermark_us,
             made,
             only,
             places[piece[0].path],

@@ -122,5 +122,5 @@ def _hole(bound: Bound, low: int, high: int, end_us: int) -> Hole:
 def _stays(bound: Bound) -> int | None:
     """How far time is known in what is published."""
     ledgers = [published(bound.store, name).ledger for name in bound.windows]
-    marks = [int(ledger.entries.mark_us.max()) for ledger in ledgers if ledger and len(ledger.entries)]
-    return max((mark for mark in marks if mark > BEFORE_ALL // 2), default=None)
+    watermarks_us = [int(ledger.entries.watermark_us.max()) for ledger in ledgers if ledger and len(ledger.entries)]
+    return max((watermark_us for watermark_us in watermarks_us if watermark_us > BEFORE_ALL // 2), default=None)

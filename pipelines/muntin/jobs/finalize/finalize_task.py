@@ -69,7 +69,7 @@ def finalize_shards(shards: Sequence[Shard]) -> list[dict[str, Any]]:
 def _tallies(shard: Shard, combined: Combined, late_any: np.ndarray) -> dict[str, Any]:
     """Windows that may stay open for long count late rows separately, other windows do not: behind a note each is derived alone."""
     alone = _may_stay_open(_window(shard))
-    return tallies(combined, len(shard.marks), shard.wanted, opened=alone, late_any=None if alone else late_any)
+    return tallies(combined, len(shard.watermarks_us), shard.wanted, opened=alone, late_any=None if alone else late_any)
 
 
 def _written(shard: Shard, arranged: Arranged, combined: Combined) -> dict[str, Any]:
@@ -128,7 +128,7 @@ def _combined(shard: Shard, arranged: Arranged) -> Combined:
     combined = combine_arranged(
         arranged,
         window=_window(shard),
-        when=closing(_window(shard), shard.marks),
+        when=closing(_window(shard), shard.watermarks_us),
         keys=shard.bound.pipeline.keys,
         aggregates=shard.bound.aggregates,
         wanted=shard.wanted,

@@ -51,7 +51,7 @@ def _in_types(note: pa.Table, schema: pa.Schema, keys: Sequence[str]) -> pa.Tabl
 def write_notes(shard: Shard, arranged: Arranged, combined: Combined) -> dict[str, str]:
     """Position of a batch -> path of the file with what is open after it, for the batches after which a note is made."""
     window = shard.bound.windows[shard.window]
-    when = closing(window, shard.marks)
+    when = closing(window, shard.watermarks_us)
     held, paths = combined.found.held, {}
     for at in shard.notes_after:
         until = settled_us(window.follows.margin_us, when, at + 1) if isinstance(window.follows, Chained) else None

@@ -39,7 +39,7 @@ class Shard:
         bound, window: the pipeline state, and the name of its window.
         files: paths below the frame set's table.
         schema: of the table of states.
-        marks: the watermark after each batch of the history, microseconds.
+        watermarks_us: the watermark after each batch of the history, microseconds.
         wanted: positions of the batches whose windows are asked for, ascending; one past the last stands for open windows.
         last: position of the last batch whose states are read, for this window or for another of the same task.
         low_us, high_us, since, note, notes_after: as in `Work`.
@@ -55,7 +55,7 @@ class Shard:
     window: str
     files: Sequence[str]
     schema: pa.Schema
-    marks: Ints
+    watermarks_us: Ints
     wanted: Ints
     last: int
     low_us: int
@@ -88,8 +88,8 @@ def shards_together(bound: Bound, windows: Sequence[Pending], folder: str, cores
         if work:
             goes_on = isinstance(bound.windows[pending.window].follows, Carried) or work.note
             begin = (work.since, work.note, work.notes_after, work.shards) if goes_on else None
-            starts, marks = pending.history.batches.start_us, pending.marks
-            groups[bound.frames_of(pending.window).table, starts.tobytes(), marks.tobytes(), begin].append(pending)
+            starts, watermarks_us = pending.history.batches.start_us, pending.watermarks_us
+            groups[bound.frames_of(pending.window).table, starts.tobytes(), watermarks_us.tobytes(), begin].append(pending)
     return [shards for group in groups.values() for shards in _of_group(bound, group, folder, cores)]
 
 
@@ -116,7 +116,7 @@ def _of_group(bound: Bound, group: Sequence[Pending], folder: str, cores: int) -
                 pending.window,
                 files,
                 schema,
-                pending.marks,
+                pending.watermarks_us,
                 pending.work.positions,
                 min(int(work.positions[-1]), len(batches) - 1),
                 work.low_us,

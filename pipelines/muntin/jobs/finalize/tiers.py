@@ -64,7 +64,7 @@ def tiers_of(bound: Bound, group: Sequence[Pending], work: Work) -> Tiers | None
     `work`: of the group together. Work over all of history, as for inspect, has no batch before the first wanted, and so no tiles.
     """
     found = tiered(bound, bound.frames_of(group[0].window), group[0].states.schema) if work.since else None
-    if found is None or any(int(pending.work.positions[-1]) >= len(pending.marks) for pending in group):
+    if found is None or any(int(pending.work.positions[-1]) >= len(pending.watermarks_us) for pending in group):
         return None
     unfit = {pending.window: pending.work for pending in group if bound.windows[pending.window].even is None}
     if len(unfit) == len(group):
@@ -85,7 +85,7 @@ def tiers_of(bound: Bound, group: Sequence[Pending], work: Work) -> Tiers | None
 def _ends(bound: Bound, pending: Pending) -> tuple[Even, Stretch] | None:
     """The grid of a window, and the first and the last end of the wanted windows; None if none is wanted, or windows have no grid."""
     kind, positions = bound.windows[pending.window], pending.work.positions
-    floor = closing(kind, pending.marks).floor
+    floor = closing(kind, pending.watermarks_us).floor
     ends = kind.even.ends(int(floor[positions[0]]), int(floor[positions[-1] + 1])) if kind.even else None
     return (kind.even, ends) if kind.even and ends else None
 

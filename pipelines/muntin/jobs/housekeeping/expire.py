@@ -126,7 +126,7 @@ def _expirable_of(bound: Bound, pending: Pending, kept_us: int) -> Ints:
         return batches.start_us[:0]
     window, width_us = bound.windows[name], bound.frames_of(name).width_us
     replaced = as_if_replaced(batches, position)
-    work = reconcile(window, width_us, replaced, pending.marks, pending.known, bound.derivation(name))
+    work = reconcile(window, width_us, replaced, pending.watermarks_us, pending.known, bound.derivation(name))
     return batches.start_us[expirable(batches, position, [work, pending.work] if pending.work else [work])]
 
 

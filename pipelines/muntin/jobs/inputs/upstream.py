@@ -86,15 +86,15 @@ class Upstream:
                 f"{label(int(starts.min()))} cannot be read again; begin at {spell_instant(before_us)}"
             )
 
-    def marks(self, starts: Ints) -> dict[int, int | None]:
+    def watermarks_us(self, starts: Ints) -> dict[int, int | None]:
         """Start of each of some published batches -> how far time is known after it; None before any event."""
         known = self.known_to(starts).tolist()
-        return {start: mark if mark > BEFORE_ALL else None for start, mark in zip(starts.tolist(), known, strict=True)}
+        return {start: time_us if time_us > BEFORE_ALL else None for start, time_us in zip(starts.tolist(), known, strict=True)}
 
     def known_to(self, starts: Ints) -> Ints:
         """How far time is known after each of some published batches; `BEFORE_ALL` before any event."""
-        marks = self.entries.mark_us[self.entries.position(starts)]
-        return np.where(marks > BEFORE_ALL, marks - self.behind_us, BEFORE_ALL)
+        watermarks_us = self.entries.watermark_us[self.entries.position(starts)]
+        return np.where(watermarks_us > BEFORE_ALL, watermarks_us - self.behind_us, BEFORE_ALL)
 
     def changed_since(self, number: int) -> Ints:
         """Starts of the batches that were published after the segment of a number, and of some that were not."""

@@ -30,14 +30,14 @@ class ListedBatch:
     Attributes:
         start_us, end_us: its interval.
         standing: published; read, and its windows wait for a finalize; waiting behind a missing interval; or missing itself.
-        mark_us: the watermark after it; None where it is not published.
+        watermark_us: the watermark after it; None where it is not published.
         windows, late: how many windows it closed; its rows that came too late for one.
     """
 
     start_us: int
     end_us: int
     standing: Standing
-    mark_us: int | None = None
+    watermark_us: int | None = None
     windows: int = 0
     late: int = 0
 
@@ -60,7 +60,7 @@ def with_counts(todo: Pending, some: Sequence[tuple[int, int, Standing]]) -> lis
     if entries is None:
         return [ListedBatch(*each) for each in some]
     at = entries.position(np.array([start for start, _, _ in some], np.int64))
-    columns = (column[at].tolist() for column in (entries.mark_us, entries.windows, entries.late))
+    columns = (column[at].tolist() for column in (entries.watermark_us, entries.windows, entries.late))
     return [
         ListedBatch(*each, *facts) if known else ListedBatch(*each)
         for each, known, *facts in zip(some, (at >= 0).tolist(), *columns, strict=True)

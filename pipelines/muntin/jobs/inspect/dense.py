@@ -64,9 +64,9 @@ def _repeated(value: pa.Array, times: int) -> pa.Array:
 def _closing(bound: Bound, window: str, end: Ints) -> dict[str, pa.Array]:
     """The batch that closes each window, by the watermarks of the ledger; and whether the window is open."""
     now = published(bound.store, window)
-    marks = now.ledger.entries.mark_us if now.ledger else now.starts
-    closed = closing(bound.windows[window], marks).batch_of(end)
+    watermarks_us = now.ledger.entries.watermark_us if now.ledger else now.starts
+    closed = closing(bound.windows[window], watermarks_us).batch_of(end)
     starts = np.append(now.starts, 0)[closed]
-    still_open = pa.array(closed == len(marks))
+    still_open = pa.array(closed == len(watermarks_us))
     batch = pc.if_else(still_open, pa.scalar(None, INSTANT), pa.array(starts).view(INSTANT))
     return {"batch": batch, "provisional": still_open}

@@ -28,7 +28,7 @@ def open_since(bound: Bound, pending: Pending) -> int | None:
         since = pending.history.batches.low_us if isinstance(window.follows, Unending) else ledger.entries.open_us[-1:]
         earliest = int(since.min(initial=AFTER_ALL))
         return None if earliest == AFTER_ALL else earliest
-    floor = int(closing(window, ledger.entries.mark_us).floor[-1])
+    floor = int(closing(window, ledger.entries.watermark_us).floor[-1])
     table = bound.frames_of(pending.window).table
     low = max(floor - window.follows.reach_us, BEFORE_ALL)
     highs = ((file.path, parse_states_path(file.path).high_us) for file in pending.states.files)

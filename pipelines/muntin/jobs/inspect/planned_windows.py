@@ -53,8 +53,8 @@ def planned_windows(bound: Bound, name: str, asked: Sequence[Interval], anew: Se
     batches = _reread(accumulated(bound, frames.table, bound.store.snapshot(frames.table)), anew, len(bound.pipeline.sources))
     starts = np.array([interval.start_us for interval in asked], np.int64)
     found = history(batches, was.starts, starts, bound.pipeline.intervals, fill=bound.pipeline.on_gap == "empty")
-    marks = watermarks(found.batches, bound.pipeline.marking)
-    work = reconcile(bound.windows[name], frames.width_us, found.batches, marks, was.ledger, bound.derivation(name))
+    watermarks_us = watermarks(found.batches, bound.pipeline.watermarking)
+    work = reconcile(bound.windows[name], frames.width_us, found.batches, watermarks_us, was.ledger, bound.derivation(name))
     closing = found.batches.start_us[work.positions]
     before = np.append(was.ledger.entries.windows if was.ledger else was.starts, 0)  # what is not known closed none
     at = was.ledger.entries.position(closing) if was.ledger else np.full(len(closing), -1)

@@ -164,7 +164,7 @@ def _versions(store: Store, folder: AnyPath) -> Batches:
 def _window(store: Store, name: str, batches: Batches, opened: dict[str, tuple[int | None, int | None]]) -> WindowStatus:
     now = published(store, name)
     entries = now.ledger.entries if now.ledger else no_entries()
-    mark = int(entries.mark_us[-1]) if len(entries) and entries.mark_us[-1] > BEFORE_ALL // 2 else None
+    watermark_us = int(entries.watermark_us[-1]) if len(entries) and entries.watermark_us[-1] > BEFORE_ALL // 2 else None
     noted = int(entries.open_us[-1]) if len(entries) and entries.open_us[-1] < AFTER_ALL else None
     since, count = opened.get(name, (noted, None))
     return WindowStatus(
@@ -174,7 +174,7 @@ def _window(store: Store, name: str, batches: Batches, opened: dict[str, tuple[i
         len(entries),
         int(entries.windows.sum()),
         latest_end(folder_of(store.root, now.table), now.snapshot),
-        _moment(mark),
+        _moment(watermark_us),
         _moment(since),
         int(entries.late.sum()),
         int(entries.missed.sum()),

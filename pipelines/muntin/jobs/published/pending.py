@@ -36,7 +36,7 @@ class Pending:
         published: what is published of it.
         states: the table of the states it is made of.
         history: the batches it is made of.
-        marks: the watermark after each batch of the history, microseconds.
+        watermarks_us: the watermark after each batch of the history, microseconds.
         work: the batches whose windows are derived anew, and the states to read.
         known: the published ledger, without notes whose files are lost; None if nothing is published.
         remarks: what was lost or damaged, for people.
@@ -46,7 +46,7 @@ class Pending:
     published: Published
     states: Snapshot
     history: History
-    marks: Ints
+    watermarks_us: Ints
     work: Work
     known: Ledger | None = None
     remarks: tuple[str, ...] = ()
@@ -83,16 +83,16 @@ def _accumulated(bound: Bound) -> dict[str, tuple[Snapshot, Batches]]:
 def _pending(bound: Bound, name: str, asked: Sequence[int], states: Snapshot, batches: Batches) -> Pending:
     now = published(bound.store, name)
     past = history(batches, now.starts, np.array(asked, np.int64), bound.pipeline.intervals, fill=bound.pipeline.on_gap == "empty")
-    marks = watermarks(past.batches, bound.pipeline.marking)
+    watermarks_us = watermarks(past.batches, bound.pipeline.watermarking)
     lost = _batches_with_lost_files(bound, now, asked)
-    work, known, problems = _work_from_whole_notes(bound, name, past.batches, marks, now.ledger, lost)
+    work, known, problems = _work_from_whole_notes(bound, name, past.batches, watermarks_us, now.ledger, lost)
     reasons = (*problems, *(f"windows of batch {label(start)}: files were gone" for start in lost))
     remarks = tuple(f"{name}: {reason}; derived again" for reason in reasons)
-    return Pending(name, now, states, past, marks, work, known, remarks)
+    return Pending(name, now, states, past, watermarks_us, work, known, remarks)
 
 
 def _work_from_whole_notes(
-    bound: Bound, name: str, batches: Batches, marks: Ints, ledger: Ledger | None, lost: Sequence[int]
+    bound: Bound, name: str, batches: Batches, watermarks_us: Ints, ledger: Ledger | None, lost: Sequence[int]
 ) -> tuple[Work, Ledger | None, tuple[str, ...]]:
     """The work, from a note whose files are all whole; the ledger without damaged notes; and the problems of these notes.
 
@@ -101,7 +101,7 @@ def _work_from_whole_notes(
     problems: tuple[str, ...] = ()
     while True:
         width_us, derived = bound.frames_of(name).width_us, ledger.doubted(lost) if ledger else None
-        work = reconcile(bound.windows[name], width_us, batches, marks, derived, bound.derivation(name))
+        work = reconcile(bound.windows[name], width_us, batches, watermarks_us, derived, bound.derivation(name))
         more = problems_of_notes(bound.folder, work.note)
         if not more or ledger is None:
             return work, ledger, problems

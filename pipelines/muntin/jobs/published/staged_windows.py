@@ -154,9 +154,8 @@ def new_entries(pending: Pending, shards: Sequence[dict[str, Any]], files: Seque
     open_us = np.minimum.reduce(np.array(opened, np.int64)) if opened else np.full(len(at), AFTER_ALL)
     made = np.where(windows > 0, _made(batches.start_us, files), np.uint64(0))
     counts = (windows, late, missed, open_us, late_any)
-    return Entries(
-        batches.start_us, batches.version, pending.marks[at], batches.low_us, batches.high_us, *counts, made, _notes(pending, shards)
-    )
+    facts = batches.start_us, batches.version, pending.watermarks_us[at], batches.low_us, batches.high_us
+    return Entries(*facts, *counts, made, _notes(pending, shards))
 
 
 def _sum(counts: Sequence[Sequence[int]], length: int) -> Ints:

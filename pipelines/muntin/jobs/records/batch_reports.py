@@ -39,7 +39,7 @@ def batch_reports(bound: Bound, intervals: Sequence[Interval], changed: Mapping[
 class _Told:
     """The part of a batch's report that a ledger has; see `Entries`."""
 
-    mark_us: int
+    watermark_us: int
     windows: int
     missed: int
     late_any: int
@@ -48,12 +48,12 @@ class _Told:
 def _told(entries: Entries, starts: Ints) -> list[_Told | None]:
     """The part of the batches' reports that a ledger has; None of a batch that it does not know."""
     at = entries.position(starts)
-    columns = (column[at].tolist() for column in (entries.mark_us, entries.windows, entries.missed, entries.late_any))
+    columns = (column[at].tolist() for column in (entries.watermark_us, entries.windows, entries.missed, entries.late_any))
     return [_Told(*facts) if known else None for known, *facts in zip((at >= 0).tolist(), *columns, strict=True)]
 
 
 def _report(interval: Interval, read: Mapping[str, Any], entries: Mapping[str, _Told], changed: bool) -> BatchReport:  # noqa: FBT001
-    marks = [entry.mark_us for entry in entries.values() if entry.mark_us > -(2**61)]
+    watermarks_us = [entry.watermark_us for entry in entries.values() if entry.watermark_us > -(2**61)]
     return BatchReport(
         from_us(interval.start_us),
         from_us(interval.end_us),
@@ -62,7 +62,7 @@ def _report(interval: Interval, read: Mapping[str, Any], entries: Mapping[str, _
         read["rows_quarantined"],
         max((entry.late_any for entry in entries.values()), default=0),
         {name: entry.windows for name, entry in entries.items()},
-        from_us(max(marks)) if marks else None,
+        from_us(max(watermarks_us)) if watermarks_us else None,
         {name: entry.missed for name, entry in entries.items()},
         changed,
         read["rows_duplicate"],

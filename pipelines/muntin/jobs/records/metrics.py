@@ -85,9 +85,10 @@ def of_publishing(
 
 def _lags(bound: Bound, now_us: int) -> list[Metric]:
     """The lag of each window that has a watermark."""
-    marks = {window: now.ledger.entries.mark_us[-1:] for window in bound.windows if (now := published(bound.store, window)).ledger}
+    ledgers = {window: ledger for window in bound.windows if (ledger := published(bound.store, window).ledger)}
     return [
-        Metric("muntin.lag", (now_us - int(mark[0])) / _SECOND_US, bound.pipeline.name, window)
-        for window, mark in marks.items()
-        if len(mark) and mark[0] > BEFORE_ALL // 2
+        Metric("muntin.lag", (now_us - watermark_us) / _SECOND_US, bound.pipeline.name, window)
+        for window, ledger in ledgers.items()
+        for watermark_us in ledger.entries.watermark_us[-1:].tolist()
+        if watermark_us > BEFORE_ALL // 2
     ]

@@ -22,6 +22,7 @@ FACTS = "facts.json"
 
 def described(pipeline: Pipeline) -> dict[str, Any]:
     """The description of a definition: name of the part -> its text, or name -> text."""
+    idle_us = pipeline.watermarking.idle_us
     return {
         "keys": ", ".join(pipeline.keys),
         "where": pipeline.where if isinstance(pipeline.where, str) else dict(pipeline.where or {}) or "",
@@ -31,7 +32,7 @@ def described(pipeline: Pipeline) -> dict[str, Any]:
         "schedule": str(pipeline.intervals),
         "max_ahead": spell(pipeline.max_ahead_us),
         "max_behind": "" if pipeline.max_behind_us is None else spell(pipeline.max_behind_us),
-        "watermark": pipeline.marks_by + (f", idle after {spell(idle_us)}" if (idle_us := pipeline.marking.idle_us) is not None else ""),
+        "watermark": pipeline.watermark_policy + ("" if idle_us is None else f", idle after {spell(idle_us)}"),
         "on_gap": pipeline.on_gap,
         "keep_states": str(pipeline.keep_states),
         "windows": {name: spelled(window) for name, window in pipeline.windows.items()},

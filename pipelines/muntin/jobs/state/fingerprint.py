@@ -70,7 +70,7 @@ def derivation(pipeline: Pipeline, window: str) -> str:
     results = {
         name: [str(each), each.finish.__qualname__, mark(each.finish, ours_by_name=True)] for name, each in pipeline.aggregates.items()
     }
-    facts = [_NAMING, pipeline.windows[window].identity, pipeline.marks_by, pipeline.on_gap, results, pipeline.keep_states]
+    facts = [_NAMING, pipeline.windows[window].identity, pipeline.watermark_policy, pipeline.on_gap, results, pipeline.keep_states]
     facts += [list(pipeline.derive.items())] if pipeline.derive else []  # in order: a column may read those before it
-    facts += [{"idle_after": pipeline.marking.idle_us}] if pipeline.idle_after is not None else []
+    facts += [{"idle_after": pipeline.watermarking.idle_us}] if pipeline.idle_after is not None else []
     return sha256(json.dumps(facts).encode()).hexdigest()[:12]

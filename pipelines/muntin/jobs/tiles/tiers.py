@@ -79,5 +79,5 @@ def _published(bound: Bound, found: Tiered, states: Snapshot) -> tuple[Batches, 
     batches = accumulated(bound, found.frames.table, states)
     past = history(batches, starts, starts[:0], pipeline.intervals, fill=pipeline.on_gap == "empty").batches
     past = past.take(past.start_us <= starts.max(initial=BEFORE_ALL))
-    marks = watermarks(past, pipeline.marking)
-    return past, [(even, int(closing(bound.windows[name], marks).floor[-1])) for name, even in found.long.items()]
+    watermarks_us = watermarks(past, pipeline.watermarking)
+    return past, [(even, int(closing(bound.windows[name], watermarks_us).floor[-1])) for name, even in found.long.items()]

@@ -96,11 +96,11 @@ def line(known: Known, now_us: int) -> Line:
 
 
 def _line(known: Known, pipeline: Pipeline, bound: Bound, now: PipelineStatus, now_us: int) -> Line:
-    marks = [_us(window.watermark) for window in now.windows if window.watermark]
+    watermarks_us = [_us(window.watermark) for window in now.windows if window.watermark]
     since, counts = [_us(window.open_since) for window in now.windows if window.open_since], [window.open for window in now.windows]
     reports, verdicts = _last_reports(bound), _last_verdicts(bound)
     worst = max(verdicts, key=lambda each: (_GRAVE.get(each["status"], 0), each["recorded_at"]), default=None)
-    published, mark = published_at(bound.store), min(marks, default=None)
+    published, watermark_us = published_at(bound.store), min(watermarks_us, default=None)
     late, refused = (sum(getattr(report, name) for report in reports) for name in ("rows_late", "rows_quarantined"))
     calls = [*_of_holes(known, pipeline, now), *_of_verdicts(verdicts), *_of_refused(reports, refused), *_of_silence(pipeline, now, now_us)]
     calls += _of_sinks(known, now)
@@ -108,8 +108,8 @@ def _line(known: Known, pipeline: Pipeline, bound: Bound, now: PipelineStatus, n
         known.name,
         shown=True,
         batches=now.batches,
-        watermark_us=mark,
-        lag_us=None if mark is None else now_us - mark,
+        watermark_us=watermark_us,
+        lag_us=None if watermark_us is None else now_us - watermark_us,
         opened=None if None in counts else sum(count or 0 for count in counts),
         open_us=min(since, default=None),
         published_us=_us(published.replace(microsecond=0)) if published else None,

@@ -20,13 +20,13 @@ class Inputs:
 
     Attributes:
         files: of each interval, in order.
-        marks: start of the interval -> the watermark after it, in microseconds, where the source says so itself.
+        watermarks_us: start of the interval -> the watermark after it, in microseconds, where the source says so itself.
         source: the source with what only reading tells of it, as the columns of a table; None: as it is defined.
         parts: name -> what the batches are read from of this source, where there are several; `files` names the source of a file then.
     """
 
     files: Mapping[Interval, list[SourceFile]]
-    marks: Mapping[int, int | None]
+    watermarks_us: Mapping[int, int | None]
     source: Source | None = None
     parts: Mapping[str, Inputs] = field(default_factory=dict)
 
@@ -43,9 +43,9 @@ class Inputs:
     def joined(given: Sequence[Inputs]) -> Inputs:
         """The inputs of several groups of batches together; no batch is in two groups."""
         files = {interval: found for each in given for interval, found in each.files.items()}
-        marks = {start: mark for each in given for start, mark in each.marks.items()}
+        watermarks_us = {start: watermark_us for each in given for start, watermark_us in each.watermarks_us.items()}
         parts = {name: Inputs.joined([each.parts[name] for each in given]) for name in (given[-1].parts if given else ())}
-        return Inputs(files, marks, given[-1].source if given else None, parts)
+        return Inputs(files, watermarks_us, given[-1].source if given else None, parts)
 
 
 class Listing(Protocol):

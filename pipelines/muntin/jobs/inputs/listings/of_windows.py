@@ -31,7 +31,7 @@ def inputs(bound: Bound, intervals: Sequence[Interval], *, allow_missing: bool, 
             name = source.upstream.name
             raise SourceError(f"{name} has not published the batch {interval} of its window {source.window!r}; run {name} over it first")
     published = theirs.files(starts)
-    return Inputs({interval: published[interval.start_us] for interval in intervals}, theirs.marks(starts))
+    return Inputs({interval: published[interval.start_us] for interval in intervals}, theirs.watermarks_us(starts))
 
 
 def without_files(bound: Bound, intervals: Sequence[Interval]) -> list[Interval]:
