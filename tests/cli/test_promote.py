@@ -21,9 +21,9 @@ def test_from_one_definition_to_the_next_and_back(muntin: Muntin, project: Proje
     assert muntin(*project.arguments("run", *RANGE)).status == 0
     before = columns(muntin, project)
     project.define(**MORE)
-    assert "muntin rebuild FILE --beside" in muntin(*project.arguments("diff")).err
-    told = muntin(*project.arguments("rebuild", "--beside"))
-    assert (told.status, "beside: quarter, visit: readers know those of an earlier definition" in told.out) == (0, True)
+    assert "muntin rebuild FILE --candidate" in muntin(*project.arguments("diff")).err
+    told = muntin(*project.arguments("rebuild", "--candidate"))
+    assert (told.status, "candidates: quarter, visit: readers know those of an earlier definition" in told.out) == (0, True)
     assert columns(muntin, project) == before
     told = muntin(*project.arguments("diff", "quarter"))
     assert [line.strip() for line in told.out.splitlines()] == [

@@ -163,7 +163,7 @@ def test_status_says_which_state_is_current(small: Small) -> None:
     ran(more(small), small, 0, 1)
     said = {one.fingerprint: one.standing for one in states_below(small.folder / "state")}
     old, new = (Path(bind(each, small.folder / "state").folder).name for each in (small.pipeline, more(small)))
-    assert said == {old: "current", new: "beside"}
+    assert said == {old: "current", new: "candidate"}
     ran(more(small), small)
     assert {one.fingerprint: one.standing for one in states_below(small.folder / "state")} == {old: "superseded", new: "current"}
 

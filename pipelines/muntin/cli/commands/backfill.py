@@ -138,7 +138,7 @@ def _joined(reports: "Sequence[RunReport]") -> "RunReport":
         tuple(one for report in reports for one in report.quality),
         remarks=tuple(one for report in reports for one in report.remarks),
         promoted=tuple(sorted({name for report in reports for name in report.promoted})),
-        beside=reports[-1].beside,
+        candidates=reports[-1].candidates,
         changed={name: tuple(part for report in reports for part in report.changed.get(name, ())) for name in sorted(windows)},
         sinks=tuple(line for report in reports for line in report.sinks),
     )

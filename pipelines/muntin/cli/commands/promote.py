@@ -46,7 +46,7 @@ def diff(
     """Say how windows change with a definition.
 
     Compare the live windows with the windows of FILE: which are new, gone or changed, and the largest change of each number.
-    Nothing is promoted. A definition whose states hold something else needs `muntin rebuild FILE --beside` first.
+    Nothing is promoted. A definition whose states hold something else needs `muntin rebuild FILE --candidate` first.
 
     Example:
       muntin diff dags/flights.py --root state

@@ -10,7 +10,9 @@ from muntin.cli.commands.run import command_of
 from muntin.cli.place import placed
 from muntin.cli.working import working
 
-Beside = Annotated[bool, typer.Option("--beside", help="Keep the new windows as a candidate, beside the live windows; see diff, promote.")]
+Candidate = Annotated[
+    bool, typer.Option("--candidate", help="Keep the new windows as a candidate beside the live windows; see diff, promote.")
+]
 
 
 def rebuild(
@@ -19,7 +21,7 @@ def rebuild(
     name: opt.Name = None,
     validate: opt.Validate = True,
     allow_missing: opt.AllowMissing = False,
-    beside: Beside = False,
+    candidate: Candidate = False,
     spark: opt.Spark = None,
     dry_run: opt.DryRun = False,
     as_json: opt.Json = False,
@@ -28,7 +30,7 @@ def rebuild(
 
     After a change of what states hold, as another aggregate whose fields are new: in bulk, the batches that the newest
     earlier state has and the present one lacks. Readers know the earlier windows until the new windows are complete, and the new
-    windows from then on; with --beside not before `muntin promote`, so that `muntin diff` can be read first. Batches that
+    windows from then on; with --candidate not before `muntin promote`, so that `muntin diff` can be read first. Batches that
     rows were read of and that have no file any more are listed and left out; --allow-missing reads them as empty.
 
     Example:
@@ -42,6 +44,6 @@ def rebuild(
         todo, kept = parted(to_rebuild(bind(pipeline, folder)), allow_missing=allow_missing)
         spans = [*ranges(todo)]
         link = command_of("rebuild", file, name, folder)
-        options = {"validate": validate, "allow_missing": allow_missing, "dry_run": dry_run, "promoting": not beside}
+        options = {"validate": validate, "allow_missing": allow_missing, "dry_run": dry_run, "promoting": not candidate}
         report = run_ranges(pipeline, folder, spans, spark, tell, link=link, **options) if spans else None
     say_done(todo, kept, report, none="every batch of the earlier state is there", dry_run=dry_run, as_json=as_json)

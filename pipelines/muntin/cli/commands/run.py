@@ -139,6 +139,8 @@ def summary(report: "RunReport") -> list[str]:
         )
     if report.promoted:
         lines.append(f"promoted: {', '.join(report.promoted)}: readers know the windows of this definition now")
-    if report.beside:
-        lines.append(f"beside: {', '.join(report.beside)}: readers know those of an earlier definition; see muntin diff, muntin promote")
+    if report.candidates:
+        lines.append(
+            f"candidates: {', '.join(report.candidates)}: readers know those of an earlier definition; see muntin diff, muntin promote"
+        )
     return lines

@@ -34,7 +34,7 @@ _WINDOW = {
 _STANDING = {
     "current": "current",
     "superseded": "superseded by a newer definition",
-    "beside": "beside the windows that readers know: not promoted yet",
+    "candidate": "a candidate beside the windows that readers know: not promoted yet",
 }
 
 

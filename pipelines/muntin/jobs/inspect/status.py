@@ -76,7 +76,7 @@ class WindowStatus:
 class PipelineStatus:
     """The state of a pipeline under one fingerprint.
 
-    `standing`: "current": readers know its windows; "superseded": a newer definition was promoted; "beside": its windows are a candidate.
+    `standing`: "current": readers know its windows; "superseded": a newer definition was promoted; "candidate": it waits to be promoted.
     `bytes`: of all its files, without the live windows.
     `waiting` (starts of batches behind missing intervals) and `missing` (these intervals) are None where the definition is
     not known. `staged`: the staged folders, whose windows are not published. `unsent`: how many messages of alerts wait.

@@ -14,7 +14,7 @@ from muntin.errors import StateError
 from muntin.files.paths import folders_in
 from muntin.jobs.published.ledger_segments import write_segment
 from muntin.jobs.published.table_texts import texts
-from muntin.jobs.published.window_tables import Published, beside, current
+from muntin.jobs.published.window_tables import Published, candidate, current
 from muntin.store.disk import link
 from muntin.store.retries import after_conflicts
 from muntin.store.state import WINDOWS
@@ -59,7 +59,7 @@ def check_not_superseded(bound: Bound) -> None:
 
 def lacking(bound: Bound) -> dict[str, int]:
     """The candidate windows, each with the number of batches it lacks until it can be promoted."""
-    return {window: _lacks(readers, own) for window, readers, own in _beside(bound)}
+    return {window: _lacks(readers, own) for window, readers, own in _candidates(bound)}
 
 
 def promote_complete(bound: Bound, *, incomplete: bool = False) -> list[str]:
@@ -80,7 +80,7 @@ def promote_complete(bound: Bound, *, incomplete: bool = False) -> list[str]:
 
 
 def _promote_all(bound: Bound, *, incomplete: bool) -> list[str]:
-    waiting = _beside(bound)
+    waiting = _candidates(bound)
     if not incomplete and any(_lacks(readers, own) for _, readers, own in waiting):
         return []
     promoted = [window for window, readers, own in waiting if _promote(bound, window, readers, own)]
@@ -101,14 +101,14 @@ def _tidy(bound: Bound) -> None:
             bound.store.discard(f"{WINDOWS}/{table.name}")
 
 
-def _beside(bound: Bound) -> list[tuple[str, Published, Published]]:
+def _candidates(bound: Bound) -> list[tuple[str, Published, Published]]:
     """The windows whose live table has another state's windows: name, live windows, candidate windows."""
     found = []
     for window in bound.windows:
         readers = current(bound.store, window)
         if readers.ledger and readers.ledger.state == bound.state:
             continue
-        own = beside(bound.store, window)
+        own = candidate(bound.store, window)
         if own.ledger or readers.ledger:
             found.append((window, readers, own))
     return found

@@ -11,7 +11,7 @@ from muntin.store.state import WINDOWS
 if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
 
-Standing = Literal["current", "superseded", "beside"]
+Standing = Literal["current", "superseded", "candidate"]
 
 
 def standing(state: AnyPath) -> Standing:
@@ -21,4 +21,4 @@ def standing(state: AnyPath) -> Standing:
     if not ledgers or any(ledger.state == state.name for ledger in ledgers):
         return "current"
     before = {each.derivation.state for ledger in ledgers for each in ledger.superseded}
-    return "superseded" if state.name in before else "beside"
+    return "superseded" if state.name in before else "candidate"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from muntin.store.store import Snapshot, Store
     from muntin.timeline.ledger import Ledger
 
-_CURRENT, _BESIDE = f"../{WINDOWS}", WINDOWS  # below the state
+_CURRENT, _CANDIDATE = f"../{WINDOWS}", WINDOWS  # below the state
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def published(store: Store, window: str) -> Published:
     readers = current(store, window)
     if readers.ledger and readers.ledger.state == store.root.name:
         return readers
-    own = beside(store, window)
+    own = candidate(store, window)
     return own if readers.ledger or own.ledger else readers
 
 
@@ -72,14 +72,14 @@ def current(store: Store, window: str) -> Published:
     return _published(store, f"{_CURRENT}/{window}")
 
 
-def beside(store: Store, window: str) -> Published:
+def candidate(store: Store, window: str) -> Published:
     """The windows in the candidate table of this state."""
-    return _published(store, f"{_BESIDE}/{window}")
+    return _published(store, f"{_CANDIDATE}/{window}")
 
 
 def is_of_windows(table: str) -> bool:
     """Whether a table below a state holds windows."""
-    return table.startswith((f"{_CURRENT}/", f"{_BESIDE}/"))
+    return table.startswith((f"{_CURRENT}/", f"{_CANDIDATE}/"))
 
 
 def windows_of(store: Store) -> list[str]:

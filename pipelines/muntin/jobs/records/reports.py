@@ -131,7 +131,7 @@ class RunReport:
         changed: window -> which of its published windows this run changed, and how; one part a commit.
         left_behind: batches that an earlier definition's state has and this one's lacks: `muntin rebuild` reads them.
         promoted: windows of a changed definition that were promoted.
-        beside: windows of a changed definition that are still candidates.
+        candidates: windows of a changed definition that are still candidates.
         alerts: what became of the messages to the channels of the definition, a line each.
         schema_changes: how the columns of the source's files differ from earlier batches, a sentence each: a wider
             type, a new column, another order, a column that a file lacks.
@@ -146,7 +146,7 @@ class RunReport:
     remarks: tuple[str, ...] = ()
     changed: Mapping[str, tuple[Changes, ...]] = field(default_factory=dict)
     promoted: tuple[str, ...] = ()
-    beside: tuple[str, ...] = ()
+    candidates: tuple[str, ...] = ()
     alerts: tuple[str, ...] = ()
     schema_changes: tuple[str, ...] = ()
     sinks: tuple[str, ...] = ()
