@@ -32,7 +32,7 @@ _NEVER = "never"
 OF_SOURCE = 100_000  # splits of one of several sources; a number of a split below it is of the only source
 DIGEST_BYTES = 8
 NOTES = "carry"  # the folder of notes, below the state
-LANDED = "landed"  # the folder of rows that Spark read, below the state, while a run needs them
+MATERIALISED = "materialised"  # the folder of rows that Spark read, below the state, while a run needs them
 QUARANTINE = "quarantine"  # the table of refused rows
 IDS = "ids"  # the table of the ids of events, where batches are compared
 

@@ -16,7 +16,7 @@ from muntin.jobs.published.window_tables import published, windows_of
 from muntin.jobs.records.reports_table import utc_now
 from muntin.jobs.state.state_folders import bind_existing, stagings, state_folders
 from muntin.store.delta import DeltaStore
-from muntin.store.paths import LANDED, NOTES
+from muntin.store.paths import MATERIALISED, NOTES
 from muntin.store.seen_tables import open_table
 from muntin.store.state import WINDOWS
 
@@ -88,7 +88,7 @@ def _swept(root: AnyPath, folder: AnyPath, older_than_us: int, oldest: datetime,
         yield _unnamed(root, log.parent, oldest, dry_run=dry_run)
     if folder.name != WINDOWS:
         yield _outlived(root, folder, oldest, dry_run=dry_run)
-        yield _old(root, folder / LANDED, "rows of killed runs", sizes_below(folder / LANDED), oldest, dry_run=dry_run)
+        yield _old(root, folder / MATERIALISED, "rows of killed runs", sizes_below(folder / MATERIALISED), oldest, dry_run=dry_run)
         yield from _abandoned(root, folder, oldest, dry_run=dry_run)
     yield _half_written(root, folder, oldest, dry_run=dry_run)
 

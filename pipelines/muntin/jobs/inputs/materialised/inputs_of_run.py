@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from muntin.jobs.inputs.inputs import inputs
 from muntin.jobs.inputs.listings.listing import Inputs
 from muntin.jobs.inputs.listings.of_several import telling, together
-from muntin.jobs.inputs.materialised.materialise import land, remove_landed
+from muntin.jobs.inputs.materialised.materialise import materialise, remove_materialised
 from muntin.jobs.inputs.purged import check_kept
 from muntin.sources import SparkSource
 
@@ -29,23 +29,23 @@ def inputs_of_run(bound: Bound, runner: Runner, intervals: Sequence[Interval], *
         SourceError, StateError: as `inputs`, and as `materialise`.
     """
     if bound.members:
-        with ExitStack() as landed:
+        with ExitStack() as materialised:
             parts = dict[str, Inputs]()
             for name, each in bound.members.items():
                 with telling(name):
-                    parts[name] = landed.enter_context(inputs_of_run(each, runner, intervals, allow_missing=allow_missing))
+                    parts[name] = materialised.enter_context(inputs_of_run(each, runner, intervals, allow_missing=allow_missing))
             yield together(parts)
         return
     if not isinstance(bound.source, SparkSource):
         yield inputs(bound, intervals, allow_missing=allow_missing, keep=True)
         return
     try:
-        found = land(bound, runner.spark, intervals)
+        found = materialise(bound, runner.spark, intervals)
         if not allow_missing:
             check_kept(bound, [interval for interval, files in found.items() if not files], "row")
         yield Inputs(found, {}, replace(bound.source, read=_was_read))  # tasks do without the function, and what it holds
     finally:
-        remove_landed(bound, intervals)
+        remove_materialised(bound, intervals)
 
 
 def _was_read(*_: Any) -> NoReturn:  # noqa: ANN401 - as a function of a definition

@@ -12,7 +12,7 @@ from muntin.files.paths import remove_folder
 from muntin.jobs.inputs.materialised.ordered import ordered, quoted
 from muntin.sources.listing import SourceFile
 from muntin.spark.workers_python import about_python
-from muntin.store.paths import LANDED
+from muntin.store.paths import MATERIALISED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -30,7 +30,7 @@ _AROUND, _OF_A_JOB = ("An error occurred while calling",), "Job aborted due to s
 _SHOWN = 300  # characters of an error of Spark's
 
 
-def land(bound: Bound, spark: SparkSession, intervals: Sequence[Interval]) -> dict[Interval, list[SourceFile]]:
+def materialise(bound: Bound, spark: SparkSession, intervals: Sequence[Interval]) -> dict[Interval, list[SourceFile]]:
     """Read the rows of some batches by Spark, and write them below the state.
 
     Args:
@@ -49,16 +49,16 @@ def land(bound: Bound, spark: SparkSession, intervals: Sequence[Interval]) -> di
     found: dict[Interval, list[SourceFile]] = {interval: [] for interval in intervals}
     by_start = {interval.start_us: interval for interval in intervals}
     for near in _alike([(interval, _frame(source, spark, interval)) for interval in intervals]):
-        for row in _landed(bound, spark, near):
-            path = f"{bound.folder}/{LANDED}/{row['path']}"
+        for row in _written(bound, spark, near):
+            path = f"{bound.folder}/{MATERIALISED}/{row['path']}"
             found[by_start[row["batch"]]].append(SourceFile(path, row["size"], 0))
     return {interval: sorted(files, key=lambda file: file.path) for interval, files in found.items()}
 
 
-def remove_landed(bound: Bound, intervals: Iterable[Interval]) -> None:
+def remove_materialised(bound: Bound, intervals: Iterable[Interval]) -> None:
     """Remove the files of some batches: what counts of their rows is in the states."""
     for interval in intervals:
-        remove_folder(bound.folder / LANDED / label(interval.start_us))
+        remove_folder(bound.folder / MATERIALISED / label(interval.start_us))
 
 
 def _frame(source: SparkSource, spark: SparkSession, interval: Interval) -> DataFrame:
@@ -97,9 +97,9 @@ def _types(frame: DataFrame) -> list[tuple[str, str]]:
     return [(field.name, field.dataType.simpleString()) for field in frame.schema.fields]
 
 
-def _landed(bound: Bound, spark: SparkSession, near: Sequence[tuple[Interval, DataFrame]]) -> list[dict[str, Any]]:
+def _written(bound: Bound, spark: SparkSession, near: Sequence[tuple[Interval, DataFrame]]) -> list[dict[str, Any]]:
     """The files of neighbours, by one Spark job."""
-    folder, source = bound.table(LANDED), bound.source
+    folder, source = bound.table(MATERIALISED), bound.source
 
     def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from muntin.jobs.inputs.materialised.written import told

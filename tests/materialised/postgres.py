@@ -1,4 +1,4 @@
-"""`python -m tests.landing.postgres FOLDER PORT`: make a PostgreSQL cluster of the wheel in a folder, and become its server on a port."""
+"""`python -m tests.materialised.postgres FOLDER PORT`: a PostgreSQL cluster of the wheel in a folder, and its server on a port."""
 
 import os
 import sys

@@ -18,7 +18,7 @@ import pytest
 from muntin import aggregates as agg
 from muntin import run
 from muntin.errors import SourceError
-from tests.landing.frames import HOUR, START, hourly, windows_in
+from tests.materialised.frames import HOUR, START, hourly, windows_in
 from tests.servers import free_port
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def database() -> Iterator[int]:
     """The port of a server with orders, 200 an hour for three hours, each seen within ten minutes."""
     folder = mkdtemp(prefix="muntin-pg-", dir="/tmp")  # PostgreSQL's user may read it
     port = free_port()
-    words = [sys.executable, "-m", "tests.landing.postgres", folder, str(port)]
+    words = [sys.executable, "-m", "tests.materialised.postgres", folder, str(port)]
     with subprocess.Popen(words, cwd=Path(__file__).parents[2], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
         with _connected(port) as session:
             session.execute("CREATE TABLE orders (at timestamptz, seen timestamptz, city text, x double precision, price numeric(10, 2))")

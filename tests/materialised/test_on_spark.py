@@ -19,8 +19,8 @@ from muntin import Pipeline, aggregates, run, sources
 from muntin.errors import SourceError
 from muntin.files.paths import sizes_below
 from muntin.jobs.accumulate.accumulate import accumulate
-from muntin.jobs.inputs.materialised import materialise as landing
-from muntin.jobs.inputs.materialised.materialise import land
+from muntin.jobs.inputs.materialised import materialise as module
+from muntin.jobs.inputs.materialised.materialise import materialise
 from muntin.jobs.inspect.plan import plan
 from muntin.jobs.state.bound import Bound, bind
 from muntin.jobs.state.fingerprint import fingerprint
@@ -29,7 +29,7 @@ from muntin.jobs.upkeep.vacuum import vacuum
 from muntin.tasks.spark import OnSpark
 from muntin.testing import run_here
 from tests.connect_process import printed_over_connect
-from tests.landing.frames import HOUR, START, Reading, at, hourly, windows_in
+from tests.materialised.frames import HOUR, START, Reading, at, hourly, windows_in
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -89,7 +89,7 @@ def test_windows_of_what_spark_reads_are_those_of_the_same_rows_in_files(spark: 
     found = windows_in(tmp_path / "state", pipeline)
     assert found == windows_in(tmp_path / "state", files)
     assert sum(window["n"] for window in found) > 300
-    assert not sizes_below(Path(bind(pipeline, tmp_path / "state").folder, "landed"))
+    assert not sizes_below(Path(bind(pipeline, tmp_path / "state").folder, "materialised"))
 
 
 def test_what_spark_reads_beside_files(spark: "SparkSession", tmp_path: Path) -> None:
@@ -102,13 +102,13 @@ def test_what_spark_reads_beside_files(spark: "SparkSession", tmp_path: Path) ->
     (report, *_) = ran(both, tmp_path / "state", spark).batches
     assert windows_in(tmp_path / "state", both) == windows_in(tmp_path / "state", files)
     assert report.sources["files"].read == report.sources["read"].read > 0
-    assert not sizes_below(Path(bind(both, tmp_path / "state").folder, "landed"))
+    assert not sizes_below(Path(bind(both, tmp_path / "state").folder, "materialised"))
     planned = plan(both, root=tmp_path / "state", start=START, end=START + HOURS * HOUR)
     assert {batch.reading for batch in planned.batches} == {"unknown"}
 
 
 def test_files_do_not_depend_on_how_spark_cut_the_rows(spark: "SparkSession", tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(landing, "TOGETHER", 2)
+    monkeypatch.setattr(module, "TOGETHER", 2)
     whole = folder_of("orc", spark, tmp_path)
     intervals = hourly(at("orc", whole)).intervals.intervals(*(round((START + h * HOUR).timestamp()) * 10**6 for h in (0, HOURS)))
 
@@ -129,7 +129,7 @@ def test_files_do_not_depend_on_how_spark_cut_the_rows(spark: "SparkSession", tm
         for name, value in settings.items():
             spark.conf.set(name, value)
         bound = Bound(hourly(reading), tmp_path / str(number))
-        files = land(bound, spark, intervals)
+        files = materialise(bound, spark, intervals)
         found.append({each: [(file.path.replace(str(bound.folder), ""), file.size) for file in files[each]] for each in files})
         for name, value in before.items():
             spark.conf.set(name, value)
@@ -149,7 +149,7 @@ def typed(spark: "SparkSession", start: datetime, _end: datetime) -> "DataFrame"
 
 def test_types_arrive_unchanged(spark: "SparkSession", tmp_path: Path) -> None:
     interval = hourly(typed).intervals.around(round(START.timestamp()) * 10**6)
-    [file] = land(Bound(hourly(typed), tmp_path), spark, [interval])[interval]
+    [file] = materialise(Bound(hourly(typed), tmp_path), spark, [interval])[interval]
     [row] = pq.read_table(file.path).to_pylist()
     assert row == {
         "at": START,
@@ -173,7 +173,7 @@ def test_types_arrive_unchanged(spark: "SparkSession", tmp_path: Path) -> None:
 def test_only_the_columns_that_are_asked_for_are_read(spark: "SparkSession", tmp_path: Path) -> None:
     pipeline = hourly(typed, source={"columns": ["city"], "dedupe": "small"})
     interval = pipeline.intervals.around(round(START.timestamp()) * 10**6)
-    [file] = land(Bound(pipeline, tmp_path), spark, [interval])[interval]
+    [file] = materialise(Bound(pipeline, tmp_path), spark, [interval])[interval]
     assert pq.read_schema(file.path).names == ["city", "at", "small"]
 
 
@@ -229,7 +229,7 @@ def test_what_a_killed_run_left_is_swept(spark: "SparkSession", tmp_path: Path) 
     pipeline = hourly(typed)
     ran(pipeline, tmp_path, spark, 0, 1)
     bound = bind(pipeline, tmp_path)
-    land(bound, spark, [pipeline.intervals.around(pipeline.intervals.first_us)])
+    materialise(bound, spark, [pipeline.intervals.around(pipeline.intervals.first_us)])
     later = datetime.now(UTC) + timedelta(days=9)
     removed = [each for each in vacuum(tmp_path, older_than_us=86_400_000_000, now=later) if each.what == "rows of killed runs"]
     assert [each.files for each in removed] == [1]
@@ -271,7 +271,7 @@ def test_one_sentence_within_seconds_and_nothing_is_written(
 
 def test_without_spark_a_definition_is_read_without_spark(tmp_path: Path) -> None:
     code = (
-        "import sys\nfrom muntin import sources\nfrom tests.landing.frames import hourly, at\n"
+        "import sys\nfrom muntin import sources\nfrom tests.materialised.frames import hourly, at\n"
         "hourly(at('orc', 'x'))\nsources.table('x', event_time='t')\n"
         "print([name for name in ('pyspark', 'deltalake', 'airflow', 'py4j') if name in sys.modules])"
     )
@@ -284,7 +284,7 @@ OVER_CONNECT = """
 import json, sys
 from pathlib import Path
 from pyspark.sql import SparkSession
-from tests.landing.test_on_spark import at, hourly, ran, windows_in
+from tests.materialised.test_on_spark import at, hourly, ran, windows_in
 
 spark = SparkSession.builder.remote("local[2]").getOrCreate()
 pipeline = hourly(at("parquet", sys.argv[1]))
