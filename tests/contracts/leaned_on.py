@@ -49,8 +49,8 @@ AROUND_THE_RULES = {
     "ctypes.CDLL", "gc.freeze", "os.fork", "os.register_at_fork", "sys._getframe", "sys.meta_path", "sys.path_importer_cache",
 }  # fmt: skip
 ONLY_SHOWN = {
-    "app", "batch_reports", "delivery", "definition_fit", "derived_columns", "gathered", "local_time", "log_check", "options", "overview",
-    "parquet", "path_templates", "send", "source_columns", "written", "apprise_channel", "odd_cells",
+    "app", "batch_reports", "delivery", "definition_fit", "derive_expressions", "gathered", "local_time", "log_check", "options",
+    "overview", "parquet", "path_templates", "send", "source_columns", "written", "apprise_channel", "odd_cells",
     "spark",  # of ours, from a task to the driver
     "postgres", "kafka_topic", "client",  # of psycopg and confluent-kafka, which document what errors hold
 }  # fmt: skip

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from muntin import Pipeline, run, sources, windows
 from muntin import aggregates as agg
-from muntin.states.held_once import told, whole
+from muntin.states.derived_columns import footer_for, whole
 from muntin.store.local_files import Between, local_rows
 from muntin.store.parquet import STATES_IN_A_GROUP
 from muntin.store.reading import dataset_of, held_rows
@@ -79,7 +79,7 @@ def test_files_that_hold_a_value_once_are_read_as_they_say(tmp_path: Path) -> No
     0.parquet   says that rows is one      1.parquet   says nothing
     """
     table = made(3, order=True, narrow=False, lacks=False)
-    held = table.drop_columns(["rows"]).replace_schema_metadata(told({"rows": ("one", "rows"), "n": None}))
+    held = table.drop_columns(["rows"]).replace_schema_metadata(footer_for({"rows": ("one", "rows"), "n": None}))
     places = [f"{tmp_path}/0.parquet", f"{tmp_path}/1.parquet"]
     pq.write_table(held, places[0])
     pq.write_table(table, places[1])

@@ -12,7 +12,7 @@ from muntin import aggregates as agg
 from muntin import read, windows
 from muntin.definition.frame_sets import frame_sets
 from muntin.jobs.accumulate import accumulate_split, bundle_states
-from muntin.states.held_once import whole, whole_schema
+from muntin.states.derived_columns import whole, whole_schema
 from muntin.store.parquet import encoded
 from muntin.store.paths import digest_of
 from tests.storage.lifted_rows import AGGREGATES, ARRIVED, OF_SEVERAL_ROWS, definition, write_rows, written

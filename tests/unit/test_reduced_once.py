@@ -10,7 +10,7 @@ from muntin import aggregates as agg
 from muntin.aggregates.algebra import Sum
 from muntin.engine.assignment import Assignment
 from muntin.engine.windows import results
-from muntin.states.held_once import told, whole
+from muntin.states.derived_columns import footer_for, whole
 
 NONE = np.empty(0, np.int64)
 AGGREGATES = {"rows": agg.count(), "known": agg.count("x"), "other": agg.count("y"), "total": agg.sum("x")}
@@ -22,7 +22,7 @@ def states(x: list[int | None], y: list[int | None]) -> pa.Table:
     columns = {field.columns[0] for each in AGGREGATES.values() for field in each.fields}
     ways = {"rows": ("one", ""), "count_x": ("present", "x"), "count_y": ("present", "y"), "sum_x": ("total", "x")}
     assert columns == set(ways)
-    return whole(held.replace_schema_metadata(told(ways)))
+    return whole(held.replace_schema_metadata(footer_for(ways)))
 
 
 def summed(states: pa.Table) -> tuple[dict[str, Any], int]:

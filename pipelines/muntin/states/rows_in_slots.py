@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from muntin.states.columns import FRAME
-from muntin.states.held_once import row_count
+from muntin.states.derived_columns import row_count
 from muntin.states.keys import numbered_keys
 from muntin.states.met_keys import MetKeys, MetValues
 from muntin.states.slots import empty_column

@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 
 from muntin.definition.instants import AFTER_ALL
 from muntin.states.columns import BASE, BATCH_POSITION, COUNTERS, FRAME
+from muntin.states.derived_columns import whole
 from muntin.states.frames import Arrived, Frames, Ints, run_numbers, run_starts
-from muntin.states.held_once import whole
 from muntin.states.keys import contiguous, key_codes
 from muntin.states.order import sorted_order, taken
 from muntin.states.sorted import Arranged, instants
@@ -54,7 +54,7 @@ def arrange_by_arrival(
     """Sort rows by (key, order of arrival), after the rows that were held before.
 
     Args:
-        states: as for `arrange`, a row a row of the source; or as files hold them, see `held_once`.
+        states: as for `arrange`, a row a row of the source; or as files hold them, see `derived_columns`.
         carried: what `note_after` made of an earlier batch: rows that were held, and a row for each partition with `COUNTERS`
             (list of int64) and `BASE`. None at the beginning of history.
         keys: names of the key columns.

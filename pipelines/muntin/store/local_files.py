@@ -11,7 +11,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 from pyarrow import fs
 
-from muntin.states.held_once import following, footer_of, together
+from muntin.states.derived_columns import following, footer_of, together
 from muntin.states.keys import contiguous
 from muntin.store.kept import kept
 
@@ -54,7 +54,7 @@ def local_rows(
     places: Sequence[str], schema: pa.Schema, columns: Sequence[str], condition: ds.Expression | None = None, between: Between | None = None
 ) -> pa.Table:
     """Some columns of the states in files on a disk, in the order of the files: as the files hold them if all hold the same, else all
-    of the columns; see `states.held_once`.
+    of the columns; see `states.derived_columns`.
 
     Args:
         places: the files; at least one.

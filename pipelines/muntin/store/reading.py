@@ -20,7 +20,7 @@ from pyarrow import fs
 from muntin.definition.relative_paths import is_object_store
 from muntin.files.object_path import ObjectPath
 from muntin.files.readable import footer_end, readable
-from muntin.states.held_once import following, footer_of, together
+from muntin.states.derived_columns import following, footer_of, together
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -59,7 +59,7 @@ def _places(folder: AnyPath, snapshot: Snapshot) -> list[str]:
 
 
 def read_states(folder: AnyPath, snapshot: Snapshot) -> pa.Table:
-    """The rows of a table of states, as its files hold them, or with every column; see `states.held_once`.
+    """The rows of a table of states, as its files hold them, or with every column; see `states.derived_columns`.
 
     Raises:
         OSError: a file is gone or damaged.

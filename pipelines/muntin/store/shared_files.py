@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.states.columns import BATCH, BUCKET, FRAME
-from muntin.states.held_once import footer_of
+from muntin.states.derived_columns import footer_of
 from muntin.store.batch_facts import facts_footer, shared_batches
 from muntin.store.contents import check_whole, problem_of
 from muntin.store.parquet import read_parquet, states_encoding, write_named
@@ -37,7 +37,7 @@ def write_shared(table: pa.Table, folder: AnyPath, batches: Batches, keys: Seque
     """Write the rows of some batches to a file that they share.
 
     Args:
-        table: rows with `BATCH` (timestamp us UTC), as files of the table in `folder` hold them; see `states.held_once`.
+        table: rows with `BATCH` (timestamp us UTC), as files of the table in `folder` hold them; see `states.derived_columns`.
         folder: of the table.
         batches: the facts of every batch that the file holds, also of batches without rows.
         keys: the key columns, which have few distinct values.

@@ -32,7 +32,7 @@ def windows_of(
 ) -> pa.Table:
     """The windows that a run of these batches publishes.
 
-    The whole definition counts but for its expectations: filter, keys, watermark, grace, late rows, quarantine, derived columns. The
+    The whole definition counts but for its expectations: filter, keys, watermark, grace, late rows, quarantine, derive expressions. The
     jobs are those of a run. The source's files are not read: the rows stand for them.
 
     Args:
@@ -45,7 +45,7 @@ def windows_of(
         dense: whether to add empty windows; see `read`.
 
     Returns:
-        As `read`: key columns, window_start, window_end, columns of the kind, aggregates, derived columns, batch, and provisional if asked.
+        As `read`: key columns, window_start, window_end, columns of the kind, aggregates, those of `derive`, batch, and provisional if asked.
 
     Raises:
         DefinitionError: no such window, no such interval, or a definition that does not fit the rows.

@@ -23,7 +23,7 @@ from muntin.jobs.quarantine.refused_rows_kept import commit_refused, refused_by_
 from muntin.jobs.schema_check.same_versions import note_versions
 from muntin.jobs.state.locks import every_lock, locks
 from muntin.jobs.state.source_note import lacks, note, noted, taken_in
-from muntin.states.held_once import whole_schema
+from muntin.states.derived_columns import whole_schema
 from muntin.states.stored_types import has_types
 from muntin.store.batch_facts import batches_of
 from muntin.store.paths import IDS, QUARANTINE, source_of

@@ -25,7 +25,7 @@ from muntin.sources.reading.scan import cast_behind, scan, with_casts
 from muntin.sources.reading.sql_types import stored
 from muntin.sources.sessions.duckdb_session import described
 from muntin.states.columns import BATCH, INSTANT, LATEST, ROW_BATCH, ROW_IN_SPLIT
-from muntin.states.held_once import whole_column
+from muntin.states.derived_columns import whole_column
 from muntin.store.parquet import AS_USUAL
 from muntin.store.paths import QUARANTINE
 from muntin.store.shared_files import write_shared

@@ -24,7 +24,7 @@ from muntin.sources.repeated_rows import once
 from muntin.sources.sessions.duckdb_session import described
 from muntin.states.checkpoint import arranged, frame_range, with_files
 from muntin.states.columns import FIRST_EVENT, FRAME, INSTANT, LAST_EVENT
-from muntin.states.held_once import row_count
+from muntin.states.derived_columns import row_count
 from muntin.states.rows_in_slots import extent_of
 from muntin.store.parquet import write_named
 from muntin.store.paths import QUARANTINE, StatesPath

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from muntin.jobs.accumulate.bundles import MOST_BATCHES, MOST_BYTES, SMALL
-from muntin.states.held_once import together
+from muntin.states.derived_columns import together
 from muntin.states.sorted import by_key
 from muntin.store.batch_facts import batches_of
 from muntin.store.parquet import read_parquet

@@ -20,7 +20,7 @@ from muntin.sources.reading.scan import quoted
 from muntin.sources.reading.sql_types import storable
 from muntin.sources.sessions.duckdb_session import any_session, described
 from muntin.states.columns import BUCKET, FRAME, ROW_IN_BATCH
-from muntin.states.held_once import whole
+from muntin.states.derived_columns import whole
 from muntin.states.keys import buckets, contiguous, key_codes
 from muntin.states.order import sorted_order, taken
 from muntin.states.sorted import instants

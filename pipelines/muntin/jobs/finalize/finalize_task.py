@@ -19,7 +19,7 @@ from muntin.errors import DefinitionError
 from muntin.jobs.finalize.notes import read_note, write_notes
 from muntin.jobs.finalize.states import in_order, read_states
 from muntin.jobs.published.window_files import stretches, write_windows
-from muntin.jobs.schema_check.derived_columns import derived
+from muntin.jobs.schema_check.derive_expressions import derived
 from muntin.sources.sessions.duckdb_session import closed_session, said
 from muntin.sources.sessions.single_expressions import check_expression
 from muntin.states.columns import BUCKET, FILE_NUMBER, INSTANT, ROW_IN_BATCH

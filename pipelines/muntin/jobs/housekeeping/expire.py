@@ -26,7 +26,7 @@ from muntin.jobs.published.pending import accumulated, pending_windows
 from muntin.jobs.published.window_files import MOST_BATCHES, windows_from
 from muntin.jobs.published.window_tables import published
 from muntin.states.columns import BATCH
-from muntin.states.held_once import whole_schema
+from muntin.states.derived_columns import whole_schema
 from muntin.store.batch_facts import batches_of
 from muntin.store.contents import check_whole
 from muntin.store.expired_marks import write_mark

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from muntin.jobs.published.window_tables import published
-from muntin.jobs.schema_check.derived_columns import derived, of_nothing
+from muntin.jobs.schema_check.derive_expressions import derived, of_nothing
 from muntin.states.columns import INSTANT
 from muntin.states.frames import run_starts
 from muntin.states.keys import contiguous, key_codes

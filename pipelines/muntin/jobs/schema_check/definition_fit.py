@@ -1,4 +1,4 @@
-"""See that keys, filter, aggregates, windows and derived columns of a definition fit the columns of its source."""
+"""See that keys, filter, aggregates, windows and derive expressions of a definition fit the columns of its source."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _check_need(
 def _check_derived(session: duckdb.DuckDBPyConnection, bound: Bound, rows: str, columns: Mapping[str, str]) -> None:
     if not bound.pipeline.derive:
         return
-    from muntin.jobs.schema_check.derived_columns import check_derived
+    from muntin.jobs.schema_check.derive_expressions import check_derived
 
     for frames in bound.frame_sets:
         none = sealed(stored(session, f"{states(bound.pipeline, bound.fields, frames, rows, Taken(0), columns)} LIMIT 0"), bound.fields)

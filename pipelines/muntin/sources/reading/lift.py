@@ -23,7 +23,7 @@ from muntin.states.columns import (
     ROW_IN_SPLIT,
     SOURCE_ROWS,
 )
-from muntin.states.held_once import told
+from muntin.states.derived_columns import footer_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -99,7 +99,7 @@ class RowStates:
     Attributes:
         query: SQL for the columns that are held.
         kinds: column -> SQL type.
-        footer: how the other columns follow from these, as `states.held_once.told` gives it.
+        footer: how the other columns follow from these, as `states.derived_columns.footer_for` gives it.
     """
 
     query: str
@@ -134,7 +134,7 @@ def rows_as_states(
     lone = [f"{frame_start(frames)} AS {FRAME}", ORDINAL, *also, *_of_arrival(pipeline)]
     chosen = ", ".join([*_keys(pipeline, columns), *lone, *(f"{part} AS {quoted(column)}" for column, part in parts.items())])
     query = f"SELECT {chosen} FROM {rows} AS {SOURCE_ROWS} WHERE {_condition(pipeline, times)}"
-    return RowStates(query, {column: kind for column, kind in kinds.items() if column in parts or column not in lifts}, told(follows))
+    return RowStates(query, {column: kind for column, kind in kinds.items() if column in parts or column not in lifts}, footer_for(follows))
 
 
 def _keys(pipeline: Pipeline, columns: Mapping[str, str]) -> list[str]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from muntin.aggregates.parts.lifts import Lift
     from muntin.definition.plain_lifts import What
-    from muntin.states.held_once import How
+    from muntin.states.derived_columns import How
 
     Follows = dict[str, tuple[How, str] | None]
 
@@ -56,7 +56,7 @@ class _OfRow:
 def values_once(
     lifts: Mapping[str, Lift], natural: Mapping[str, str], kinds: Mapping[str, str], of_frame: Callable[[str], bool] = lambda _: False
 ) -> tuple[dict[str, str], Follows] | None:
-    """Held column -> the SQL of what a row has in it; and column -> how it follows from a held one, as `states.held_once.told` takes it.
+    """Held column -> the SQL of what a row has in it; and column -> how it follows from a held one, as `footer_for` takes it.
 
     None if a lift cannot be computed from one row.
 

@@ -14,7 +14,7 @@ from muntin.errors import StateError
 from muntin.files.readable import readable
 from muntin.jobs.accumulate.wider_states import common_schema, with_columns
 from muntin.states.columns import BATCH
-from muntin.states.held_once import whole, whole_schema
+from muntin.states.derived_columns import whole, whole_schema
 from muntin.states.joined import joined
 from muntin.states.sorted import by_key
 from muntin.store.batch_facts import batches_of

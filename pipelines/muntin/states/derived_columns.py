@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     How = Literal["one", "present", "total", "value", "instant"]
-    Told = Mapping[str, tuple[How, str] | None]
+    Derivations = Mapping[str, tuple[How, str] | None]
 
 _KEY = b"muntin_columns"
 
 
-def told(columns: Told) -> dict[bytes, bytes]:
+def footer_for(columns: Derivations) -> dict[bytes, bytes]:
     """The text in a file's footer on the columns of fields, in order.
 
     Args:
@@ -52,7 +52,7 @@ def following(schema: pa.Schema) -> set[str]:
     return {name for name, how in _columns(schema).items() if how and how[1] != name}
 
 
-def _columns(schema: pa.Schema) -> Told:
+def _columns(schema: pa.Schema) -> Derivations:
     return {name: how and (how[0], how[1]) for name, how in json.loads(footer_of(schema).get(_KEY, b"{}")).items()}
 
 

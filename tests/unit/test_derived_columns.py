@@ -13,7 +13,7 @@ from muntin.definition.plain_lifts import Plain
 from muntin.sources.reading.row_times import is_event_time
 from muntin.sources.reading.values_once import values_once
 from muntin.sources.sessions.duckdb_session import any_session
-from muntin.states.held_once import following, footer_of, together, told, whole, whole_schema
+from muntin.states.derived_columns import following, footer_for, footer_of, together, whole, whole_schema
 
 LIFTS = {
     "rows": Plain("count(*)", "count", "1"),
@@ -71,7 +71,7 @@ def test_what_follows_is_what_an_aggregate_of_each_row_gives(kind: str, seed: in
     assert found is not None
     held, follows = found
     query = f"SELECT place, {', '.join(f'{sql} AS {name}' for name, sql in held.items())} FROM {rows} ORDER BY place"
-    table = session.sql(query).to_arrow_table().replace_schema_metadata(told(follows))
+    table = session.sql(query).to_arrow_table().replace_schema_metadata(footer_for(follows))
     seen = whole(table)
     assert seen.schema == expected.schema
     assert bits(seen) == bits(expected)
@@ -101,7 +101,7 @@ def test_an_instant_that_is_the_event_time_is_the_frame_s() -> None:
     once = values_once(lifts, kinds, kinds, lambda value: value == "us(t)")
     assert once == ({}, {"delta": ("instant", "frame"), "rows": ("one", "")})
     frames = pa.array([-(2**50), -1, 0, 2**50], pa.timestamp("us", tz="UTC"))
-    seen = whole(pa.table({"k": ["a"] * 4, "frame": frames}).replace_schema_metadata(told(once[1])))
+    seen = whole(pa.table({"k": ["a"] * 4, "frame": frames}).replace_schema_metadata(footer_for(once[1])))
     assert seen["delta"].type == pa.int64()
     assert seen["delta"].to_pylist() == [-(2**50), -1, 0, 2**50]
     assert values_once(lifts, kinds, {**kinds, "delta": "DOUBLE"}, lambda _: True) == (
@@ -133,7 +133,7 @@ def test_a_lift_that_cannot_be_told_of_one_row_leaves_all_to_groups() -> None:
 def test_files_that_say_the_same_stay_as_they_are_and_others_become_whole() -> None:
     plain = pa.table({"k": ["a"], "rows": [1], "sum_x": [3], "min_x": [3]})
     once = pa.table({"k": ["b"], "min_x": pa.array([None], pa.int64())})
-    once = once.replace_schema_metadata(told({"rows": ("one", ""), "sum_x": ("total", "min_x"), "min_x": None}) | {b"other": b"fact"})
+    once = once.replace_schema_metadata(footer_for({"rows": ("one", ""), "sum_x": ("total", "min_x"), "min_x": None}) | {b"other": b"fact"})
     alike = together([once, once])
     assert (alike.column_names, footer_of(alike.schema)) == (["k", "min_x"], footer_of(once.schema))
     assert b"other" not in alike.schema.metadata

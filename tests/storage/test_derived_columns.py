@@ -20,7 +20,7 @@ from muntin.jobs.housekeeping import compact as compaction
 from muntin.jobs.housekeeping.compact import compact
 from muntin.jobs.state.bound import bind
 from muntin.jobs.upkeep.maintain import maintain
-from muntin.states.held_once import footer_of
+from muntin.states.derived_columns import footer_of
 from tests.case_counts import cases
 from tests.properties.equal_values import bitwise
 from tests.storage.three_batches import HERE, HOUR, START, Small

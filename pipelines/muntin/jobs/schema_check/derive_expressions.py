@@ -1,4 +1,4 @@
-"""Derived columns: SQL over the row of a finished window."""
+"""Derive expressions: SQL over the row of a finished window, for more columns behind its aggregates."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _WINDOWS = "muntin_windows"
 
 
 def derived(bound: Bound, window: str, windows: pa.Table) -> pa.Table:
-    """The windows with their derived columns, which follow the aggregates.
+    """The windows with the columns of derive expressions, which follow the aggregates.
 
     Raises:
         DefinitionError: an expression does not fit the columns of the window.
