@@ -204,7 +204,7 @@ FAULTS = {
             "with `dedupe` it counts once in a batch, with `dedupe_within` across batches, in whatever order these are read; "
             "the report counts duplicates; without, each row counts",
             (
-                "storage/test_duplicates_in_batches.py::test_any_history_ends_as_a_clean_run",
+                "storage/test_deduplication_in_batches.py::test_any_history_ends_as_a_clean_run",
                 "storage/test_ids_of_events.py::test_a_neighbour_may_be_replaced_at_any_moment_of_a_run",
                 "faults/test_19_same_event_twice.py::test_the_first_to_arrive_counts",
                 "faults/test_19_same_event_twice.py::test_as_a_naive_reader_would",

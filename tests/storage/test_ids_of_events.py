@@ -28,7 +28,7 @@ from muntin.tasks import Local
 from tests.end_to_end.hourly import Hourly, hour, times
 from tests.storage.crashing import Crashing
 from tests.storage.repeated_events import HERE, Repeating, Row, clean
-from tests.storage.test_duplicates_in_batches import same
+from tests.storage.test_deduplication_in_batches import same
 
 # batches    0        1        2        3
 # ids        a b      a c      c d      e        a in 1 and c in 2 are duplicates

@@ -16,7 +16,7 @@ from muntin import run, windows
 from muntin.errors import SourceError
 from muntin.jobs.accumulate import accumulate_task, slot_lift, split_rows
 from muntin.jobs.inspect.quarantine import quarantined
-from muntin.states import linked, met_keys
+from muntin.states import key_dictionary, linked
 from muntin.tasks import Local
 from tests.storage.lifted_rows import AGGREGATES, START, definition, slots_made, write_rows, written
 
@@ -24,8 +24,8 @@ from tests.storage.lifted_rows import AGGREGATES, START, definition, slots_made,
 BEYOND: dict[str, tuple[int, tuple[str, ...], Any, str, int]] = {
     "rows go far back": (3, ("texts",), linked, "_LINKS_PER_ROW", 4),
     "many states": (0, ("far apart",), linked, "MOST_STATES", 1_000),
-    "many keys": (0, ("far apart",), met_keys, "MOST_LOOKED_UP", 4),
-    "many keys of two columns": (0, ("texts", "far apart"), met_keys, "MOST_LOOKED_UP", 4),
+    "many keys": (0, ("far apart",), key_dictionary, "MOST_LOOKED_UP", 4),
+    "many keys of two columns": (0, ("texts", "far apart"), key_dictionary, "MOST_LOOKED_UP", 4),
 }
 
 

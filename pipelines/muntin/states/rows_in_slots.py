@@ -10,8 +10,8 @@ import pyarrow.compute as pc
 
 from muntin.states.columns import FRAME
 from muntin.states.derived_columns import row_count
+from muntin.states.key_dictionary import DistinctValues, KeyDictionary
 from muntin.states.keys import numbered_keys
-from muntin.states.met_keys import MetKeys, MetValues
 from muntin.states.slots import empty_column
 
 if TYPE_CHECKING:
@@ -73,18 +73,18 @@ def rows_in_slots(
     Returns:
         key columns, `frame` (int64, microseconds), `columns` (int64 or float64; of "numbers" lists of float64).
     """
-    met, layout, shape, table = None, None, (0, 0), dict[str, "SlotColumn"]()
+    dictionary, layout, shape, table = None, None, (0, 0), dict[str, "SlotColumn"]()
     came, oldest, newest = 0, most.newest, most.oldest
     for batch in filter(len, batches):
         moment, came = batch[time].to_numpy(), came + len(batch)
         oldest, newest = moment.min(initial=oldest), moment.max(initial=newest)
         if came > most.rows or oldest < most.oldest or newest > most.newest:
             return None
-        met = MetKeys([MetValues(pa.array([], batch[key].type)) for key in keys]) if met is None else met
-        number = met.numbers([batch[key] for key in keys], len(batch))
+        dictionary = KeyDictionary([DistinctValues(pa.array([], batch[key].type)) for key in keys]) if dictionary is None else dictionary
+        number = dictionary.numbers([batch[key] for key in keys], len(batch))
         if number is None:
             return None
-        layout, slot = _laid_out([layout] if layout else layouts, moment, number, len(met))
+        layout, slot = _laid_out([layout] if layout else layouts, moment, number, len(dictionary))
         if not table:
             table = {name: empty_column(lifted, batch[lifted.of].type, *layout.shape, most.rows) for name, lifted in columns.items()}
         elif shape != layout.shape:
@@ -94,9 +94,9 @@ def rows_in_slots(
         values = {lifted.of: _value(batch[lifted.of]) for lifted in columns.values()}
         if not all(column.take(slot, moment, *values[column.lifted.of]) for column in table.values()):
             return None
-    if met is None or layout is None or not all(column.is_finite for column in table.values()):
+    if dictionary is None or layout is None or not all(column.is_finite for column in table.values()):
         return None
-    return LiftedStates(_states(table, met, keys, layout), Extent(came, int(oldest), int(newest)))
+    return LiftedStates(_states(table, dictionary, keys, layout), Extent(came, int(oldest), int(newest)))
 
 
 def _laid_out(layouts: Sequence[Layout], time_us: Ints, key: Ints, keys: int) -> tuple[Layout, Ints]:
@@ -118,10 +118,10 @@ def _value(column: pa.Array) -> tuple[np.ndarray, np.ndarray]:
     return column.fill_null(0).to_numpy(zero_copy_only=False), column.is_valid().to_numpy(zero_copy_only=False)
 
 
-def _states(table: Mapping[str, SlotColumn], met: MetKeys, keys: Sequence[str], layout: Layout) -> pa.Table:
+def _states(table: Mapping[str, SlotColumn], dictionary: KeyDictionary, keys: Sequence[str], layout: Layout) -> pa.Table:
     """The states of the slots with rows."""
-    columns, counts = met.columns, cast("Column", table["rows"]).slots
-    rank, _ = numbered_keys(columns, len(met))
+    columns, counts = dictionary.columns, cast("Column", table["rows"]).slots
+    rank, _ = numbered_keys(columns, len(dictionary))
     filled = layout.filled(counts, rank)
     owner = pa.array(filled.key)
     found: dict[str, pa.Array] = {name: column.take(owner) for name, column in zip(keys, columns, strict=True)}

@@ -45,7 +45,7 @@ def windows_of(
         dense: whether to add empty windows; see `read`.
 
     Returns:
-        As `read`: key columns, window_start, window_end, columns of the kind, aggregates, those of `derive`, batch, and provisional if asked.
+        As `read`: key columns, window_start, window_end, columns of the kind, aggregates, `derive`, batch, and provisional if asked.
 
     Raises:
         DefinitionError: no such window, no such interval, or a definition that does not fit the rows.

@@ -11,9 +11,9 @@ from muntin.aggregates.parts.objects import runs_code
 from muntin.errors import DefinitionError, MuntinError, SourceError, StateError
 from muntin.files.paths import path_of
 from muntin.jobs.accumulate.accumulate_split import accumulate_rows, write_refused
-from muntin.jobs.accumulate.duplicates_of_split import of_nothing
 from muntin.jobs.accumulate.empty_batches import NOTHING
 from muntin.jobs.accumulate.lone_rows import lone_faults, may_be_of_a_row
+from muntin.jobs.accumulate.split_deduplication import of_nothing
 from muntin.jobs.accumulate.split_rows import carefully, plainly
 from muntin.jobs.quarantine.refused_places import KEPT, bad_rows
 from muntin.jobs.schema_check.contradictions import contradictions, waiting, waits

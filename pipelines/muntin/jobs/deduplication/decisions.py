@@ -15,7 +15,7 @@ from muntin.jobs.deduplication.kept_decisions import keep, kept
 from muntin.jobs.deduplication.known import compared_ids, facts_of_ids
 from muntin.store.paths import IDS, parse_states_path
 from muntin.timeline.batches import UNDECIDED, Batches
-from muntin.timeline.duplicates import decided
+from muntin.timeline.deduplication import decided
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,7 +18,7 @@ from muntin.store.retries import after_conflicts
 from muntin.store.shared_files import replacement
 from muntin.store.store import Change
 from muntin.timeline.batches import Batches
-from muntin.timeline.duplicates import compared, decided, first_in_reach, first_of_run
+from muntin.timeline.deduplication import compared, decided, first_in_reach, first_of_run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -23,10 +23,10 @@ _WIDEST = 2**20  # of a table of places
 
 
 @dataclass(slots=True)
-class MetValues:
-    """The values of a column that were met, `known`, in the order of their first meeting.
+class DistinctValues:
+    """The distinct values of a column so far, `known`, by first occurrence.
 
-    `table`: the places among them of whole numbers that lie near each other, from `least` on; -1 where one was not met.
+    `table`: the places among them of whole numbers that lie near each other, from `least` on; -1 where a value did not occur.
     """
 
     known: pa.Array
@@ -79,14 +79,14 @@ class MetValues:
 
 
 @dataclass(slots=True)
-class MetKeys:
-    """The keys that were met. `parts`: of each key column its values; `codes`: of each key the places of its values, as one number."""
+class KeyDictionary:
+    """The distinct keys so far. `parts`: of each key column its values; `codes`: of each key the places of its values, as one number."""
 
-    parts: list[MetValues]
-    codes: MetValues = field(default_factory=lambda: MetValues(pa.array([], pa.int64())))
+    parts: list[DistinctValues]
+    codes: DistinctValues = field(default_factory=lambda: DistinctValues(pa.array([], pa.int64())))
 
     def numbers(self, columns: Sequence[pa.Array], rows: int) -> Ints | None:
-        """The number of each row's key, from 0, by first meeting; None where there are too many."""
+        """The number of each row's key, from 0, by first occurrence; None where there are too many."""
         code: Ints = np.zeros(rows, np.int64)
         for part, column in zip(self.parts, columns, strict=True):
             code = (code << _BITS) | part.places(column)

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.duplicates`: what it costs to tell events apart, within a batch and across batches.
+"""`python -m benchmarks.deduplication`: what it costs to tell events apart, within a batch and across batches.
 
 Events as of W1 with an id, in batches of a minute; of a hundred events one comes again, a minute later. All runs are in this process,
 without Spark, so that CPU seconds are of the work alone. Published windows are compared: those without `dedupe` are of the events
@@ -84,7 +84,7 @@ def bytes_of(definition: Pipeline, root: Path, table: str) -> int:
 
 def main() -> None:
     """Run what was asked."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.duplicates", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.deduplication", description=__doc__)
     parser.add_argument("--events", type=int, default=4_000_000, help="of all batches (4,000,000)")
     parser.add_argument("--batches", type=int, default=20, help="batches (20)")
     asked = parser.parse_args()

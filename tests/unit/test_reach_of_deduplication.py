@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.timeline.batches import Batches
-from muntin.timeline.duplicates import compared, decided, first_in_reach
+from muntin.timeline.deduplication import compared, decided, first_in_reach
 
 WITHIN = 10
 

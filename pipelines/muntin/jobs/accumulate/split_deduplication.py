@@ -12,7 +12,7 @@ from muntin.jobs.deduplication.event_ids import Ids, of_batch, write_ids
 from muntin.sources.reading.event_ids import ids_of_rows
 from muntin.states.columns import ORDINAL
 from muntin.store.paths import version_of
-from muntin.timeline.duplicates import decided
+from muntin.timeline.deduplication import decided
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
