@@ -15,9 +15,9 @@ def plus(n):
 USED = """
 import sys
 from kernel import plus
-from muntin.spark.zygote.daemon import _ready_for_compiled_code
-if "ready" in sys.argv:
-    _ready_for_compiled_code()
+from muntin.spark.zygote.daemon import _prepare_compiled_code
+if "prepared" in sys.argv:
+    _prepare_compiled_code()
 before = set(sys.modules)
 plus(1)
 print(sum(plus.stats.cache_hits.values()), len([name for name in sys.modules.keys() - before if name.startswith("numba.")]))
@@ -54,7 +54,7 @@ def test_a_refresh_imports_what_compiled_code_needs(tmp_path: Path) -> None:
     run(tmp_path, USED)
     hits, late = run(tmp_path, USED)
     assert (hits, int(late) > 0) == ("1", True), "the first compiled function imports something"
-    assert run(tmp_path, USED, "ready") == ["1", "0"]
+    assert run(tmp_path, USED, "prepared") == ["1", "0"]
 
 
 def test_the_cache_tells_twins_of_a_kernel_apart(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Spark's Python daemon with the engine imported once: workers are forks of it.
 
 Named by `spark.python.daemon.module`; everything else is Spark's own. With `MUNTIN_KEEP_MEMORY=off` in its environment a worker gives
-memory back as soon as it is free, for machines with little of it. With `MUNTIN_READY_PYTHON=off` each session of Spark Connect imports
+memory back as soon as it is free, for machines with little of it. With `MUNTIN_ZYGOTE=off` each session of Spark Connect imports
 anew, as Spark does without Muntin; else they share the zygote (`muntin.spark.zygote.shared`).
 """
 
@@ -34,11 +34,11 @@ def load() -> None:
 
     for name in _TASKS_USE:
         import_module(name)
-    _ready_for_compiled_code()
+    _prepare_compiled_code()
     gc.freeze()  # Spark collects garbage after each task: to scan what was imported takes a tenth of a second, and copies its pages
 
 
-def _ready_for_compiled_code() -> None:
+def _prepare_compiled_code() -> None:
     """Import what numba imports before it loads the first compiled function: half a second, which each worker would pay."""
     from numba.core.registry import cpu_target
 
@@ -70,7 +70,7 @@ def main() -> None:
     from muntin.spark.zygote.unpacked import use_folders
 
     use_folders()
-    if is_of_a_session() and os.environ.get("MUNTIN_READY_PYTHON") != "off":
+    if is_of_a_session() and os.environ.get("MUNTIN_ZYGOTE") != "off":
         with suppress(OSError):
             run(load, work, key(Path(__file__).parents[1], sys.path))
             return

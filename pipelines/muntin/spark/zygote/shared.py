@@ -24,7 +24,7 @@ from tempfile import gettempdir
 from typing import TYPE_CHECKING
 
 from muntin.spark.zygote.alive import has_children, started_at
-from muntin.spark.zygote.zygote import ask, be_the_spare
+from muntin.spark.zygote.zygote import ask, become_zygote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -67,18 +67,18 @@ def run(load: Callable[[], None], work: Callable[[], None], named: str) -> None:
     Raises:
         OSError: there is no zygote and none could be started. Nothing was done: the caller loads and works itself.
     """
-    with _connected(_folder(), named, load, work) as spare:
-        wait_for_fork(spare)
+    with _connected(_folder(), named, load, work) as zygote:
+        wait_for_fork(zygote)
 
 
-def wait_for_fork(spare: socket.socket) -> None:
+def wait_for_fork(zygote: socket.socket) -> None:
     """Ask for a fork that works in place of this process: hold nothing that is the fork's, pass SIGTERM on, and wait for its end.
 
     Raises:
         OSError: the zygote has gone.
     """
     with _ends_later():
-        fork = ask(spare)
+        fork = ask(zygote)
 
         def end(*_: object) -> None:
             with suppress(OSError):
@@ -90,7 +90,7 @@ def wait_for_fork(spare: socket.socket) -> None:
     for stream in (0, 1, 2):
         os.dup2(nothing, stream)
     idle = 0
-    while not select.select([spare], [], [], _LOOK_S)[0]:
+    while not select.select([zygote], [], [], _LOOK_S)[0]:
         idle = 0 if has_children(fork) else idle + 1
         if idle >= _IDLE_LOOKS:
             end()
@@ -125,10 +125,10 @@ def _connected(folder: Path, named: str, load: Callable[[], None], work: Callabl
     place = folder / named
     with (folder / "lock").open("w") as lock:
         flock(lock, LOCK_EX)
-        spare = socket.socket(socket.AF_UNIX)
+        zygote = socket.socket(socket.AF_UNIX)
         with suppress(FileNotFoundError, ConnectionRefusedError):
-            spare.connect(str(place))
-            return spare
+            zygote.connect(str(place))
+            return zygote
         place.unlink(missing_ok=True)
         listening = socket.socket(socket.AF_UNIX)
         listening.bind(str(place))
@@ -136,8 +136,8 @@ def _connected(folder: Path, named: str, load: Callable[[], None], work: Callabl
         server = os.getppid()
         if os.fork() == 0:
             lock.close()
-            spare.close()
-            be_the_spare(listening, place, server, load, work)
+            zygote.close()
+            become_zygote(listening, place, server, load, work)
         listening.close()
-        spare.connect(str(place))
-        return spare
+        zygote.connect(str(place))
+        return zygote

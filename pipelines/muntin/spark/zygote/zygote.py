@@ -26,7 +26,7 @@ LENGTH = struct.Struct("!I")
 _LOOK_S = 1.0
 
 
-def ask(spare: socket.socket) -> int:
+def ask(zygote: socket.socket) -> int:
     """Ask the zygote for a fork with the streams, folder and environment of this process; the number of the fork.
 
     Raises:
@@ -34,12 +34,12 @@ def ask(spare: socket.socket) -> int:
     """
     said = {"env": dict(os.environ), "cwd": os.getcwd(), "argv": sys.argv, "path": sys.path}  # noqa: PTH109 - a plain name
     words = json.dumps(said).encode()
-    socket.send_fds(spare, [LENGTH.pack(len(words))], [0, 1, 2])
-    spare.sendall(words)
-    return int(LENGTH.unpack(_exactly(spare, LENGTH.size))[0])
+    socket.send_fds(zygote, [LENGTH.pack(len(words))], [0, 1, 2])
+    zygote.sendall(words)
+    return int(LENGTH.unpack(_exactly(zygote, LENGTH.size))[0])
 
 
-def be_the_spare(listening: socket.socket, place: Path, server: int, load: Callable[[], None], work: Callable[[], None]) -> NoReturn:
+def become_zygote(listening: socket.socket, place: Path, server: int, load: Callable[[], None], work: Callable[[], None]) -> NoReturn:
     """Import, then fork for each who asks, until the server ends. Whoever asks before is served then.
 
     Args:
@@ -100,7 +100,7 @@ def _be_another(asking: socket.socket, work: Callable[[], None]) -> NoReturn:
         os._exit(0)
 
 
-def _exactly(spare: socket.socket, size: int) -> bytes:
+def _exactly(zygote: socket.socket, size: int) -> bytes:
     """Exactly so many bytes from the socket.
 
     Raises:
@@ -108,7 +108,7 @@ def _exactly(spare: socket.socket, size: int) -> bytes:
     """
     found = b""
     while len(found) < size:
-        part = spare.recv(size - len(found))
+        part = zygote.recv(size - len(found))
         if not part:
             raise OSError("the other end closed")
         found += part

@@ -149,13 +149,13 @@ def test_nothing_is_left_of_a_server_that_ends(running: Server, end: Callable[[p
     running.daemon("one")
     running.said("one")
     all_of_it = psutil.Process(running.process.pid).children(recursive=True)
-    assert len(all_of_it) == 3  # the daemon, the spare and the fork
+    assert len(all_of_it) == 3  # the daemon, the zygote and the fork
     end(psutil.Process(running.process.pid))
     eventually(lambda: all(gone(each.pid) for each in all_of_it), "all end")
     assert (running.folder / "one/out").read_text().endswith("over\n"), "the fork saw the end of its input"
 
 
-def test_without_a_spare_the_daemon_works_alone(tmp_path: Path) -> None:
+def test_without_a_zygote_the_daemon_works_alone(tmp_path: Path) -> None:
     with server(tmp_path, loading="import no_such_module") as found:
         found.daemon("one")
         assert found.said("one")[0] == "alone:"
