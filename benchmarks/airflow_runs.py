@@ -32,7 +32,7 @@ from examples.demo.database import database, migrate
 from examples.demo.home import PROJECT, Home, make_home
 from examples.demo.results import differences
 from examples.demo.servers import Airflow, scheduling, spark, until_spark
-from examples.demo.watch import Look
+from examples.demo.watch import Inspection
 from examples.flights_log import FOLDER, write_flights_log
 from muntin import run
 from muntin.cli.definition import load_pipeline
@@ -89,7 +89,7 @@ def ready(folder: Path, *, local: bool, own: bool) -> Iterator[Airflow]:
         for server in needs[:-1]:
             until_spark(home, server)
         airflow = running.enter_context(scheduling(home, EMPTY, *needs))
-        airflow.follow(lambda api: Look(api.get("dags?limit=9")["total_entries"] == len((OURS, EMPTY)), "both DAGs are read"))
+        airflow.follow(lambda api: Inspection(api.get("dags?limit=9")["total_entries"] == len((OURS, EMPTY)), "both DAGs are read"))
         yield airflow
 
 
@@ -125,10 +125,10 @@ def turn(airflow: Airflow, dag_id: str, first: int, runs: int, at_once: int) -> 
     return told(airflow.api, dag_id, days, used)
 
 
-def is_over(api: Api, dag_id: str) -> Look:
+def is_over(api: Api, dag_id: str) -> Inspection:
     """Whether Airflow takes another backfill: it looks twice a minute whether one is complete."""
     backfills = api.get(f"backfills?dag_id={dag_id}")["backfills"]
-    return Look(all(each["completed_at"] for each in backfills), f"{len(backfills)} backfills of {dag_id}")
+    return Inspection(all(each["completed_at"] for each in backfills), f"{len(backfills)} backfills of {dag_id}")
 
 
 def told(api: Api, dag_id: str, days: list[datetime], cpu_s: float) -> Turn:

@@ -10,7 +10,7 @@ from examples.demo.failure import DemoError, task_log
 from examples.demo.home import Home, airflow
 from examples.demo.servers import Airflow
 from examples.demo.waiting import Line, finish
-from examples.demo.watch import Look
+from examples.demo.watch import Inspection
 
 TASKS = ("accumulate", "finalize", "validate", "publish")
 
@@ -23,14 +23,14 @@ def backfill(running: Airflow, dag_id: str, first: date, last: date, *, at_once:
     """
     days, line = (last - first).days + 1, Line()
 
-    def look(api: Api) -> Look:
+    def inspect(api: Api) -> Inspection:
         found = seen(api, running.home, dag_id, days)
         line.show(found.progress)
         return found
 
     line.show("creating the backfill")
     create(running, dag_id, first, last, "--max-active-runs", str(at_once))
-    running.follow(look)
+    running.follow(inspect)
     line.end()
 
 
@@ -45,7 +45,7 @@ def create(running: Airflow, dag_id: str, first: date, last: date, *options: str
     finish(Program("airflow backfill create", command, running.home.logs / "backfill.log"), running.home, running.components)
 
 
-def seen(api: Api, home: Home, dag_id: str, days: int) -> Look:
+def seen(api: Api, home: Home, dag_id: str, days: int) -> Inspection:
     """Whether every day's run succeeded, and how far the backfill is.
 
     Raises:
@@ -54,7 +54,7 @@ def seen(api: Api, home: Home, dag_id: str, days: int) -> Look:
     runs = api.get(f"dags/{dag_id}/dagRuns?run_type=backfill&limit=100")["dag_runs"]
     tasks = api.get(f"dags/{dag_id}/dagRuns/~/taskInstances?limit=1000")["task_instances"]
     _check(home, dag_id, runs, tasks)
-    return Look(sum(run["state"] == "success" for run in runs) == days, progress(runs, tasks, days))
+    return Inspection(sum(run["state"] == "success" for run in runs) == days, progress(runs, tasks, days))
 
 
 def progress(runs: list[dict[str, Any]], tasks: list[dict[str, Any]], days: int) -> str:

@@ -8,7 +8,7 @@ from examples.demo.api import NO_ANSWER, Api, has_dag, is_up, sign_in
 from examples.demo.background import Component, Program, started
 from examples.demo.home import Home, airflow, spark_server
 from examples.demo.waiting import answers, follow, until
-from examples.demo.watch import Look
+from examples.demo.watch import Inspection
 
 NO_LOG_SERVER = ("--skip-serve-logs",)  # it would listen on all addresses; the web server reads the files
 # As people call them, and as Airflow's command line does.
@@ -18,7 +18,7 @@ PARTS = {
     "the triggerer": ("triggerer", *NO_LOG_SERVER),
     "the web server": ("api-server",),
 }
-LOOK_S = 10  # a slow web server must not hide for long that another component died
+POLL_S = 10  # a slow web server must not hide for long that another component died
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +29,19 @@ class Airflow:
     api: Api
     components: tuple[Component, ...]
 
-    def follow(self, look: Callable[[Api], Look]) -> None:
-        """Look every second until the work is done; a look that the web server leaves without an answer saw no progress.
+    def follow(self, inspect: Callable[[Api], Inspection]) -> None:
+        """Inspect every second until the work is done; an inspection that the web server leaves without an answer saw no progress.
 
         Raises:
             DemoError: a component died, or nothing moves.
         """
-        hasty = replace(self.api, patience_s=LOOK_S)
+        hasty = replace(self.api, patience_s=POLL_S)
 
-        def answered(before: str) -> Look:
+        def answered(before: str) -> Inspection:
             try:
-                return look(hasty)
+                return inspect(hasty)
             except NO_ANSWER as wrong:
-                return Look(done=False, progress=before, remark=f"the web server does not answer: {wrong}")
+                return Inspection(done=False, progress=before, remark=f"the web server does not answer: {wrong}")
 
         follow(answered, self.components, self.home.folder)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from examples.demo.background import Component, Program, started
 from examples.demo.failure import DemoError
 from examples.demo.home import Home
-from examples.demo.watch import Look, after, begun, deaths, exit_words
+from examples.demo.watch import Inspection, after, begun, deaths, exit_words
 
 
 class Line:
@@ -40,7 +40,7 @@ def until(ready: Callable[[], bool], what: str, components: Sequence[Component],
     Raises:
         DemoError: a component died, or it takes too long.
     """
-    follow(lambda _: Look(ready(), what), components, folder, pause_s=0.3)
+    follow(lambda _: Inspection(ready(), what), components, folder, pause_s=0.3)
 
 
 def finish(program: Program, home: Home, needs: Sequence[Component]) -> None:
@@ -55,8 +55,8 @@ def finish(program: Program, home: Home, needs: Sequence[Component]) -> None:
         raise DemoError(f"{program.name} failed ({exit_words(running.process.returncode)})", program.log)
 
 
-def follow(look: Callable[[str], Look], components: Sequence[Component], folder: Path, *, pause_s: float = 1) -> None:
-    """Look again and again until the work is done. A look is told the latest progress, for when it can see none.
+def follow(inspect: Callable[[str], Inspection], components: Sequence[Component], folder: Path, *, pause_s: float = 1) -> None:
+    """Inspect again and again until the work is done. An inspection is told the latest progress, for when it can see none.
 
     Raises:
         DemoError: a component died, or nothing moves.
@@ -64,7 +64,7 @@ def follow(look: Callable[[str], Look], components: Sequence[Component], folder:
     still = begun("", time.monotonic())
     while True:
         check(components)
-        seen = look(still.progress)
+        seen = inspect(still.progress)
         if seen.done:
             return
         still, due = after(still, seen, time.monotonic())

@@ -11,7 +11,7 @@ GIVE_UP_S = 600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Inspection:
     """What a look at some work saw: whether it is done, how far it is, and why the look saw no more than that."""
 
     done: bool
@@ -40,15 +40,15 @@ def begun(progress: str, now_s: float) -> Standstill:
     return Standstill(progress, now_s, now_s + SPEAK_S)
 
 
-def after(before: Standstill, look: Look, now_s: float) -> tuple[Standstill, str | None]:
-    """The standstill after another look, and the sentence that is due, if any. A remark is no progress.
+def after(before: Standstill, inspection: Inspection, now_s: float) -> tuple[Standstill, str | None]:
+    """The standstill after another inspection, and the sentence that is due, if any. A remark is no progress.
 
     Raises:
         DemoError: the progress has been the same for `GIVE_UP_S`.
     """
-    if look.progress != before.progress:
-        return begun(look.progress, now_s), None
-    sentence = f"nothing has moved for {before.lasts_s(now_s):.0f} s ({look})"
+    if inspection.progress != before.progress:
+        return begun(inspection.progress, now_s), None
+    sentence = f"nothing has moved for {before.lasts_s(now_s):.0f} s ({inspection})"
     if before.lasts_s(now_s) >= GIVE_UP_S:
         raise DemoError(f"given up: {sentence}")
     if now_s < before.speak_at_s:

@@ -19,7 +19,7 @@ from examples.demo.database import database, migrate
 from examples.demo.failure import DemoError
 from examples.demo.home import Home, make_home
 from examples.demo.servers import Airflow, scheduling, spark, until_spark
-from examples.demo.watch import Look
+from examples.demo.watch import Inspection
 from muntin import read
 from muntin.cli.definition import load_pipeline
 from tests.airflow.project import half_days, write_day, write_project
@@ -96,10 +96,10 @@ def states(airflow: Airflow) -> list[str]:
     return [run["state"] for run in airflow.api.get("dags/shop/dagRuns")["dag_runs"]]
 
 
-def is_over(api: Api) -> Look:
+def is_over(api: Api) -> Inspection:
     backfills = api.get("backfills?dag_id=shop")["backfills"]
     tasks = api.get("dags/shop/dagRuns/~/taskInstances")["task_instances"]
-    return Look(all(each["completed_at"] for each in backfills), str([task["state"] for task in tasks]))
+    return Inspection(all(each["completed_at"] for each in backfills), str([task["state"] for task in tasks]))
 
 
 def by_hand(airflow: Airflow, day: int) -> None:
@@ -107,11 +107,11 @@ def by_hand(airflow: Airflow, day: int) -> None:
     conf = {"interval_start": f"2024-01-{day:02d}T00:00:00Z"}
     run = airflow.api.post("dags/shop/dagRuns", {"logical_date": None, "conf": conf})["dag_run_id"]
 
-    def look(api: Api) -> Look:
+    def inspect(api: Api) -> Inspection:
         state = api.get(f"dags/shop/dagRuns/{run}")["state"]
-        return Look(state in {"success", "failed"}, state)
+        return Inspection(state in {"success", "failed"}, state)
 
-    airflow.follow(look)
+    airflow.follow(inspect)
 
 
 def asked(airflow: Airflow, first: int, last: int, behavior: str) -> int:
@@ -136,12 +136,12 @@ def cancelled_half_way(airflow: Airflow, home: Home, hold: Path) -> None:
     before = rows(half_day(home))
     hold.touch()
     number = asked(airflow, LAST + 1, LAST + 2, "none")
-    airflow.follow(lambda _: Look(bool(hold.read_text()), str(task_states(airflow, LAST + 1))))
+    airflow.follow(lambda _: Inspection(bool(hold.read_text()), str(task_states(airflow, LAST + 1))))
     change(airflow, "PUT", f"backfills/{number}/cancel")
     (run,) = (each["dag_run_id"] for each in airflow.api.get("dags/shop/dagRuns")["dag_runs"] if each["state"] == "running")
     change(airflow, "PATCH", f"dags/shop/dagRuns/{run}", {"state": "failed"})
     process = int(hold.read_text())
-    airflow.follow(lambda _: Look(not psutil.pid_exists(process), str(task_states(airflow, LAST + 1))))
+    airflow.follow(lambda _: Inspection(not psutil.pid_exists(process), str(task_states(airflow, LAST + 1))))
     hold.unlink()
     assert rows(half_day(home)) == before
     assert states(airflow).count("failed") == 2

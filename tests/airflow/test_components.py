@@ -11,7 +11,7 @@ import pytest
 from examples.demo.backfills import small_airflow
 from examples.demo.background import family_of
 from examples.demo.failure import DemoError, report
-from examples.demo.watch import Look
+from examples.demo.watch import Inspection
 
 SECONDS = 10
 LINES = 15
@@ -31,7 +31,7 @@ def test_a_dead_scheduler_is_named_within_seconds_and_nothing_is_left(tmp_path: 
         next(each.process for each in running.components if each.name == "the scheduler").kill()
         killed_at = time.monotonic()
         with pytest.raises(DemoError) as wrong:
-            running.follow(lambda _: Look(done=False, progress="at work"))
+            running.follow(lambda _: Inspection(done=False, progress="at work"))
         assert time.monotonic() - killed_at < SECONDS
         assert running.api.get("dags/week_0")  # the web server answers, as if all were well
 

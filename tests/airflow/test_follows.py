@@ -9,7 +9,7 @@ import pytest
 from examples.demo.database import database, migrate
 from examples.demo.home import Home, make_home
 from examples.demo.servers import Airflow, scheduling, spark, until_spark
-from examples.demo.watch import Look
+from examples.demo.watch import Inspection
 from muntin import read
 from muntin.cli.definition import load_pipeline
 from tests.airflow.project import DAYS, write_project, write_totals
@@ -56,7 +56,7 @@ def published(home: Home) -> list[tuple[int, int]]:
 def test_windows_wake_the_pipeline_over_them(airflow: Airflow, home: Home):
     wanted = [(len(rows), sum(amount for *_, amount in rows)) for day, rows in sorted(DAYS.items()) if day < LAST]
 
-    airflow.follow(lambda _: Look((found := published(home)) == wanted, str(found)))
+    airflow.follow(lambda _: Inspection((found := published(home)) == wanted, str(found)))
 
     runs = {dag: airflow.api.get(f"dags/{dag}/dagRuns")["dag_runs"] for dag in ("shop", "totals")}
     assert published(home) == wanted, runs

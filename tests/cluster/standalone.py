@@ -125,7 +125,7 @@ def eventually(true: Callable[[], object], what: str, seconds: float = 90) -> No
     """Wait until something is true."""
 
     @retry(stop=stop_after_delay(seconds), wait=wait_fixed(0.02), reraise=True)
-    def look() -> None:
+    def inspect() -> None:
         assert true(), what
 
-    look()
+    inspect()

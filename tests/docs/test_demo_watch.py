@@ -4,39 +4,39 @@ import pytest
 
 from examples.demo.backfill import lost, progress
 from examples.demo.failure import DemoError
-from examples.demo.watch import Look, after, begun, deaths
+from examples.demo.watch import Inspection, after, begun, deaths
 
 # seconds    0   60   130    200   250    370        610
 # progress   a   a    b      b     b      b          b      b moves at 130
 # said                              120 s  240 s
-LOOKS = [(60, "a"), (130, "b"), (200, "b"), (250, "b"), (251, "b"), (369, "b"), (370, "b"), (729, "b")]
+INSPECTIONS = [(60, "a"), (130, "b"), (200, "b"), (250, "b"), (251, "b"), (369, "b"), (370, "b"), (729, "b")]
 SAID = {250: "nothing has moved for 120 s (b)", 370: "nothing has moved for 240 s (b)", 729: "nothing has moved for 599 s (b)"}
 
 
 def test_a_standstill_is_said_every_two_minutes_and_progress_ends_it():
     still, said = begun("a", 0), {}
-    for at, seen in LOOKS:
-        still, due = after(still, Look(done=False, progress=seen), at)
+    for at, seen in INSPECTIONS:
+        still, due = after(still, Inspection(done=False, progress=seen), at)
         said |= {at: due} if due else {}
     assert said == SAID
 
 
 def test_a_wait_ends_after_ten_minutes_without_progress():
     with pytest.raises(DemoError, match=r"given up: nothing has moved for 600 s \(b\)"):
-        after(begun("b", 130), Look(done=False, progress="b"), 730)
+        after(begun("b", 130), Inspection(done=False, progress="b"), 730)
 
 
 def test_a_wait_goes_on_for_as_long_as_something_moves():
     still = begun("0", 0)
     for minute in range(1, 1000):
-        still, due = after(still, Look(done=False, progress=str(minute)), minute * 60)
+        still, due = after(still, Inspection(done=False, progress=str(minute)), minute * 60)
         assert due is None
 
 
 def test_a_remark_is_no_progress_but_is_said():
     still, due = begun("a", 0), None
     for at, remark in ((50, "timed out"), (90, ""), (120, "HTTP Error 500")):
-        still, due = after(still, Look(done=False, progress="a", remark=remark), at)
+        still, due = after(still, Inspection(done=False, progress="a", remark=remark), at)
     assert due == "nothing has moved for 120 s (a; HTTP Error 500)"
 
 

@@ -319,7 +319,7 @@ FAULTS = {
             (
                 "faults/test_31_late_rows_readmitted.py::test_another_batch_that_runs_again_leaves_it_out",
                 "faults/test_31_late_rows_readmitted.py::test_a_longer_grace_lets_it_in",
-                "cli/test_look.py::test_late_rows_by_batch_and_by_state",
+                "cli/test_inspect.py::test_late_rows_by_batch_and_by_state",
             ),
         ),
     ),

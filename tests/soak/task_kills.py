@@ -19,14 +19,14 @@ from examples.demo.background import Component
 from examples.demo.database import database, migrate
 from examples.demo.home import Home, make_home
 from examples.demo.servers import Airflow, scheduling, spark, until_spark
-from examples.demo.watch import Look
+from examples.demo.watch import Inspection
 from tests.soak.flow import START
 from tests.soak.ground import BATCHES, HOUR, Ground
 from tests.soak.kills import files_below
 
 TASKS = ("accumulate", "finalize", "validate", "publish")
 KILLS = 10
-LOOK_S = 0.1
+POLL_S = 0.1
 LONGEST_S = 300
 MOST_FILES = 12
 """A task writes about so many files."""
@@ -128,7 +128,7 @@ class Rounds:
                     before, seen_at = files_below(self.ground.folder), time.monotonic()
                 if time.monotonic() - seen_at >= (after_s or 0) and files_below(self.ground.folder) - before >= (files or 0):
                     return _killed(found["pid"])
-            time.sleep(LOOK_S)
+            time.sleep(POLL_S)
         return False
 
     def _asked(self, at: int) -> str:
@@ -145,11 +145,13 @@ class Rounds:
     def _follow(self, run: str) -> None:
         """Until the run is over, which succeeds."""
 
-        def look(api: Api) -> Look:
+        def inspect(api: Api) -> Inspection:
             state = api.get(f"dags/ground/dagRuns/{run}")["state"]
-            return Look(state in {"success", "failed"}, f"{run} {state} {[(task['task_id'], task['state']) for task in self._tasks(run)]}")
+            return Inspection(
+                state in {"success", "failed"}, f"{run} {state} {[(task['task_id'], task['state']) for task in self._tasks(run)]}"
+            )
 
-        self.airflow.follow(look)
+        self.airflow.follow(inspect)
         failed = [task["task_id"] for task in self._tasks(run) if task["state"] != "success"]
         assert not failed, (run, failed)
 

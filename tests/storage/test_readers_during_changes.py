@@ -51,7 +51,7 @@ class Watched:
     wrong: list[str] = field(default_factory=list)
     done: Event = field(default_factory=Event)
 
-    def look(self) -> None:
+    def inspect(self) -> None:
         try:
             while not self.done.is_set() or min(map(len, self.seen.values())) < FEWEST:
                 for reader in READERS:
@@ -65,7 +65,7 @@ class Watched:
     @contextmanager
     def in_a_loop(self) -> Iterator[None]:
         self.note()
-        thread = Thread(target=self.look)
+        thread = Thread(target=self.inspect)
         thread.start()
         yield
         self.done.set()

@@ -22,7 +22,7 @@ def placed(file: Path, name: str | None, root: "AnyPath | None") -> "tuple[Pipel
     return at_home(load_pipeline(file, name), home_of(file)), root_of(root, file)
 
 
-def looked_at(file: Path, name: str | None, root: "AnyPath | None") -> "tuple[Pipeline, AnyPath]":
+def inspected(file: Path, name: str | None, root: "AnyPath | None") -> "tuple[Pipeline, AnyPath]":
     """The place of a command that only reads tables, as `placed` gives it."""
     found = placed(file, name, root)
     without_pandas()

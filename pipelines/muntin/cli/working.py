@@ -65,8 +65,8 @@ def _bar(steps: Sequence[str]) -> Iterator[Tell]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    look = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    bar = Progress(*look, console=Console(stderr=True), transient=True)
+    style = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    bar = Progress(*style, console=Console(stderr=True), transient=True)
     task = bar.add_task("muntin", total=len(steps) or None)
 
     def tell(step: str) -> None:

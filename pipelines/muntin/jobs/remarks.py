@@ -85,13 +85,13 @@ def lacking(bound: Bound, given: Inputs, intervals: Sequence[Interval]) -> list[
     members = bound.members or {"": bound}
     parts = given.parts or {"": given}
     return [
-        f"{f'source {name!r}: ' if name else ''}{looked_for(each.source, intervals)}"
+        f"{f'source {name!r}: ' if name else ''}{searched_for(each.source, intervals)}"
         for name, each in members.items()
         if intervals and isinstance(each.source, FileSource) and not any(parts[name].files.values())
     ]
 
 
-def looked_for(source: FileSource, intervals: Sequence[Interval]) -> str:
+def searched_for(source: FileSource, intervals: Sequence[Interval]) -> str:
     """The searched places for the files of some intervals, and the files there."""
     first, there = source.patterns(intervals[0]), near(source.patterns(intervals[0]))
     more = f" and so on, for {len(intervals)} batches up to {intervals[-1]}" if len(intervals) > 1 else ""

@@ -87,7 +87,7 @@ def _breaches(aggregate: Aggregate, cases: Sequence[Triple], kinds: Kinds) -> It
         yield _differ(aggregate, "commutative: x y == y x", combined(aggregate, x, y), combined(aggregate, y, x))
     if _deducts(aggregate, x):
         yield _differ(aggregate, "deduct: (x y z) without x == y z", _deducted(aggregate, x, y, z), combined(aggregate, y, z), exactly=True)
-    yield _looks(aggregate, together)
+    yield _inspect(aggregate, together)
 
 
 def _states(aggregate: Aggregate, cases: Sequence[Triple], kinds: Kinds) -> list[pa.Table]:
@@ -124,7 +124,7 @@ def _of_none(aggregate: Aggregate, x: pa.Table) -> pa.Table:
     return ranges(aggregate, x, rows, rows * 0, (rows, rows, rows))
 
 
-def _looks(aggregate: Aggregate, states: pa.Table) -> Breach | None:
+def _inspect(aggregate: Aggregate, states: pa.Table) -> Breach | None:
     """Whether `finish` gives an equal result twice and does not change the state."""
     before = _shown(aggregate, states)
     one, other = finished(aggregate, states).to_pylist(), finished(aggregate, states).to_pylist()

@@ -31,7 +31,7 @@ NUMBERS_AND_ROWS = {
     "return_unexpected_index_query": False,
 }
 QUERIED_ROWS = {"result_format": "COMPLETE"}
-SECOND_LOOKS: dict[str, Mapping[str, object]] = {"rows": NUMBERS_AND_ROWS, "query": QUERIED_ROWS, "table": NUMBERS}
+SECOND_INSPECTIONS: dict[str, Mapping[str, object]] = {"rows": NUMBERS_AND_ROWS, "query": QUERIED_ROWS, "table": NUMBERS}
 """Kind of expectation -> the form of the result if it fails."""
 
 

@@ -98,7 +98,7 @@ def _judged(frame: Frame, asked: Sequence[Any]) -> dict[int, gx.Outcome]:
     """The outcome of each expectation: first all verdicts, then numbers and rows of failed expectations."""
     outcomes = gx.judge(frame, asked, gx.BOOLEAN)
     failed = [expectation for expectation in asked if outcomes[gx.position(expectation)].failed]
-    for kind, form in gx.SECOND_LOOKS.items():
+    for kind, form in gx.SECOND_INSPECTIONS.items():
         of_kind = [expectation for expectation in failed if gx.kind(expectation) == kind]
         for n, outcome in gx.judge(frame, of_kind, form, numbered=kind != "table").items():
             outcomes[n] = replace(outcomes[n], result=outcome.result)

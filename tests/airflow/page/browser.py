@@ -37,9 +37,9 @@ def browser() -> Iterator[Browser | None]:
 
 
 @contextmanager
-def signed_in(opened: Browser, url: str, user: str, **look: Any) -> Iterator[Page]:
-    """A page of Airflow's, signed in. `look`: `color_scheme`, `viewport`."""
-    context = opened.new_context(**{"viewport": SIZE, "timezone_id": "UTC", **look})
+def signed_in(opened: Browser, url: str, user: str, **style: Any) -> Iterator[Page]:
+    """A page of Airflow's, signed in. `style`: `color_scheme`, `viewport`."""
+    context = opened.new_context(**{"viewport": SIZE, "timezone_id": "UTC", **style})
     page = context.new_page()
     page.set_default_timeout(PATIENCE_MS)
     page.goto(url)

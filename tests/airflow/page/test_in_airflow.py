@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 from examples.demo.api import Api
 from examples.demo.home import Home
 from examples.demo.servers import Airflow
-from examples.demo.watch import Look
+from examples.demo.watch import Inspection
 from tests.airflow.page.browser import NARROW, backfill, browser, inside, signed_in
 from tests.airflow.page.conftest import HUSH, USERS
 from tests.airflow.page.week import DAYS, MENDED, WHO, mend
@@ -185,17 +185,17 @@ def told_again(page: Page, shots: Path) -> None:
     page.screenshot(path=shots / "results-light.png")
 
 
-def look_at_it(opened: Browser, home: Home, shots: Path, name: str, **look: object) -> None:
+def look_at_it(opened: Browser, home: Home, shots: Path, name: str, **style: object) -> None:
     """Pictures of the pages as another reader sees them."""
-    with signed_in(opened, home.url, "viewer", **look) as page:
+    with signed_in(opened, home.url, "viewer", **style) as page:
         page.goto(f"{home.url}/plugin/windows")
         inside(page).get_by_role("link", name="shop").click()
         ask_for_the_timeline(page)
         page.screenshot(path=shots / f"timeline-{name}.png")
 
 
-def is_over(api: Api) -> Look:
+def is_over(api: Api) -> Inspection:
     """Whether the backfill is done; `completed_at` comes after its runs."""
     backfills = api.get("backfills?dag_id=shop")["backfills"]
     tasks = api.get("dags/shop/dagRuns/~/taskInstances")["task_instances"]
-    return Look(bool(backfills) and all(each["completed_at"] for each in backfills), str([task["state"] for task in tasks]))
+    return Inspection(bool(backfills) and all(each["completed_at"] for each in backfills), str([task["state"] for task in tasks]))

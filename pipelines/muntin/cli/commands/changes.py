@@ -7,7 +7,7 @@ import typer
 from muntin.cli import options as opt
 from muntin.cli.local_time import Timezone, in_zone
 from muntin.cli.output import columns, say, say_json
-from muntin.cli.place import looked_at
+from muntin.cli.place import inspected
 from muntin.cli.quiet import say_what_was_done
 from muntin.cli.selection import selected
 from muntin.cli.table_formats import print_table, write_table
@@ -52,7 +52,7 @@ def changes(
     with working():
         from muntin.jobs.published.changes_since import version_of
 
-        pipeline, folder = looked_at(file, name, root)
+        pipeline, folder = inspected(file, name, root)
         table = selected(pipeline, window, folder, keys=key, low=low, high=high, changes_since=since)
         version = version_of(table)
     limit = limit if limit is not None else 0 if written or as_json else _LIMIT

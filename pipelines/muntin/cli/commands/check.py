@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from muntin.cli import options as opt
 from muntin.cli.colours import coloured
 from muntin.cli.output import say, say_json
-from muntin.cli.place import looked_at
+from muntin.cli.place import inspected
 from muntin.cli.working import working
 from muntin.definition.amounts import many
 from muntin.errors import SourceError
@@ -32,7 +32,7 @@ def check(file: opt.File, root: opt.Root = None, name: opt.Name = None, as_json:
       muntin check dags/flights.py
     """
     with working():
-        pipeline, folder = looked_at(file, name, root)
+        pipeline, folder = inspected(file, name, root)
         from muntin.jobs.check import examined
 
         found = examined(pipeline, root=folder)

@@ -9,7 +9,7 @@ import typer
 
 from muntin.cli import options as opt
 from muntin.cli.output import columns, say, say_json
-from muntin.cli.place import looked_at
+from muntin.cli.place import inspected
 from muntin.cli.selection import key_hint, one_key
 from muntin.cli.working import working
 from muntin.definition.amounts import many
@@ -41,7 +41,7 @@ def explain(
       muntin explain dags/flights.py last_6_hours --key JFK --at 2013-02-01T06:00
     """
     with working():
-        pipeline, folder = looked_at(file, name, root)
+        pipeline, folder = inspected(file, name, root)
         from muntin.jobs.inspect import explain as jobs
 
         asked = one_key(pipeline, key or ())

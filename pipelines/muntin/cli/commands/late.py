@@ -6,7 +6,7 @@ import typer
 
 from muntin.cli import options as opt
 from muntin.cli.output import columns, say, say_json
-from muntin.cli.place import looked_at
+from muntin.cli.place import inspected
 from muntin.cli.working import working
 from muntin.definition.amounts import many
 
@@ -37,7 +37,7 @@ def late(
       muntin late dags/flights.py last_6_hours --root state --states
     """
     with working():
-        pipeline, folder = looked_at(file, name, root)
+        pipeline, folder = inspected(file, name, root)
         from muntin.jobs.inspect import late as jobs
 
         batches = jobs.late(pipeline, window, root=folder)

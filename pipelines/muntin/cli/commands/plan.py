@@ -9,7 +9,7 @@ import typer
 
 from muntin.cli import options as opt
 from muntin.cli.output import columns, moment, say, say_json, size, stretches
-from muntin.cli.place import looked_at
+from muntin.cli.place import inspected
 from muntin.cli.working import working
 from muntin.definition.amounts import many
 from muntin.errors import SourceError
@@ -47,7 +47,7 @@ def plan(
       muntin plan dags/flights.py --root state --start 2013-01-01 --end 2013-02-01
     """
     with working():
-        pipeline, folder = looked_at(file, name, root)
+        pipeline, folder = inspected(file, name, root)
         from muntin.jobs.inspect.plan import plan as plan_range
 
         planned = plan_range(pipeline, root=folder, start=start, end=end, validate=validate)

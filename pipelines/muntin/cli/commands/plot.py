@@ -9,7 +9,7 @@ import typer
 from muntin.cli import options as opt
 from muntin.cli.key_names import NoSuchKeyError
 from muntin.cli.output import say_json
-from muntin.cli.place import looked_at
+from muntin.cli.place import inspected
 from muntin.cli.quiet import say_what_was_done
 from muntin.cli.selection import selected
 from muntin.cli.working import working
@@ -53,7 +53,7 @@ def plot(
     """
     need("matplotlib")
     with working():
-        pipeline, folder = looked_at(file, name, root)
+        pipeline, folder = inspected(file, name, root)
         _check(pipeline, aggregate)
         try:
             table = selected(pipeline, window, folder, keys=key, low=low, high=high, provisional=provisional)
@@ -108,8 +108,8 @@ def _drawing(lines: list[tuple[str, "pa.Table"]], names: list[str], title: str) 
         for row, (picture, name) in enumerate(zip(pictures, names, strict=True)):
             for at, (label, rows) in enumerate(lines):
                 values = [float("nan") if value is None else float(value) for value in rows[name].to_pylist()]
-                look = {"color": _colour(at, colours), "linewidth": 1.2, "marker": "." if len(rows) < LINES else None}
-                picture.plot(rows["window_end"].to_pylist(), values, label=label, gid=f"l{row}-{at}", **look)
+                style = {"color": _colour(at, colours), "linewidth": 1.2, "marker": "." if len(rows) < LINES else None}
+                picture.plot(rows["window_end"].to_pylist(), values, label=label, gid=f"l{row}-{at}", **style)
             picture.set_ylabel(name)
             picture.grid(visible=True, linewidth=0.6)
         pictures[0].set_title(title)

@@ -8,7 +8,7 @@ import typer
 from muntin.cli import options as opt
 from muntin.cli.exported import exported
 from muntin.cli.output import columns, say, say_json
-from muntin.cli.place import looked_at, placed
+from muntin.cli.place import inspected, placed
 from muntin.cli.quiet import say_what_was_done
 from muntin.cli.working import working
 from muntin.definition.amounts import many
@@ -53,11 +53,11 @@ def diff(
       muntin diff dags/flights.py --root state --against /backup/state
     """
     with working():
-        from muntin.jobs.inspect.diff import diff as look
+        from muntin.jobs.inspect.diff import diff as inspect
 
-        pipeline, folder = looked_at(file, name, root)
-        other = against if against is None or against.is_dir() else looked_at(against, name, root)[0]
-        found = look(pipeline, root=folder, window=window, against=other)
+        pipeline, folder = inspected(file, name, root)
+        other = against if against is None or against.is_dir() else inspected(against, name, root)[0]
+        found = inspect(pipeline, root=folder, window=window, against=other)
     if as_json:
         return say_json([one.to_dict() | {"rows": [*one.changes.rows(rows)]} for one in found])
     for one in found:

@@ -10,7 +10,7 @@ from muntin.cli import options as opt
 from muntin.cli.commands.backfill import parted, ranges, run_ranges, say_done
 from muntin.cli.commands.run import command_of
 from muntin.cli.output import columns, say, say_json
-from muntin.cli.place import looked_at, placed
+from muntin.cli.place import inspected, placed
 from muntin.cli.working import working
 from muntin.definition.amounts import many
 
@@ -49,7 +49,7 @@ def quarantine(
       muntin quarantine dags/flights.py --root state --retry
     """
     with working() as tell:
-        pipeline, folder = placed(file, name, root) if retry else looked_at(file, name, root)
+        pipeline, folder = placed(file, name, root) if retry else inspected(file, name, root)
         from muntin.jobs.inspect import quarantine as jobs
 
         rows = jobs.quarantined(pipeline, root=folder, start=since, end=until)

@@ -7,7 +7,7 @@ import typer
 from muntin.cli import options as opt
 from muntin.cli.local_time import Timezone, in_zone
 from muntin.cli.output import columns, say, say_json
-from muntin.cli.place import looked_at
+from muntin.cli.place import inspected
 from muntin.cli.quiet import say_what_was_done
 from muntin.cli.selection import selected
 from muntin.cli.table_formats import print_table, write_table
@@ -49,7 +49,7 @@ def show(
     """
     written = format_asked(form, out, as_csv=as_csv, as_json=as_json)
     with working():
-        pipeline, folder = looked_at(file, name, root)
+        pipeline, folder = inspected(file, name, root)
         table = selected(pipeline, window, folder, keys=key, low=low, high=high, provisional=provisional)
     table = newest(table, last) if last else table
     limit = limit if limit is not None else 0 if written or as_json or last else _LIMIT

@@ -6,7 +6,7 @@ import typer
 
 from muntin.cli import options as opt
 from muntin.cli.output import columns, say, say_json
-from muntin.cli.place import looked_at
+from muntin.cli.place import inspected
 from muntin.cli.working import working
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def sinks(
         from muntin.jobs.sending.standing import standings
         from muntin.jobs.state.state_folders import bind_existing
 
-        pipeline, folder = looked_at(file, name, root)
+        pipeline, folder = inspected(file, name, root)
         bound = bind_existing(pipeline, folder)
         sent = _sent(bound, anew=anew) if send else ()
         found = standings(bound)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from muntin.cli import options as opt
 from muntin.cli.output import columns, moment, say, say_json, size, stretches
-from muntin.cli.place import looked_at, root_of
+from muntin.cli.place import inspected, root_of
 from muntin.cli.working import working
 from muntin.definition.amounts import many
 from muntin.errors import StateError
@@ -49,7 +49,7 @@ def status(file: opt.SomeFile = None, root: opt.Root = None, name: opt.Name = No
     """
     with working():
         folder = root_of(root, file)
-        pipeline = looked_at(file, name, root)[0] if file else None
+        pipeline = inspected(file, name, root)[0] if file else None
         found = _found(pipeline, folder)
         if not found:
             _check_root(pipeline, folder)

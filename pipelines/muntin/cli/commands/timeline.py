@@ -10,7 +10,7 @@ import typer
 from muntin.cli import options as opt
 from muntin.cli.colours import coloured
 from muntin.cli.output import say, say_json
-from muntin.cli.place import looked_at
+from muntin.cli.place import inspected
 from muntin.cli.quiet import say_what_was_done
 from muntin.cli.selection import one_key
 from muntin.cli.text_timeline import LEGEND, text_timeline
@@ -61,7 +61,7 @@ def timeline(
         from muntin.page.installation import Known
         from muntin.page.views.seen import seen
 
-        pipeline, folder = looked_at(file, name, root)
+        pipeline, folder = inspected(file, name, root)
         at = seen(Known(pipeline.name, folder, pipeline, file))
         named = tuple(one_key(pipeline, key)) if key else None
         shown = _timelines(at, [at.window(window)] if window else [*pipeline.windows], named, last, to)

@@ -6,7 +6,7 @@ import typer
 
 from muntin.cli import options as opt
 from muntin.cli.output import columns, say, say_json, size
-from muntin.cli.place import looked_at, root_of
+from muntin.cli.place import inspected, root_of
 from muntin.cli.quiet import say_what_was_done
 from muntin.cli.working import working
 from muntin.definition.amounts import many
@@ -36,7 +36,7 @@ def vacuum(
     """
     with working():
         folder = root_of(root, file)
-        pipeline = looked_at(file, name, root)[0] if file else None
+        pipeline = inspected(file, name, root)[0] if file else None
         from muntin.jobs.upkeep.vacuum import vacuum as sweep
 
         removed = sweep(folder, older_than_us=older_than, pipeline=pipeline, dry_run=dry_run)

@@ -48,10 +48,10 @@ def accumulate_share(share: Share) -> dict[str, Any]:
     check_worker(share.versions, versions_here())
     session = kept_session(share.bound.source.timezone)
     let_read(session, chain.from_iterable(split.paths for split in share.splits))
-    looked = seen(share.bound, share.splits) if len(share.splits) > 1 and may_bundle(share.bound) else [None] * len(share.splits)
+    inspected = seen(share.bound, share.splits) if len(share.splits) > 1 and may_bundle(share.bound) else [None] * len(share.splits)
     done = list[Written]()
-    for stretch in bundles(looked):
-        together = _together(session, share, [part for part in looked[stretch.start : stretch.stop] if part])
+    for stretch in bundles(inspected):
+        together = _together(session, share, [part for part in inspected[stretch.start : stretch.stop] if part])
         done += [together] if together else [_alone(session, share, split) for split in share.splits[stretch.start : stretch.stop]]
         share = _knowing(share, done[-1])
     return {

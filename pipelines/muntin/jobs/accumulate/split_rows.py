@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from muntin.sources.reading.mended import Mended
 
 
-WORTH_A_LOOK = 2**20
+WORTH_INSPECTING = 2**20
 """Rows of fewer bytes are counted in the time that DuckDB takes to plan a query of footers."""
 MOST_COLUMNS = 64
 """With more, to take a footer apart may take longer than to count the rows."""
@@ -114,7 +114,7 @@ def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> S
         )
 
     def told_by_footers() -> Counted | None:
-        if kept or only or split.size < WORTH_A_LOOK or len(columns) > MOST_COLUMNS:
+        if kept or only or split.size < WORTH_INSPECTING or len(columns) > MOST_COLUMNS:
             return None
         try:
             found = told_extent(session, source, split.paths, columns, taken(bound, split), split.rows)

@@ -83,7 +83,7 @@ def expect(state: AnyPath, backfill: InBackfill) -> None:
 
 def _messages(alerts: Alerts, state: AnyPath, run: Run, backfill: InBackfill | None) -> Iterator[Message]:
     """The message of the run unless it is of a backfill, and the summary of a backfill if the run is the last."""
-    found, over = _looked(alerts, state, run)
+    found, over = _inspected(alerts, state, run)
     folder = below(state, "backfill") if backfill else None
     runs = Backfills(folder) if folder else None
     inside = runs and backfill and backfill.inside and runs.add(Ended(backfill.run, run.failed, tuple(found), tuple(over)))
@@ -93,7 +93,7 @@ def _messages(alerts: Alerts, state: AnyPath, run: Run, backfill: InBackfill | N
         yield from _summary(run.pipeline, runs, backfill)
 
 
-def _looked(alerts: Alerts, state: AnyPath, run: Run) -> tuple[list[Finding], list[Finding]]:
+def _inspected(alerts: Alerts, state: AnyPath, run: Run) -> tuple[list[Finding], list[Finding]]:
     """The findings to report of a run, and the problems that are over. A missing interval is reported once."""
     problems = Problems(below(state, "problems"))
     found = findings(alerts, run)

@@ -65,6 +65,6 @@ def find_suite(path: str | Path) -> Path:
     for candidate in tried:
         if candidate.exists():
             return candidate
-    looked = " or ".join(map(str, tried))
+    places = " or ".join(map(str, tried))
     mend = "" if Path(path).is_absolute() else "; run in the project's folder, or set MUNTIN_HOME to it"
-    raise DefinitionError(f"expectations: no file {looked}{mend}; {near(str(tried[-1]))}")
+    raise DefinitionError(f"expectations: no file {places}{mend}; {near(str(tried[-1]))}")

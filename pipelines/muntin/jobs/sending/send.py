@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from muntin.jobs.state.bound import Bound
     from muntin.sinks import Sink
 
-_LOOK_S = 0.02
+_POLL_S = 0.02
 log = logging.getLogger("muntin")
 
 
@@ -77,7 +77,7 @@ class _Attempt:
     def outcome(self) -> Sent:
         """The result of the attempt."""
         while self._thread.is_alive() and not self._patience.is_over():
-            self._thread.join(_LOOK_S)
+            self._thread.join(_POLL_S)
         if self._sent:
             return self._sent[0]
         return self._failed(f"no answer within {self._patience.seconds:g} s")

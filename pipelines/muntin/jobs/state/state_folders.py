@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
 
 
-_LOOKED_AT = 1_000  # folders
+_INSPECTED = 1_000  # folders
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,5 +90,5 @@ def roots_near(root: AnyPath, name: str = "*") -> list[Path]:
 
 def _folders(folder: Path) -> list[Path]:
     with suppress(OSError):
-        return [each for each in islice(folder.iterdir(), _LOOKED_AT) if each.is_dir()]
+        return [each for each in islice(folder.iterdir(), _INSPECTED) if each.is_dir()]
     return []

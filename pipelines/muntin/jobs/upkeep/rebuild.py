@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from muntin.states.frames import Ints
     from muntin.timeline.batches import Batches
 
-_LOOKED = 100  # batches of another definition, to tell whether its schedule is the present one
+_INSPECTED = 100  # batches of another definition, to tell whether its schedule is the present one
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ def _batches(bound: Bound) -> Ints:
 def _is_of(pipeline: Pipeline, earlier: AnyPath, starts: Ints) -> bool:
     """Whether an earlier state is of the present schedule: as it is noted there, else as its batches tell."""
     noted = definition_note.read(earlier)
-    return noted["schedule"] == str(pipeline.intervals) if noted else _fits(pipeline, starts[:_LOOKED].tolist())
+    return noted["schedule"] == str(pipeline.intervals) if noted else _fits(pipeline, starts[:_INSPECTED].tolist())
 
 
 def _fits(pipeline: Pipeline, starts: Sequence[int]) -> bool:

@@ -80,8 +80,8 @@ class _Paper:
         from matplotlib.patches import Rectangle
 
         start, end = date2num(from_us(place[0])), date2num(from_us(place[1]))
-        look: dict[str, Any] = {"facecolor": face, "edgecolor": edge, "linewidth": 0.9, "hatch": hatch, "gid": gid}
-        self.axes.add_artist(Rectangle((start, place[2]), end - start, _HEIGHT, **look))
+        style: dict[str, Any] = {"facecolor": face, "edgecolor": edge, "linewidth": 0.9, "hatch": hatch, "gid": gid}
+        self.axes.add_artist(Rectangle((start, place[2]), end - start, _HEIGHT, **style))
 
     def frame(self, shown: Timeline) -> None:
         from matplotlib.dates import AutoDateLocator, ConciseDateFormatter

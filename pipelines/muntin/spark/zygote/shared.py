@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 OF_SESSION = ("SPARK_JOB_ARTIFACT_UUID", "PYTHON_WORKER_FACTORY_SECRET", "PYSPARK_SPARK_SESSION_UUID", "PWD", "OLDPWD")
 """What differs between the sessions of a server: none of it is looked at while modules are imported."""
-_LOOK_S, _IDLE_LOOKS = 60.0, 10
+_POLL_S, _IDLE_POLLS = 60.0, 10
 
 
 def is_of_a_session() -> bool:
@@ -90,9 +90,9 @@ def wait_for_fork(zygote: socket.socket) -> None:
     for stream in (0, 1, 2):
         os.dup2(nothing, stream)
     idle = 0
-    while not select.select([zygote], [], [], _LOOK_S)[0]:
+    while not select.select([zygote], [], [], _POLL_S)[0]:
         idle = 0 if has_children(fork) else idle + 1
-        if idle >= _IDLE_LOOKS:
+        if idle >= _IDLE_POLLS:
             end()
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LENGTH = struct.Struct("!I")
-_LOOK_S = 1.0
+_POLL_S = 1.0
 
 
 def ask(zygote: socket.socket) -> int:
@@ -61,7 +61,7 @@ def become_zygote(listening: socket.socket, place: Path, server: int, load: Call
         load()
         os.dup2(nothing, 2)
         while is_running(server, born):
-            if select.select([listening], [], [], _LOOK_S)[0]:
+            if select.select([listening], [], [], _POLL_S)[0]:
                 _serve(listening, work)
     finally:
         place.unlink(missing_ok=True)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from muntin.jobs.state.bound import Bound
 
-_LOOKED = 400  # intervals, until one has files
+_INSPECTED = 400  # intervals, until one has files
 
 
 def first_interval(bound: Bound, inputs: Callable[[Interval], Inputs]) -> Inputs:
@@ -32,6 +32,6 @@ def first_intervals(bound: Bound) -> list[Interval]:
     """The first intervals of the schedule: as many as are searched for files."""
     schedule = bound.pipeline.intervals
     borders = [schedule.first_border_us]
-    for _ in range(_LOOKED):
+    for _ in range(_INSPECTED):
         borders.append(schedule.after(borders[-1]))
     return list(starmap(Interval, pairwise(borders)))
