@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from muntin.cli.failure import _JAVA, explained
-from muntin.jobs.inputs.materialised.materialise import _said
+from muntin.jobs.inputs.materialised.materialise import _reported
 from muntin.quality.gx import _brief
 from muntin.quality.spark_frame import NO_GLOB
 from muntin.spark.workers_python import about_python
@@ -149,6 +149,6 @@ def test_an_error_of_a_job_tells_its_cause_before_javas_stack(spark: "SparkSessi
     frame = spark.range(1).selectExpr("raise_error('too bad') as n")
     with pytest.raises(Exception, match="too bad") as caught:
         frame.collect()
-    assert "too bad" in _said(caught.value)
-    assert "\tat " not in _said(caught.value)
+    assert "too bad" in _reported(caught.value)
+    assert "\tat " not in _reported(caught.value)
     assert "at org.apache" not in _brief(str(caught.value))

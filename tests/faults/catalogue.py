@@ -85,7 +85,7 @@ FAULTS = {
             "a crash after a publication, before its asset event",
             "the next run emits the event: each publication is told at least once",
             (
-                "faults/test_07_event_after_a_crash.py::test_the_next_run_tells_what_a_crash_left_untold",
+                "faults/test_07_event_after_a_crash.py::test_the_next_run_tells_what_a_crash_left_unreported",
                 "faults/test_07_event_after_a_crash.py::test_a_crash_between_two_windows",
             ),
         ),
@@ -395,7 +395,7 @@ FAULTS = {
             "an alert channel is down; 500 runs of a backfill fail",
             "no run fails for it, and the message comes later; one message for the backfill",
             (
-                "alerts/test_told_run.py::test_a_channel_that_is_down_stops_nothing_and_gets_it_later",
+                "alerts/test_reported_run.py::test_a_channel_that_is_down_stops_nothing_and_gets_it_later",
                 "alerts/test_backfills.py::test_500_failing_runs_at_once_are_one_message",
             ),
         ),

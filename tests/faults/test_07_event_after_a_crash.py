@@ -23,7 +23,7 @@ def steps(tmp_path: Path) -> Steps:
     return Steps(made)
 
 
-def test_the_next_run_tells_what_a_crash_left_untold(steps: Steps) -> None:
+def test_the_next_run_tells_what_a_crash_left_unreported(steps: Steps) -> None:
     assert steps.run(0) == {"hour": [0], "half": [0]}
     steps.publish(1)
     assert steps.run(2) == {"hour": [1, 2], "half": [1, 2]}

@@ -27,7 +27,7 @@ from muntin.jobs.state.bound import bind
 from muntin.sinks import postgres as sender
 from muntin.sinks import postgres_sql as sql
 from muntin.sinks.declaration import JdbcSink
-from muntin.sinks.postgres_address import told
+from muntin.sinks.postgres_address import reported
 from muntin.store.commits import commits_between
 from tests.case_counts import cases
 from tests.storage.test_changes_since import Changing, step
@@ -189,7 +189,7 @@ class TestServers:
             connection.execute("LOCK TABLE hours")
             report = small.run("state", 1, 1)
         (line,) = (line for line in report.sinks if "not sent" in line)
-        assert f"({told(database)}: another run or program holds table hours; the next run looks again)" in line
+        assert f"({reported(database)}: another run or program holds table hours; the next run looks again)" in line
         small.ran(1)
         assert wrong(small, database) == []
 

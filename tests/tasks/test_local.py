@@ -106,8 +106,8 @@ def cut_off(*given, submit=ThreadPoolExecutor.submit):
     submit(*given)
     os.kill(os.getpid(), signal.SIGTERM)
 
-import muntin.jobs.alerting.told_run as told
-told.run_and_tell = held
+import muntin.jobs.alerting.reported_run as reported
+reported.run_and_tell = held
 sys.exit(main())
 """
 

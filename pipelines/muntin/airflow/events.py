@@ -22,11 +22,11 @@ def announced(place: Place, own: Mapping[str, Sequence[int]]) -> dict[str, Any]:
 
     `own`: window -> starts of the batches that the run itself published.
     """
-    from muntin.jobs.records.announcements import untold
+    from muntin.jobs.records.announcements import unreported
 
     return {
         window: {"published": spelled(each.starts), "table": each.table, "number": each.number}
-        for window, each in untold(place.bound, own).items()
+        for window, each in unreported(place.bound, own).items()
     }
 
 

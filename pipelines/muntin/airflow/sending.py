@@ -26,7 +26,7 @@ def sent_to_sinks(bound: Bound, runners: Callable[[], AbstractContextManager[Run
         bound: the pipeline state.
         runners: gives who runs tasks, whose session is for sinks that take a DataFrame.
     """
-    from muntin.jobs.sending.send import send, told
+    from muntin.jobs.sending.send import reported, send
     from muntin.sinks.delivery import Reach
 
     @contextmanager
@@ -38,7 +38,7 @@ def sent_to_sinks(bound: Bound, runners: Callable[[], AbstractContextManager[Run
     for one in sent:
         if one.rows and not one.failed:
             log.info("sinks: %s", one.line)
-    return list(told(sent))
+    return list(reported(sent))
 
 
 def _asked_for(bound: Bound) -> Callable[[str], Connection]:

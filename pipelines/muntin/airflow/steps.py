@@ -26,13 +26,13 @@ def check(place: Place) -> None:
     try_out(place.bound, [place.interval])
 
 
-def accumulate(place: Place, runner: Runner, told: Callable[[Sequence[Accumulated]], None] = lambda _: None) -> dict[str, Any]:
+def accumulate(place: Place, runner: Runner, reported: Callable[[Sequence[Accumulated]], None] = lambda _: None) -> dict[str, Any]:
     """Read the interval's events into states; from an upstream every batch published since the last run.
 
     Args:
         place: of the run.
         runner: who runs the tasks.
-        told: a function that gets the batches that were read.
+        reported: a function that gets the batches that were read.
 
     Returns:
         JSON-able: the interval, its counts of rows, whether its source has changed, and the definition.
@@ -49,7 +49,7 @@ def accumulate(place: Place, runner: Runner, told: Callable[[Sequence[Accumulate
     batches = read(place.bound, runner, sorted({place.interval, *changes.intervals, *again}))
     changed = record_accumulated(place.bound.store, batches, utc_now())
     changes.remember(place.bound)
-    told(batches)
+    reported(batches)
     batch = next(batch for batch in batches if batch.interval == place.interval)
     for line in log_lines.accumulated(batch, changed=changed[batch.interval.start_us]):
         log.info(line)

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from muntin.airflow import lineage, metrics, publishing, steps
-from muntin.airflow.alerting import callbacks, ending_told
+from muntin.airflow.alerting import callbacks, ending_reported
 from muntin.airflow.assets import emit, published_alias
 from muntin.airflow.events import extras
 from muntin.airflow.imported_ahead import check_libraries
@@ -29,7 +29,7 @@ def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | AnyPath | None, spark
     """Add accumulate, finalize, validate and publish, in this order, to a DAG. `spark`: the connection; None: there is no Spark."""
     from airflow.sdk import task
 
-    place, told = partial(place_of, pipeline, root=root), partial(ending_told, pipeline, root)
+    place, reported = partial(place_of, pipeline, root=root), partial(ending_reported, pipeline, root)
     failing, ending = callbacks(pipeline, root, dag.default_args)
     options = {"dag": dag, "multiple_outputs": False, "show_return_value_in_logs": False, **failing}
     locate_alone = locate_spark(spark) if spark else None
@@ -37,7 +37,7 @@ def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | AnyPath | None, spark
     def locate(context: Context) -> None:
         """Say where Spark is. The credentials first: workers of a local Spark have the environment that it starts in."""
         begin(context)
-        with told(context):
+        with reported(context):
             place(context)
             if locate_alone:
                 locate_alone(context)
@@ -46,7 +46,7 @@ def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | AnyPath | None, spark
 
     def checked(context: Context) -> None:
         """Refuse a definition that does not fit, before Spark is looked for."""
-        with told(context):
+        with reported(context):
             steps.check(place(context))
         locate(context)
 
@@ -61,24 +61,24 @@ def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | AnyPath | None, spark
             metrics.record(lambda: of_reading(pipeline.name, batches))
             lineage.accumulated(at.bound, batches, context["task"])
 
-        with told(context):
+        with reported(context):
             return steps.accumulate(at, runner_of(spark), read)
 
     def finalize(accumulated: dict[str, Any], spark: SparkSession | None = None, **context: Any) -> dict[str, Any]:  # noqa: ANN401 - Airflow's
         """Stage the windows of all batches that changed."""
-        with told(context):
+        with reported(context):
             return steps.finalize(place(context), runner_of(spark), accumulated)
 
     def validate(staged: dict[str, Any], spark: SparkSession | None = None, **context: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - Airflow's
         """Hold the staged windows against their suites."""
-        with told(context):
+        with reported(context):
             return steps.validate(place(context), runner_of(spark), staged)
 
     def publish(accumulated: dict[str, Any], staged: dict[str, Any], quality: list[dict[str, Any]], **context: Any) -> dict[str, Any]:  # noqa: ANN401 - Airflow's
         """Commit the staged windows for readers, and emit an asset event per window."""
         at = place(context)
         again = partial(runner_again, spark, context["dag"].fileloc)
-        with told(context, last=True):
+        with reported(context, last=True):
             result = publishing.publish(at, staged, accumulated, quality, again, metrics.record)
             lineage.published(at.bound, result["published"], context["task"])
             emit(pipeline, context["outlet_events"], extras(at, result))

@@ -65,11 +65,11 @@ def _send(address: Address, message: Message) -> Iterator[str]:
         service.socket_read_timeout = min(service.socket_read_timeout, READ_S)
         if service.overflow_mode == apprise.OverflowMode.UPSTREAM:
             service.overflow_mode = apprise.OverflowMode.TRUNCATE
-        if not _told(service, message):
+        if not _reported(service, message):
             yield str(service.service_name or "a service")
 
 
-def _told(service: Any, message: Message) -> bool:  # noqa: ANN401 - Apprise's service
+def _reported(service: Any, message: Message) -> bool:  # noqa: ANN401 - Apprise's service
     """Hand a message to a service; whether it took it."""
     import apprise
 

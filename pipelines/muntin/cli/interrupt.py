@@ -69,11 +69,11 @@ def end(number: int) -> int:
     _ended.set()
     for thread in _stopping:
         thread.join(_PATIENCE_S)
-    print(_told(), file=sys.stderr)
+    print(_reported(), file=sys.stderr)
     return 128 + number
 
 
-def _told() -> str:
+def _reported() -> str:
     if not _steps:
         return "interrupted; run it again, nothing is half done"
     where = f"interrupted in step {_steps[-1]}"

@@ -68,7 +68,8 @@ def prove(aggregate: Aggregate, cases: Sequence[Triple], kinds: Kinds) -> None:
     if breaches:
         worst = min(breaches, key=lambda breach: breach.case)
         others = sorted({breach.law.split(":")[0] for breach in breaches} - {worst.law.split(":")[0]})
-        raise LawError(_told(aggregate, worst, cases[worst.case]) + (f" Other laws that it breaks: {', '.join(others)}." if others else ""))
+        more = f" Other laws that it breaks: {', '.join(others)}." if others else ""
+        raise LawError(_reported(aggregate, worst, cases[worst.case]) + more)
 
 
 def _breaches(aggregate: Aggregate, cases: Sequence[Triple], kinds: Kinds) -> Iterator[Breach | None]:
@@ -175,7 +176,7 @@ def close(one: Any, other: Any, *, exactly: bool = False) -> bool:  # noqa: ANN4
     return type(one) is type(other) and bool(np.all(one == other))
 
 
-def _told(aggregate: Aggregate, breach: Breach, case: Triple) -> str:
+def _reported(aggregate: Aggregate, breach: Breach, case: Triple) -> str:
     parts = "\n".join(f"  {name}: {_rows(rows)}" for name, rows in zip("xyz", case, strict=True))
     return (
         f"{aggregate} breaks a law: {breach.law}.\nWith the states of these rows\n{parts}\n"

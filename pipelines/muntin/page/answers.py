@@ -13,7 +13,7 @@ from muntin.page.pictures.results import results_picture
 from muntin.page.pictures.svg import drawn
 from muntin.page.pictures.timeline import timelines
 from muntin.page.views import results as of_results
-from muntin.page.views.explained import told
+from muntin.page.views.explained import reported
 from muntin.page.views.overview import line
 from muntin.page.views.planned import planned
 from muntin.page.views.seen import Seen, chosen_key, seen
@@ -133,4 +133,4 @@ def _window(at: Seen, asked: Mapping[str, str], runs: Runs) -> dict[str, Any]:
     if key is None or moment is None:
         raise DefinitionError("say which window: a value for each key column, and an instant that it holds")
     ends = instant_of(asked.get("ends"), "ends")
-    return {"told": told(at, window, tuple(key), moment, runs, ends=ends)}
+    return {"reported": reported(at, window, tuple(key), moment, runs, ends=ends)}

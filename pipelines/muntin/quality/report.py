@@ -101,12 +101,12 @@ class QualityReport:
     def to_dict(self) -> dict[str, object]:
         """The report as JSON types, small enough for a log, an XCom or an asset event: of long values a part, of wide rows fewer."""
         for shown in (*_FEWER, 0):
-            told = self._told(shown)
-            if size(told) <= MOST:
+            reported = self._reported(shown)
+            if size(reported) <= MOST:
                 break
-        return told
+        return reported
 
-    def _told(self, shown: int) -> dict[str, object]:
+    def _reported(self, shown: int) -> dict[str, object]:
         """The report with so many failing rows of each check."""
         return {
             "window": self.window,

@@ -40,10 +40,10 @@ def opened(sink: JdbcSink, pipeline: str, reach: Reach) -> Iterator[PostgresTabl
     need("psycopg")
     import psycopg
 
-    from muntin.sinks.postgres_address import conninfo, secrets_of, told
+    from muntin.sinks.postgres_address import conninfo, reported, secrets_of
 
     words = conninfo(sink.address, reach)
-    secrets, place = secrets_of(words), told(words)
+    secrets, place = secrets_of(words), reported(words)
     settings: dict[str, Any] = {"connect_timeout": CONNECT_S, "application_name": "muntin", "tcp_user_timeout": 1000 * CONNECT_S}
     try:
         with psycopg.connect(words, autocommit=True, prepare_threshold=None, **settings) as connection:

@@ -37,10 +37,10 @@ def secrets_of(words: str) -> list[str]:
     return [str(facts[name]) for name in ("password", "sslpassword") if facts.get(name)]
 
 
-def told(words: str) -> str:
+def reported(words: str) -> str:
     """The place of the server, for people.
 
-    >>> told("postgresql://muntin:geheim@db.example/warehouse")
+    >>> reported("postgresql://muntin:geheim@db.example/warehouse")
     'db.example/warehouse'
     """
     facts = conninfo_to_dict(words)

@@ -103,7 +103,7 @@ def run_ranges(
 
     `link` is the command that goes on, for the alert.
     """
-    from muntin.jobs.alerting.told_run import failure_told, told
+    from muntin.jobs.alerting.reported_run import failure_reported, reported
     from muntin.jobs.check import check_range
     from muntin.jobs.publish.spark_needed import spark_needed
     from muntin.jobs.run import run
@@ -118,9 +118,9 @@ def run_ranges(
     with exported(), runner_for(url, needed=spark_needed(pipeline, validate=validate)) as runner:
         reports = []
         for a, b in spans:
-            with failure_told(pipeline, root, a, b, link=link):
+            with failure_reported(pipeline, root, a, b, link=link):
                 reports.append(one_range(start=a, end=b, spark=runner, progress=_placed(tell, a, b)))
-    return told(pipeline, root, spans[0][0], spans[-1][1], _joined(reports), link=link)
+    return reported(pipeline, root, spans[0][0], spans[-1][1], _joined(reports), link=link)
 
 
 def _placed(tell: Tell, start: datetime, end: datetime) -> Tell:

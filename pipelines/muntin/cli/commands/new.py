@@ -46,7 +46,7 @@ def new(folder: Folder = None, template: Which = "files", listed: List = False, 
             raise DefinitionError(f"{wrong.filename or folder}: {wrong.strerror or wrong}") from wrong
     if as_json:
         return say_json({"folder": str(folder.absolute()), "template": chosen.name, "files": written})
-    return say_what_was_done(_told(chosen, folder, len(written)))
+    return say_what_was_done(_reported(chosen, folder, len(written)))
 
 
 def _chosen(name: str) -> Template:
@@ -75,7 +75,7 @@ def _say_list(*, as_json: bool) -> None:
     return say(columns(["template", "what it computes"], [[each.name, each.about] for each in TEMPLATES.values()]))
 
 
-def _told(chosen: Template, folder: Path, count: int) -> str:
+def _reported(chosen: Template, folder: Path, count: int) -> str:
     """The created files, the next commands, and what another extra would add."""
     steps = (
         f"cd {shlex.quote(str(folder))}",

@@ -47,7 +47,7 @@ def run(
     with working(*STEPS) as tell:
         pipeline, folder = placed(file, name, root)
         say_where(pipeline, spark, validate=validate)
-        from muntin.jobs.alerting.told_run import run_and_tell
+        from muntin.jobs.alerting.reported_run import run_and_tell
 
         link = command_of("run", file, name, folder, start, end)
         options = {"validate": validate, "allow_missing": allow_missing, "progress": tell}

@@ -38,7 +38,7 @@ def sinks(
     if anew and not send:
         raise typer.BadParameter("--anew: say --send, too")
     with working():
-        from muntin.jobs.sending.send import told
+        from muntin.jobs.sending.send import reported
         from muntin.jobs.sending.standing import standings
         from muntin.jobs.state.state_folders import bind_existing
 
@@ -49,7 +49,7 @@ def sinks(
     if as_json:
         say_json([one.to_dict() for one in found])
     else:
-        for line in told(sent):
+        for line in reported(sent):
             say(line)
         say(_table(found) if found else f"{pipeline.name}: the definition has no sinks; write Pipeline(..., to=[...])")
     return _FAILED if any(one.failed for one in sent) else 0

@@ -49,7 +49,7 @@ def accumulate_rows(session: duckdb.DuckDBPyConnection, share: Share, split: Spl
         StateError: no space, or no permission.
     """
     times = taken(share.bound, split)
-    first = counted = _told(share, found) or count(session, found.rows, times)
+    first = counted = _reported(share, found) or count(session, found.rows, times)
     by_file, compared = found.by_file(first.read), None
     if share.bound.source.dedupe:
         found = replace(found, rows=_once(session, found.rows, times))
@@ -86,9 +86,9 @@ def accumulate_rows(session: duckdb.DuckDBPyConnection, share: Share, split: Spl
     }
 
 
-def _told(share: Share, found: SplitRows) -> Counted | None:
+def _reported(share: Share, found: SplitRows) -> Counted | None:
     """The facts of the rows by their footers, where states show which rows are accepted: all states, of all rows."""
-    return None if share.bound.source.dedupe or share.bound.pipeline.where else found.told()
+    return None if share.bound.source.dedupe or share.bound.pipeline.where else found.counted()
 
 
 def count(session: duckdb.DuckDBPyConnection, rows: str, times: Taken) -> Counted:

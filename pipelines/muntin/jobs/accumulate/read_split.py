@@ -17,7 +17,7 @@ from muntin.jobs.accumulate.split_deduplication import of_nothing
 from muntin.jobs.accumulate.split_rows import carefully, plainly
 from muntin.jobs.quarantine.refused_places import KEPT, bad_rows
 from muntin.jobs.schema_check.contradictions import contradictions, waiting, waits
-from muntin.jobs.schema_check.contradictions import told as contradicted
+from muntin.jobs.schema_check.contradictions import reported as contradicted
 from muntin.jobs.schema_check.fitting_files import fitting
 from muntin.jobs.schema_check.odd_cells import with_odd_cells
 from muntin.sources.reading.bad_files import check_not_empty

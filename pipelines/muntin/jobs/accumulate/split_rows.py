@@ -52,7 +52,7 @@ class SplitRows:
         by_file: gives the number of rows of each of `paths`, from the number of `rows`.
         in_files: gives the number of rows of each file of the split, bad rows too, from those.
         refused: gives the rows that are not accepted or not among them, with the columns `REFUSED`.
-        told: gives the facts of `rows` from footers; None where they do not.
+        counted: gives the facts of `rows` from footers; None where they do not.
     """
 
     paths: Sequence[str]
@@ -62,7 +62,7 @@ class SplitRows:
     by_file: Callable[[int], list[int]]
     in_files: Callable[[list[int]], list[int]]
     refused: Callable[[], pa.Table]
-    told: Callable[[], Counted | None] = lambda: None
+    counted: Callable[[], Counted | None] = lambda: None
 
 
 class Counted(NamedTuple):
@@ -113,7 +113,7 @@ def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> S
             rows_by_file(session, split.paths, KEPT) if kept else [pq.read_metadata(readable_footer(path)).num_rows for path in split.paths]
         )
 
-    def told_by_footers() -> Counted | None:
+    def counted_by_footers() -> Counted | None:
         if kept or only or split.size < WORTH_INSPECTING or len(columns) > MOST_COLUMNS:
             return None
         try:
@@ -122,7 +122,7 @@ def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> S
             return None
         return Counted(found.rows, found.rows, found.newest, found.oldest, exact=False) if found else None
 
-    return SplitRows(split.paths, columns, KEPT if kept else rows, 0, by_file, list, lost, told_by_footers)
+    return SplitRows(split.paths, columns, KEPT if kept else rows, 0, by_file, list, lost, counted_by_footers)
 
 
 def carefully(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split, files: Mended, odd: Sequence[Fault] = ()) -> SplitRows:

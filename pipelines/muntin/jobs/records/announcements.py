@@ -52,7 +52,7 @@ def begin(bound: Bound) -> None:
         _write(bound, {**noted, **new})
 
 
-def untold(bound: Bound, own: Mapping[str, Sequence[int]]) -> dict[str, Announcement]:
+def unreported(bound: Bound, own: Mapping[str, Sequence[int]]) -> dict[str, Announcement]:
     """The announcements after a publication: window -> its batches, with the batches that earlier runs did not report.
 
     `own`: window -> starts of the batches that the run itself published.
@@ -60,23 +60,23 @@ def untold(bound: Bound, own: Mapping[str, Sequence[int]]) -> dict[str, Announce
     noted, found = _noted(bound), {}
     for window in bound.windows:
         now = published(bound.store, window)
-        told = _told(noted.get(window), now)
+        reported = _reported(noted.get(window), now)
         starts = {*own.get(window, ())}
-        if now.number > told + (1 if starts else 0):  # more publications than the run's own
-            starts |= _since(bound, now, told)
+        if now.number > reported + (1 if starts else 0):  # more publications than the run's own
+            starts |= _since(bound, now, reported)
         if starts:
             found[window] = Announcement(tuple(sorted(starts)), now.snapshot.identity, now.number)
     return found
 
 
-def acknowledge(bound: Bound, told: Mapping[str, Mapping[str, Any]]) -> None:
-    """Note what was announced. `told`: window -> `table` and `number` of its announcement.
+def acknowledge(bound: Bound, reported: Mapping[str, Mapping[str, Any]]) -> None:
+    """Note what was announced. `reported`: window -> `table` and `number` of its announcement.
 
     Raises:
         StateError: the disk refuses.
     """
     noted = _noted(bound)
-    further = {window: dict(mark) for window, mark in told.items() if _is_further(noted.get(window), mark)}
+    further = {window: dict(mark) for window, mark in reported.items() if _is_further(noted.get(window), mark)}
     if further:
         _write(bound, {**noted, **further})
 
@@ -90,7 +90,7 @@ def _mark(now: Published) -> dict[str, Any]:
     return {"table": now.snapshot.identity, "number": now.number}
 
 
-def _told(noted: Mapping[str, Any] | None, now: Published) -> int:
+def _reported(noted: Mapping[str, Any] | None, now: Published) -> int:
     """The newest segment that was announced; 0 of a table that was made anew."""
     return int(noted["number"]) if noted and noted["table"] == now.snapshot.identity else 0
 

@@ -26,7 +26,7 @@ def batch_reports(bound: Bound, intervals: Sequence[Interval], changed: Mapping[
     """The report of each batch, from the reports table and the ledgers as they are now."""
     read = last_accumulated(bound.store, intervals)
     starts = np.array([interval.start_us for interval in intervals], np.int64)
-    ledgers = {name: _told(now.ledger.entries, starts) for name in bound.windows if (now := published(bound.store, name)).ledger}
+    ledgers = {name: _reported(now.ledger.entries, starts) for name in bound.windows if (now := published(bound.store, name)).ledger}
     told = [{name: entry for name, entries in ledgers.items() if (entry := entries[at])} for at in range(len(intervals))]
     return [
         _report(interval, read[interval.start_us], entries, (changed or {}).get(interval.start_us, False))
@@ -36,7 +36,7 @@ def batch_reports(bound: Bound, intervals: Sequence[Interval], changed: Mapping[
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _Reported:
     """The part of a batch's report that a ledger has; see `Entries`."""
 
     watermark_us: int
@@ -45,14 +45,14 @@ class _Told:
     late_any: int
 
 
-def _told(entries: Entries, starts: Ints) -> list[_Told | None]:
+def _reported(entries: Entries, starts: Ints) -> list[_Reported | None]:
     """The part of the batches' reports that a ledger has; None of a batch that it does not know."""
     at = entries.position(starts)
     columns = (column[at].tolist() for column in (entries.watermark_us, entries.windows, entries.missed, entries.late_any))
-    return [_Told(*facts) if known else None for known, *facts in zip((at >= 0).tolist(), *columns, strict=True)]
+    return [_Reported(*facts) if known else None for known, *facts in zip((at >= 0).tolist(), *columns, strict=True)]
 
 
-def _report(interval: Interval, read: Mapping[str, Any], entries: Mapping[str, _Told], changed: bool) -> BatchReport:  # noqa: FBT001
+def _report(interval: Interval, read: Mapping[str, Any], entries: Mapping[str, _Reported], changed: bool) -> BatchReport:  # noqa: FBT001
     watermarks_us = [entry.watermark_us for entry in entries.values() if entry.watermark_us > -(2**61)]
     return BatchReport(
         from_us(interval.start_us),

@@ -65,7 +65,7 @@ def _is_used(session: duckdb.DuckDBPyConnection, bound: Bound, known: Mapping[st
     return not binds(session, bound, {other: kind for other, kind in known.items() if other != name})
 
 
-def told(wrong: MuntinError, found: Sequence[Contradiction]) -> MuntinError:
+def reported(wrong: MuntinError, found: Sequence[Contradiction]) -> MuntinError:
     """An error that names the file and the column which contradict, if any do."""
     if not found:
         return wrong

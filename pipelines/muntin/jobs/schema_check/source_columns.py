@@ -10,7 +10,7 @@ import duckdb
 
 from muntin.errors import DefinitionError, MuntinError, SourceError
 from muntin.jobs.schema_check.contradictions import contradictions, waits
-from muntin.jobs.schema_check.contradictions import told as contradicted
+from muntin.jobs.schema_check.contradictions import reported as contradicted
 from muntin.jobs.schema_check.definition_fit import check_fit
 from muntin.jobs.schema_check.definition_sql import check_sql
 from muntin.jobs.schema_check.first_files import first_with_rows

@@ -51,7 +51,7 @@ def send(bound: Bound, reach: Reach | None = None, *, anew: bool = False) -> tup
 
 def after_run(bound: Bound, spark: SparkSession | None) -> tuple[str, ...]:
     """Send to each sink what it lacks, with addresses of the environment; a line for each that got something or did not."""
-    return told(send(bound, reach_of(spark))) if bound.sinks else ()
+    return reported(send(bound, reach_of(spark))) if bound.sinks else ()
 
 
 def reach_of(spark: SparkSession | None) -> Reach:
@@ -59,7 +59,7 @@ def reach_of(spark: SparkSession | None) -> Reach:
     return Reach(of_environment, partial(nullcontext, spark) if spark else None)
 
 
-def told(sent: Sequence[Sent]) -> tuple[str, ...]:
+def reported(sent: Sequence[Sent]) -> tuple[str, ...]:
     """A line for each sink that got something or did not."""
     return tuple(one.line for one in sent if one.failed or one.rows)
 

@@ -65,7 +65,7 @@ class _Paper:
         if batch.late:
             middle, edge = from_us((batch.start_us + batch.end_us) // 2), self.colours["paper"]
             self.axes.plot([middle], [-1.6 + _HEIGHT / 2], marker="v", markersize=6, color=self.colours["warn"], markeredgecolor=edge)
-        return Mark(batch_told(batch))
+        return Mark(batch_reported(batch))
 
     def window(self, gid: str, bar: Bar, shown: Timeline, leads: str | None) -> Mark:
         opened = bar.closed_us is None
@@ -100,7 +100,7 @@ class _Paper:
             axes.spines[side].set_visible(False)
 
 
-def batch_told(batch: ListedBatch) -> str:
+def batch_reported(batch: ListedBatch) -> str:
     """The report on a batch, in a line."""
     span = f"[{spell_instant(batch.start_us)}, {spell_instant(batch.end_us)})"
     if batch.standing == "missing":

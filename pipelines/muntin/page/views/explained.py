@@ -46,7 +46,7 @@ def no_runs(pipeline: str, window: str, batch_us: int, published: datetime) -> S
 
 
 @dataclass(frozen=True, slots=True)
-class WindowTold:
+class ReportedWindow:
     """A window; instants in microseconds.
 
     Attributes:
@@ -74,17 +74,17 @@ class WindowTold:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Reported:
     """The windows of a key that hold an instant; or why there is none."""
 
     window: str
     key: Key
     at: datetime
-    windows: tuple[WindowTold, ...]
+    windows: tuple[ReportedWindow, ...]
     why_none: str | None
 
 
-def told(at: Seen, window: str, key: Key, moment: datetime, runs: Runs, *, ends: datetime | None = None) -> Told:
+def reported(at: Seen, window: str, key: Key, moment: datetime, runs: Runs, *, ends: datetime | None = None) -> Reported:
     """Explain the windows of a key that hold an instant; `ends`: only the window that starts then and ends at this instant, if it is there.
 
     Raises:
@@ -95,14 +95,14 @@ def told(at: Seen, window: str, key: Key, moment: datetime, runs: Runs, *, ends:
     values = [value_of(name, text, schema.field(name).type).as_py() for name, text in zip(names, key, strict=False) if schema]
     found = explain(at.pipeline, window, root=at.known.root, key=values or key, at=moment)
     this = [one for one in found.windows if ends and one.window["window_start"] == moment and one.window["window_end"] == ends]
-    windows = tuple(_told(at, window, one, runs) for one in this or found.windows)
-    return Told(window, key, moment, windows, found.why_none)
+    windows = tuple(_reported(at, window, one, runs) for one in this or found.windows)
+    return Reported(window, key, moment, windows, found.why_none)
 
 
-def _told(at: Seen, window: str, one: Explained, runs: Runs) -> WindowTold:
+def _reported(at: Seen, window: str, one: Explained, runs: Runs) -> ReportedWindow:
     closed = None if one.closed_by is None else _us(one.closed_by)
     published = None if closed is None else published_at(at.bound.store, closed)
-    return WindowTold(
+    return ReportedWindow(
         {name: value for name, value in one.window.items() if name not in ("window_start", "window_end")},
         _us(one.window["window_start"]),
         _us(one.window["window_end"]),

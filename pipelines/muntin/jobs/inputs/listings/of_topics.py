@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from muntin.jobs.inputs.listings.kept_borders import keep as note
 from muntin.jobs.inputs.listings.kept_borders import kept
 from muntin.jobs.inputs.listings.listing import Inputs
-from muntin.jobs.inputs.listings.topic_checks import check_over, check_same, check_there, check_told, now_us, spans
+from muntin.jobs.inputs.listings.topic_checks import check_over, check_reported, check_same, check_there, now_us, spans
 from muntin.sources.listing import SourceFile
 from muntin.sources.topics.broker import Broker
 from muntin.sources.topics.ranges import Range
@@ -90,7 +90,7 @@ def _noted(
     known = kept(bound, name, asked[0], asked[-1])
     new = [border for border in asked if border not in known.borders]
     found = _offsets(broker.first_at(new, topic), min([*new, *known.borders]), topic)
-    check_told(bound, found, known, topic, starts)
+    check_reported(bound, found, known, topic, starts)
     more = between_neighbours(known.borders, found)
     if keep and more:
         note(bound, name, known.snapshot, more, topic.identity)

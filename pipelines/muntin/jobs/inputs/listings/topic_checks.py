@@ -69,7 +69,7 @@ def check_there(bound: Bound, intervals: Iterable[Interval], borders: Mapping[in
                 )
 
 
-def check_told(bound: Bound, found: Mapping[int, Offsets], known: Kept, topic: Topic, starts: Collection[int]) -> None:
+def check_reported(bound: Bound, found: Mapping[int, Offsets], known: Kept, topic: Topic, starts: Collection[int]) -> None:
     """Refuse a start of a batch behind which messages may be gone: the first message that is left may not be the first that was.
 
     Args:

@@ -71,7 +71,7 @@ def _frame(source: SparkSource, spark: SparkSession, interval: Interval) -> Data
             raise
         if isinstance(wrong, AttributeError) and "columns" in str(wrong):
             raise SourceError(f"{_call(source, interval)} gives no DataFrame of Spark; let it return one") from wrong
-        raise SourceError(f"{_call(source, interval)} failed: {_said(wrong)}; mend the function, or what it reads") from wrong
+        raise SourceError(f"{_call(source, interval)} failed: {_reported(wrong)}; mend the function, or what it reads") from wrong
     needed = source.needed or names
     if lacking := [name for name in (*needed, source.event_time) if name not in names]:
         raise SourceError(
@@ -102,9 +102,9 @@ def _written(bound: Bound, spark: SparkSession, near: Sequence[tuple[Interval, D
     folder, source = bound.table(MATERIALISED), bound.source
 
     def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        from muntin.jobs.inputs.materialised.written import told
+        from muntin.jobs.inputs.materialised.written import reported
 
-        yield from told(batches, folder)
+        yield from reported(batches, folder)
 
     rows = ordered([(interval.start_us, frame) for interval, frame in near], source.event_time)
     try:
@@ -113,7 +113,7 @@ def _written(bound: Bound, spark: SparkSession, near: Sequence[tuple[Interval, D
         if at_fault := about_python(spark, wrong):
             raise at_fault from wrong
         call = _call(source, near[0][0]) + (f" and {len(near) - 1} more" if len(near) > 1 else "")  # type: ignore[arg-type]
-        raise SourceError(f"{call}: the rows cannot be read: {_said(wrong)}; mend the function, or what it reads") from wrong
+        raise SourceError(f"{call}: the rows cannot be read: {_reported(wrong)}; mend the function, or what it reads") from wrong
     for outcome in outcomes:
         if "error" in outcome:
             raise getattr(errors, outcome["error"], errors.StateError)(outcome["text"])
@@ -124,7 +124,7 @@ def _call(source: SparkSource, interval: Interval) -> str:
     return f"sources.spark: {source.named}(spark, {spell_instant(interval.start_us)}, {spell_instant(interval.end_us)})"
 
 
-def _said(wrong: Exception) -> str:
+def _reported(wrong: Exception) -> str:
     """The message and the cause of an error of Spark, without Java's stack and without the job and the call in which it came."""
     lines = [line.strip() for line in str(wrong).splitlines() if line.strip()]
     caused = [line.partition("Caused by: ")[2] for line in lines if line.startswith("Caused by: ")][:1]

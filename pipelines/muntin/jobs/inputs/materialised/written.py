@@ -23,7 +23,7 @@ ROWS = 2**18
 """Of a file, at most. Another number, other sums of floats."""
 
 
-def told(batches: Iterable[pa.RecordBatch], folder: AnyPath) -> Iterator[pa.RecordBatch]:
+def reported(batches: Iterable[pa.RecordBatch], folder: AnyPath) -> Iterator[pa.RecordBatch]:
     """The outcome of `written`, as JSON in a column `outcome`; of an error of Muntin's its name and text."""
     try:
         for file in written(batches, folder):

@@ -12,7 +12,7 @@ import pytest
 from muntin import Pipeline, RunReport, alerts
 from muntin.alerts.declaration import Alerts
 from muntin.errors import SourceError
-from muntin.jobs.alerting.told_run import run_and_tell
+from muntin.jobs.alerting.reported_run import run_and_tell
 from muntin.jobs.inspect.status import status
 from tests.alerts.receivers import Webhook
 from tests.servers import free_port
@@ -23,7 +23,7 @@ Words = Callable[[], list[str]]
 
 
 @dataclass(frozen=True)
-class Told:
+class Reported:
     """A project whose runs are told."""
 
     small: Small
@@ -44,19 +44,19 @@ class Told:
 
 
 @pytest.fixture
-def shop(tmp_path: Path, hook: Webhook, monkeypatch: pytest.MonkeyPatch) -> Told:
+def shop(tmp_path: Path, hook: Webhook, monkeypatch: pytest.MonkeyPatch) -> Reported:
     """Three batches, the first with a row that has no time."""
     monkeypatch.setenv("MUNTIN_ALERTS", hook.address(f"{SECRET}", user=f"me:{SECRET}"))
     small = Small(tmp_path)
     small.write_all()
-    return Told(small, alerts.to("env:MUNTIN_ALERTS", empty_after=2, hole_after=1))
+    return Reported(small, alerts.to("env:MUNTIN_ALERTS", empty_after=2, hole_after=1))
 
 
-def with_limits(shop: Told, **limits: Any) -> Told:
-    return Told(shop.small, alerts.to("env:MUNTIN_ALERTS", **limits))
+def with_limits(shop: Reported, **limits: Any) -> Reported:
+    return Reported(shop.small, alerts.to("env:MUNTIN_ALERTS", **limits))
 
 
-def waiting(shop: Told) -> int:
+def waiting(shop: Reported) -> int:
     return status(shop.pipeline, root=shop.small.folder / "state").unsent
 
 
@@ -64,12 +64,12 @@ def titles(hook: Webhook) -> list[str]:
     return [posted["title"].partition(",")[0] for posted in hook.posted]
 
 
-def test_a_run_that_is_well_sends_nothing(shop: Told, hook: Webhook) -> None:
+def test_a_run_that_is_well_sends_nothing(shop: Reported, hook: Webhook) -> None:
     report = shop.run(0, 2)
     assert (report.alerts, hook.asked) == ((), [])
 
 
-def test_a_share_in_quarantine_is_told_and_then_that_it_is_well_again(shop: Told, hook: Webhook) -> None:
+def test_a_share_in_quarantine_is_told_and_then_that_it_is_well_again(shop: Reported, hook: Webhook) -> None:
     shop = with_limits(shop, quarantined=0.2)
     assert shop.run(0).alerts == ("sent to 'env:MUNTIN_ALERTS'",)
     assert "quarantined rows above 20 %\n  1 of 4 rows (25 %)" in hook.posted[0]["message"]
@@ -81,14 +81,14 @@ def test_a_share_in_quarantine_is_told_and_then_that_it_is_well_again(shop: Told
     assert [posted["type"] for posted in hook.posted] == ["warning", "success"]
 
 
-def test_late_rows_are_told_in_a_bulk_run_in_one_message(shop: Told, hook: Webhook) -> None:
+def test_late_rows_are_told_in_a_bulk_run_in_one_message(shop: Reported, hook: Webhook) -> None:
     with_limits(shop, late=0, quarantined=0).run(0, 2)
     (posted,) = hook.posted
     assert "warning: late rows above 0 %" in posted["message"]
     assert "warning: quarantined rows above 0 %" in posted["message"]
 
 
-def test_a_run_that_fails_says_what_became_of_the_data_and_raises_as_ever(shop: Told, hook: Webhook) -> None:
+def test_a_run_that_fails_says_what_became_of_the_data_and_raises_as_ever(shop: Reported, hook: Webhook) -> None:
     shop.run(0)
     (shop.small.folder / "data/01.parquet").unlink()
     with pytest.raises(SourceError):
@@ -106,7 +106,7 @@ def test_a_run_that_fails_says_what_became_of_the_data_and_raises_as_ever(shop: 
     assert titles(hook)[1:] == ["small: well again"]
 
 
-def test_before_the_first_run_a_failure_is_told_and_nothing_is_kept(shop: Told, hook: Webhook) -> None:
+def test_before_the_first_run_a_failure_is_told_and_nothing_is_kept(shop: Reported, hook: Webhook) -> None:
     (shop.small.folder / "data/00.parquet").unlink()
     with pytest.raises(SourceError):
         shop.run(0)
@@ -114,7 +114,7 @@ def test_before_the_first_run_a_failure_is_told_and_nothing_is_kept(shop: Told, 
     assert not (shop.small.folder / "state").exists()
 
 
-def test_an_empty_batch_where_there_were_always_rows(shop: Told, hook: Webhook) -> None:
+def test_an_empty_batch_where_there_were_always_rows(shop: Reported, hook: Webhook) -> None:
     shop.run(0, 1)
     shop.small.write(2, ())
     shop.run(2)
@@ -123,7 +123,7 @@ def test_an_empty_batch_where_there_were_always_rows(shop: Told, hook: Webhook) 
     assert len(hook.posted) == 2  # the same batch, still empty
 
 
-def test_a_hole_is_told_once_and_once_that_it_is_filled(shop: Told, hook: Webhook) -> None:
+def test_a_hole_is_told_once_and_once_that_it_is_filled(shop: Reported, hook: Webhook) -> None:
     # batch  0  1  2  3
     #        x     x  x    1 is missing; it is told of when one later batch is there
     shop.small.write(3, (190,))
@@ -138,7 +138,7 @@ def test_a_hole_is_told_once_and_once_that_it_is_filled(shop: Told, hook: Webhoo
 
 
 def test_a_channel_that_is_down_stops_nothing_and_gets_it_later(
-    shop: Told, hook: Webhook, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+    shop: Reported, hook: Webhook, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
     caplog.set_level(logging.DEBUG)
     shop, well = with_limits(shop, quarantined=0.2), hook.address(SECRET, user=f"me:{SECRET}")
@@ -163,7 +163,7 @@ def test_a_channel_that_is_down_stops_nothing_and_gets_it_later(
     assert not [text for text in everywhere if SECRET in text]
 
 
-def test_a_channel_that_hangs_takes_seconds_and_no_more(shop: Told, hook: Webhook, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_channel_that_hangs_takes_seconds_and_no_more(shop: Reported, hook: Webhook, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("muntin.channels.apprise_channel.READ_S", 0.5)
     hook.wait_s = 3
     report = with_limits(shop, quarantined=0.2).run(0)
@@ -171,7 +171,7 @@ def test_a_channel_that_hangs_takes_seconds_and_no_more(shop: Told, hook: Webhoo
     assert "not sent" in report.alerts[0]
 
 
-def test_an_alert_that_breaks_is_said_and_stops_nothing(shop: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_alert_that_breaks_is_said_and_stops_nothing(shop: Reported, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError(SECRET)
 
@@ -181,7 +181,7 @@ def test_an_alert_that_breaks_is_said_and_stops_nothing(shop: Told, monkeypatch:
     assert report.alerts == ("not told: RuntimeError",)
 
 
-def test_a_range_that_cannot_be_is_the_caller_s_mistake_and_no_alert(shop: Told, hook: Webhook) -> None:
+def test_a_range_that_cannot_be_is_the_caller_s_mistake_and_no_alert(shop: Reported, hook: Webhook) -> None:
     from muntin.errors import DefinitionError
 
     with pytest.raises(DefinitionError):
@@ -189,7 +189,7 @@ def test_a_range_that_cannot_be_is_the_caller_s_mistake_and_no_alert(shop: Told,
     assert hook.asked == []
 
 
-def test_vacuum_leaves_what_alerts_remember(shop: Told) -> None:
+def test_vacuum_leaves_what_alerts_remember(shop: Reported) -> None:
     from muntin.jobs.upkeep.vacuum import vacuum
 
     shop.run(0)

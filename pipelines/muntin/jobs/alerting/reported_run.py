@@ -44,13 +44,13 @@ def run_and_tell(
     """
     from muntin.jobs.run import run
 
-    with failure_told(pipeline, root, start, end, link=link):
+    with failure_reported(pipeline, root, start, end, link=link):
         report = run(pipeline, root=root, start=start, end=end, **options)
-    return told(pipeline, root, start, end, report, link=link)
+    return reported(pipeline, root, start, end, report, link=link)
 
 
 @contextmanager
-def failure_told(pipeline: Pipeline, root: str | AnyPath, start: datetime, end: datetime, *, link: str) -> Iterator[None]:
+def failure_reported(pipeline: Pipeline, root: str | AnyPath, start: datetime, end: datetime, *, link: str) -> Iterator[None]:
     """Tell of a run that fails inside, and raise what it raised."""
     try:
         yield
@@ -61,7 +61,7 @@ def failure_told(pipeline: Pipeline, root: str | AnyPath, start: datetime, end: 
         raise
 
 
-def told(pipeline: Pipeline, root: str | AnyPath, start: datetime, end: datetime, report: RunReport, *, link: str) -> RunReport:
+def reported(pipeline: Pipeline, root: str | AnyPath, start: datetime, end: datetime, report: RunReport, *, link: str) -> RunReport:
     """The report of a run that went well, with what became of its message."""
     lines = _tell_of(pipeline, root, start, end, lambda bound, intervals: _well(bound, intervals, report, link))
     return replace(report, alerts=lines)
