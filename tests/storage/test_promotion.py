@@ -178,7 +178,7 @@ def test_windows_do_not_go_because_their_states_did(small: Small) -> None:
     assert known(small, "hours") == before
 
 
-def test_a_cheap_change_is_read_again_by_itself(small: Small) -> None:
+def test_a_cheap_change_is_read_again_automatically(small: Small) -> None:
     size = sum(path.stat().st_size for path in (small.folder / "data").iterdir())
     ran(replace(more(small), auto_rebuild=size // 2), small, 2, 2)
     assert "most" not in known(small, "hours")[0]
