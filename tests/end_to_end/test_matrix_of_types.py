@@ -3,6 +3,7 @@
 import json
 import math
 import random
+from dataclasses import replace
 from datetime import date, time
 from decimal import Decimal
 from itertools import permutations
@@ -65,7 +66,7 @@ CELLS = [
 ]  # fmt: skip
 
 
-def wrong(made: Hourly, column: pa.Array, hour: int = 0) -> list[str]:
+def wrong(made: Hourly, *columns: pa.Array, hour: int = 0) -> list[str]:
     """What is wrong with the windows of an hour, by key and over all its rows. An error of ours that names the column is right."""
     try:
         (batch,) = made.run(hour, hour).batches
@@ -73,7 +74,7 @@ def wrong(made: Hourly, column: pa.Array, hour: int = 0) -> list[str]:
         return [] if "k" in str(refused) and "Traceback" not in str(refused) else [str(refused)]
     table = read(made.pipeline, "hour", root=made.root)
     table = table.filter(pa.array([each.hour == hour for each in table["window_start"].to_pylist()], pa.bool_()))
-    written = exact(column)
+    written = [each for column in columns for each in exact(column)]
     found = [*differences(written, exact(table["k"]), table["n"].to_pylist(), batch.rows_quarantined)]
     values = {*written}
     for name in ("first", "last"):
@@ -99,7 +100,15 @@ def test_alone(name: str, tmp_path: Path) -> None:
 def test_a_type_behind_another(first: str, second: str, tmp_path: Path) -> None:
     made = made_of(tmp_path, {0: COLUMNS[first], 1: COLUMNS[second]})
     for hour, name in enumerate((first, second)):
-        assert wrong(made, COLUMNS[name], hour) == []
+        assert wrong(made, COLUMNS[name], hour=hour) == []
+
+
+@pytest.mark.parametrize(("first", "second"), random.Random(40).sample([*permutations(COLUMNS, 2)], PAIRS))
+def test_a_type_beside_another_in_a_batch(first: str, second: str, tmp_path: Path) -> None:
+    made = made_of(tmp_path, {0: COLUMNS[first]})
+    both = replace(made, path="{start:%H}*.parquet")
+    pq.write_table(pa.table({"at": [AT] * len(COLUMNS[second]), "k": COLUMNS[second]}), tmp_path / "data/00b.parquet")
+    assert wrong(both, COLUMNS[first], COLUMNS[second]) == []
 
 
 def is_cell(value: Any, cell: str) -> bool:

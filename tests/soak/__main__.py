@@ -56,7 +56,7 @@ def types(folder: Path, dice: random.Random) -> str:
     pairs = dice.sample([*permutations(COLUMNS, 2)], 20)
     for number, pair in enumerate(pairs):
         made = made_of(folder / str(number), {hour: COLUMNS[name] for hour, name in enumerate(pair)})
-        found = [each for hour, name in enumerate(pair) for each in wrong(made, COLUMNS[name], hour)]
+        found = [each for hour, name in enumerate(pair) for each in wrong(made, COLUMNS[name], hour=hour)]
         assert not found, f"{' and '.join(pair)}: {'; '.join(found)}"
     return f"{len(pairs)} pairs of types"
 

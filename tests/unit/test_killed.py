@@ -54,7 +54,7 @@ def test_a_task_that_airflow_ends_stops_jobs_and_leaves(spark: dict[str, Any], c
     assert left.value.code == 143
     assert spark["called"] == ["local", "connect"]
     assert [record.message for record in caplog.records] == [
-        "Airflow ended this task: Spark's jobs are stopped, what was committed before is whole; the next run goes on"
+        "Airflow ended this task; what was committed before is whole; the next run goes on"
     ]
 
 

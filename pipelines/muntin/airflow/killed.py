@@ -34,6 +34,6 @@ def on_kill() -> None:
     stopping = Thread(target=stop_jobs, daemon=True)  # the main thread may be in the middle of a call to Java
     stopping.start()
     stopping.join(_PATIENCE_S)
-    log.warning("Airflow ended this task: Spark's jobs are stopped, what was committed before is whole; the next run goes on")
+    log.warning("Airflow ended this task; what was committed before is whole; the next run goes on")
     if sys.exc_info()[0] is None:
         sys.exit(STATUS)

@@ -104,7 +104,7 @@ def carry(value: str, kind: str, form: str) -> str:
     if kind in _UNSURE[form]:
         return _double(value) if kind == "DOUBLE" else in_type(value, kind)
     if kind.endswith("_NS") and kind in _EXACT:
-        return _unless(f"epoch_ns({value}) % 1000 <> 0", "no whole microsecond: ", value, _EXACT[kind])
+        return _unless(f"epoch_ns({value}) % 1000 <> 0", f"{_name(value)}: no whole microsecond: ", value, _EXACT[kind])
     return f"({value})::VARCHAR::{_EXACT[kind]}" if kind in _EXACT else value
 
 
@@ -127,8 +127,13 @@ def widened(value: str, natural: str, kind: str) -> str:
     '(x)::BIGINT'
     """
     if kind == "DOUBLE" and natural in ("BIGINT", "UBIGINT", "HUGEINT"):
-        return _unless(f"({value})::DOUBLE::HUGEINT <> ({value})", f"{value.strip(chr(34))}: {NO_DOUBLE} ".replace("'", "''"), value, kind)
+        return _unless(f"({value})::DOUBLE::HUGEINT <> ({value})", f"{_name(value)}: {NO_DOUBLE} ", value, kind)
     return f"({value})::{kind}"
+
+
+def _name(value: str) -> str:
+    """The column of a value, for an error in SQL."""
+    return value.strip('"').replace("'", "''")
 
 
 def _unless(wrong: str, told: str, value: str, kind: str) -> str:

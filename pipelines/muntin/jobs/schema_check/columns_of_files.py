@@ -15,10 +15,13 @@ import pyarrow.parquet as pq
 
 from muntin.errors import SourceError
 from muntin.files.readable import readable_footer
+from muntin.sources.casts import carried
+from muntin.sources.common_types import common_type
 from muntin.sources.nested_types import lacking
 from muntin.sources.reading.lift import states
 from muntin.sources.reading.row_times import staged
 from muntin.sources.reading.scan import quoted, scan, texts
+from muntin.sources.reading.sql_types import stored_type
 from muntin.sources.reading.taken_times import Taken
 from muntin.sources.sessions.duckdb_session import described
 
@@ -57,6 +60,7 @@ def check_files(session: duckdb.DuckDBPyConnection, bound: Bound, together: Mapp
                 f"{path}: {name!r} holds {number}, and other files of its batch make it a {kind}, which does not hold this number; "
                 f'write the column in one type, or say types={{"{name}": "DOUBLE"}} in sources.files(...), which rounds it'
             )
+    _check_common(session, bound, together, distinct)
     for path, own in distinct:
         for name, rest in _lacking(together, own):
             if name not in unused and not binds(session, bound, rest):
@@ -65,6 +69,26 @@ def check_files(session: duckdb.DuckDBPyConnection, bound: Bound, together: Mapp
                     f"write the file with that column, null where it is not known"
                 )
             unused.add(name)
+
+
+def _check_common(
+    session: duckdb.DuckDBPyConnection, bound: Bound, together: Mapping[str, str], distinct: Sequence[tuple[str, Columns]]
+) -> None:
+    """Refuse files with a column of two types that have no common one. DuckDB would make texts of both.
+
+    Raises:
+        SourceError: names both files, if the definition uses the column.
+    """
+    for name in together if bound.source.format == "parquet" else ():
+        kinds = [(path, each) for path, own in distinct for other, each in own.items() if other.lower() == name.lower()]
+        for path, kind in kinds if name not in bound.source.types and len({kind for _, kind in kinds}) > 1 else ():
+            first, before = kinds[0]
+            contradicts = common_type(stored_type(carried(before)), stored_type(carried(kind))) is None
+            if contradicts and not binds(session, bound, {other: each for other, each in together.items() if other != name}):
+                raise SourceError(
+                    f"{path}: {name!r} is {kind} here and {before} in {first}, a file of the same batch; "
+                    f'write the column in one type, or say types={{"{name}": "VARCHAR"}} in sources.files(...)'
+                )
 
 
 def _distinct(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str]) -> Iterator[tuple[str, Columns]]:
