@@ -32,7 +32,7 @@ class StateError(MuntinError):
 
 
 class StorageError(MuntinError):
-    """An object store cannot be used: no such bucket, credentials that it refuses, or no answer."""
+    """An object store cannot be used: no such bucket, credentials that it refuses, no answer, or a path that deltalake cannot open."""
 
 
 class BrokerError(MuntinError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -12,10 +13,11 @@ from glob import glob
 from pathlib import Path
 from stat import S_ISDIR
 from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import quote
 
 from muntin.definition.extras import need
 from muntin.definition.relative_paths import is_object_store
-from muntin.errors import StateError
+from muntin.errors import StateError, StorageError
 from muntin.files.object_path import ObjectPath
 from muntin.files.object_stat import ObjectStat
 from muntin.files.settings import table_options
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 AnyPath = Path | ObjectPath
 Item = TypeVar("Item")
 Stat = os.stat_result | ObjectStat
+_ENCODED = re.compile(r"%[0-9A-Fa-f]{2}")  # deltalake 1.6 decodes it once too often
+_BROKEN = re.compile(r"\\|[][|^](?=[^/]*/*$)")  # it takes the first for a slash; the others, in a table's own name, are no host of a URL
 _NOTHING = (ENOENT, ENOTDIR, ELOOP)
 _AT_ONCE = 16  # questions
 
@@ -184,6 +188,20 @@ def side_by_side(do: Callable[[Item], object], items: Sequence[Item], place: str
         return
     with ThreadPoolExecutor(_AT_ONCE) as threads:
         list(threads.map(do, items))
+
+
+def table_address(place: str) -> str:
+    """The address by which deltalake opens the Delta table at a place, no character of which begins a query or a fragment.
+
+    >>> table_address("s3://bucket/a#b"), table_address("/data/a#b")
+    ('s3://bucket/a%23b', '/data/a#b')
+
+    Raises:
+        StorageError: deltalake would take the path for another one.
+    """
+    if (odd := _ENCODED.search(place)) or (not is_object_store(place) and (odd := _BROKEN.search(place))):
+        raise StorageError(f"{place}: deltalake cannot open a Delta table with {odd[0]!r} in its path; give the folder another name")
+    return quote(place, safe=":/") if is_object_store(place) else place
 
 
 def options_of(place: str) -> dict[str, str] | None:

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from muntin.errors import SourceError
 from muntin.files.object_stores import refusal
-from muntin.files.paths import options_of
+from muntin.files.paths import options_of, table_address
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -69,7 +69,7 @@ def open_table(root: str, version: int | None = None) -> DeltaTable:
     from deltalake.exceptions import DeltaError
 
     try:
-        return DeltaTable(root, version=version, storage_options=options_of(root))
+        return DeltaTable(table_address(root), version=version, storage_options=options_of(root))
     except (DeltaError, OSError, ValueError) as wrong:
         if unreached := refusal(root, str(wrong)):
             raise unreached from None

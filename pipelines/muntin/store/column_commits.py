@@ -9,7 +9,7 @@ from deltalake import CommitProperties, DeltaTable, Field, Schema, Transaction
 from deltalake.transaction import AddAction, RemoveAction, create_table_with_add_actions
 
 from muntin.errors import ConflictError
-from muntin.files.paths import options_of
+from muntin.files.paths import options_of, table_address
 from muntin.store.log_append import stats
 from muntin.store.log_checkpoint import SETTINGS
 from muntin.store.seen_tables import table_at
@@ -45,7 +45,7 @@ def commit_columns(path: AnyPath, base: Snapshot, change: Change, now_ms: int) -
         marks = CommitProperties(app_transactions=transactions, max_commit_retries=0)
         named = {"name": change.texts.name or None, "description": change.texts.description or None}
         how = {"configuration": SETTINGS, "commit_properties": marks, "storage_options": options_of(str(path))}
-        create_table_with_add_actions(str(path), schema, adds, mode="error", **how, **named)  # type: ignore[arg-type]
+        create_table_with_add_actions(table_address(str(path)), schema, adds, mode="error", **how, **named)  # type: ignore[arg-type]
         return
     opened = table_at(path, base)
     if change.whole and schema != opened.schema():

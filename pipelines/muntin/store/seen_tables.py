@@ -13,7 +13,7 @@ from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from muntin.errors import StateError
 from muntin.files.object_stores import refusal
-from muntin.files.paths import options_of
+from muntin.files.paths import options_of, table_address
 from muntin.store.log_check import commit_path, problem_of_commit
 from muntin.store.log_end import LogEnd
 from muntin.store.store import File, Snapshot
@@ -91,7 +91,7 @@ def open_table(path: AnyPath, version: int | None = None) -> DeltaTable:
         DeltaError, OSError: the log cannot be read.
     """
     try:
-        return DeltaTable(str(path), version=version, storage_options=options_of(str(path)))
+        return DeltaTable(table_address(str(path)), version=version, storage_options=options_of(str(path)))
     except (DeltaError, OSError) as wrong:
         if unreached := refusal(str(path), str(wrong)):
             raise unreached from None

@@ -12,7 +12,7 @@ from muntin.errors import SourceError
 from muntin.files.paths import path_of
 from muntin.sources.reading.cut_csv import cut_csv
 from muntin.sources.reading.cut_rows import LONGEST, content
-from muntin.sources.reading.scan import literal
+from muntin.sources.reading.scan import files_sql
 from muntin.sources.sessions.duckdb_session import said
 
 if TYPE_CHECKING:
@@ -54,10 +54,10 @@ def _found(session: duckdb.DuckDBPyConnection, source: Source, path: AnyPath) ->
         return "is a folder"
     if not path.stat().st_size:
         return "is empty (0 bytes)" if source.format != "json" else ""
-    return _of_parquet(session, path) if source.format == "parquet" else _of_text(source, path)
+    return _of_parquet(session, source, path) if source.format == "parquet" else _of_text(source, path)
 
 
-def _of_parquet(session: duckdb.DuckDBPyConnection, path: AnyPath) -> str:
+def _of_parquet(session: duckdb.DuckDBPyConnection, source: Source, path: AnyPath) -> str:
     with path.open("rb") as file:
         first, size = file.read(len(_FRAME)), path.stat().st_size
         file.seek(max(0, size - len(_FRAME)))
@@ -67,7 +67,8 @@ def _of_parquet(session: duckdb.DuckDBPyConnection, path: AnyPath) -> str:
     if last != _FRAME:
         return f"is cut off after {size:,} bytes"
     try:
-        session.execute(f"SELECT max(hash(COLUMNS(*))) FROM read_parquet({literal(str(path))}, hive_partitioning = false)").fetchall()
+        rows = f"read_parquet({files_sql(source, [str(path)])}, hive_partitioning = false)"
+        session.execute(f"SELECT max(hash(COLUMNS(*))) FROM {rows}").fetchall()
     except duckdb.Error as wrong:
         return f"is damaged ({said(wrong)})"
     return ""

@@ -14,7 +14,7 @@ from muntin.errors import SourceError
 from muntin.sources.casts import carried, is_carried_as_it_is, read_before
 from muntin.sources.nested_types import is_nested, leaves, members, of_leaves
 from muntin.sources.reading.json_numbers import MAY_BE_LOST, NO_DOUBLE, is_rounded, lost_number
-from muntin.sources.reading.scan import UNTOLD, Reading, literal, quoted, read_types, said_types, scan
+from muntin.sources.reading.scan import UNTOLD, Reading, files_sql, literal, quoted, read_types, said_types, scan
 from muntin.sources.sessions.duckdb_session import described
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _check_numbers(
     exact = {name for name, kind in told.items() if used(name) and not is_rounded(source.types.get(name)) and _FRACTIONS & {*leaves(kind)}}
     if not exact:
         return
-    lines = f"SELECT json::VARCHAR AS line FROM read_ndjson_objects([{', '.join(map(literal, paths))}])"
+    lines = f"SELECT json::VARCHAR AS line FROM read_ndjson_objects({files_sql(source, paths)})"
     found = session.execute(f"SELECT line FROM ({lines}) WHERE regexp_matches(line, {literal(MAY_BE_LOST)})")
     while some := found.fetchmany(_AT_ONCE):
         for (line,) in some:
@@ -149,7 +149,7 @@ def _check_names(
 
 def _written(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str]) -> set[str]:
     """The names of columns as they stand in files."""
-    files = f"[{', '.join(map(literal, paths))}]"
+    files = files_sql(source, paths)
     names = f"SELECT name FROM parquet_schema({files})"
     if source.format == "json":
         names = f"SELECT DISTINCT unnest(json_keys(json)) FROM read_ndjson_objects({files})"
@@ -166,7 +166,7 @@ def _check_decimals(
     """
     if not any("DOUBLE" in kind for name, kind in told.items() if name not in source.types and used(name)):
         return
-    files = f"[{', '.join(map(literal, paths))}]"
+    files = files_sql(source, paths)
     found = session.execute(f"SELECT file_name, name, precision, scale FROM parquet_schema({files}) WHERE precision > 38").fetchall()
     for path, name, digits, scale in found:
         if name not in source.types and used(name):

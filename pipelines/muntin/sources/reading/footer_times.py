@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from muntin.sources.reading.row_times import event_time
-from muntin.sources.reading.scan import literal, quoted
+from muntin.sources.reading.scan import files_sql, literal, quoted
 from muntin.states.columns import EVENT_TIME
 from muntin.states.rows_in_slots import Extent
 
@@ -42,7 +42,7 @@ def told_extent(
             SELECT file_name AS muntin_path, row_group_id AS muntin_group, row_group_num_rows AS muntin_count,
                 [stats_min_value, stats_max_value] AS muntin_ends,
                 sum(row_group_num_rows) OVER (PARTITION BY file_name ORDER BY row_group_id) - row_group_num_rows AS muntin_before
-            FROM parquet_metadata([{", ".join(map(literal, paths))}])
+            FROM parquet_metadata({files_sql(source, paths)})
             WHERE path_in_schema = {literal(source.event_time)} AND type <> 'BYTE_ARRAY'
         ), ends AS (
             SELECT muntin_path, muntin_group, muntin_count,

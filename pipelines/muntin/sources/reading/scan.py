@@ -9,6 +9,7 @@ from muntin.sources.casts import carry, in_type, is_time, is_whole
 from muntin.sources.hive import with_folders
 from muntin.sources.nested_types import is_nested
 from muntin.sources.reading.row_groups import ROW
+from muntin.sources.sessions.listed_files import address_of
 from muntin.sources.topics.content import opened_as
 from muntin.states.columns import FILE_PATH
 
@@ -26,6 +27,12 @@ def quoted(name: str) -> str:
 def literal(text: str) -> str:
     """A text as SQL has it."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def files_sql(source: Source, paths: Sequence[str]) -> str:
+    """Listed files as SQL has them, each path to the letter. No path goes into SQL as what is read by another way."""
+    opened = [opened_as(source, path) for path in paths] if source.format == "kafka" else paths  # type: ignore[arg-type]  # one kind has it
+    return f"[{', '.join(literal(address_of(path)) for path in opened)}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +99,7 @@ def scan(
 
 def _files(source: Source, paths: Sequence[str], read_as: Reading, *, named: bool, rows: range | None) -> str:
     """The table function of DuckDB."""
-    files = "[" + ", ".join(map(literal, paths)) + "]"
-    how = f"{_AS_IT_STANDS}, filename = {literal(FILE_PATH) if named or source.hive else 'false'}"
+    files, how = files_sql(source, paths), f"{_AS_IT_STANDS}, filename = {literal(FILE_PATH) if named or source.hive else 'false'}"
     if source.format == "parquet":
         table = f"read_parquet({files}, {how})"
         return table if rows is None else f"(FROM {table} WHERE {ROW} >= {rows.start} AND {ROW} < {rows.stop})"
@@ -106,9 +112,8 @@ def _files(source: Source, paths: Sequence[str], read_as: Reading, *, named: boo
 
 def _messages(source: Source, paths: Sequence[str], *, named: bool) -> str:
     """The rows of ranges of messages. Every range has the columns of the definition, so that the first range gives them."""
-    opened = [opened_as(source, path) for path in paths]  # type: ignore[arg-type]  # of this format is one kind alone
     how = f"filename = {literal(FILE_PATH) if named else 'false'}, hive_partitioning = false"
-    rows = f"read_parquet([{', '.join(map(literal, opened))}], {how})"
+    rows = f"read_parquet({files_sql(source, paths)}, {how})"
     if named:
         plain = f"regexp_replace({FILE_PATH}, '^kafka://[0-9a-f]+@', 'kafka://') AS {FILE_PATH}"
         rows = f"(SELECT * REPLACE ({plain}) FROM {rows})"
@@ -132,9 +137,9 @@ def texts(source: Source, path: str, columns: Mapping[str, str] | None = None) -
     None: the columns of a CSV file.
     """
     if source.format == "json":
-        return f"read_json({literal(path)}, format = 'newline_delimited', columns = {_by_name(columns or {})}, {_AS_IT_STANDS})"
+        return f"read_json({files_sql(source, [path])}, format = 'newline_delimited', columns = {_by_name(columns or {})}, {_AS_IT_STANDS})"
     none = ", ".join(f"NULL::VARCHAR AS {quoted(column)}" for column in columns or ())
-    own = f"read_csv({literal(path)}, {_dialect(source, looked_at=False)}, all_varchar = true, {_AS_IT_STANDS})"
+    own = f"read_csv({files_sql(source, [path])}, {_dialect(source, looked_at=False)}, all_varchar = true, {_AS_IT_STANDS})"
     if not none:
         return own
     return f"(FROM {own} UNION ALL BY NAME SELECT {none} WHERE false)"
@@ -142,7 +147,7 @@ def texts(source: Source, path: str, columns: Mapping[str, str] | None = None) -
 
 def first_line(source: Source, path: str) -> str:
     """The query for the cells of the first line of a CSV file, as they are written."""
-    return f"FROM read_csv({literal(path)}, {_dialect(source, only_header=True)}, all_varchar = true, {_IN_FILE}) LIMIT 1"
+    return f"FROM read_csv({files_sql(source, [path])}, {_dialect(source, only_header=True)}, all_varchar = true, {_IN_FILE}) LIMIT 1"
 
 
 def uncast(source: Source, path: str, rejects: str) -> str:
@@ -153,7 +158,7 @@ def uncast(source: Source, path: str, rejects: str) -> str:
     types = {column: "VARCHAR" if is_time(kind) else kind for column, kind in in_every_file(source).items()}
     columns = ", ".join(f"count({quoted(column)})" for column in types)
     notes = f"store_rejects = true, rejects_table = {literal(rejects)}, rejects_scan = {literal(rejects + '_scans')}, rejects_limit = 0"
-    return f"SELECT {columns} FROM read_csv({literal(path)}, {_dialect(source)}, {notes}, {_IN_FILE}{_typed_csv(types)})"
+    return f"SELECT {columns} FROM read_csv({files_sql(source, [path])}, {_dialect(source)}, {notes}, {_IN_FILE}{_typed_csv(types)})"
 
 
 def said_types(source: Source) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from contextlib import contextmanager
+from tempfile import gettempdir
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -36,7 +37,7 @@ def kept_session(timezone: str | None) -> duckdb.DuckDBPyConnection:
 def careful_session(timezone: str | None, paths: Sequence[str]) -> Iterator[duckdb.DuckDBPyConnection]:
     """A session that may read files, for SQL with TRY: seldom needed, and closed behind, with its tables. `paths`: of the files."""
     session = connect(timezone, files=True, in_place=True)
-    let_read(session, paths)
+    let_read(session, [*paths, gettempdir()])  # where copies of the files lie
     try:
         with in_time(session, paths):
             yield session

@@ -7,7 +7,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from muntin.definition.relative_paths import OBJECT_STORES, is_object_store
+from muntin.sources.sessions import listed_files
 from muntin.sources.sessions.fetched_files import fetched
+from muntin.sources.sessions.listed_files import address_of
 from muntin.sources.topics.content import file_system
 from muntin.sources.topics.ranges import SCHEME, is_address
 
@@ -21,8 +23,10 @@ if TYPE_CHECKING:
 
 
 def let_read(session: duckdb.DuckDBPyConnection, paths: Iterable[str]) -> None:
-    """Let a session read the object stores and the topics that paths are in. Where there are none, nothing happens."""
+    """Let a session read the object stores and the topics that paths are in, and files whose names DuckDB takes for patterns."""
     paths = list(paths)
+    if any(address_of(path) != path for path in paths) and not session.filesystem_is_registered(listed_files.SCHEME):
+        session.register_filesystem(listed_files.file_system())
     if any(map(is_object_store, paths)) and not session.filesystem_is_registered("s3"):
         session.register_filesystem(_file_system())
     if any(map(is_address, paths)) and not session.filesystem_is_registered(SCHEME):

@@ -1,0 +1,1 @@
+"""What readers make of files: of their names, their damage, their encodings."""
