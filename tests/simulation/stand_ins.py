@@ -71,9 +71,10 @@ def _put(content: bytes, rows: int, folder: str, path: str) -> File:
     return File(path, len(content), rows)
 
 
-def source_files(_source: Any, intervals: Sequence[Any]) -> dict[Any, list[SourceFile]]:
+def source_files(_source: Any, intervals: Sequence[Any]) -> tuple[dict[Any, list[SourceFile]], dict[Any, int]]:
     paths = {interval: f"/simulated/source/{(interval.start_us - START_US) // MINUTE_US}" for interval in intervals}
-    return {interval: [SourceFile(path, 1, 0)] if path in at_hand.disk.files else [] for interval, path in paths.items()}
+    files = {interval: [SourceFile(path, 1, 0)] if path in at_hand.disk.files else [] for interval, path in paths.items()}
+    return files, dict.fromkeys(paths, 0)
 
 
 def results(_spark: Any, tasks: list[list[Shard]]) -> Mapping[str, list[dict[str, Any]]]:

@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def by_glob(pattern: str) -> list[str]:
-    return sorted(glob(pattern, recursive=True))  # noqa: PTH207 - Path.glob takes no absolute pattern
+    return sorted(glob(pattern, recursive=True, include_hidden=True))  # noqa: PTH207 - Path.glob takes no absolute pattern
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
@@ -49,7 +49,7 @@ def test_random_patterns_find_what_glob_finds(folder: Path) -> None:
 def test_folders_and_links_to_nothing_are_no_files(folder: Path) -> None:
     source = sources.files(f"{folder}/a.{{start:folder}}*", event_time="t", format="csv", all_files=True)
     day = Interval(0, 86_400_000_000)
-    assert source_files(source, [day]) == {day: []}
+    assert source_files(source, [day]) == ({day: []}, {day: 0})
 
 
 def test_files_of_many_intervals(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_files_of_many_intervals(tmp_path: Path) -> None:
     for day in (0, 2, 3):
         for part in "ba":
             (tmp_path / f"{datetime(1970, 1, 1 + day, tzinfo=UTC):%Y-%m-%d}{part}.csv").write_text("t\n" * day)
-    found = source_files(sources.files(f"{tmp_path}/{{start:%Y-%m-%d}}*.csv", event_time="t"), days)
+    found, _ = source_files(sources.files(f"{tmp_path}/{{start:%Y-%m-%d}}*.csv", event_time="t"), days)
     assert [[(Path(file.path).name, file.size) for file in found[day]] for day in days] == [
         [("1970-01-01a.csv", 0), ("1970-01-01b.csv", 0)],
         [],

@@ -26,6 +26,7 @@ def accumulated(batch: Accumulated, *, changed: bool) -> list[str]:
     lines = [f"batch {batch.interval}: {many(batch.read, 'row')} read from {source}: {counts}"]
     lines += [f"  {name}: {many(rows.read, 'row')} read, {rows.accepted:,} accepted" for name, rows in batch.sources.items()]
     lines += [f"  {file.path}: {many(file.rows, 'row')}, {many(file.bytes, 'byte')}" for file in batch.manifest[:20]]
+    lines += [f"{many(batch.hidden, 'file')} passed over: a name begins with _ or ."] if batch.hidden else []
     lines += [f"columns: {line}" for line in batch.schema_changes]
     if changed:
         lines.append("the source is not what the last run of this batch read: what depends on it is derived anew")

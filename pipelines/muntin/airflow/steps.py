@@ -59,6 +59,7 @@ def accumulate(place: Place, runner: Runner, reported: Callable[[Sequence[Accumu
         "rows_accepted": batch.taken,
         "rows_quarantined": batch.refused,
         "rows_duplicate": batch.twice,
+        "files_hidden": batch.hidden,
         "source_changed": changed[batch.interval.start_us],
         KEY: definition_of(place.bound),
     }

@@ -110,12 +110,11 @@ def _(path: ObjectPath, target: AnyPath) -> None:
 
 
 def matching(pattern: str) -> list[str]:
-    """The paths that a pattern with `*`, `?`, `[...]` and `**` names, ascending; a hidden name counts only if its dot is asked for."""
+    """The paths that a pattern with `*`, `?`, `[...]` and `**` names, ascending, hidden ones too."""
     path = path_of(pattern)
     if not isinstance(path, ObjectPath):
-        return sorted(glob(pattern, recursive=True))  # noqa: PTH207 - Path.glob takes no absolute pattern
-    found = ObjectPath(path.bucket).glob(path.key)
-    return sorted(str(each) for each in found if "/." not in str(each) or "/." in pattern)
+        return sorted(glob(pattern, recursive=True, include_hidden=True))  # noqa: PTH207 - Path.glob takes no absolute pattern
+    return sorted(map(str, ObjectPath(path.bucket).glob(path.key)))
 
 
 def names_in(folder: str) -> dict[str, Stat | None]:

@@ -37,6 +37,7 @@ class FileSource(RowSource):
     on_bad_file: OnBadFile = "error"
     ready: str | None = None
     on_schema: OnSchema = "error"
+    hidden: bool = False
 
     blank = None
     call = "sources.files(...)"

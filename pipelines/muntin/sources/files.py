@@ -48,6 +48,7 @@ def files(
     dedupe: str | Sequence[str] | None = None,
     dedupe_within: Duration | None = None,
     on_schema: OnSchema = "error",
+    hidden: bool = False,
 ) -> FileSource:
     """Files of Parquet, CSV (with a header) or JSON lines, plain or compressed (.gz, .zst).
 
@@ -80,7 +81,7 @@ def files(
         on_bad_file: what a file is that is empty (0 bytes), cut off, damaged, a folder, or lacks a column: an "error", or a
             row of the "quarantine", which counts as one row of its batch.
         ready: the name of a file that says that the other files of its folder are whole, as "_SUCCESS". A batch without it is
-            an error.
+            an error. With `**` it may lie in a folder above the files, from the folder before `**` on.
         columns: column -> SQL type of columns that some files lack, as files from before the column was there: null in these.
         hive: column -> SQL type of columns that the names of folders give: {"dt": "DATE", "hour": "INTEGER"} for files below
             `dt=2024-01-01/hour=03/`. They come before columns of the same name in the files.
@@ -90,6 +91,8 @@ def files(
             of an earlier batch is alike in these columns and its event time differs by at most this. None: batches are not compared.
         on_schema: what a batch is with a column that has a type which contradicts earlier batches, as text after a number: an
             "error", or a batch that waits in the "quarantine" as a whole, each of its files a row, until it is mended and read again.
+        hidden: whether files count that have a name which begins with `_` or `.`, or lie in a folder with one, as `_temporary/`. Else
+            they are passed over, and the report counts them; a name that begins so in `path` itself is meant.
 
     Every file of a batch needs the used columns that are not in `columns`. Other columns may come and go, in any order.
     A type that is wider than in earlier batches, as long after int, double after float and decimal(12,2) after decimal(10,2), is taken.
@@ -132,6 +135,7 @@ def files(
         on_bad_file,
         ready,
         on_schema,
+        hidden,
         columns=dict(columns or {}),
         hive=dict(hive or {}),
         **terms,

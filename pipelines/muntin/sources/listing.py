@@ -15,8 +15,8 @@ from hashlib import blake2b, file_digest
 from stat import S_ISDIR, S_ISREG
 from typing import TYPE_CHECKING
 
-from muntin.errors import SourceError
 from muntin.files.paths import etag, matching, names_in, path_of, stat_of, stats_of
+from muntin.sources.hidden import is_hidden
 from muntin.sources.hive import check_folders
 from muntin.sources.path_templates import tells_format
 
@@ -55,19 +55,23 @@ class SourceFile:
     source: str | None = None
 
 
-def source_files(source: FileSource, intervals: Iterable[Interval]) -> dict[Interval, list[SourceFile]]:
-    """The files of each interval, by path. A folder is a bad file if it has the name of a file, as `part.parquet`; else it is none.
+def source_files(source: FileSource, intervals: Iterable[Interval]) -> tuple[dict[Interval, list[SourceFile]], dict[Interval, int]]:
+    """The files of each interval, by path, and how many are passed over for their names.
+
+    A folder is a bad file if it has the name of a file, as `part.parquet`; else it is none.
 
     Raises:
         SourceError: a file lies in no folder that `hive=` takes a column from.
     """
     folders = Folders()
-    found = {interval: folders.matches(source.patterns(interval)) for interval in intervals}
+    patterns = {interval: source.patterns(interval) for interval in intervals}
+    found = {interval: folders.matches(pattern) for interval, pattern in patterns.items()}
     untold = [path for paths in found.values() for path in paths if path not in folders.facts]
     facts = {**folders.facts, **stats_of(untold)}
-    files = {interval: _files(paths, facts) for interval, paths in found.items()}
+    apart = {path for interval, paths in found.items() for path in paths if not source.hidden and is_hidden(path, patterns[interval])}
+    files = {interval: _files([path for path in paths if path not in apart], facts) for interval, paths in found.items()}
     check_folders(source.hive, (file.path for each in files.values() for file in each))
-    return files
+    return files, {interval: len(_files([path for path in paths if path in apart], facts)) for interval, paths in found.items()}
 
 
 def _files(paths: Iterable[str], facts: Mapping[str, Stat]) -> list[SourceFile]:
@@ -77,36 +81,6 @@ def _files(paths: Iterable[str], facts: Mapping[str, Stat]) -> list[SourceFile]:
         for path, stat in there
         if S_ISREG(stat.st_mode) or (S_ISDIR(stat.st_mode) and tells_format(path))
     ]
-
-
-def check_found(source: FileSource, interval: Interval, files: Sequence[SourceFile]) -> None:
-    """Refuse an interval without files.
-
-    Raises:
-        SourceError: there are none and the source says that is an error.
-    """
-    if not files and source.missing == "error":
-        raise SourceError(
-            f"no file at {source.patterns(interval)} for the interval {interval}; bring it, "
-            f'or say missing="empty" in sources.files(...) if an interval without files is an empty batch'
-        )
-
-
-def check_ready(source: FileSource, interval: Interval) -> None:
-    """Refuse an interval whose files may not be whole: of each of their folders `source.ready` has to be there, if it is asked for.
-
-    Raises:
-        SourceError: names the path that is not there.
-    """
-    if source.ready is None:
-        return
-    folder = source.patterns(interval).rpartition("/")[0]
-    for each in matching(folder) or [folder]:
-        if not path_of(each, source.ready).exists():
-            raise SourceError(
-                f"{each}/{source.ready} is not there yet, which says that the files of the interval {interval} are whole "
-                f"(ready={source.ready!r}); run again when their writer is done"
-            )
 
 
 def source_file(source: Source, path: str) -> SourceFile:
@@ -176,7 +150,7 @@ class Folders:
     facts: dict[str, Stat] = field(default_factory=dict)
 
     def matches(self, pattern: str) -> list[str]:
-        """A path as it is; of a pattern what `glob.glob(pattern, recursive=True)` finds, ascending."""
+        """A path as it is; of a pattern what `glob.glob(pattern, recursive=True, include_hidden=True)` finds, ascending."""
         folder, _, name = pattern.rpartition("/")
         if not has_magic(pattern):
             return [pattern]
@@ -187,12 +161,12 @@ class Folders:
         return [f"{folder}/{begin}{end}" for end in ends]
 
     def _ends(self, folder: str, begin: str) -> list[str]:
-        """The rest of names in a folder after their common beginning. A hidden name counts only if the pattern names its dot."""
+        """The rest of names in a folder after their common beginning."""
         names = self.names.get(folder)
         if names is None:
             names = self.names[folder] = self._listed(folder)
         near = names[bisect_left(names, begin) : bisect_left(names, begin + _LAST)]
-        return [name[len(begin) :] for name in near if begin.startswith(".") or not name.startswith(".")]
+        return [name[len(begin) :] for name in near]
 
     def _listed(self, folder: str) -> list[str]:
         found = names_in(folder)

@@ -112,6 +112,8 @@ def summary(report: "RunReport") -> list[str]:
     twice = sum(one.rows_duplicate for one in batches)
     lines = [f"{many(len(batches), 'batch')}: {many(read, 'row')} read, {refused:,} quarantined, {late:,} late"]
     lines[0] += f", {many(twice, 'duplicate')} left out" if twice else ""
+    hidden = sum(one.files_hidden for one in batches)
+    lines[0] += f"; {many(hidden, 'file')} passed over whose names begin with _ or ." if hidden else ""
     lines += _of_sources(batches)
     anew = [f"{name} of {many(len(starts), 'batch')}" for name, starts in report.published.items() if starts]
     lines.append(f"published: {', '.join(anew)}" if anew else "published: nothing, every window is as it was")

@@ -87,7 +87,7 @@ def accumulate(
     found = batches_of(bound.table(table), done.states[table], bound.pipeline.intervals.after)
     if done.before is not None and len(starts) == 1:
         keep_of_one(bound, done.before, batches_of(bound.table(IDS), done.ids, bound.pipeline.intervals.after), found.decided)
-    out = summaries(bound, found, [interval for interval in intervals if interval.start_us not in lost], done, noticed)
+    out = summaries(bound, found, [interval for interval in intervals if interval.start_us not in lost], done, noticed, given.hidden)
     again = [interval for interval in intervals if interval.start_us in lost]
     return (
         sorted(out + _again(bound, runner, again, allow_missing=allow_missing, tries=tries), key=lambda one: one.interval) if again else out

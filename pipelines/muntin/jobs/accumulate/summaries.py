@@ -22,14 +22,22 @@ if TYPE_CHECKING:
 
 
 def summaries(
-    bound: Bound, found: Batches, intervals: Sequence[Interval], done: Read, noticed: Mapping[int, tuple[str, ...]]
+    bound: Bound,
+    found: Batches,
+    intervals: Sequence[Interval],
+    done: Read,
+    noticed: Mapping[int, tuple[str, ...]],
+    hidden: Mapping[Interval, int],
 ) -> list[Accumulated]:
-    """The summary of each batch that was read. `found`: the facts of these batches."""
+    """The summary of each batch that was read. `found`: the facts of these batches; `hidden`: how many files were passed over."""
     names = tuple(bound.pipeline.sources)
     places = found.position(np.array([interval.start_us for interval in intervals], np.int64))
     versions = found.version[places].tolist() if len(places) else []
     return [
-        _summary(interval, spelled(version), done.splits[interval.start_us], noticed[interval.start_us], names)
+        replace(
+            _summary(interval, spelled(version), done.splits[interval.start_us], noticed[interval.start_us], names),
+            hidden=hidden.get(interval, 0),
+        )
         for interval, version in zip(intervals, versions, strict=True)
     ]
 

@@ -67,4 +67,5 @@ def _report(interval: Interval, read: Mapping[str, Any], entries: Mapping[str, _
         changed,
         read["rows_duplicate"],
         {name: SourceRows(**rows) for name, rows in json.loads(read["sources"] or "{}").items()},
+        read["files_hidden"],
     )

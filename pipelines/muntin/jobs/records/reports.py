@@ -61,6 +61,7 @@ class Accumulated:
         twice: rows that repeat the event of another row of the batch.
         schema_changes: how the columns of its files differ from earlier batches, a sentence each.
         sources: name -> the rows that came from this source; nothing where the pipeline has one source.
+        hidden: files that were passed over, as their names begin with `_` or `.`.
     """
 
     interval: Interval
@@ -73,6 +74,7 @@ class Accumulated:
     twice: int = 0
     schema_changes: tuple[str, ...] = ()
     sources: Mapping[str, SourceRows] = field(default_factory=dict)
+    hidden: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,7 @@ class BatchReport:
         source_changed: whether its files or their content differ from the last run.
         rows_duplicate: rows that were left out since an earlier row has the same event (`dedupe` and `dedupe_within` of the source).
         sources: name -> the rows that came from this source, where the pipeline has several.
+        files_hidden: files that were passed over, as their names begin with `_` or `.` (`hidden` of `sources.files`).
     """
 
     interval_start: datetime
@@ -106,6 +109,7 @@ class BatchReport:
     source_changed: bool = False
     rows_duplicate: int = 0
     sources: Mapping[str, SourceRows] = field(default_factory=dict)
+    files_hidden: int = 0
 
     @property
     def rows_left_out(self) -> int:

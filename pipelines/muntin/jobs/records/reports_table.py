@@ -58,6 +58,7 @@ _TEXTS = Texts(
         "rows_quarantined": "rows that were refused",
         "source_changed": "whether the batch was read before, from something else",
         "rows_duplicate": "rows that were left out: an earlier row told of the same event",
+        "files_hidden": "files that were passed over: their names begin with _ or .",
         "sources": "JSON: source, how many of these rows came from it; where the pipeline has several",
         "files": "JSON: path, bytes, rows, time of the last change (ns), checksum of each file; its source, where there are several",
         "rows_late": "rows that came too late for at least one window; sessions and windows by arrival, which may stay open for long, "
@@ -68,8 +69,10 @@ _TEXTS = Texts(
 )
 
 _DUPLICATES = pa.field("rows_duplicate", pa.int64())  # a column of tables of sources that compare rows
+_HIDDEN = pa.field("files_hidden", pa.int64())  # a column of tables of sources where there were some
 _SOURCES = pa.field("sources", pa.string())  # a column of tables of pipelines with several sources
-_MORE = (_DUPLICATES, _SOURCES)
+_COUNTS = (_DUPLICATES, _HIDDEN)
+_MORE = (*_COUNTS, _SOURCES)
 _LEAST = timedelta(microseconds=1)
 _ACCUMULATED = ["batch", "recorded_at", "version", "rows_read", "rows_accepted", "rows_quarantined", "source_changed", "files"]
 """The columns that a report of accumulate fills."""
@@ -94,6 +97,7 @@ def record_accumulated(store: Store, done: Sequence[Accumulated], now: datetime,
             "source_changed": changed[one.interval.start_us],
             "files": json.dumps([_entry(file) for file in one.manifest]),
             **({_DUPLICATES.name: one.twice} if one.twice else {}),
+            **({_HIDDEN.name: one.hidden} if one.hidden else {}),
             **_rows_by_source(one.sources),
         }
         for one in done
@@ -146,6 +150,7 @@ def record_published(store: Store, batches: Sequence[BatchReport], now: datetime
                 "rows_quarantined": one.rows_quarantined,
                 "rows_late": one.rows_late,
                 **({_DUPLICATES.name: one.rows_duplicate} if one.rows_duplicate else {}),
+                **({_HIDDEN.name: one.files_hidden} if one.files_hidden else {}),
                 **_rows_by_source(one.sources),
                 "windows_closed": json.dumps(dict(one.windows_closed)),
                 "watermark": one.watermark,
@@ -188,7 +193,10 @@ def last_accumulated(store: Store, intervals: Sequence[Interval] | None = None) 
     told = [each.name for each in _MORE if snapshot.schema and each.name in snapshot.schema.names]
     table = read_files(store.root / TABLE, snapshot, [*_ACCUMULATED, *told], condition).sort_by("recorded_at")
     starts = table["batch"].cast(pa.int64()).to_pylist()
-    rows = ({**row, _DUPLICATES.name: row.get(_DUPLICATES.name) or 0, _SOURCES.name: row.get(_SOURCES.name)} for row in table.to_pylist())
+    rows = (
+        {**row, **{each.name: row.get(each.name) or 0 for each in _COUNTS}, _SOURCES.name: row.get(_SOURCES.name)}
+        for row in table.to_pylist()
+    )
     return dict(zip(starts, rows, strict=True))
 
 

@@ -23,12 +23,14 @@ class Inputs:
         watermarks_us: start of the interval -> the watermark after it, in microseconds, where the source says so itself.
         source: the source with what only reading tells of it, as the columns of a table; None: as it is defined.
         parts: name -> what the batches are read from of this source, where there are several; `files` names the source of a file then.
+        hidden: how many files of an interval are passed over for their names.
     """
 
     files: Mapping[Interval, list[SourceFile]]
     watermarks_us: Mapping[int, int | None]
     source: Source | None = None
     parts: Mapping[str, Inputs] = field(default_factory=dict)
+    hidden: Mapping[Interval, int] = field(default_factory=dict)
 
     def of(self, bound: Bound) -> Bound:
         """The definition with that source."""
@@ -45,7 +47,8 @@ class Inputs:
         files = {interval: found for each in given for interval, found in each.files.items()}
         watermarks_us = {start: watermark_us for each in given for start, watermark_us in each.watermarks_us.items()}
         parts = {name: Inputs.joined([each.parts[name] for each in given]) for name in (given[-1].parts if given else ())}
-        return Inputs(files, watermarks_us, given[-1].source if given else None, parts)
+        hidden = {interval: count for each in given for interval, count in each.hidden.items()}
+        return Inputs(files, watermarks_us, given[-1].source if given else None, parts, hidden)
 
 
 class Listing(Protocol):

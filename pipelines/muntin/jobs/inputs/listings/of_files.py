@@ -10,7 +10,8 @@ from muntin.jobs.inputs.listings.first_interval import first_interval
 from muntin.jobs.inputs.listings.listing import Inputs
 from muntin.jobs.inputs.purged import check_kept
 from muntin.jobs.records.reports_table import manifest
-from muntin.sources.listing import SourceFile, check_found, check_ready, source_file, source_files
+from muntin.sources.listing import SourceFile, source_file, source_files
+from muntin.sources.readiness import check_found, check_ready
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,19 +25,19 @@ if TYPE_CHECKING:
 def inputs(bound: Bound, intervals: Sequence[Interval], *, allow_missing: bool, keep: bool, there: bool) -> Inputs:
     """The inputs, as `muntin.jobs.inputs.inputs.inputs` gives them."""
     source = _source(bound)
-    found = source_files(source, intervals)
+    found, hidden = source_files(source, intervals)
     if not allow_missing:
         check_kept(bound, [interval for interval, files in found.items() if not files])
         for interval, files in found.items():
-            check_found(source, interval, files)
-            check_ready(source, interval)
+            check_found(source, interval, files, hidden[interval])
+            check_ready(source, interval, files)
     _check_apart(source, found)
-    return Inputs(found, {})
+    return Inputs(found, {}, hidden=hidden)
 
 
 def without_files(bound: Bound, intervals: Sequence[Interval]) -> list[Interval]:
     """The intervals without files."""
-    return [interval for interval, files in source_files(_source(bound), intervals).items() if not files]
+    return [interval for interval, files in source_files(_source(bound), intervals)[0].items() if not files]
 
 
 def first_inputs(bound: Bound) -> Inputs:

@@ -75,4 +75,5 @@ def together(parts: Mapping[str, Inputs]) -> Inputs:
         interval: [replace(file, source=name) for name, part in parts.items() for file in part.files.get(interval, ())]
         for interval in intervals
     }
-    return Inputs(files, {}, parts=parts)
+    hidden = {interval: sum(part.hidden.get(interval, 0) for part in parts.values()) for interval in intervals}
+    return Inputs(files, {}, parts=parts, hidden=hidden)

@@ -1,0 +1,67 @@
+"""Whether the files of an interval are there, and are whole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from muntin.errors import SourceError
+from muntin.files.paths import matching, path_of
+from muntin.sources.hidden import is_hidden
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from muntin.definition.schedule import Interval
+    from muntin.sources.file_source import FileSource
+    from muntin.sources.listing import SourceFile
+
+
+def check_found(source: FileSource, interval: Interval, files: Sequence[SourceFile], hidden: int = 0) -> None:
+    """Refuse an interval without files. `hidden`: how many files were passed over for their names.
+
+    Raises:
+        SourceError: there are none and the source says that is an error.
+    """
+    if not files and source.missing == "error":
+        passed = f" but {hidden} whose names begin with _ or ., which hidden=True reads" if hidden else ""
+        raise SourceError(
+            f"no file at {source.patterns(interval)} for the interval {interval}{passed}; bring it, "
+            f'or say missing="empty" in sources.files(...) if an interval without files is an empty batch'
+        )
+
+
+def check_ready(source: FileSource, interval: Interval, files: Sequence[SourceFile]) -> None:
+    """Refuse an interval whose files may not be whole: `source.ready` has to be there for each of their folders, if it is asked for.
+
+    Raises:
+        SourceError: names the path that is not there.
+    """
+    if source.ready is None:
+        return
+    for folder, *above in _folders(source, interval, files):
+        if not any(path_of(each, source.ready).exists() for each in (folder, *above)):
+            instead = f" (nor in a folder above it, up to {above[-1]})" if above else ""
+            raise SourceError(
+                f"{folder}/{source.ready} is not there yet{instead}, which says that the files of the interval {interval} are whole "
+                f"(ready={source.ready!r}); run again when their writer is done"
+            )
+
+
+def _folders(source: FileSource, interval: Interval, files: Sequence[SourceFile]) -> list[list[str]]:
+    """The folders that have to have the file, each with the folders above it that may have it instead.
+
+    Of a pattern with `**` the folders with files: the writer of all of them may say in the folder before `**` that it is done.
+    """
+    pattern = str(path_of(source.patterns(interval)).absolute()).rpartition("/")[0]
+    if "**" not in pattern.split("/"):
+        return [[each] for each in _found(source, pattern)]
+    fixed = pattern.split("/")[: pattern.split("/").index("**")]
+    below = [tuple(file.path.split("/")[:-1]) for file in files]
+    chains = [["/".join(parts[:end]) for end in range(len(parts), len(fixed) - 1, -1)] for parts in dict.fromkeys(below)]
+    return chains or [[each] for each in _found(source, "/".join(fixed))]
+
+
+def _found(source: FileSource, pattern: str) -> list[str]:
+    """The folders that a pattern names; the pattern where there are none."""
+    found = [each for each in matching(pattern) if path_of(each).is_dir() and (source.hidden or not is_hidden(each, pattern))]
+    return found or [pattern]
