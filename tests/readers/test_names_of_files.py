@@ -49,7 +49,7 @@ ODD = [
 ]
 LIKE = ["ab", "aXb", "abc", "acc", "axb", "bx", "a20b", "b", "z"]
 """Names that patterns among `ODD` would find, too."""
-ENDINGS = ["parquet", "csv", "jsonl"]
+ENDINGS = ["parquet", "csv", "jsonl", "csv.gz", "jsonl.gz", "csv.zst"]
 
 
 def content(number: int, ending: str) -> bytes:
@@ -60,7 +60,8 @@ def content(number: int, ending: str) -> bytes:
         pq.write_table(pa.table({"at": [hour(0.5)], "x": [number]}), out)
         return out.getvalue().to_pybytes()
     text = f"at,x\n{at},{number}\n" if ending.startswith("csv") else f'{{"at": "{at}", "x": {number}}}\n'
-    return gzip.compress(text.encode()) if ending.endswith(".gz") else text.encode()
+    packs = {"gz": gzip.compress, "zst": lambda data: pa.Codec("zstd").compress(data, asbytes=True)}
+    return packs.get(ending.rpartition(".")[2], bytes)(text.encode())
 
 
 def pipeline(source: Source) -> Pipeline:

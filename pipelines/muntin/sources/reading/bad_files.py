@@ -6,12 +6,11 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import duckdb
-import pyarrow as pa
 
 from muntin.errors import SourceError
 from muntin.files.paths import path_of
 from muntin.sources.reading.cut_csv import cut_csv
-from muntin.sources.reading.cut_rows import LONGEST, content
+from muntin.sources.reading.cut_rows import LONGEST, content_in_utf_8
 from muntin.sources.reading.scan import files_sql
 from muntin.sources.sessions.duckdb_session import said
 
@@ -76,11 +75,11 @@ def _of_parquet(session: duckdb.DuckDBPyConnection, source: Source, path: AnyPat
 
 def _of_text(source: Source, path: AnyPath) -> str:
     try:
-        data = content(str(path), source.dialect.encoding)
+        data = content_in_utf_8(str(path), source.dialect.encoding)
     except UnicodeError as wrong:
         return f"is no {source.dialect.encoding} ({wrong.reason if isinstance(wrong, UnicodeDecodeError) else wrong})"
-    except (OSError, pa.ArrowException) as wrong:
-        return f"is cut off or damaged ({wrong})"
+    except SourceError as wrong:
+        return str(wrong).removeprefix(f"{path} ")
     headless = source.format == "csv" and bool(data) and cut_csv(data[:LONGEST], source.separator, source.dialect) is None
     if headless or (source.format == "csv" and not data):
         return "has no header that can be read"

@@ -114,7 +114,7 @@ def _check_numbers(
     exact = {name for name, kind in told.items() if used(name) and not is_rounded(source.types.get(name)) and _FRACTIONS & {*leaves(kind)}}
     if not exact:
         return
-    lines = f"SELECT json::VARCHAR AS line FROM read_ndjson_objects({files_sql(source, paths)})"
+    lines = f"SELECT json::VARCHAR AS line FROM read_ndjson_objects({files_sql(source, paths)}, compression = 'none')"
     found = session.execute(f"SELECT line FROM ({lines}) WHERE regexp_matches(line, {literal(MAY_BE_LOST)})")
     while some := found.fetchmany(_AT_ONCE):
         for (line,) in some:
@@ -152,7 +152,7 @@ def _written(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence
     files = files_sql(source, paths)
     names = f"SELECT name FROM parquet_schema({files})"
     if source.format == "json":
-        names = f"SELECT DISTINCT unnest(json_keys(json)) FROM read_ndjson_objects({files})"
+        names = f"SELECT DISTINCT unnest(json_keys(json)) FROM read_ndjson_objects({files}, compression = 'none')"
     return {name for (name,) in session.execute(names).fetchall()}
 
 

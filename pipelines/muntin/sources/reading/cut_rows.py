@@ -6,14 +6,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
-from muntin.files.readable import readable
+from muntin.sources.sessions.plain_text import content
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_CODECS = {".gz": "gzip", ".zst": "zstd"}
 MARK = b"\xef\xbb\xbf"  # that a file is UTF-8, at its begin
 LONGEST = 2_000_000
 """Bytes of the longest row that DuckDB reads."""
@@ -59,21 +57,15 @@ class Cut:
         return self.header + b"".join([self.data[self.begin[row] : self.end[row]] + b"\n" for row in rows])
 
 
-def content(path: str, encoding: str = "utf-8") -> bytes:
-    """The bytes of a file, in UTF-8; of a compressed file the original bytes.
+def content_in_utf_8(path: str, encoding: str = "utf-8") -> bytes:
+    """The content of a file, in UTF-8.
 
     Raises:
-        OSError: it cannot be read, or unpacked to its end.
+        SourceError, OSError: as `content`.
         UnicodeError: it is not in the encoding that it should have. UTF-8 is not checked.
     """
-    with pa.input_stream(readable(path), compression=_compression(path)) as stream:
-        data: bytes = stream.read()
+    data = content(path)
     return data if encoding == "utf-8" else data.decode(encoding).encode()
-
-
-def _compression(path: str) -> str | None:
-    """How a file is compressed, by the end of its name."""
-    return next((codec for ending, codec in _CODECS.items() if path.endswith(ending)), None)
 
 
 def lines(data: bytes, *, header: bool, quote: str = "") -> np.ndarray:

@@ -21,7 +21,7 @@ from muntin.sources.hive import folders_of
 from muntin.sources.reading.bad_files import file_problem
 from muntin.sources.reading.cut_csv import cut_csv
 from muntin.sources.reading.cut_json import cut_json
-from muntin.sources.reading.cut_rows import MARK, Cut, content, lines
+from muntin.sources.reading.cut_rows import MARK, Cut, content_in_utf_8, lines
 from muntin.sources.reading.json_numbers import is_rounded
 from muntin.sources.reading.mended import BadRow, Mended
 from muntin.sources.reading.scan import in_every_file, uncast
@@ -107,7 +107,7 @@ def lines_of(session: duckdb.DuckDBPyConnection, source: Source, path: str, rows
         return None
     how = source.dialect
     is_csv = source.format == "csv"
-    quick = lines(content(path, how.encoding), header=is_csv and not how.header, quote=how.quote if is_csv else "")
+    quick = lines(content_in_utf_8(path, how.encoding), header=is_csv and not how.header, quote=how.quote if is_csv else "")
     if len(quick) == rows:
         return quick
     cut = _cut(session, source, path)
@@ -116,7 +116,7 @@ def lines_of(session: duckdb.DuckDBPyConnection, source: Source, path: str, rows
 
 def _cut(session: duckdb.DuckDBPyConnection, source: Source, path: str, exact: Callable[[str], bool] = lambda _: False) -> Cut:
     """A file of text in rows; of a file without a header that can be read none. `exact`: as for `cut_json`."""
-    data = content(path, source.dialect.encoding)
+    data = content_in_utf_8(path, source.dialect.encoding)
     if source.format == "json":
         return cut_json(session, data, exact)
     cut = cut_csv(data, source.separator, source.dialect)

@@ -9,7 +9,7 @@ from muntin.sources.casts import carry, in_type, is_time, is_whole
 from muntin.sources.hive import with_folders
 from muntin.sources.nested_types import is_nested
 from muntin.sources.reading.row_groups import ROW
-from muntin.sources.sessions.listed_files import address_of
+from muntin.sources.sessions.listed_files import UNPACKED, address_of
 from muntin.sources.topics.content import opened_as
 from muntin.states.columns import FILE_PATH
 
@@ -32,7 +32,7 @@ def literal(text: str) -> str:
 def files_sql(source: Source, paths: Sequence[str]) -> str:
     """Listed files as SQL has them, each path to the letter. No path goes into SQL as what is read by another way."""
     opened = [opened_as(source, path) for path in paths] if source.format == "kafka" else paths  # type: ignore[arg-type]  # one kind has it
-    return f"[{', '.join(literal(address_of(path)) for path in opened)}]"
+    return f"[{', '.join(literal(address_of(path, text=source.format in ('csv', 'json'))) for path in opened)}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,7 @@ UNTOLD = Reading()
 # What DuckDB would otherwise guess of a file's folder or content, and drop or replace rows and columns by.
 _IN_FILE = "hive_partitioning = false, hive_types_autocast = false"
 _AS_IT_STANDS = f"union_by_name = true, {_IN_FILE}"
+_AS_TEXT = f"{_AS_IT_STANDS}, compression = 'none'"  # `files_sql` gives plain text
 _ALL_LINES = "skip = 0, comment = ''"
 _YEAR_FIRST = "dateformat = '%Y-%m-%d'"
 _GUESSED_JSON = f"sample_size = -1, map_inference_threshold = -1, {_YEAR_FIRST}"
@@ -99,15 +100,24 @@ def scan(
 
 def _files(source: Source, paths: Sequence[str], read_as: Reading, *, named: bool, rows: range | None) -> str:
     """The table function of DuckDB."""
-    files, how = files_sql(source, paths), f"{_AS_IT_STANDS}, filename = {literal(FILE_PATH) if named or source.hive else 'false'}"
+    files, name = files_sql(source, paths), f"filename = {literal(FILE_PATH) if named or source.hive else 'false'}"
     if source.format == "parquet":
-        table = f"read_parquet({files}, {how})"
+        table = f"read_parquet({files}, {_AS_IT_STANDS}, {name})"
         return table if rows is None else f"(FROM {table} WHERE {ROW} >= {rows.start} AND {ROW} < {rows.stop})"
     if source.format == "csv":
         typed = _typed_csv(read_as.types or read_types(source))
-        return f"read_csv({files}, {_dialect(source, looked_at=not read_as.types)}, {how}{typed})"
+        return _by_path(
+            f"read_csv({files}, {_dialect(source, looked_at=not read_as.types)}, {_AS_TEXT}, {name}{typed})", files, named=named
+        )
     known = f"columns = {_by_name(read_as.types)}" if read_as.types else _GUESSED_JSON
-    return f"read_json({files}, format = 'newline_delimited', {known}, {how})"
+    return _by_path(f"read_json({files}, format = 'newline_delimited', {known}, {_AS_TEXT}, {name})", files, named=named)
+
+
+def _by_path(table: str, files: str, *, named: bool) -> str:
+    """A table of rows of text with the paths of their files, where DuckDB calls these by an address."""
+    if not named or UNPACKED not in files:
+        return table
+    return f"(SELECT * REPLACE (regexp_replace({FILE_PATH}, '^{UNPACKED}', '') AS {FILE_PATH}) FROM {table})"
 
 
 def _messages(source: Source, paths: Sequence[str], *, named: bool) -> str:
@@ -137,9 +147,9 @@ def texts(source: Source, path: str, columns: Mapping[str, str] | None = None) -
     None: the columns of a CSV file.
     """
     if source.format == "json":
-        return f"read_json({files_sql(source, [path])}, format = 'newline_delimited', columns = {_by_name(columns or {})}, {_AS_IT_STANDS})"
+        return f"read_json({files_sql(source, [path])}, format = 'newline_delimited', columns = {_by_name(columns or {})}, {_AS_TEXT})"
     none = ", ".join(f"NULL::VARCHAR AS {quoted(column)}" for column in columns or ())
-    own = f"read_csv({files_sql(source, [path])}, {_dialect(source, looked_at=False)}, all_varchar = true, {_AS_IT_STANDS})"
+    own = f"read_csv({files_sql(source, [path])}, {_dialect(source, looked_at=False)}, all_varchar = true, {_AS_TEXT})"
     if not none:
         return own
     return f"(FROM {own} UNION ALL BY NAME SELECT {none} WHERE false)"
@@ -147,7 +157,7 @@ def texts(source: Source, path: str, columns: Mapping[str, str] | None = None) -
 
 def first_line(source: Source, path: str) -> str:
     """The query for the cells of the first line of a CSV file, as they are written."""
-    return f"FROM read_csv({files_sql(source, [path])}, {_dialect(source, only_header=True)}, all_varchar = true, {_IN_FILE}) LIMIT 1"
+    return f"FROM read_csv({files_sql(source, [path])}, {_dialect(source, only_header=True)}, all_varchar = true, {_AS_TEXT}) LIMIT 1"
 
 
 def uncast(source: Source, path: str, rejects: str) -> str:
@@ -158,7 +168,8 @@ def uncast(source: Source, path: str, rejects: str) -> str:
     types = {column: "VARCHAR" if is_time(kind) else kind for column, kind in in_every_file(source).items()}
     columns = ", ".join(f"count({quoted(column)})" for column in types)
     notes = f"store_rejects = true, rejects_table = {literal(rejects)}, rejects_scan = {literal(rejects + '_scans')}, rejects_limit = 0"
-    return f"SELECT {columns} FROM read_csv({files_sql(source, [path])}, {_dialect(source)}, {notes}, {_IN_FILE}{_typed_csv(types)})"
+    how = f"{_dialect(source)}, {notes}, {_IN_FILE}, compression = 'none'{_typed_csv(types)}"
+    return f"SELECT {columns} FROM read_csv({files_sql(source, [path])}, {how})"
 
 
 def said_types(source: Source) -> dict[str, str]:

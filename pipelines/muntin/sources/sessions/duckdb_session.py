@@ -15,6 +15,7 @@ from muntin.errors import SourceError
 from muntin.sources.casts import NO_DOUBLE
 from muntin.sources.new_session import MEMORY, connect
 from muntin.sources.per_thread import of_this_thread
+from muntin.sources.sessions.listed_files import UNPACKED
 from muntin.sources.sessions.object_files import let_read
 from muntin.sources.sessions.time_limit import in_time
 
@@ -86,7 +87,9 @@ def said(wrong: duckdb.Error) -> str:
     """DuckDB's error without its view of our SQL."""
     if "Traceback (most recent call last)" in str(wrong):  # of the file layer below DuckDB
         return str(wrong).partition("\n\nLINE")[0].strip().rpartition("\n")[2].partition(": ")[2]
-    text = " ".join(str(wrong).split("\n\nLINE")[0].split("Candidate")[0].split("Possible solutions")[0].split()).rstrip("!. ")
+    text = " ".join(
+        str(wrong).replace(UNPACKED, "").split("\n\nLINE")[0].split("Candidate")[0].split("Possible solutions")[0].split()
+    ).rstrip("!. ")
     text = (
         _NO_COLUMN.sub(r'there is no column "\1"', _KIND_OF_ERROR.sub("", text))
         .removesuffix(" You might need to add explicit type casts")

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
+    from typing_extensions import Buffer
+
     from muntin.files.object_stat import ObjectStat
     from muntin.sources.listing import SourceFile
 
@@ -27,10 +29,11 @@ _ENDS = 64
 _AHEAD, _AHEAD_BYTES = 8, 2**24  # files at once, and bytes of the files after the next
 
 
-class InParts:
+class InParts(io.RawIOBase):
     """A file that is open for reading. `part`: its bytes from a place on, so many; `size`: of the whole, in bytes."""
 
     def __init__(self, part: Callable[[int, int], bytes], size: int) -> None:
+        super().__init__()
         self.part, self.size, self.at = part, size, 0
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
@@ -42,6 +45,21 @@ class InParts:
         """The position of the next read."""
         return self.at
 
+    def readable(self) -> bool:
+        """Whether it can be read: always."""
+        return True
+
+    def seekable(self) -> bool:
+        """Whether it can be read from any place on: always."""
+        return True
+
+    def readinto(self, buffer: Buffer) -> int:
+        """Fill a buffer with the next bytes; how many there were."""
+        view = memoryview(buffer).cast("B")
+        found = self.read(len(view))
+        view[: len(found)] = found
+        return len(found)
+
     def read(self, length: int = -1) -> bytes:
         """The next bytes; fewer at the end."""
         left = max(0, self.size - self.at)
@@ -49,9 +67,6 @@ class InParts:
         found = self.part(self.at, length) if length else b""
         self.at += len(found)
         return found
-
-    def close(self) -> None:
-        """Nothing is held."""
 
 
 class Fetched:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def let_read(session: duckdb.DuckDBPyConnection, paths: Iterable[str]) -> None:
     """Let a session read the object stores and the topics that paths are in, and files whose names DuckDB takes for patterns."""
     paths = list(paths)
-    if any(address_of(path) != path for path in paths) and not session.filesystem_is_registered(listed_files.SCHEME):
+    if any(address_of(path, text=True) != path for path in paths) and not session.filesystem_is_registered(listed_files.SCHEME):
         session.register_filesystem(listed_files.file_system())
     if any(map(is_object_store, paths)) and not session.filesystem_is_registered("s3"):
         session.register_filesystem(_file_system())
