@@ -1,6 +1,6 @@
 """A hook of MkDocs: the files of `BESIDE`, which pages link to, are part of the site; the README is its first page.
 
-Links between pages lead to where the site has the files.
+Links between pages lead to where the site has the files. `folder/*.md` in the navigation stands for the pages that no line names.
 """
 
 import re
@@ -23,6 +23,23 @@ BESIDE = {  # path in the repository -> path on the site
 }
 _IN_REPOSITORY = {site: path for path, site in BESIDE.items()}
 _LEAVES = re.compile(r"\]\((?P<target>(?:\.\./)*(?:benchmarks|docs|examples)/[^)#]+|(?:\.\./)+[A-Z]+\.md)")
+
+
+def on_config(config: MkDocsConfig) -> None:
+    """The navigation with each `folder/*.md` replaced by the pages of the folder that no line names."""
+    sections = config.nav or []
+    lines = [line for section in sections for lines in section.values() for line in lines]
+    named = {page for line in lines for page in (line.values() if isinstance(line, dict) else [line])}
+    for section in sections:
+        for title, lines in section.items():
+            section[title] = [page for line in lines for page in _pages(line, named, Path(config.docs_dir))]
+
+
+def _pages(line: str | dict[str, str], named: set[str], docs: Path) -> list[str | dict[str, str]]:
+    """The pages of a line of the navigation."""
+    if isinstance(line, dict) or "*" not in line:
+        return [line]
+    return sorted({str(PurePosixPath(path.relative_to(docs))) for path in docs.glob(line)} - named)
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
