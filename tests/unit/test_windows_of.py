@@ -16,23 +16,24 @@ from muntin import aggregates as agg
 from muntin.errors import DefinitionError
 from muntin.tasks import Local
 from muntin.testing import report_of, windows_of
+from tests.catalogue import kinds as catalogue
 
 START = datetime(2024, 3, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
-KINDS: dict[str, Any] = {
+KINDS: dict[str, Any] = {kind.name: kind.window for kind in catalogue.KINDS} | {
     "tumbling": windows.tumbling("6h", grace="1h"),
     "month": windows.tumbling("1mo", timezone="Europe/Vienna"),
     "sliding": windows.sliding("6h", step="2h"),
     "cumulating": windows.cumulating("1d", step="6h"),
     "session": windows.session("2h", grace="1h"),
     "cut": windows.session("3h", max_length="5h"),
-    "unique": windows.unique_sliding("3h", resolution="1h"),
-    "ever": windows.all_time(),
+    "unique_sliding": windows.unique_sliding("3h", resolution="1h"),
+    "all_time": windows.all_time(),
     "by_count": windows.arrival(windows.by_count(3)),
     "by_time": windows.arrival(windows.by_time("4h"), trigger=windows.by_count(2)),
     "by_delta": windows.arrival(windows.by_delta("v", 4)),
     "by_punctuation": windows.arrival(windows.by_punctuation("v = 5")),
-    "sorted": windows.progressive_sort(3, by="v"),
+    "progressive_sort": windows.progressive_sort(3, by="v"),
 }
 
 
@@ -92,7 +93,7 @@ def test_every_kind_gives_what_runs_over_files_publish(kind: str, policy: str, t
     for provisional in (False, True):
         wanted = read(defined, "w", root=tmp_path / "state", provisional=provisional)
         assert windows_of(defined, rows, provisional=provisional).equals(wanted)
-        assert len(wanted) or kind in ("month", "ever")
+        assert len(wanted) or kind in ("month", "trailing", "all_time")
 
 
 def test_tables_instead_of_dicts() -> None:

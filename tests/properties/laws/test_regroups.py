@@ -34,7 +34,7 @@ EVERY = [pytest.param(row, kind, id=f"{row.call}-{kind}") for row in ROWS if row
 REGROUP = {
     "all_of", "any_of", "count", "count_if", "histogram", "max", "max_count", "mean", "min", "min_count", "range", "rate", "sum",
 }  # fmt: skip
-"""The aggregates of the catalogue that do with values of some type."""
+"""Aggregates whose states must regroup, with values of some type. Others may; the test of order and groups holds them to it, too."""
 
 
 def states_of(row: Row, kind: str, dice: random.Random) -> pa.Table:
@@ -75,10 +75,10 @@ def test_any_order_and_any_groups_give_the_same_bits(row: Row, kind: str) -> Non
         assert bitwise(in_any_way(row, each, dice), expected)
 
 
-def test_which_aggregates_do() -> None:
+def test_states_that_must_regroup_do() -> None:
     dice = random.Random(1)
     found = {row.name for row, kind in (each.values for each in EVERY) if regroups(row, states_of(row, kind, dice))}
-    assert found == REGROUP
+    assert found >= REGROUP
 
 
 def test_sums_of_floats_do_not() -> None:
