@@ -44,9 +44,14 @@ def with_next_year(us: np.ndarray) -> pa.Array:
     return pa.array(us + np.where(np.arange(len(us)) % 1000 == 100, 400 * 86_400_000_000, 0), UTC_US)
 
 
-def local(times: np.ndarray) -> pa.Array:
-    shown = pa.array(times, UTC_US).cast(pa.timestamp("us", tz="America/New_York"))
+def local(times: np.ndarray, zone: str = "America/New_York") -> pa.Array:
+    shown = pa.array(times, UTC_US).cast(pa.timestamp("us", tz=zone))
     return pc.local_timestamp(shown)
+
+
+def before_a_change(times: np.ndarray) -> pa.Array:
+    """The local times, the last of them at the end of the hour before clocks are set back."""
+    return local(times - 3_600_000_000)
 
 
 # type of the times in the file, options of the writer, options of the source, whether the footer tells the times
@@ -58,7 +63,10 @@ TIMES: dict[str, tuple[Callable[[np.ndarray], pa.Array], dict[str, Any], dict[st
     "milliseconds": (lambda us: pa.array(us // 1000, pa.timestamp("ms")), {}, {}, True),
     "nanoseconds": (lambda us: pa.array(us * 1000, LOCAL_NS), {}, {}, True),
     "96 bits": (lambda us: pa.array(us, LOCAL_US), {"use_deprecated_int96_timestamps": True}, {}, False),
-    "of a zone": (local, {}, NEW_YORK, True),
+    "of a zone": (lambda us: local(us, "Asia/Tokyo"), {}, {"timezone": "Asia/Tokyo"}, True),
+    "before a change": (before_a_change, {}, NEW_YORK, True),
+    "twice": (local, {}, {**NEW_YORK, "ambiguous": "first"}, False),
+    "at a change": (lambda us: local(us - 1_800_000_000), {}, NEW_YORK, False),
     "integers": (lambda us: pa.array(us // 1_000_000), {}, {"unit": "s"}, True),
     "texts": (lambda us: pa.array(us, UTC_US).cast(pa.string()), {}, {}, False),
     "texts of a type": (lambda us: pa.array(us, UTC_US).cast(pa.string()), {}, {"types": {"t": "TIMESTAMPTZ"}}, False),

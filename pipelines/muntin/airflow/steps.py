@@ -60,6 +60,8 @@ def accumulate(place: Place, runner: Runner, reported: Callable[[Sequence[Accumu
         "rows_quarantined": batch.refused,
         "rows_duplicate": batch.twice,
         "files_hidden": batch.hidden,
+        "rows_ambiguous": batch.ambiguous,
+        "rows_nonexistent": batch.nonexistent,
         "source_changed": changed[batch.interval.start_us],
         KEY: definition_of(place.bound),
     }

@@ -41,6 +41,16 @@ class Source(Protocol):
         ...
 
     @property
+    def ambiguous(self) -> str:
+        """The treatment of local times that come twice: "quarantine", "first", "second" or "arrival"."""
+        ...
+
+    @property
+    def nonexistent(self) -> str:
+        """The treatment of local times that never were: "quarantine" or "shift"."""
+        ...
+
+    @property
     def time_format(self) -> str | None:
         """How event times are written where they are text, as strptime takes it; None is ISO 8601."""
         ...

@@ -39,6 +39,7 @@ class SeveralSources:
     members: Mapping[str, Source]
 
     upstream = unit = timezone = time_format = delimiter = arrival_order = dedupe_within_us = member = None
+    ambiguous = nonexistent = "quarantine"
     dedupe = section = ()
 
     @property

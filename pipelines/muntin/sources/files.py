@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from muntin.definition.durations import Duration
-    from muntin.sources.time_arguments import Unit
+    from muntin.sources.time_arguments import Ambiguous, Nonexistent, Unit
 
 
 def files(
@@ -27,6 +27,8 @@ def files(
     event_time: str,
     unit: Unit | None = None,
     timezone: str | None = None,
+    ambiguous: Ambiguous = "quarantine",
+    nonexistent: Nonexistent = "quarantine",
     missing: Missing = "error",
     format: Format | None = None,  # noqa: A002 - the word users know
     types: Mapping[str, str] | None = None,
@@ -60,6 +62,9 @@ def files(
         event_time: the column that says when an event happened: a timestamp, text that reads as one, or an integer.
         unit: of an integer event time.
         timezone: the zone of event times that have none; UTC unless given.
+        ambiguous: what a local time is that comes twice in the zone, as its clocks are set back: for the "quarantine", the "first" or the
+            "second" showing; or by "arrival": rows in the order of `arrival_order` go back once in this hour, where the second begins.
+        nonexistent: what a local time is that never was, as clocks are set forward: for the "quarantine"; or "shift", moved on by as much.
         missing: what an interval without files is: an "error", or an "empty" batch.
         format: of the files; what the name ends in unless given.
         types: column -> SQL type, where a file's own content would say otherwise from day to day, as in CSV and JSON.
@@ -121,7 +126,9 @@ def files(
     check_template(known(path, "path"), all_files=all_files)
     check_names(hive or {}, (*(columns or {}), *(types or {})))
     told = {**(columns or {}), **(types or {}), **(hive or {})}
-    terms = checked_terms(event_time, unit, timezone, told, arrival_order, arrival_time, time_format, dedupe, dedupe_within)
+    terms = checked_terms(
+        event_time, unit, timezone, ambiguous, nonexistent, told, arrival_order, arrival_time, time_format, dedupe, dedupe_within
+    )
     if terms["dedupe_within_us"] is not None:
         _check_types_of_ids(terms["dedupe"], form, terms["types"])
     return FileSource(

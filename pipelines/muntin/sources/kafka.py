@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from muntin.definition.durations import Duration
     from muntin.definition.schedule import Schedule
     from muntin.sources.source import OnBadFile, OnSchema
-    from muntin.sources.time_arguments import Unit
+    from muntin.sources.time_arguments import Ambiguous, Nonexistent, Unit
 
 Value = Literal["json", "avro", "protobuf", "text", "raw"]
 Key = Literal["text", "raw"]
@@ -84,6 +84,8 @@ def kafka(
     columns: Mapping[str, str] | None = None,
     unit: Unit | None = None,
     timezone: str | None = None,
+    ambiguous: Ambiguous = "quarantine",
+    nonexistent: Nonexistent = "quarantine",
     time_format: str | None = None,
     key: Key = "text",
     arrival_order: str | None = None,
@@ -112,6 +114,9 @@ def kafka(
             null then, and have further fields, which are not read. A message with a field of another type is a row of the quarantine.
         unit: of an integer event time.
         timezone: the zone of event times that have none; UTC unless given.
+        ambiguous: what a local time is that comes twice in the zone, as its clocks are set back: for the "quarantine", the "first" or the
+            "second" showing; or by "arrival": rows in the order of `arrival_order` go back once in this hour, where the second begins.
+        nonexistent: what a local time is that never was, as clocks are set forward: for the "quarantine"; or "shift", moved on by as much.
         time_format: how event times are written where they are text, as strptime takes it; ISO 8601 unless given.
         key: whether keys are "text" or "raw" bytes.
         arrival_order: a column that orders the rows of a batch by arrival; partition and offset unless given. A batch is then read by
@@ -133,6 +138,8 @@ def kafka(
     for what, name in (("event_time", event_time), ("arrival_order", arrival_order), ("arrival_time", arrival_time)):
         if name is not None or what == "event_time":
             check_column(what, name, (*(fields or (VALUE,)), *OWN))
-    terms = checked_terms(event_time, unit, timezone, fields, arrival_order, arrival_time, time_format, dedupe, dedupe_within)
+    terms = checked_terms(
+        event_time, unit, timezone, ambiguous, nonexistent, fields, arrival_order, arrival_time, time_format, dedupe, dedupe_within
+    )
     check_schema(value, registry, schema)
     return KafkaSource(broker, topic, value, key, fields, connection, registry, schema, **terms)

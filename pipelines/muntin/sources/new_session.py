@@ -27,7 +27,7 @@ def connect(timezone: str | None = None, *, files: bool = False, in_place: bool 
     """A DuckDB session of one thread, so that the order of additions is the order of the rows. SQL cannot change its settings.
 
     Args:
-        timezone: of times that have none; UTC unless given.
+        timezone: of times that have none; UTC unless given. The session gets the functions that read local times of it.
         files: whether it may read files. SQL of a definition goes through `check_expression` first.
         in_place: whether every expression is computed where it stands, so that TRY meets its errors.
 
@@ -37,6 +37,10 @@ def connect(timezone: str | None = None, *, files: bool = False, in_place: bool 
     session = duckdb.connect(config=_ALONE)
     session.execute("SET threads = 1")
     session.execute(f"SET TimeZone = '{timezone or 'UTC'}'")
+    if timezone:
+        from muntin.sources import clock_changes
+
+        clock_changes.let_read(session, timezone)
     session.execute("SET enable_progress_bar = false")
     session.execute("SET enable_external_file_cache = false")
     if in_place:

@@ -7,7 +7,10 @@ session of DuckDB or a client of a broker waits for threads that the fork does n
 from __future__ import annotations
 
 from threading import get_ident
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _kept: dict[tuple[str, int], dict[Any, Any]] = {}
 
@@ -15,3 +18,8 @@ _kept: dict[tuple[str, int], dict[Any, Any]] = {}
 def of_this_thread(what: str) -> dict[Any, Any]:
     """The things of one sort that this thread keeps."""
     return _kept.setdefault((what, get_ident()), {})
+
+
+def of_all_threads(what: str) -> Iterator[dict[Any, Any]]:
+    """The things of one sort that each thread keeps."""
+    return (things for (sort, _), things in list(_kept.items()) if sort == what)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from muntin.files.paths import stat_of
 from muntin.sources.dialect import USUAL
 from muntin.sources.repeated_rows import checked_dedupe, checked_within
-from muntin.sources.time_arguments import Unit, check_time_arguments
+from muntin.sources.time_arguments import Ambiguous, Nonexistent, Unit, check_local_times, check_time_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,6 +26,8 @@ class RowSource:
     event_time: str
     unit: Unit | None = None
     timezone: str | None = None
+    ambiguous: Ambiguous = "quarantine"
+    nonexistent: Nonexistent = "quarantine"
     types: Mapping[str, str] = field(default_factory=dict)
     arrival_order: str | None = None
     arrival_time: str | None = None
@@ -80,6 +82,8 @@ def checked_terms(
     event_time: str,
     unit: Unit | None,
     timezone: str | None,
+    ambiguous: Ambiguous,
+    nonexistent: Nonexistent,
     types: Mapping[str, str] | None,
     arrival_order: str | None,
     arrival_time: str | None,
@@ -93,13 +97,18 @@ def checked_terms(
         DefinitionError: an argument that cannot be, as an unknown unit or zone, or two that contradict each other.
     """
     check_time_arguments(event_time, unit, timezone, time_format)
+    kinds, order = types or {}, arrival_order or arrival_time
+    times = {name: kinds.get(name) for name in (event_time, arrival_time) if name}
+    check_local_times(timezone, ambiguous, nonexistent, order, times)
     told = checked_dedupe(dedupe)
     return {
         "event_time": event_time,
         "unit": unit,
         "timezone": timezone,
-        "types": dict(types or {}),
-        "arrival_order": arrival_order or arrival_time,
+        "ambiguous": ambiguous,
+        "nonexistent": nonexistent,
+        "types": dict(kinds),
+        "arrival_order": order,
         "arrival_time": arrival_time,
         "time_format": time_format,
         "dedupe": told,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from muntin.definition.durations import Duration
     from muntin.definition.schedule import Schedule
-    from muntin.sources.time_arguments import Unit
+    from muntin.sources.time_arguments import Ambiguous, Nonexistent, Unit
 
     Read: TypeAlias = Callable[[SparkSession, datetime, datetime], DataFrame]
 
@@ -62,6 +62,8 @@ def spark(
     columns: Sequence[str] = (),
     unit: Unit | None = None,
     timezone: str | None = None,
+    ambiguous: Ambiguous = "quarantine",
+    nonexistent: Nonexistent = "quarantine",
     types: Mapping[str, str] | None = None,
     arrival_order: str | None = None,
     arrival_time: str | None = None,
@@ -82,6 +84,9 @@ def spark(
             read in any case. Keys must be among them.
         unit: of an integer event time.
         timezone: the zone of event times that have none (timestamp_ntz, text); UTC unless given. Spark's session zone changes nothing.
+        ambiguous: what a local time is that comes twice in the zone, as its clocks are set back: for the "quarantine", the "first" or the
+            "second" showing; or by "arrival": rows in the order of `arrival_order` go back once in this hour, where the second begins.
+        nonexistent: what a local time is that never was, as clocks are set forward: for the "quarantine"; or "shift", moved on by as much.
         types: column -> SQL type that the column is cast to.
         arrival_order: a column that orders the rows of a batch by arrival. Without it, the order in which aggregates as `first` see the
             rows is the same in each run, and means nothing. A batch is then read by one task.
@@ -96,7 +101,9 @@ def spark(
     """
     if not callable(read):
         raise DefinitionError(f"read: {read!r} is no function; give one of (spark, start, end) that returns a DataFrame")
-    terms = checked_terms(event_time, unit, timezone, types, arrival_order, arrival_time, time_format, dedupe, dedupe_within)
+    terms = checked_terms(
+        event_time, unit, timezone, ambiguous, nonexistent, types, arrival_order, arrival_time, time_format, dedupe, dedupe_within
+    )
     if isinstance(columns, str) or not all(isinstance(name, str) and name for name in columns):
         raise DefinitionError(f'columns: {columns!r} is not a list of column names; write ["at", "amount"]')
     return SparkSource(read, tuple(columns), **terms)

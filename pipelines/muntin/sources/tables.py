@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from muntin.definition.durations import Duration
     from muntin.definition.schedule import Schedule
-    from muntin.sources.time_arguments import Unit
+    from muntin.sources.time_arguments import Ambiguous, Nonexistent, Unit
 
 OnChange = Literal["error", "skip"]
 
@@ -45,6 +45,8 @@ def table(
     event_time: str,
     unit: Unit | None = None,
     timezone: str | None = None,
+    ambiguous: Ambiguous = "quarantine",
+    nonexistent: Nonexistent = "quarantine",
     types: Mapping[str, str] | None = None,
     arrival_order: str | None = None,
     arrival_time: str | None = None,
@@ -63,6 +65,9 @@ def table(
         event_time: the column that says when an event happened: a timestamp, text that reads as one, or an integer.
         unit: of an integer event time.
         timezone: the zone of event times that have none; UTC unless given.
+        ambiguous: what a local time is that comes twice in the zone, as its clocks are set back: for the "quarantine", the "first" or the
+            "second" showing; or by "arrival": rows in the order of `arrival_order` go back once in this hour, where the second begins.
+        nonexistent: what a local time is that never was, as clocks are set forward: for the "quarantine"; or "shift", moved on by as much.
         types: column -> SQL type that the column is cast to.
         arrival_order: a column that orders the rows of a batch by arrival; the order of commits, and of the files and rows in them,
             unless given. A batch is then read by one task.
@@ -79,6 +84,8 @@ def table(
     """
     if not isinstance(path, str | Path) or not str(path):
         raise DefinitionError(f'path: {path!r} is no path of a Delta table; write "data/orders" or "s3://bucket/orders"')
-    terms = checked_terms(event_time, unit, timezone, types, arrival_order, arrival_time, time_format, dedupe, dedupe_within)
+    terms = checked_terms(
+        event_time, unit, timezone, ambiguous, nonexistent, types, arrival_order, arrival_time, time_format, dedupe, dedupe_within
+    )
     check_choice("on_change", on_change, get_args(OnChange))
     return TableSource(str(known(path, "path")).rstrip("/"), on_change, **terms)

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from muntin.definition.checks import check_choice
 from muntin.errors import DefinitionError
 from muntin.windows.clock.zones import zone
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 Unit = Literal["s", "ms", "us", "ns"]
+_WITH_ZONE = ("TIMESTAMPTZ", "TIMESTAMP WITH TIME ZONE")
+Ambiguous = Literal["quarantine", "first", "second", "arrival"]
+"""The showing of a local time that comes twice."""
+Nonexistent = Literal["quarantine", "shift"]
+"""The treatment of a local time that never was."""
 
 
 def check_time_arguments(event_time: object, unit: object, timezone: str | None, time_format: object) -> None:
@@ -27,3 +35,31 @@ def check_time_arguments(event_time: object, unit: object, timezone: str | None,
         raise DefinitionError(f'time_format: {time_format!r} is no format of strptime; write "%d.%m.%Y %H:%M"')
     if time_format is not None and unit is not None:
         raise DefinitionError(f"time_format={time_format!r} is for text and unit={unit!r} for integers; give one of them")
+
+
+def check_local_times(
+    timezone: str | None, ambiguous: object, nonexistent: object, arrival_order: str | None, times: Mapping[str, str | None]
+) -> None:
+    """Refuse arguments that do not fit local times.
+
+    Args:
+        timezone: of times that have none.
+        ambiguous, nonexistent: what becomes of local times that come twice or never.
+        arrival_order: a column that orders rows.
+        times: column with times -> the SQL type that the definition gives it.
+
+    Raises:
+        DefinitionError: an unknown word, a word without `timezone`, "arrival" without an order, or a zone for a column that has its own.
+    """
+    for what, said, choices in (("ambiguous", ambiguous, Ambiguous), ("nonexistent", nonexistent, Nonexistent)):
+        check_choice(what, said, get_args(choices))
+        if timezone is None and said != "quarantine":
+            raise DefinitionError(f"{what}={said!r} is for local times, and without timezone= times are in UTC; say whose clock it is")
+    if ambiguous == "arrival" and arrival_order is None:
+        raise DefinitionError('ambiguous="arrival" goes by the order of rows; name the column that orders them: arrival_order="id"')
+    for column, kind in times.items():
+        if timezone is not None and kind and kind.upper() in _WITH_ZONE:
+            raise DefinitionError(
+                f"timezone={timezone!r} is for times without a zone, and {column!r} is to be {kind}, which has one; leave timezone out, "
+                f'or say types={{"{column}": "VARCHAR"}} for text of which some has an offset, else "TIMESTAMP"'
+            )

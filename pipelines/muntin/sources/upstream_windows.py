@@ -30,6 +30,7 @@ class WindowSource:
     at: At = "end"
 
     unit = timezone = time_format = delimiter = arrival_time = member = None
+    ambiguous = nonexistent = "quarantine"
     separator = ","
     dialect = USUAL
     on_bad_file: ClassVar[OnBadFile] = "error"

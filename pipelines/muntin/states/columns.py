@@ -22,6 +22,7 @@ COUNTERS, BASE = "muntin_counters", "muntin_base"  # the counters of a partition
 
 # Columns while states are made.
 EVENT_TIME = "muntin_time"  # of a source row, microseconds
+ODD = "muntin_odd"  # of a source row with a local time: 1 if clocks show the time twice, -1 if never, 0 if once; null without one
 ORDER = "muntin_order"  # sorts source rows before arrival does: the event time; a constant where windows go by arrival
 ORDINAL = "muntin_ordinal"  # a source row's number in its split, from 1, by arrival
 ROW_IN_SPLIT = "muntin_row_number"  # a source row's number in its split, from 1, as read

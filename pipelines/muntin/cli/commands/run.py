@@ -105,6 +105,13 @@ def _of_sources(batches: "Sequence[BatchReport]") -> list[str]:
     ]
 
 
+def _odd(batches: "Sequence[BatchReport]") -> str:
+    """The rows with local times that come twice or never, as the end of a line."""
+    ambiguous, nonexistent = sum(one.rows_ambiguous for one in batches), sum(one.rows_nonexistent for one in batches)
+    told = f", {many(ambiguous, 'local time')} that came twice" if ambiguous else ""
+    return told + (f", {many(nonexistent, 'local time')} that never was" if nonexistent else "")
+
+
 def summary(report: "RunReport") -> list[str]:
     """Summary of a run, in a few lines."""
     batches = report.batches
@@ -112,6 +119,7 @@ def summary(report: "RunReport") -> list[str]:
     twice = sum(one.rows_duplicate for one in batches)
     lines = [f"{many(len(batches), 'batch')}: {many(read, 'row')} read, {refused:,} quarantined, {late:,} late"]
     lines[0] += f", {many(twice, 'duplicate')} left out" if twice else ""
+    lines[0] += _odd(batches)
     hidden = sum(one.files_hidden for one in batches)
     lines[0] += f"; {many(hidden, 'file')} passed over whose names begin with _ or ." if hidden else ""
     lines += _of_sources(batches)

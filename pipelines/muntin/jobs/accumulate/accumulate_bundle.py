@@ -20,7 +20,7 @@ from muntin.jobs.schema_check.columns_of_files import check_files, lacking_files
 from muntin.sources.reading.column_types import told_columns
 from muntin.sources.reading.lift import rows_as_states, states, tally
 from muntin.sources.reading.refused_rows import refused_of_batches
-from muntin.sources.reading.row_times import staged_batches
+from muntin.sources.reading.row_times import local_time, staged_batches
 from muntin.sources.reading.scan import cast_behind, scan, with_casts
 from muntin.sources.reading.sql_types import stored
 from muntin.sources.sessions.duckdb_session import described
@@ -31,7 +31,7 @@ from muntin.store.paths import QUARANTINE
 from muntin.store.shared_files import write_shared
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import duckdb
 
@@ -78,7 +78,7 @@ def accumulate_bundle(session: duckdb.DuckDBPyConnection, share: Share, bundle: 
 
 
 def _written(reading: _Reading) -> Written:
-    bundle, (accepted, newest) = reading.bundle, _counted(reading)
+    bundle, (accepted, newest, odd) = reading.bundle, _counted(reading)
     if reading.share.bound.source.batch_column and (bundle.rows > accepted).any():
         raise SourceError(f"{bundle.paths[0]} and others: windows are refused, whose places tell who reads a batch alone")
     refused, taken, found = bundle.rows - accepted, accepted, dict[str, list[dict[str, Any]]]()
@@ -86,7 +86,7 @@ def _written(reading: _Reading) -> Written:
         file, taken, wider = _write_states(reading, frames, newest)
         found[frames.table] = [asdict(file) | {"wider": wider}]
     lost = [asdict(_write_refused(reading, refused))] if refused.any() else []
-    splits = _splits(bundle, taken, refused, newest)
+    splits = _splits(bundle, taken, refused, newest, odd)
     lacks = lacking_files(reading.session, reading.share.bound.source, bundle.paths[:1])
     splits[0] |= {"columns": [bundle.paths[0], list(reading.columns.items())], "lacks": {column: list(bundle.paths) for column in lacks}}
     return Written(splits, found, lost)
@@ -119,17 +119,22 @@ def _keep(session: duckdb.DuckDBPyConnection, source: Source, bundle: Bundle, la
         raise SourceError(f"{bundle.paths[0]} and others: {read[0]} rows, and {counts.sum()} by their footers")
 
 
-def _counted(reading: _Reading) -> tuple[Ints, Ints]:
-    """The number of accepted rows of each batch, and their largest event time, `BEFORE_ALL` without rows."""
-    bundle = reading.bundle
-    counts = reading.session.execute(tally(reading.rows, taken_of_batches(reading.share.bound), also=[ROW_BATCH])).fetchall()
+def _counted(reading: _Reading) -> tuple[Ints, Ints, list[Ints]]:
+    """For each batch the number of accepted rows, their largest event time, `BEFORE_ALL` without rows, and how many local times are odd."""
+    bundle, source = reading.bundle, reading.share.bound.source
+    local = local_time(source, source.event_time, reading.columns) is not None
+    counts = reading.session.execute(tally(reading.rows, taken_of_batches(reading.share.bound), local=local, also=[ROW_BATCH])).fetchall()
     check_files(reading.session, reading.share.bound, reading.columns, _most_paths(bundle))
+    odd = [np.zeros(len(bundle.parts), np.int64) for _ in range(2)]
     starts, accepted, newest = bundle.starts, np.zeros(len(bundle.parts), np.int64), np.full(len(bundle.parts), BEFORE_ALL)
     at = np.searchsorted(starts, np.array([row[0] for row in counts], np.int64))
     accepted[at] = [row[2] for row in counts]
     newest[at] = [BEFORE_ALL if row[3] is None else row[3] for row in counts]
+    for number, each in enumerate(odd, -2):
+        each[at] = [row[number] for row in counts]
     given = [part.split.watermark_us for part in bundle.parts]
-    return accepted, np.array([known if own is None else own for known, own in zip(newest.tolist(), given, strict=True)], np.int64)
+    known = np.array([latest if own is None else own for latest, own in zip(newest.tolist(), given, strict=True)], np.int64)
+    return accepted, known, odd
 
 
 def _most_paths(bundle: Bundle) -> list[str]:
@@ -172,8 +177,8 @@ def _write_refused(reading: _Reading, refused: Ints) -> File:
     return write_shared(table, bound.table(QUARANTINE), batches)
 
 
-def _splits(bundle: Bundle, taken: Ints, refused: Ints, newest: Ints) -> list[dict[str, Any]]:
-    columns = (bundle.rows.tolist(), taken.tolist(), refused.tolist(), newest.tolist())
+def _splits(bundle: Bundle, taken: Ints, refused: Ints, newest: Ints, odd: Sequence[Ints]) -> list[dict[str, Any]]:
+    columns = (bundle.rows.tolist(), taken.tolist(), refused.tolist(), newest.tolist(), *(each.tolist() for each in odd))
     return [
         {
             "batch": part.split.batch_us,
@@ -184,6 +189,8 @@ def _splits(bundle: Bundle, taken: Ints, refused: Ints, newest: Ints) -> list[di
             "files": manifest(part.files, part.rows, part.split.made),
             "refused": lost,
             "twice": 0,
+            "ambiguous": ambiguous,
+            "nonexistent": nonexistent,
         }
-        for part, read, rows, lost, latest in zip(bundle.parts, *columns, strict=True)
+        for part, read, rows, lost, latest, ambiguous, nonexistent in zip(bundle.parts, *columns, strict=True)
     ]

@@ -19,6 +19,7 @@ from muntin.jobs.accumulate.types_of_states import types_of_states
 from muntin.jobs.quarantine.refused_places import ONCE
 from muntin.jobs.schema_check.columns_of_files import check_files, lacking_files
 from muntin.sources.reading.lift import rows_as_states, states, tally
+from muntin.sources.reading.row_times import local_time
 from muntin.sources.reading.sql_types import stored
 from muntin.sources.repeated_rows import once
 from muntin.sources.sessions.duckdb_session import described
@@ -49,7 +50,8 @@ def accumulate_rows(session: duckdb.DuckDBPyConnection, share: Share, split: Spl
         StateError: no space, or no permission.
     """
     times = taken(share.bound, split)
-    first = counted = _reported(share, found) or count(session, found.rows, times)
+    local = local_time(share.bound.source, share.bound.source.event_time, found.columns) is not None
+    first = counted = _reported(share, found) or count(session, found.rows, times, local=local)
     by_file, compared = found.by_file(first.read), None
     if share.bound.source.dedupe:
         found = replace(found, rows=_once(session, found.rows, times))
@@ -76,6 +78,8 @@ def accumulate_rows(session: duckdb.DuckDBPyConnection, share: Share, split: Spl
         "taken": rows,
         "newest": newest,
         "twice": first.read - counted.read,
+        "ambiguous": first.ambiguous,
+        "nonexistent": first.nonexistent,
         "states": states,
         "ids": compared.ids if compared else None,
         "rows": found.in_files(by_file),
@@ -91,9 +95,9 @@ def _reported(share: Share, found: SplitRows) -> Counted | None:
     return None if share.bound.source.dedupe or share.bound.pipeline.where else found.counted()
 
 
-def count(session: duckdb.DuckDBPyConnection, rows: str, times: Taken) -> Counted:
-    """The number of rows, the number of accepted rows, and the times of the accepted rows."""
-    return Counted(*session.execute(tally(rows, times)).fetchall()[0])
+def count(session: duckdb.DuckDBPyConnection, rows: str, times: Taken, *, local: bool = False) -> Counted:
+    """The number of rows, the number of accepted rows, and the times of the accepted rows; of `local` times how many are odd."""
+    return Counted(*session.execute(tally(rows, times, local=local)).fetchall()[0])
 
 
 def _once(session: duckdb.DuckDBPyConnection, rows: str, times: Taken) -> str:

@@ -149,6 +149,8 @@ def _of_bad_rows(share: Share, split: Split, files: Mended) -> dict[str, Any]:
         "states": written,
         "ids": compared.ids if compared else None,
         "twice": 0,
+        "ambiguous": 0,
+        "nonexistent": 0,
     }
     return done | {
         "rows": files.rows([0] * len(files.paths)),

@@ -16,7 +16,7 @@ from muntin.jobs.schema_check.names_of_columns import check_names
 from muntin.jobs.schema_check.times_of_files import check_times
 from muntin.sources.reading.column_types import told_columns
 from muntin.sources.reading.footer_times import told_extent
-from muntin.sources.reading.refused_rows import faulty, refused, whole_row
+from muntin.sources.reading.refused_rows import faulty, refused, refused_of_kept, whole_row
 from muntin.sources.reading.row_times import staged
 from muntin.sources.reading.scan import Reading, cast_behind, quoted, scan, with_casts
 from muntin.sources.sessions.row_expressions import RowExpression
@@ -68,6 +68,7 @@ class SplitRows:
 class Counted(NamedTuple):
     """The number of rows, the number of accepted rows, and the largest and the least event time of accepted rows, microseconds.
 
+    `ambiguous`, `nonexistent`: the number of rows whose local time comes twice, or never was.
     `exact`: false where footers tell: then at most so many are accepted, and of no other times, as long as these tell the truth.
     """
 
@@ -75,6 +76,8 @@ class Counted(NamedTuple):
     accepted: int
     newest: int | None
     oldest: int | None
+    ambiguous: int = 0
+    nonexistent: int = 0
     exact: bool = True
 
     @property
@@ -93,7 +96,9 @@ def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> S
     Raises:
         duckdb.Error, SourceError: a row cannot be read, or the files do not fit the definition.
     """
-    source, kept = bound.source, bound.source.format != "parquet" or bool(bound.source.order)
+    source = bound.source
+    compared = source.ambiguous == "arrival"  # the time of a row depends on others, so that refused rows are not read again
+    kept = compared or source.format != "parquet" or bool(source.order)
     told, columns = told_columns(session, source, split.paths, bound.may_use)
     check_names(session, source, columns, split.paths)
     check_times(session, source, columns, split.paths)
@@ -103,7 +108,10 @@ def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> S
         session.execute(f"CREATE OR REPLACE TEMP TABLE {KEPT} AS FROM {rows}{_in_order(source)}")
 
     def lost() -> pa.Table:
-        query = refused(source, split.paths, columns, taken(bound, split), read_as=told, only=only, rows=split.rows)
+        if compared:
+            query = refused_of_kept(source, KEPT, columns, taken(bound, split))
+        else:
+            query = refused(source, split.paths, columns, taken(bound, split), read_as=told, only=only, rows=split.rows)
         return with_lines(session, source, session.sql(query).to_arrow_table().select(REFUSED.names))
 
     def by_file(read: int) -> list[int]:

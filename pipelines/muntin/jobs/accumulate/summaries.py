@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from muntin.timeline.batches import Batches
 
 
+_COUNTS = ("read", "taken", "refused", "twice", "ambiguous", "nonexistent")
+
+
 def summaries(
     bound: Bound,
     found: Batches,
@@ -58,6 +61,8 @@ def _summary(interval: Interval, version: str, splits: list[dict[str, Any]], not
         rows.duplicate,
         noticed,
         {name: _rows(found) for name, found in own},
+        ambiguous=rows.ambiguous,
+        nonexistent=rows.nonexistent,
     )
 
 
@@ -66,4 +71,4 @@ def _of_source(splits: Sequence[dict[str, Any]], number: int) -> list[dict[str, 
 
 
 def _rows(splits: Sequence[Mapping[str, Any]]) -> SourceRows:
-    return SourceRows(*(sum(one[what] for one in splits) for what in ("read", "taken", "refused", "twice")))
+    return SourceRows(*(sum(one[what] for one in splits) for what in _COUNTS))

@@ -68,4 +68,6 @@ def _report(interval: Interval, read: Mapping[str, Any], entries: Mapping[str, _
         read["rows_duplicate"],
         {name: SourceRows(**rows) for name, rows in json.loads(read["sources"] or "{}").items()},
         read["files_hidden"],
+        read["rows_ambiguous"],
+        read["rows_nonexistent"],
     )

@@ -36,12 +36,17 @@ class ReadFile:
 
 @dataclass(frozen=True, slots=True)
 class SourceRows:
-    """The rows of a batch that came from one of several sources: read, accepted, in the quarantine, left out as duplicates."""
+    """The rows of a batch that came from one of several sources: read, accepted, in the quarantine, left out as duplicates;
+
+    and of all of these how many have a local time that comes twice, or that never was.
+    """
 
     read: int
     accepted: int
     quarantined: int
     duplicate: int = 0
+    ambiguous: int = 0
+    nonexistent: int = 0
 
     def to_dict(self) -> dict[str, int]:
         """The counts as JSON has them."""
@@ -62,6 +67,7 @@ class Accumulated:
         schema_changes: how the columns of its files differ from earlier batches, a sentence each.
         sources: name -> the rows that came from this source; nothing where the pipeline has one source.
         hidden: files that were passed over, as their names begin with `_` or `.`.
+        ambiguous, nonexistent: rows whose local time comes twice, or never was.
     """
 
     interval: Interval
@@ -75,6 +81,8 @@ class Accumulated:
     schema_changes: tuple[str, ...] = ()
     sources: Mapping[str, SourceRows] = field(default_factory=dict)
     hidden: int = 0
+    ambiguous: int = 0
+    nonexistent: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +103,8 @@ class BatchReport:
         rows_duplicate: rows that were left out since an earlier row has the same event (`dedupe` and `dedupe_within` of the source).
         sources: name -> the rows that came from this source, where the pipeline has several.
         files_hidden: files that were passed over, as their names begin with `_` or `.` (`hidden` of `sources.files`).
+        rows_ambiguous, rows_nonexistent: rows that were read with a local time that comes twice in the zone of the source, or never was;
+            `ambiguous` and `nonexistent` of the source say what became of them.
     """
 
     interval_start: datetime
@@ -110,6 +120,8 @@ class BatchReport:
     rows_duplicate: int = 0
     sources: Mapping[str, SourceRows] = field(default_factory=dict)
     files_hidden: int = 0
+    rows_ambiguous: int = 0
+    rows_nonexistent: int = 0
 
     @property
     def rows_left_out(self) -> int:

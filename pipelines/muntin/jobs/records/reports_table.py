@@ -59,6 +59,8 @@ _TEXTS = Texts(
         "source_changed": "whether the batch was read before, from something else",
         "rows_duplicate": "rows that were left out: an earlier row told of the same event",
         "files_hidden": "files that were passed over: their names begin with _ or .",
+        "rows_ambiguous": "rows with a local time that clocks show twice",
+        "rows_nonexistent": "rows with a local time that clocks leave out",
         "sources": "JSON: source, how many of these rows came from it; where the pipeline has several",
         "files": "JSON: path, bytes, rows, time of the last change (ns), checksum of each file; its source, where there are several",
         "rows_late": "rows that came too late for at least one window; sessions and windows by arrival, which may stay open for long, "
@@ -70,8 +72,9 @@ _TEXTS = Texts(
 
 _DUPLICATES = pa.field("rows_duplicate", pa.int64())  # a column of tables of sources that compare rows
 _HIDDEN = pa.field("files_hidden", pa.int64())  # a column of tables of sources where there were some
+_ODD = (pa.field("rows_ambiguous", pa.int64()), pa.field("rows_nonexistent", pa.int64()))  # columns of tables of sources with a zone
 _SOURCES = pa.field("sources", pa.string())  # a column of tables of pipelines with several sources
-_COUNTS = (_DUPLICATES, _HIDDEN)
+_COUNTS = (_DUPLICATES, _HIDDEN, *_ODD)
 _MORE = (*_COUNTS, _SOURCES)
 _LEAST = timedelta(microseconds=1)
 _ACCUMULATED = ["batch", "recorded_at", "version", "rows_read", "rows_accepted", "rows_quarantined", "source_changed", "files"]
@@ -96,8 +99,7 @@ def record_accumulated(store: Store, done: Sequence[Accumulated], now: datetime,
             "rows_quarantined": one.refused,
             "source_changed": changed[one.interval.start_us],
             "files": json.dumps([_entry(file) for file in one.manifest]),
-            **({_DUPLICATES.name: one.twice} if one.twice else {}),
-            **({_HIDDEN.name: one.hidden} if one.hidden else {}),
+            **_counts(one.twice, one.hidden, one.ambiguous, one.nonexistent),
             **_rows_by_source(one.sources),
         }
         for one in done
@@ -149,8 +151,7 @@ def record_published(store: Store, batches: Sequence[BatchReport], now: datetime
                 "rows_accepted": one.rows_accepted,
                 "rows_quarantined": one.rows_quarantined,
                 "rows_late": one.rows_late,
-                **({_DUPLICATES.name: one.rows_duplicate} if one.rows_duplicate else {}),
-                **({_HIDDEN.name: one.files_hidden} if one.files_hidden else {}),
+                **_counts(one.rows_duplicate, one.files_hidden, one.rows_ambiguous, one.rows_nonexistent),
                 **_rows_by_source(one.sources),
                 "windows_closed": json.dumps(dict(one.windows_closed)),
                 "watermark": one.watermark,
@@ -159,6 +160,10 @@ def record_published(store: Store, batches: Sequence[BatchReport], now: datetime
         ],
         now,
     )
+
+
+def _counts(*rows: int) -> dict[str, int]:
+    return {column.name: count for column, count in zip(_COUNTS, rows, strict=True) if count}
 
 
 def _rows_by_source(sources: Mapping[str, SourceRows]) -> dict[str, str]:

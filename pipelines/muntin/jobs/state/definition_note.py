@@ -26,7 +26,7 @@ def described(pipeline: Pipeline) -> dict[str, Any]:
     return {
         "keys": ", ".join(pipeline.keys),
         "where": pipeline.where if isinstance(pipeline.where, str) else dict(pipeline.where or {}) or "",
-        "event_time": _of_sources(pipeline, lambda source: " ".join(filter(None, (source.event_time, source.unit, source.timezone)))),
+        "event_time": _of_sources(pipeline, _event_time),
         "arrival": _of_sources(pipeline, lambda source: " ".join(filter(None, (source.arrival_order, source.arrival_time)))),
         "dedupe": _of_sources(pipeline, _dedupe),
         "schedule": str(pipeline.intervals),
@@ -44,6 +44,12 @@ def described(pipeline: Pipeline) -> dict[str, Any]:
 def _of_sources(pipeline: Pipeline, told: Callable[[Source], str]) -> str | dict[str, str]:
     """The description of the source; name -> description, where there are several sources."""
     return {name: told(source) for name, source in pipeline.sources.items()} or told(pipeline.origin)
+
+
+def _event_time(source: Source) -> str:
+    """The column of event times, and how its values are read."""
+    local = [f"{what}={said}" for what in ("ambiguous", "nonexistent") if (said := getattr(source, what)) != "quarantine"]
+    return " ".join(filter(None, (source.event_time, source.unit, source.timezone, *local)))
 
 
 def _dedupe(source: Source) -> str:

@@ -10,6 +10,7 @@ from muntin.aggregates.shared_fields import shared_fields
 from muntin.definition.frame_sets import frame_sets
 from muntin.definition.function_marks import mark
 from muntin.sources.reading.lift_sql import facts_of
+from muntin.windows.clock.zones import zone
 
 if TYPE_CHECKING:
     from typing import Any
@@ -50,6 +51,8 @@ def facts_text(pipeline: Pipeline, *, even: bool = False) -> str:
 def _facts_of_source(source: parts.Source, schedule: Schedule) -> dict[str, Any]:
     """Everything of a source that determines the states."""
     facts: dict[str, Any] = {"time": [source.event_time, source.unit, source.timezone, source.arrival_order, source.arrival_time]}
+    if source.timezone:
+        facts["local_time"] = [source.ambiguous, source.nonexistent, zone(source.timezone).rules]
     if source.dedupe:
         facts["dedupe"] = list(source.dedupe)
     if source.dedupe_within_us is not None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from muntin.sources.reading.row_times import event_time
+from muntin.sources.clock_changes import CHANGE
+from muntin.sources.reading.local_times import odd
+from muntin.sources.reading.row_times import event_time, local_time
 from muntin.sources.reading.scan import files_sql, literal, quoted
 from muntin.states.columns import EVENT_TIME
 from muntin.states.rows_in_slots import Extent
@@ -23,7 +25,8 @@ def told_extent(
 ) -> Extent | None:
     """The extent of a split's rows by the footers; None if footers have no times, or have times that are not taken.
 
-    A writer may err on the times, and local ones do not rise where clocks are set back: whoever relies on them must read the rows, too.
+    None, too, if clocks are changed between the local times of a row group: its instants need not lie between the instants of its ends, and
+    local times that come twice or never are counted by rows. A writer may err on the times: whoever relies on them must read the rows, too.
 
     Args:
         session: of DuckDB.
@@ -36,6 +39,8 @@ def told_extent(
     Raises:
         duckdb.Error: a file cannot be read.
     """
+    local = local_time(source, source.event_time, columns)
+    clock, even = (f", {CHANGE}({local})", f" AND {odd(local)} = 0") if local else ("", "")
     part = "" if rows is None else f"WHERE muntin_before >= {rows.start} AND muntin_before < {rows.stop}"
     query = f"""
         WITH found AS (
@@ -49,9 +54,10 @@ def told_extent(
                 TRY_CAST(unnest(muntin_ends) AS {columns[source.event_time]}) AS {quoted(source.event_time)}
             FROM found {part}
         )
-        SELECT count(DISTINCT muntin_path), count(DISTINCT (muntin_path, muntin_group)), count(*), count(*) FILTER ({times.condition}),
+        SELECT count(DISTINCT muntin_path), count(DISTINCT (muntin_path, muntin_group)),
+            count(DISTINCT (muntin_path, muntin_group{clock})), count(*), count(*) FILTER ({times.condition}{even}),
             (sum(muntin_count) // 2)::BIGINT, min({EVENT_TIME}), max({EVENT_TIME})
         FROM (SELECT *, {event_time(source, columns)} AS {EVENT_TIME} FROM ends)
     """
-    files, groups, ends, taken, *told = session.execute(query).fetchall()[0]
-    return Extent(*told) if files == len(paths) and ends == taken == 2 * groups else None
+    files, groups, clocks, ends, taken, *told = session.execute(query).fetchall()[0]
+    return Extent(*told) if files == len(paths) and ends == taken == 2 * groups == 2 * clocks else None

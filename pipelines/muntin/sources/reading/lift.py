@@ -18,6 +18,7 @@ from muntin.states.columns import (
     FIRST_EVENT,
     FRAME,
     LAST_EVENT,
+    ODD,
     ORDER,
     ORDINAL,
     ROW_IN_SPLIT,
@@ -163,8 +164,12 @@ def _condition(pipeline: Pipeline, times: Taken) -> str:
     return times.condition + (f" AND ({pipeline.where})" if pipeline.where else "")
 
 
-def tally(rows: str, times: Taken, *, also: Sequence[str] = ()) -> str:
-    """How many rows there are, how many are accepted, the largest and the least accepted event time. Arguments as for `states`."""
+def tally(rows: str, times: Taken, *, local: bool, also: Sequence[str] = ()) -> str:
+    """How many rows there are, how many are accepted, the largest and the least accepted event time, and how many have odd local times.
+
+    Arguments as for `states`; `local`: whether the rows have `ODD`: those that come twice are counted, and those that never were.
+    """
     taken = f"FILTER (WHERE {times.condition})"
-    chosen = ", ".join([*also, "count(*)", f"count(*) {taken}", f"max({EVENT_TIME}) {taken}", f"min({EVENT_TIME}) {taken}"])
+    odd = [f"count(*) FILTER (WHERE {ODD} = {sign})" if local else "0" for sign in (1, -1)]
+    chosen = ", ".join([*also, "count(*)", f"count(*) {taken}", f"max({EVENT_TIME}) {taken}", f"min({EVENT_TIME}) {taken}", *odd])
     return f"SELECT {chosen} FROM {rows}" + (f" GROUP BY {', '.join(also)}" if also else "")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from muntin.sources.reading.row_times import event_time
+from muntin.sources.reading import local_times
+from muntin.sources.reading.row_times import event_time, local_time, undecided_arrival
 from muntin.sources.reading.scan import UNTOLD, Reading, literal, quoted, scan
 from muntin.states.columns import EVENT_TIME, FAULT, FILE_PATH, ROW_BATCH, ROW_IN_SPLIT, WRITTEN
 
@@ -15,11 +16,14 @@ if TYPE_CHECKING:
     from muntin.sources.reading.taken_times import Taken
 
 
-def reason(source: Source, times: Taken) -> str:
+def reason(source: Source, columns: Mapping[str, str], times: Taken) -> str:
     """SQL for why a row that is not accepted was refused."""
-    column = quoted(source.event_time)
+    column, local, arrival = quoted(source.event_time), local_time(source, source.event_time, columns), undecided_arrival(source, columns)
+    unclear = local_times.reason(source, "event time", local, f"{EVENT_TIME} IS NULL") if local else ""
+    if arrival:
+        unclear += f" {local_times.reason(source, 'arrival time', *arrival)}"
     return (
-        f"CASE WHEN {column} IS NULL THEN 'event time is null' "
+        f"CASE WHEN {column} IS NULL THEN 'event time is null' {unclear} "
         f"WHEN {EVENT_TIME} IS NULL THEN 'event time cannot be read' "
         f"{times.reason} END"
     )
@@ -42,7 +46,7 @@ def refused(
     names, time = ", ".join(map(quoted, columns)), event_time(source, columns)
     first = rows.start if rows else 0
     return " UNION ALL ".join(
-        f"SELECT {reason(source, times)} AS reason, {literal(path)} AS file, {ROW_IN_SPLIT} AS position, "
+        f"SELECT {reason(source, columns, times)} AS reason, {literal(path)} AS file, {ROW_IN_SPLIT} AS position, "
         f"{_as_text(source, columns)} FROM (SELECT *, {time} AS {EVENT_TIME} "
         f"FROM (SELECT {names}, row_number() OVER () - 1 + {first} AS {ROW_IN_SPLIT} FROM {scan(source, [path], read_as, rows=rows)})) "
         f"WHERE NOT coalesce({times.condition}, false)" + (f" AND ({only})" if only else "")
@@ -50,10 +54,19 @@ def refused(
     )
 
 
+def refused_of_kept(source: Source, kept: str, columns: Mapping[str, str], times: Taken) -> str:
+    """The rows of a table that are not accepted, as `refused` gives them. The table has all rows of its files, with `FILE_PATH`."""
+    position = f"{ROW_IN_SPLIT} - min({ROW_IN_SPLIT}) OVER (PARTITION BY {FILE_PATH})"
+    return (
+        f"SELECT {reason(source, columns, times)} AS reason, {FILE_PATH} AS file, position, {_as_text(source, columns)} "
+        f"FROM (SELECT *, {position} AS position FROM {kept}) WHERE NOT coalesce({times.condition}, false) ORDER BY {ROW_IN_SPLIT}"
+    )
+
+
 def refused_of_batches(source: Source, rows: str, columns: Mapping[str, str], times: Taken) -> str:
     """The rows of several splits that are not accepted: `ROW_BATCH`, `ROW_IN_SPLIT`, and what `refused` gives without file and position."""
     return (
-        f"SELECT {ROW_BATCH}, {ROW_IN_SPLIT}, {reason(source, times)} AS reason, {_as_text(source, columns)} "
+        f"SELECT {ROW_BATCH}, {ROW_IN_SPLIT}, {reason(source, columns, times)} AS reason, {_as_text(source, columns)} "
         f"FROM {rows} WHERE NOT coalesce({times.condition}, false) ORDER BY {ROW_BATCH}, {ROW_IN_SPLIT}"
     )
 
@@ -70,7 +83,7 @@ def faulty(source: Source, columns: Mapping[str, str], *, good: str, bad: str, t
     """
     places, whole = f"{FAULT}, {FILE_PATH}, {ROW_IN_SPLIT}", f"coalesce({WRITTEN}, {whole_row(columns)})"
     return (
-        f"SELECT {places}, {reason(source, times)} AS reason, {_as_text(source, columns)} FROM {good} "
+        f"SELECT {places}, {reason(source, columns, times)} AS reason, {_as_text(source, columns)} FROM {good} "
         f"WHERE NOT coalesce({times.condition}, false) UNION ALL "
         f"SELECT {places}, NULL, {_as_text(source, columns, whole)} FROM {bad} ORDER BY {ROW_IN_SPLIT}"
     )

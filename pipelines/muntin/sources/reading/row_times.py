@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from muntin.errors import SourceError
 from muntin.sources.casts import INTEGERS, YEAR_FIRST
 from muntin.sources.reading.column_hints import check_named, no_column
+from muntin.sources.reading.local_times import TOLD, at, by_arrival, decides, odd
 from muntin.sources.reading.scan import literal, quoted
 from muntin.sources.repeated_rows import identity
-from muntin.states.columns import ARRIVAL_TIME, EVENT_TIME, FILE_NUMBER, IDENTITY, ORDER, ORDINAL, ROW_BATCH, ROW_IN_SPLIT
+from muntin.states.columns import ARRIVAL_TIME, EVENT_TIME, FILE_NUMBER, IDENTITY, ODD, ORDER, ORDINAL, ROW_BATCH, ROW_IN_SPLIT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from muntin.sources import Source
 
 _PER_UNIT = {"s": 1_000_000, "ms": 1_000, "us": 1}
+_WITH_ZONE = ("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ")
+_OFFSET = ":.*[-+A-Za-z]"  # behind the first colon of a time: an offset, or the name of a zone
 _WHOLE = r"\s*[-+]?\d+(\.0*)?\s*"
 
 
@@ -26,7 +30,16 @@ def event_time(source: Source, columns: Mapping[str, str]) -> str:
     Raises:
         SourceError: as `instant`.
     """
-    return instant(source, source.event_time, "event_time", columns)
+    time = instant(source, source.event_time, "event_time", columns)
+    if arrival := undecided_arrival(source, columns):
+        return f"CASE WHEN NOT ({arrival[1]}) THEN {time} END"
+    return time
+
+
+def undecided_arrival(source: Source, columns: Mapping[str, str]) -> tuple[str, str] | None:
+    """SQL for a local time of arrival, and for whether nobody knows its instant; None where each has one."""
+    local = local_time(source, source.arrival_time, columns) if source.arrival_time else None
+    return None if local is None or decides(source) else (local, f"{local} IS NOT NULL AND {at(source, local)} IS NULL")
 
 
 def is_event_time(name: str, columns: Mapping[str, str], value: str) -> bool:
@@ -58,9 +71,11 @@ def instant(source: Source, name: str, what: str, columns: Mapping[str, str]) ->
     """
     if name not in columns:
         raise SourceError(no_column(what, name, columns, source))
-    column, kind = quoted(name), columns[name]
+    column, kind, local = quoted(name), columns[name], local_time(source, name, columns)
+    if local and (kind != "VARCHAR" or source.time_format):
+        return at(source, local)
     if kind.startswith("TIMESTAMP") or kind == "DATE":
-        return _of_timestamp(column, kind, source.timezone)
+        return _timestamp_us(column, kind)
     if kind in INTEGERS and source.unit:
         return _counted(f"try_cast({column} AS HUGEINT)", source.unit)
     if kind == "VARCHAR" and source.unit:
@@ -68,7 +83,8 @@ def instant(source: Source, name: str, what: str, columns: Mapping[str, str]) ->
     if kind == "VARCHAR" and source.time_format:
         return _finite_us(f"try_strptime({column}, {literal(source.time_format)})::TIMESTAMPTZ")
     if kind == "VARCHAR":
-        return _finite_us(f"try_cast(CASE WHEN regexp_matches({column}, '{YEAR_FIRST}') THEN {column} END AS TIMESTAMPTZ)")
+        told = _finite_us(f"try_cast(CASE WHEN regexp_matches({column}, '{YEAR_FIRST}') THEN {column} END AS TIMESTAMPTZ)")
+        return f"CASE WHEN regexp_matches({column}, '{_OFFSET}') THEN {told} ELSE {at(source, local)} END" if local else told
     mend = f'say unit="s", "ms", "us" or "ns" in {source.call}' if kind in INTEGERS else "name a timestamp, an integer or a text column"
     raise SourceError(f"{what}: column {name!r} is {kind}; {mend}")
 
@@ -80,14 +96,31 @@ def _counted(units: str, unit: str) -> str:
     return f"try_cast({units} * {_PER_UNIT[unit]} AS BIGINT)"
 
 
-def _of_timestamp(column: str, kind: str, timezone: str | None) -> str:
+def local_time(source: Source, name: str, columns: Mapping[str, str]) -> str | None:
+    """SQL for what the clock of `timezone=` showed, in microseconds as if it were of UTC; null where a row tells an instant, or no time.
+
+    None where there is no such clock, or the column tells instants. Arguments as for `instant`.
+    """
+    column, kind = quoted(name), columns.get(name, "")
+    if source.timezone is None or kind.startswith(_WITH_ZONE):
+        return None
+    if kind.startswith("TIMESTAMP") or kind == "DATE":
+        return _timestamp_us(column, kind)
+    if kind != "VARCHAR" or source.unit:
+        return None
+    if source.time_format:
+        tells_zone = "%z" in source.time_format.replace("%%", "").lower()
+        return None if tells_zone else _finite_us(f"try_strptime({column}, {literal(source.time_format)})")
+    plain = f"regexp_matches({column}, '{YEAR_FIRST}') AND NOT regexp_matches({column}, '{_OFFSET}')"
+    return _finite_us(f"try_cast(CASE WHEN {plain} THEN {column} END AS TIMESTAMP)")
+
+
+def _timestamp_us(column: str, kind: str) -> str:
+    """SQL for a timestamp or a day in microseconds; nanoseconds are cut off downwards."""
     if kind.endswith("_NS"):
-        whole = kind.removesuffix("_NS").replace("TIMESTAMPTZ", "TIMESTAMP WITH TIME ZONE")
-        made = "make_timestamp" if whole == "TIMESTAMP" else "make_timestamptz"
-        return _of_timestamp(f"{made}({_counted(f'epoch_ns({column})', 'ns')})", whole, timezone)
-    if kind == "TIMESTAMP WITH TIME ZONE" or timezone is None:
-        return _finite_us(column if kind != "DATE" else f"{column}::TIMESTAMP")
-    return _finite_us(f"timezone({literal(timezone)}, {column}::TIMESTAMP)")
+        made = "make_timestamptz" if kind.startswith(_WITH_ZONE) else "make_timestamp"
+        return _finite_us(f"{made}({_counted(f'epoch_ns({column})', 'ns')})")
+    return _finite_us(column if kind.startswith(_WITH_ZONE) else f"{column}::TIMESTAMP")
 
 
 def _finite_us(moment: str) -> str:
@@ -96,7 +129,7 @@ def _finite_us(moment: str) -> str:
 
 def staged(source: Source, rows: str, columns: Mapping[str, str], *, ordinal: bool) -> str:
     """The rows of a split with `EVENT_TIME` and, if asked, `ROW_IN_SPLIT` and `ORDINAL`, their positions as read and by arrival."""
-    if not ordinal:
+    if not ordinal and source.ambiguous != "arrival":
         return _timed(source, rows, columns, "")
     rows, order = f"(SELECT *, row_number() OVER () AS {ROW_IN_SPLIT} FROM {rows})", _by_arrival(source)
     place = f"row_number() OVER ({order})" if order else ROW_IN_SPLIT
@@ -110,6 +143,7 @@ def without_rows(source: Source, columns: Mapping[str, str]) -> str:
         SourceError: as `event_time`.
     """
     none = ", ".join(f"NULL::{kind} AS {quoted(name)}" for name, kind in columns.items())
+    source = replace(source, timezone=None, ambiguous="quarantine") if source.timezone else source  # for sessions of other zones
     return f"(FROM ({staged(source, f'(SELECT {none})', columns, ordinal=True)}) WHERE false)"
 
 
@@ -129,6 +163,7 @@ def _by_arrival(source: Source) -> str:
 
 def _timed(source: Source, rows: str, columns: Mapping[str, str], place: str, apart: str = "") -> str:
     """The rows with their times; `place`: more columns. `apart`: by what sections are counted from 1 again."""
+    chosen = "*"
     check_named(source, columns)
     if source.arrival_time:
         place += f", {instant(source, source.arrival_time, 'arrival_time', columns)} AS {ARRIVAL_TIME}"
@@ -136,4 +171,11 @@ def _timed(source: Source, rows: str, columns: Mapping[str, str], place: str, ap
         place += f", {identity([*map(quoted, source.dedupe)])} AS {IDENTITY}"
     if section := source.section:
         place += f", dense_rank() OVER ({apart}ORDER BY {', '.join(map(quoted, section))}) AS {FILE_NUMBER}"
-    return f"SELECT *, {event_time(source, columns)} AS {EVENT_TIME}, {EVENT_TIME} AS {ORDER}{place} FROM {rows}"
+    time, local = event_time(source, columns), local_time(source, source.event_time, columns)
+    if local:
+        place += f", {odd(local)} AS {ODD}"
+    if local and source.ambiguous == "arrival":
+        rows, chosen = by_arrival(rows, local, _by_arrival(source), f"{ROW_BATCH}, " if apart else ""), f"* EXCLUDE ({TOLD})"
+        undecided = undecided_arrival(source, columns)
+        time = f"CASE WHEN {TOLD} IS NOT NULL{f' AND NOT ({undecided[1]})' if undecided else ''} THEN {TOLD} ELSE {time} END"
+    return f"SELECT {chosen}, {time} AS {EVENT_TIME}, {EVENT_TIME} AS {ORDER}{place} FROM {rows}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ from muntin.definition.spelling import did_you_mean
 from muntin.errors import SourceError
 from muntin.sources.casts import NO_DOUBLE
 from muntin.sources.new_session import MEMORY, connect
-from muntin.sources.per_thread import of_this_thread
+from muntin.sources.per_thread import of_all_threads, of_this_thread
 from muntin.sources.sessions.listed_files import UNPACKED
 from muntin.sources.sessions.object_files import let_read
 from muntin.sources.sessions.time_limit import in_time
@@ -72,6 +73,17 @@ def _kept(timezone: str | None, *, files: bool) -> duckdb.DuckDBPyConnection:
     if which not in sessions:
         sessions[which] = connect(timezone, files=files)
     return sessions[which]
+
+
+def _close_zones(process: int) -> None:
+    """Close the sessions with a zone at the exit of a process: for functions of open sessions DuckDB's layer complains on stderr."""
+    if os.getpid() == process:  # what a fork inherited may wait for threads that it does not have
+        for (timezone, _), session in [each for sessions in of_all_threads("sessions") for each in sessions.items()]:
+            if timezone:
+                session.close()
+
+
+atexit.register(_close_zones, os.getpid())
 
 
 def _sessions() -> dict[tuple[str | None, bool], duckdb.DuckDBPyConnection]:
