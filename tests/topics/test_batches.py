@@ -20,7 +20,7 @@ from muntin.jobs.inputs.listings import kept_borders
 from muntin.jobs.inspect.quarantine import quarantined
 from muntin.jobs.inspect.read import read
 from muntin.jobs.upkeep.outdated import outdated
-from muntin.sources.topics import ranges
+from muntin.sources.topics import first_messages, ranges
 from muntin.sources.topics.messages import messages
 from tests.kafka_broker import Broker, Row
 from tests.topics.orders import FIELDS, hour, ms, order, pipeline, ran, rows_read, topic_of, totals
@@ -149,6 +149,45 @@ def test_transactions_leave_gaps_in_the_offsets(kafka: Broker) -> None:
     for low, high, offsets in ((0, 7, [0, 1, 5]), (0, 6, [0, 1, 5]), (2, 5, []), (1, 4, [1]), (6, 7, [])):
         found = messages(topic_of(kafka, topic), ranges.Range(topic, 0, low, high))
         assert found["kafka_offset"].to_pylist() == offsets
+
+
+# offsets      0    1    2    3     4    5    6    7     8    9      2, 4, 6 and 9 are marks, which have the time of this test
+# hour        0.1  0.9       0.5        1.5       2.2   1.1
+def test_marks_of_transactions_are_no_borders(kafka: Broker, tmp_path: Path) -> None:
+    of = pipeline(topic_of(kafka, topic := kafka.topic()))
+    for hours in ([0.1, 0.9], [0.5], [1.5], [2.2, 1.1]):
+        kafka.in_transaction(topic, [order(1, each) for each in hours])
+    assert rows_read(ran(of, str(tmp_path / "a"), 0, 3)) == [3, 1, 2]
+    assert rows_read(ran(of, str(tmp_path / "b"), 1, 2)) == [1]
+    assert rows_read(ran(of, str(tmp_path / "b"), 0, 3)) == [3, 1, 2]
+
+
+# offsets      0    1    2    3    4    5      1 is taken back, 2, 4 and 5 are marks
+def test_messages_that_were_taken_back_are_no_borders(kafka: Broker, tmp_path: Path) -> None:
+    of = pipeline(topic_of(kafka, topic := kafka.topic()))
+    kafka.in_transaction(topic, [order(1000, 1.5)], commit=False)
+    kafka.in_transaction(topic, [order(1, 0.5)])
+    kafka.in_transaction(topic, [order(2, 1.7)])
+    ran(of, str(tmp_path), 0, 2)
+    assert totals(of, str(tmp_path)) == {0: 1, 1: 2}
+
+
+def test_each_partition_has_borders_of_its_own_messages(kafka: Broker, tmp_path: Path) -> None:
+    of = pipeline(topic_of(kafka, topic := kafka.topic(3)))
+    kafka.in_transaction(topic, [order(1, 0.1)])
+    kafka.in_transaction(topic, [order(1, 0.2)])
+    kafka.produce(topic, {0: [order(1, 0.3), order(1, 1.1)], 1: [order(1, 1.2), order(1, 0.4), order(1, 2.1)]})
+    assert rows_read(ran(of, str(tmp_path), 0, 4)) == [3, 3, 1, 0]
+
+
+def test_a_run_that_goes_on_fetches_no_message_of_before(kafka: Broker, tmp_path: Path) -> None:
+    of = pipeline(topic_of(kafka, topic := kafka.topic()))
+    for at in (0.1, 0.9, 1.1, 1.9):
+        kafka.in_transaction(topic, [order(1, at)])
+    ran(of, str(tmp_path), 0, 2)
+    with patch("muntin.sources.topics.first_messages._fetched", wraps=first_messages._fetched) as fetched:
+        assert rows_read(ran(of, str(tmp_path), 2, 3)) == [0]
+    assert {str(each.args[3:]) for each in fetched.call_args_list} == {str((ms(3) * 1000, {0: 8}))}
 
 
 def test_compaction_leaves_gaps_in_the_offsets(kafka: Broker, tmp_path: Path) -> None:

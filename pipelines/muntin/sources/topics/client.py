@@ -16,7 +16,7 @@ from muntin.sources.per_thread import of_this_thread
 from muntin.sources.topics.connection import REGISTRY, settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from muntin.sources.kafka import KafkaSource
 
@@ -87,13 +87,13 @@ def told_apart(source: KafkaSource) -> tuple[object, ...]:
     return os.getpid(), source.broker, source.connection, source.connection and os.environ.get(variable_of(source.connection))
 
 
-def to_consume(source: KafkaSource) -> tuple[Any, Told]:
-    """A client that reads messages, and what it tells. Raises as `to_ask`."""
+def to_consume(source: KafkaSource, how: Mapping[str, str] | None = None) -> tuple[Any, Told]:
+    """A client that reads messages, and what it tells. `how`: more settings. Raises as `to_ask`."""
     need("confluent_kafka")
     from confluent_kafka import Consumer
 
     told = Told()
-    return _made(source, Consumer, {**_EXACT, "error_cb": told}), told
+    return _made(source, Consumer, {**_EXACT, **(how or {}), "error_cb": told}), told
 
 
 def _made(source: KafkaSource, client: Any, more: dict[str, Any]) -> Any:  # noqa: ANN401 - of a package that is not always installed

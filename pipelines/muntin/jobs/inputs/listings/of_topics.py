@@ -10,6 +10,7 @@ from muntin.jobs.inputs.listings.listing import Inputs
 from muntin.jobs.inputs.listings.topic_checks import check_over, check_reported, check_same, check_there, now_us, spans
 from muntin.sources.listing import SourceFile
 from muntin.sources.topics.broker import Broker
+from muntin.sources.topics.first_messages import first_messages
 from muntin.sources.topics.ranges import Range
 from muntin.store.retries import after_conflicts
 from muntin.timeline.borders import between_neighbours
@@ -89,7 +90,8 @@ def _noted(
     name = _source(bound).topic
     known = kept(bound, name, asked[0], asked[-1])
     new = [border for border in asked if border not in known.borders]
-    found = _offsets(broker.first_at(new, topic), min([*new, *known.borders]), topic)
+    first = first_messages(broker.source, broker.first_at(new, topic), known.borders)
+    found = _offsets(first, min([*new, *known.borders]), topic)
     check_reported(bound, found, known, topic, starts)
     more = between_neighbours(known.borders, found)
     if keep and more:
