@@ -1,6 +1,7 @@
 """Local times that come twice or never: what becomes of them in a run, how each is reported, and the reasons in the quarantine."""
 
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -14,6 +15,7 @@ import pytest
 
 from muntin import Pipeline, read, run, sources, windows
 from muntin import aggregates as agg
+from muntin.errors import SourceError
 from muntin.jobs.inspect.quarantine import quarantined
 from muntin.jobs.state.fingerprint import fingerprint
 from muntin.tasks import Local
@@ -120,6 +122,17 @@ def test_times_that_never_were_are_for_the_quarantine_or_are_moved_on(form: str,
     assert result(tills(tmp_path, FORWARD, form, **options), tmp_path / "a") == ((2, 1, 0, 1), {"00": [0], "01": [2]}, [(1, never)])
     moved = tills(tmp_path, FORWARD, form, nonexistent="shift", **options)
     assert result(moved, tmp_path / "b") == ((3, 0, 0, 1), {"00": [0], "01": [2, 1]}, [])
+
+
+@pytest.mark.parametrize(
+    ("texts", "told"), [(["02:30:00", "02:31:00+02:00"], "02:30:00"), (["02:30:00 UTC", "02:31:00 UTC"], "02:30:00 UTC")]
+)
+def test_a_column_of_local_times_and_others_is_refused(texts: list[str], told: str, tmp_path: Path) -> None:
+    write(tmp_path, "csv", "2024-07-01", texts)
+    with pytest.raises(SourceError, match=re.escape(f"'2024-07-01 {told}', so it is not sure which of its times are local ones")):
+        result(tills(tmp_path, "2024-07-01"), tmp_path / "state")
+    counts, hours, _ = result(tills(tmp_path, "2024-07-01", types={"sold": "VARCHAR"}), tmp_path / "state")
+    assert (counts, hours) == ((2, 0, 0, 0), {"00": [0, 1]} if "UTC" not in told else {"02": [0, 1]})
 
 
 def test_times_of_arrival_are_local_times_too(tmp_path: Path) -> None:

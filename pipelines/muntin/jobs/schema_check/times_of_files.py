@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from muntin.errors import SourceError
 from muntin.sources.casts import YEAR_FIRST
 from muntin.sources.reading.column_types import as_text, times_in
+from muntin.sources.reading.row_times import OFFSET
 from muntin.sources.reading.scan import quoted, texts
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ def check_times(session: duckdb.DuckDBPyConnection, source: Source, columns: Map
         for column, name, text in _first_times(session, source, told, path):
             if not _YEAR_FIRST.match(text):
                 raise SourceError(_guess(source, path, (name, text), column, as_text(told[column])))
+            if source.format == "csv" and source.timezone and column in (source.event_time, source.arrival_time):
+                _check_zone(session, source, path, column, text if told[column] == "TIMESTAMP" else None)
 
 
 def _first_times(session: duckdb.DuckDBPyConnection, source: Source, told: Mapping[str, str], path: str) -> Iterator[tuple[str, str, str]]:
@@ -54,6 +57,27 @@ def _first_times(session: duckdb.DuckDBPyConnection, source: Source, told: Mappi
                 if first := session.execute(rows).fetchall():
                     yield column, name, first[0][0]
                     break
+
+
+def _check_zone(session: duckdb.DuckDBPyConnection, source: Source, path: str, column: str, text: str | None) -> None:
+    """Refuse a column in which some times are local ones, and others bring their zone: DuckDB makes one type of both.
+
+    `text`: the first time of a column of local times; None: the column is of instants.
+
+    Raises:
+        SourceError: names the column and such a time.
+    """
+    if text is None:
+        local = f"SELECT {quoted(column)} AS text FROM {texts(source, path)}"
+        found = session.execute(f"SELECT text FROM ({local}) WHERE {_NUMBER} AND NOT regexp_matches(text, '{OFFSET}') LIMIT 1").fetchall()
+        wrong = found[0][0] if found else None
+    else:
+        wrong = text if re.search(OFFSET, text) else None
+    if wrong is not None:
+        raise SourceError(
+            f"{path}: column {column!r} holds {wrong!r}, so it is not sure which of its times are local ones of {source.timezone}; say "
+            f'types={{"{column}": "VARCHAR"}}, and those that bring an offset are told from the others'
+        )
 
 
 def _may_be_infinite(source: Source, column: str) -> bool:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 _PER_UNIT = {"s": 1_000_000, "ms": 1_000, "us": 1}
 _WITH_ZONE = ("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ")
-_OFFSET = ":.*[-+A-Za-z]"  # behind the first colon of a time: an offset, or the name of a zone
+OFFSET = ":.*[-+A-Za-z]"
+"""A regular expression that finds, behind the first colon of a time, an offset or the name of a zone."""
 _WHOLE = r"\s*[-+]?\d+(\.0*)?\s*"
 
 
@@ -84,7 +85,7 @@ def instant(source: Source, name: str, what: str, columns: Mapping[str, str]) ->
         return _finite_us(f"try_strptime({column}, {literal(source.time_format)})::TIMESTAMPTZ")
     if kind == "VARCHAR":
         told = _finite_us(f"try_cast(CASE WHEN regexp_matches({column}, '{YEAR_FIRST}') THEN {column} END AS TIMESTAMPTZ)")
-        return f"CASE WHEN regexp_matches({column}, '{_OFFSET}') THEN {told} ELSE {at(source, local)} END" if local else told
+        return f"CASE WHEN regexp_matches({column}, '{OFFSET}') THEN {told} ELSE {at(source, local)} END" if local else told
     mend = f'say unit="s", "ms", "us" or "ns" in {source.call}' if kind in INTEGERS else "name a timestamp, an integer or a text column"
     raise SourceError(f"{what}: column {name!r} is {kind}; {mend}")
 
@@ -111,7 +112,7 @@ def local_time(source: Source, name: str, columns: Mapping[str, str]) -> str | N
     if source.time_format:
         tells_zone = "%z" in source.time_format.replace("%%", "").lower()
         return None if tells_zone else _finite_us(f"try_strptime({column}, {literal(source.time_format)})")
-    plain = f"regexp_matches({column}, '{YEAR_FIRST}') AND NOT regexp_matches({column}, '{_OFFSET}')"
+    plain = f"regexp_matches({column}, '{YEAR_FIRST}') AND NOT regexp_matches({column}, '{OFFSET}')"
     return _finite_us(f"try_cast(CASE WHEN {plain} THEN {column} END AS TIMESTAMP)")
 
 
