@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import pyarrow as pa
@@ -190,6 +191,17 @@ def test_a_run_that_goes_on_fetches_no_message_of_before(kafka: Broker, tmp_path
     assert {str(each.args[3:]) for each in fetched.call_args_list} == {str((ms(3) * 1000, {0: 8}))}
 
 
+def test_local_times_of_fields_are_for_the_definition_to_decide(kafka: Broker, tmp_path: Path) -> None:
+    topic, at = kafka.topic(), "2024-10-27T02:30:00"
+    kafka.produce(topic, {0: [("a", json.dumps({"amount": 1, "shop": "a", "at": at}).encode(), ms(0.5))]})
+    local: dict[str, Any] = {"columns": {**FIELDS, "at": "TIMESTAMP"}, "timezone": "Europe/Vienna"}
+    (waiting,) = ran(pipeline(topic_of(kafka, topic, **local), max_ahead="365d"), str(tmp_path / "a"), 0, 1).batches
+    decided = pipeline(topic_of(kafka, topic, **local, ambiguous="second"), max_ahead="365d")
+    (second,) = ran(decided, str(tmp_path / "b"), 0, 1).batches
+    assert [(each.rows_ambiguous, each.rows_quarantined) for each in (waiting, second)] == [(1, 1), (1, 0)]
+    assert totals(decided, str(tmp_path / "b")) == {300 * 24 + 1: 1}
+
+
 def test_compaction_leaves_gaps_in_the_offsets(kafka: Broker, tmp_path: Path) -> None:
     settings = {"cleanup_policy": "compact", "segment_ms": "1", "max_compaction_lag_ms": "1", "min_cleanable_dirty_ratio": "0.0"}
     of = pipeline(topic_of(kafka, topic := kafka.topic(**settings)))
@@ -223,9 +235,9 @@ def test_a_message_that_is_no_row_is_one_row_of_the_quarantine(kafka: Broker, tm
     assert {row["file"] for row in rows} == {f"kafka://{topic}/0/0-7"}
     assert [(row["line"], row["row"], row["reason"]) for row in rows] == [
         (1, "{odd", "no JSON: it cannot be parsed"),
-        (2, '{"amount": "much"}', "amount cannot be read as DOUBLE"),
+        (2, '{"amount": "much"}', "amount cannot be read as DOUBLE: it is a text"),
         (3, "\\xff", "no json: byte 0xff is no UTF-8"),
-        (4, "[1]", "no JSON: the value is no object but ARRAY"),
+        (4, "[1]", "no JSON: the value is no object but a list"),
     ]
 
 

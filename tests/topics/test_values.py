@@ -2,6 +2,7 @@
 
 import io
 import json
+import random
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +16,8 @@ import pytest
 
 from muntin import sources
 from muntin.errors import BrokerError
+from muntin.sources import exact_json
+from muntin.sources.topics import json_fields
 from muntin.sources.topics.messages import MESSAGES
 from muntin.sources.topics.values import Decoded, decoded
 
@@ -53,41 +56,169 @@ def in_avro(order: dict[str, Any]) -> bytes:
     return content.getvalue()
 
 
-@pytest.mark.parametrize(
-    ("kind", "text", "found"),
-    [
-        ("DOUBLE", "12.5", 12.5),
-        ("DOUBLE", '"12.5"', 12.5),
-        ("DOUBLE", "null", None),
-        ("DOUBLE", '"much"', ValueError),
-        ("DOUBLE", "{}", ValueError),
-        ("DOUBLE", "[1]", ValueError),
-        ("BIGINT", "9007199254740993", 9007199254740993),
-        ("DECIMAL(12,2)", "12.10", Decimal("12.10")),
-        ("BOOLEAN", "true", True),
-        ("VARCHAR", '"01/02/2024"', "01/02/2024"),
-        ("VARCHAR", "5", "5"),
-        ("VARCHAR", '{"a": 1}', '{"a":1}'),
-        ("DATE", '"2024-01-02"', date(2024, 1, 2)),
-        ("DATE", '"02.01.2024"', ValueError),
-        ("TIMESTAMPTZ", '"2024-01-01T02:00:00+02:00"', datetime(2024, 1, 1, tzinfo=UTC)),
-        ("INTEGER[]", "[1, null, 3]", [1, None, 3]),
-        ("INTEGER[]", "[1, {}]", ValueError),
-        ("INTEGER[]", "5", ValueError),
-        ("STRUCT(a INTEGER, b VARCHAR)", '{"a": 1, "c": 2}', {"a": 1, "b": None}),
-        ("STRUCT(a INTEGER, b VARCHAR)", "[]", ValueError),
-        ("STRUCT(a STRUCT(b DATE)[])", '{"a": [{"b": "2024-01-02"}, null]}', {"a": [{"b": date(2024, 1, 2)}, None]}),
-        ("STRUCT(a STRUCT(b DATE)[])", '{"a": [{"b": "x"}]}', ValueError),
-    ],
-)
-def test_a_field_of_json_has_the_type_of_the_definition(kind: str, text: str, found: Any) -> None:
+class Why(str):
+    """A part of the reason for which there is no value."""
+
+    __slots__ = ()
+
+
+EXACT: list[tuple[str, str, Any]] = [
+    ("DOUBLE", "12.5", 12.5),
+    ("DOUBLE", "-7", -7.0),
+    ("DOUBLE", "1e2", 100.0),
+    ("DOUBLE", "1e-7", 1e-7),
+    ("DOUBLE", "0.1000000000000000055511151231257827", 0.1),
+    ("DOUBLE", "12345678901234567890123", 12345678901234567890123.0),
+    ("DOUBLE", "0e-999", 0.0),
+    ("DOUBLE", "null", None),
+    ("DOUBLE", '"12.5"', Why("a text")),
+    ("DOUBLE", '"much"', Why("a text")),
+    ("DOUBLE", "true", Why("true or false")),
+    ("DOUBLE", "1e400", Why("out of range")),
+    ("DOUBLE", "-1e400", Why("out of range")),
+    ("DOUBLE", "1e-400", Why("out of range")),
+    ("DOUBLE", "NaN", Why("NaN")),
+    ("DOUBLE", "{}", Why("an object")),
+    ("DOUBLE", "[1]", Why("a list")),
+    ("FLOAT", "0.1", 0.10000000149011612),
+    ("FLOAT", "1e39", Why("out of range")),
+    ("FLOAT", "1" + "0" * 39, Why("out of range")),
+    ("BIGINT", "9007199254740993", 9007199254740993),
+    ("BIGINT", "7.0", 7),
+    ("BIGINT", "1e2", 100),
+    ("BIGINT", "9.007199254740993e15", 9007199254740993),
+    ("BIGINT", "9007199254740993.0", 9007199254740993),
+    ("BIGINT", "-9223372036854775808", -9223372036854775808),
+    ("BIGINT", "9223372036854775808", Why("")),
+    ("BIGINT", "1e999999999", Why("out of range")),
+    ("BIGINT", "9007199254740993.5", Why("a fraction")),
+    ("BIGINT", "1.7", Why("a fraction")),
+    ("BIGINT", "1e-2", Why("a fraction")),
+    ("BIGINT", '"7"', Why("a text")),
+    ("BIGINT", "true", Why("true or false")),
+    ("UTINYINT", "255", 255),
+    ("UTINYINT", "256", Why("")),
+    ("UTINYINT", "-1", Why("")),
+    ("HUGEINT", "170141183460469231731687303715884105727", 170141183460469231731687303715884105727),
+    ("HUGEINT", "1.5", Why("a fraction")),
+    ("DECIMAL(12,2)", "12.10", Decimal("12.10")),
+    ("DECIMAL(12,2)", "12", Decimal("12.00")),
+    ("DECIMAL(12,2)", "1.21e1", Decimal("12.10")),
+    ("DECIMAL(12,2)", "-0.100", Decimal("-0.10")),
+    ("DECIMAL(12,2)", "12.105", Why("")),
+    ("DECIMAL(12,2)", "12345678901.00", Why("")),
+    ("DECIMAL(12,2)", '"12.10"', Why("a text")),
+    ("DECIMAL(38,18)", "12345678901234567890.123456789012345678", Decimal("12345678901234567890.123456789012345678")),
+    ("DECIMAL(38,0)", "12345678901234567890123", Decimal(12345678901234567890123)),
+    ("DECIMAL(9,7)", "0.0000001", Decimal("0.0000001")),
+    ("BOOLEAN", "true", True),
+    ("BOOLEAN", "false", False),
+    ("BOOLEAN", "1", Why("a number")),
+    ("BOOLEAN", '"yes"', Why("a text")),
+    ("BOOLEAN", '"true"', Why("a text")),
+    ("VARCHAR", '"01/02/2024"', "01/02/2024"),
+    ("VARCHAR", '"\\u00e4\\n"', "ä\n"),
+    ("VARCHAR", '"\\ud83d\\ude00"', "😀"),
+    ("VARCHAR", '"\\ud83d"', Why("half of a surrogate")),
+    ("VARCHAR", "5", "5"),
+    ("VARCHAR", "-0", "-0"),
+    ("VARCHAR", "1e2", "1e2"),
+    ("VARCHAR", "12.10", "12.10"),
+    ("VARCHAR", "12345678901234567890123", "12345678901234567890123"),
+    ("VARCHAR", "true", "true"),
+    ("VARCHAR", '{"a": [1e2, "x", null]}', '{"a":[1e2,"x",null]}'),
+    ("VARCHAR", '{"a": {"b": 1, "b": 2}}', Why("b comes twice in it")),
+    ("JSON", "[0.10, 1]", "[0.10,1]"),
+    ("JSON", "null", None),
+    ("DATE", '"2024-01-02"', date(2024, 1, 2)),
+    ("DATE", '"2024-01-02T00:00:00"', date(2024, 1, 2)),
+    ("DATE", '"2024-01-02T10:00:00"', Why("")),
+    ("DATE", '"02.01.2024"', Why("")),
+    ("DATE", "20240102", Why("a number")),
+    ("TIMESTAMPTZ", '"2024-01-01T02:00:00+02:00"', datetime(2024, 1, 1, tzinfo=UTC)),
+    ("TIMESTAMP", '"2024-01-01T02:00:00"', datetime.fromisoformat("2024-01-01T02:00")),
+    ("TIMESTAMP", '"2024-01-01T02:00:00+02:00"', Why("")),
+    ("TIMESTAMP", '"2024-01-01T02:00:00Z"', Why("")),
+    ("TIMESTAMP", "1704067200", Why("a number")),
+    ("UUID", '"no"', Why("")),
+    ("INTEGER[]", "[1, null, 3.0]", [1, None, 3]),
+    ("INTEGER[]", "[1, {}]", Why("an object")),
+    ("INTEGER[]", '[1, "2"]', Why("a text")),
+    ("INTEGER[]", "5", Why("a number")),
+    ("STRUCT(a INTEGER, b VARCHAR)", '{"a": 1, "c": 2}', {"a": 1, "b": None}),
+    ("STRUCT(a INTEGER, b VARCHAR)", '{"a": 1, "c": 2, "c": 3}', {"a": 1, "b": None}),
+    ("STRUCT(a INTEGER, b VARCHAR)", '{"a": 1, "b": "x", "a": 2}', Why("a: it comes twice")),
+    ("STRUCT(a INTEGER, b VARCHAR)", '{"a": "1"}', Why("a: it is a text")),
+    ("STRUCT(a INTEGER, b VARCHAR)", '{"a": 3000000000}', Why("")),
+    ("STRUCT(a INTEGER, b VARCHAR)", "[]", Why("a list")),
+    ('STRUCT("the ""a""" INTEGER)', '{"the \\"a\\"": 1}', {'the "a"': 1}),
+    ("STRUCT(a STRUCT(b DATE)[])", '{"a": [{"b": "2024-01-02"}, null]}', {"a": [{"b": date(2024, 1, 2)}, None]}),
+    ("STRUCT(a STRUCT(b DATE)[])", '{"a": [{"b": "x"}]}', Why("")),
+    ("MAP(VARCHAR, DECIMAL(4,1))", '{"a": 1.0, "b": 2e1}', [("a", Decimal("1.0")), ("b", Decimal("20.0"))]),
+    ("MAP(VARCHAR, DECIMAL(4,1))", '{"a": 1.0, "a": 2}', Why("a: it comes twice")),
+]
+
+
+@pytest.mark.parametrize("plain", [True, False], ids=["by DuckDB", "all exactly"])
+@pytest.mark.parametrize(("kind", "text", "found"), EXACT)
+def test_a_field_of_json_has_the_type_of_the_definition(
+    kind: str, text: str, found: Any, plain: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not plain:
+        monkeypatch.setattr(json_fields, "_plain_kinds", lambda _: ())
     done = of("json", f'{{"x": {text}}}'.encode(), b'{"y": 1}', columns={"x": kind})
-    if found is ValueError:
+    if isinstance(found, Why):
         assert [(each.offset, each.column) for each in done.odd] == [(100, "x")]
+        assert done.odd[0].reason.startswith(f"x cannot be read as {kind}")
+        assert found in done.odd[0].reason
         assert done.rows["x"].to_pylist() == [None]
     else:
-        assert done.rows["x"].to_pylist() == [found, None]
         assert done.odd == ()
+        assert done.rows["x"].to_pylist() == [found, None]
+
+
+def test_of_a_name_that_comes_twice_nothing_counts() -> None:
+    values = [b'{"x": 1, "x": 1}', b'{"x": 1, "y": 2, "y": 3}', b'{"x": 1, "\\u0078": 2}', b'{"x": 4}']
+    done = of("json", *values, columns={"x": "INTEGER"})
+    assert [(each.offset, each.reason) for each in done.odd] == [(at, "x cannot be read as INTEGER: it comes twice") for at in (100, 102)]
+    assert done.rows["x"].to_pylist() == [1, 4]
+
+
+@pytest.mark.parametrize(("around", "deep"), [("[", False), ('{"a":', False), ("[", True), ('{"a":', True)])
+def test_messages_are_read_as_deep_as_lines_of_files_are(around: str, deep: bool) -> None:
+    levels = exact_json.DEEPEST + deep - 1
+    inner = around * levels + "1" + ("]" if around == "[" else "}") * levels
+    done = of("json", f'{{"x": 1, "y": {inner}, "z": "{"[" * 200}"}}'.encode(), b'{"x": 2}', columns={"x": "INTEGER"})
+    assert [each.reason for each in done.odd] == ["no JSON: it is nested more than 128 deep"] * deep
+    assert done.rows["x"].to_pylist() == [2] if deep else [1, 2]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_duckdb_reads_is_what_is_read_exactly(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = random.Random(seed)
+    kinds = {"a": "BIGINT", "b": "DECIMAL(18,3)", "c": "DOUBLE", "d": "VARCHAR", "e": "BOOLEAN", "f": "DATE", "g": "FLOAT", "h": "UBIGINT"}
+    values = [any_object(drawn, [*kinds, "i"]).encode() for _ in range(300)]
+    mixed = of("json", *values, columns=kinds)
+    monkeypatch.setattr(json_fields, "_plain_kinds", lambda _: ())
+    exact = of("json", *values, columns=kinds)
+    assert mixed.rows.to_pylist() == exact.rows.to_pylist()
+    assert [(each.offset, each.reason) for each in mixed.odd] == [(each.offset, each.reason) for each in exact.odd]
+    assert 0 < len(mixed.odd) < len(values)
+
+
+def any_object(drawn: random.Random, names: list[str]) -> str:
+    """An object with some of these members."""
+    return "{" + ", ".join(f'"{name}": {any_json(drawn)}' for name in drawn.sample(names, 2)) + "}"
+
+
+def any_json(drawn: random.Random) -> str:
+    """A value of JSON, mostly of few digits, and now and then of many."""
+    digits = drawn.choice([1, 2, 2, 3, 3, 8, 16, 17, 18, 20, 40])
+    number = f"{drawn.choice(['', '-'])}{drawn.randrange(1, 10**digits)}"
+    fraction = f".{drawn.randrange(10 ** drawn.choice([1, 2, 3, 3, 9, 17])):03}"
+    power = f"e{drawn.choice(['', '+', '-'])}{drawn.choice([0, 1, 3, 30, 310])}"
+    texts = ['"2024-01-02"', '"7"', '"x"', '"e\\u00e4"', "true", "false", "null", "[1]", "{}", "-0", "0.0"]
+    return drawn.choice([number, number + fraction, number + fraction, number + power, drawn.choice(texts)])
 
 
 @pytest.mark.parametrize("name", ["a b", 'a"b', "a'b", "a/b", "a~b", "a.b", "ä", "$"])
@@ -105,7 +236,7 @@ def test_what_is_no_object_is_one_bad_message(value: bytes) -> None:
 
 
 def test_how_messages_are_cut_changes_nothing() -> None:
-    values = [b'{"x": 1}', b'{"x": "2"}', b'{"x": 3.0}', b'{"x": "odd"}', None, b'{"y": 1}']
+    values = [b'{"x": 1}', b'{"x": 2e0}', b'{"x": 3.0}', b'{"x": "odd"}', b'{"x": 1e400}', None, b'{"y": 1}']
     whole = of("json", *values, columns={"x": "DOUBLE"})
     each = [of("json", value, columns={"x": "DOUBLE"}) for value in values]
     assert whole.rows["x"].to_pylist() == [x for one in each for x in one.rows["x"].to_pylist()]

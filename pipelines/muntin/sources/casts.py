@@ -18,6 +18,8 @@ _WHOLE = re.compile(r"(U?(TINY|SMALL|BIG)?INT(EGER)?|U?INT(8|16|32|64)|INT[124]|
 _TIME = re.compile(r"DATE|DATETIME|TIMESTAMP.*", re.IGNORECASE)
 NO_DOUBLE = "no double holds"
 YEAR_FIRST = r"^\s*-?\d{4,}[-/ \\]"
+OFFSET = ":.*[-+A-Za-z]"
+"""A regular expression that finds, behind the first colon of a time, an offset or the name of a zone."""
 _SHORT_YEAR = r"^\s*-?\d{1,3}[-/ \\]"
 _NO_FRACTION = r"\s*[-+]?\d+(\.0*)?\s*"
 _POWER = r"\s*[-+]?\d+(?:\.(\d*?)0*)?[eE]\+?(\d{1,2})\s*"

@@ -111,7 +111,8 @@ def kafka(
         value: what values are: "json", "avro" or "protobuf" with fields, "text" in UTF-8, or "raw" bytes.
         event_time: the column that says when an event happened: a field, or "kafka_timestamp".
         columns: field -> SQL type, of values with fields: {"amount": "DOUBLE", "at": "TIMESTAMPTZ"}. A value may lack a field, which is
-            null then, and have further fields, which are not read. A message with a field of another type is a row of the quarantine.
+            null then, and have further fields, which are not read. A message with a field of another type is a row of the quarantine: in
+            JSON a number is no text, and a text no number.
         unit: of an integer event time.
         timezone: the zone of event times that have none; UTC unless given.
         ambiguous: what a local time is that comes twice in the zone, as its clocks are set back: for the "quarantine", the "first" or the

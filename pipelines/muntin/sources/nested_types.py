@@ -27,6 +27,18 @@ def members(kind: str) -> list[tuple[str, str]]:
     return [(each[1], each[2]) for each in matches if each]
 
 
+def element(kind: str) -> str | None:
+    """The type of a list's elements; None of other types."""
+    found = _LIST.fullmatch(kind)
+    return found[1] if found else None
+
+
+def map_types(kind: str) -> tuple[str, str]:
+    """The types of a map's keys and of its values."""
+    key, value = (part.strip() for part in _parts(kind[len("MAP(") : -1]))
+    return key, value
+
+
 def _parts(text: str) -> list[str]:
     """A text cut at the commas outside of brackets and quotes."""
     found, depth, quotes = [""], 0, False
@@ -81,7 +93,7 @@ def inside(value: str, kind: str, change: Callable[[str, str], str], depth: int 
         packed = ", ".join(f"{name} := {inside(f'({value}).{name}', member, change, depth)}" for name, member in members(kind))
         return f"CASE WHEN {value} IS NOT NULL THEN struct_pack({packed}) END"
     if kind.upper().startswith("MAP("):
-        key, of = (part.strip() for part in _parts(kind[len("MAP(") : -1]))
+        key, of = map_types(kind)
         pair = f"key := {inside(f'{one}.key', key, change, depth + 1)}, value := {inside(f'{one}.value', of, change, depth + 1)}"
         return f"map_from_entries(list_transform(map_entries({value}), lambda {one}: struct_pack({pair})))"
     return change(value, kind)

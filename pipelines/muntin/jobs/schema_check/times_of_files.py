@@ -10,9 +10,8 @@ import re
 from typing import TYPE_CHECKING
 
 from muntin.errors import SourceError
-from muntin.sources.casts import YEAR_FIRST
+from muntin.sources.casts import OFFSET, YEAR_FIRST
 from muntin.sources.reading.column_types import as_text, times_in
-from muntin.sources.reading.row_times import OFFSET
 from muntin.sources.reading.scan import quoted, texts
 
 if TYPE_CHECKING:

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _SURE = 17  # digits: with fewer, a double written with the fewest digits is what was read, or the number is near the end of doubles
-MAY_BE_LOST = "|".join(rf"[0-9]{{{whole}}}\.[0-9]{{{_SURE - whole}}}" for whole in range(_SURE + 1)) + rf"|[0-9]{{{_SURE}}}[eE]|[eE][-+]?[0-9]{{3}}"
+MAY_BE_LOST = (
+    "|".join(rf"[0-9]{{{whole}}}\.[0-9]{{{_SURE - whole}}}" for whole in range(_SURE + 1)) + rf"|[0-9]{{{_SURE}}}[eE]|[eE][-+]?[0-9]{{3}}"
+)
 """A regular expression that finds the lines that may have such a number."""
 NO_DOUBLE = "which JSON's reader rounds to a double; write it as a text, or say DOUBLE in types="
 _ROUNDED = re.compile(r"(FLOAT[48]?|REAL|DOUBLE)", re.IGNORECASE)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from muntin.errors import SourceError
-from muntin.sources.casts import INTEGERS, YEAR_FIRST
+from muntin.sources.casts import INTEGERS, OFFSET, YEAR_FIRST
 from muntin.sources.reading.column_hints import check_named, no_column
 from muntin.sources.reading.local_times import TOLD, at, by_arrival, decides, odd
 from muntin.sources.reading.scan import literal, quoted
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 _PER_UNIT = {"s": 1_000_000, "ms": 1_000, "us": 1}
 _WITH_ZONE = ("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ")
-OFFSET = ":.*[-+A-Za-z]"
-"""A regular expression that finds, behind the first colon of a time, an offset or the name of a zone."""
 _WHOLE = r"\s*[-+]?\d+(\.0*)?\s*"
 
 

@@ -1,0 +1,202 @@
+"""JSON as it is written: numbers keep their text, and a value is of a SQL type only if JSON has it in that kind.
+
+JSON                    is of the types                                 and not of
+7, 7.0, 1e2             BIGINT, DECIMAL(9,2), DOUBLE, VARCHAR ("1e2")   BOOLEAN, DATE
+"7"                     VARCHAR, DATE, TIMESTAMP, UUID, ENUM, ...       BIGINT, DOUBLE
+true                    BOOLEAN, VARCHAR                                BIGINT
+{"a": 1, "a": 2}        JSON and VARCHAR have no value of it            STRUCT(a BIGINT): a name that comes twice
+
+What is left is a text that SQL casts to the type: whether 300 is a TINYINT, or "2024-13-01" a day.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+from decimal import Decimal
+from itertools import accumulate
+from typing import Any, Literal
+
+from muntin.sources.casts import INTEGERS
+from muntin.sources.nested_types import element, map_types, members
+
+DEEPEST = 128
+"""Lists and objects in each other, as deep as the reader of JSON lines goes."""
+_MOST_DIGITS = 80
+WHOLE = (*INTEGERS, "BIGNUM")
+"""SQL types of whole numbers."""
+_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_DEPTH = {"{": 1, "[": 1, "}": -1, "]": -1}
+
+
+class MisfitError(Exception):
+    """JSON is not what it has to be; says why."""
+
+
+class _Number(str):
+    """The text of a number."""
+
+    __slots__ = ()
+
+
+class _Object(dict[str, Any]):
+    """The members of an object; `twice` has the names that come more than once."""
+
+    __slots__ = ("twice",)
+    twice: frozenset[str]
+
+
+def _object(pairs: list[tuple[str, Any]]) -> _Object:
+    found, names = _Object(pairs), [name for name, _ in pairs]
+    found.twice = frozenset() if len(found) == len(names) else frozenset(name for name in found if names.count(name) > 1)
+    return found
+
+
+class _Constant:
+    """NaN or an infinity, which some writers take for JSON: no type has them, and where nobody reads them they do no harm."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+_DECODER = json.JSONDecoder(parse_int=_Number, parse_float=_Number, parse_constant=_Constant, object_pairs_hook=_object)
+
+
+def parsed(text: str) -> _Object:
+    """The object that a text is.
+
+    Raises:
+        MisfitError: it is none.
+    """
+    if sum(text.count(each) for each in "[{") > DEEPEST and max(accumulate(_DEPTH.get(each, 0) for each in _TEXT.sub("", text))) > DEEPEST:
+        raise MisfitError(f"it is nested more than {DEEPEST} deep")
+    try:
+        found = _DECODER.decode(text)
+    except ValueError:
+        raise MisfitError("it cannot be parsed") from None
+    if not isinstance(found, _Object):
+        raise MisfitError(f"the value is no object but {_what(found)}")
+    return found
+
+
+def member(of: Any, name: str, kind: str, *, strict: bool) -> Any:  # noqa: ANN401 - any JSON, and texts in lists, dicts and pairs
+    """The member of an object in a type: its text; of nested types the same with texts inside; None where it is null or not there.
+
+    Args:
+        of: the object.
+        name: of the member.
+        kind: the SQL type, as DuckDB spells it.
+        strict: whether only numbers are numbers; else texts may be of any type, as in what was JSON never.
+
+    Raises:
+        MisfitError: it is not of the type.
+    """
+    if name in of.twice:
+        raise MisfitError("it comes twice")
+    return _in_kind(of.get(name), kind, strict)
+
+
+def _in_kind(value: Any, kind: str, strict: bool) -> Any:  # noqa: ANN401, FBT001 - as above
+    if value is None:
+        return None
+    if inner := element(kind):
+        return [_in_kind(each, inner, strict) for each in _needed(value, list)]
+    if kind.startswith("STRUCT("):
+        parts = [(name[1:-1].replace('""', '"') if name[:1] == '"' else name, of) for name, of in members(kind)]
+        found = _needed(value, _Object)
+        return {name: _inside(found, name, of, strict) for name, of in parts}
+    if kind.startswith("MAP("):
+        of = map_types(kind)[1]
+        return [(_encodable(name), _inside(value, name, of, strict)) for name in _needed(value, _Object)]
+    return _encodable(_text(value, kind, strict))
+
+
+def _inside(of: _Object, name: str, kind: str, strict: bool) -> Any:  # noqa: ANN401, FBT001 - as above
+    try:
+        return member(of, name, kind, strict=strict)
+    except MisfitError as wrong:
+        raise MisfitError(f"{name}: {wrong}") from None
+
+
+def _text(value: Any, kind: str, strict: bool) -> str:  # noqa: ANN401, FBT001 - as above
+    if kind in ("VARCHAR", "JSON"):
+        return value if isinstance(value, str) and kind == "VARCHAR" else _written(value)
+    if isinstance(value, _Number):
+        if kind in WHOLE or kind.startswith("DECIMAL"):
+            return _plain(value, whole=kind in WHOLE)
+        if kind in ("FLOAT", "DOUBLE"):
+            return _near(value, "f" if kind == "FLOAT" else "d")
+    is_number, is_text = kind in (*WHOLE, "FLOAT", "DOUBLE") or kind.startswith("DECIMAL"), type(value) is str
+    if kind == "BOOLEAN" and isinstance(value, bool):
+        return _written(value)
+    if is_text and (not strict or not (is_number or kind == "BOOLEAN")):
+        return str(value)
+    raise MisfitError(f"it is {_what(value)}")
+
+
+def _plain(number: _Number, *, whole: bool) -> str:
+    """A number without a power of ten."""
+    exact = Decimal(number)
+    if abs(exact.adjusted()) > _MOST_DIGITS and exact:
+        raise MisfitError("it is out of range")
+    if whole and exact != exact.to_integral_value():
+        raise MisfitError("it has a fraction")
+    return f"{exact.to_integral_value() if whole else exact:f}"
+
+
+def _near(number: _Number, form: Literal["f", "d"]) -> str:
+    """A number that has a double, or a float, near to it."""
+    value = float(number)
+    try:
+        (value,) = struct.unpack(form, struct.pack(form, value))
+    except OverflowError:
+        value = float("inf")
+    if abs(value) == float("inf") or (value == 0 and Decimal(number)):
+        raise MisfitError("it is out of range")
+    return str(number)
+
+
+def _needed(value: Any, of: type) -> Any:  # noqa: ANN401 - as above
+    if not isinstance(value, of):
+        raise MisfitError(f"it is {_what(value)}")
+    return value
+
+
+def _what(value: Any) -> str:  # noqa: ANN401 - as above
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true or false"
+        case _Number():
+            return "a number"
+        case str():
+            return "a text"
+        case _Constant():
+            return value.name
+    return "a list" if isinstance(value, list) else "an object"
+
+
+def _written(value: Any) -> str:  # noqa: ANN401 - as above
+    """JSON as a text without blanks; numbers as they are written."""
+    if isinstance(value, _Number):
+        return str(value)
+    if isinstance(value, list):
+        return f"[{','.join(map(_written, value))}]"
+    if isinstance(value, _Object):
+        if value.twice:
+            raise MisfitError(f"{min(value.twice)} comes twice in it")
+        return "{" + ",".join(f"{_written(name)}:{_written(each)}" for name, each in value.items()) + "}"
+    if isinstance(value, _Constant):
+        raise MisfitError(f"{value.name} is in it")
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _encodable(text: str) -> str:
+    """A text that UTF-8 has: JSON may name halves of letters."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise MisfitError("it has half of a surrogate pair, which is no letter") from None
+    return text

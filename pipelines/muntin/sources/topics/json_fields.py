@@ -1,0 +1,181 @@
+"""The fields of JSON in the types that a definition says: as they are written, or a reason.
+
+DuckDB reads what is plain: whole numbers, texts, true and false, and numbers with so few digits that a double is what was read. Whatever it
+may read as something else, or as more than JSON has, `exact_json` reads: numbers of many digits, lists and objects, names that come twice.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import pyarrow as pa
+
+from muntin.sources.casts import OFFSET, in_type
+from muntin.sources.exact_json import DEEPEST, WHOLE, MisfitError, member, parsed
+from muntin.sources.nested_types import element, inside, is_nested, map_types, members, of_leaves
+from muntin.sources.new_session import connect
+from muntin.sources.reading.json_numbers import MAY_BE_LOST
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Faults = dict[int, tuple[str, str | None]]
+"""Number of a message -> why it is no row, and the column that it is about."""
+_OWN = ("kafka_key", "kafka_partition", "kafka_offset", "kafka_timestamp", "muntin_number")
+
+
+def with_fields(fields: Mapping[str, str], table: pa.Table, *, strict: bool) -> tuple[pa.Table, Faults]:
+    """The rows with their fields as columns, and what is no row.
+
+    Args:
+        fields: name -> SQL type.
+        table: messages with their texts of JSON as `value`, and their numbers as `muntin_number`.
+        strict: as for `exact_json.member`.
+    """
+    with connect() as session:
+        kinds = _spelled(session, fields)
+        session.register("muntin_given", table)
+        session.execute(f"CREATE TEMP TABLE muntin_read AS {_read(kinds, strict=strict)}")
+        odd = session.sql("SELECT muntin_number, value FROM muntin_read WHERE NOT muntin_plain").to_arrow_table()
+        exact, faults = _exactly(odd, kinds, strict=strict)
+        session.register("muntin_exact", exact)
+        own, columns = ", ".join(_OWN), ", ".join(f"muntin_field_{at}" for at in range(len(kinds)))
+        texts = (
+            f"SELECT {own}, {columns} FROM muntin_read WHERE muntin_plain UNION ALL "
+            f"SELECT {own}, {columns} FROM (SELECT {own} FROM muntin_read) JOIN muntin_exact USING (muntin_number)"
+        )
+        try:
+            return session.sql(_typed(kinds, texts)).to_arrow_table(), faults
+        except duckdb.Error:
+            more = _miscast(session.sql(texts).to_arrow_table(), kinds)
+        rest = f"FROM ({texts}) WHERE muntin_number NOT IN ({', '.join(map(str, more))})"
+        return session.sql(_typed(kinds, rest)).to_arrow_table(), faults | more
+
+
+def _read(kinds: Mapping[str, str], *, strict: bool) -> str:
+    """A query of the messages with the texts of their fields, `muntin_field_0` and so on, and whether they are plain: so read exactly."""
+    deep = f"strlen(value) - strlen(replace(replace(value, '[', ''), '{{', '')) > {DEEPEST}"
+    odd = f"NOT json_valid(value) OR NOT starts_with(ltrim(value, ' \t\n\r'), '{{') OR {deep}"
+    if any("DOUBLE" in _plain_kinds(kind) for kind in kinds.values()):  # of which doubles may have lost digits
+        odd += f" OR regexp_matches(value, '{MAY_BE_LOST}')"
+    found = f"SELECT *, CASE WHEN NOT ({odd}) THEN value END AS muntin_json FROM muntin_given"
+    paths, names = ", ".join(map(_path, kinds)), ", ".join(map(_literal, kinds))
+    told = f"json_type(muntin_json, [{paths}]) AS muntin_kinds, json_extract_string(muntin_json, [{paths}]) AS muntin_parts"
+    once = f"len(list_filter(json_keys(muntin_json), lambda muntin_name: muntin_name IN ({names}))) = list_count(muntin_kinds)"
+    at = dict(enumerate(kinds.values(), 1))
+    texts = ", ".join(_text(number, kind) for number, kind in at.items())
+    plain = " AND ".join([once, *(_fits(number, kind, strict=strict) for number, kind in at.items())])
+    return (
+        f"SELECT {', '.join(_OWN)}, value, {texts}, value IS NULL OR coalesce({plain}, false) AS muntin_plain "
+        f"FROM (SELECT *, {told} FROM ({found}))"
+    )
+
+
+def _path(name: str) -> str:
+    """The path of a member. https://www.rfc-editor.org/rfc/rfc6901 says how a name is a path."""
+    return _literal("/" + name.replace("~", "~0").replace("/", "~1"))
+
+
+def _text(number: int, kind: str) -> str:
+    """SQL for the text of a plain field; of a type with others inside none is plain."""
+    text = f"NULL::{of_leaves(kind, lambda _: 'VARCHAR')}" if is_nested(kind) else f"muntin_parts[{number}]"
+    return f"{text} AS muntin_field_{number - 1}"
+
+
+def _fits(number: int, kind: str, *, strict: bool) -> str:
+    """SQL for whether a field is surely of a type, as far as kinds of JSON tell, and has the text that DuckDB gives it."""
+    told, text, fitting = f"muntin_kinds[{number}]", f"muntin_parts[{number}]", _plain_kinds(kind)
+    loose = () if strict or not fitting else ("VARCHAR",)
+    among = f"{told} IN ({', '.join(map(repr, ('NULL', *fitting, *loose)))})"
+    if "DOUBLE" in fitting:  # of which DuckDB has made a number, whose text may have a power of ten that was not there
+        finite = "true" if kind.startswith("DECIMAL") else f"isfinite(try_cast({text} AS {kind}))"
+        among += f" AND ({told} <> 'DOUBLE' OR ({finite} AND NOT regexp_matches({text}, '[eE]')))"
+    return f"({told} IS NULL OR ({among}))"
+
+
+def _plain_kinds(kind: str) -> tuple[str, ...]:
+    """The kinds of JSON, as DuckDB calls them, whose values it gives as they are written, and a type may have."""
+    if is_nested(kind) or kind == "JSON":
+        return ()
+    if kind in WHOLE:
+        return ("UBIGINT", "BIGINT")
+    if kind.startswith("DECIMAL") or kind in ("FLOAT", "DOUBLE"):
+        return ("UBIGINT", "BIGINT", "DOUBLE")
+    return {"BOOLEAN": ("BOOLEAN",), "VARCHAR": ("VARCHAR", "UBIGINT", "BOOLEAN")}.get(kind, ("VARCHAR",))
+
+
+def _exactly(odd: pa.Table, kinds: Mapping[str, str], *, strict: bool) -> tuple[pa.Table, Faults]:
+    """The fields of messages that are not plain: `muntin_number` and a column for each; and which messages are no rows."""
+    rows, faults = list[list[Any]](), Faults()
+    for number, value in zip(odd["muntin_number"].to_pylist(), odd["value"].to_pylist(), strict=True):
+        name = None
+        try:
+            found, row = parsed(value), [number]
+            for name, kind in kinds.items():
+                row.append(member(found, name, kind, strict=strict))
+            rows.append(row)
+        except MisfitError as wrong:
+            faults[number] = (f"no JSON: {wrong}" if name is None else f"{name} cannot be read as {kinds[name]}: {wrong}", name)
+    types = [pa.int64(), *map(_arrow, kinds.values())]
+    names = ["muntin_number", *(f"muntin_field_{at}" for at in range(len(kinds)))]
+    columns = zip(*rows, strict=True) if rows else [()] * len(names)
+    return pa.table([pa.array(list(column), of) for column, of in zip(columns, types, strict=True)], names), faults
+
+
+def _arrow(kind: str) -> pa.DataType:
+    """The type of Arrow for a type with texts in place of what holds no other."""
+    if inner := element(kind):
+        return pa.list_(_arrow(inner))
+    if kind.startswith("STRUCT("):
+        return pa.struct([(name[1:-1].replace('""', '"') if name[:1] == '"' else name, _arrow(of)) for name, of in members(kind)])
+    return pa.map_(pa.string(), _arrow(map_types(kind)[1])) if kind.startswith("MAP(") else pa.string()
+
+
+def _typed(kinds: Mapping[str, str], texts: str) -> str:
+    """A query of the rows with the fields in their types, from a query of their texts."""
+    chosen = ", ".join(f"{cast(f'muntin_field_{at}', kind)} AS {_quoted(name)}" for at, (name, kind) in enumerate(kinds.items()))
+    return f"SELECT {chosen}, {', '.join(_OWN)} FROM ({texts}) ORDER BY muntin_number"
+
+
+def cast(value: str, kind: str) -> str:
+    """SQL for a text in a type, an error where the type does not have it as it is. Of nested types the value has texts inside."""
+    return inside(value, kind, _cast)
+
+
+def _cast(text: str, kind: str) -> str:
+    inexact = ""
+    if kind.startswith("DECIMAL("):
+        inexact = f"regexp_matches({text}, '\\.[0-9]{{{kind.rstrip(')').rpartition(',')[2].strip()}}}[0-9]*[1-9]')"
+    elif kind == "DATE":
+        inexact = f"regexp_matches({text}, '{OFFSET}') OR ({text})::TIMESTAMP <> ({text})::TIMESTAMP::DATE"
+    elif kind.startswith("TIMESTAMP") and "ZONE" not in kind and "TZ" not in kind:
+        inexact = f"regexp_matches({text}, '{OFFSET}')"
+    whole = in_type(text, kind)
+    return f"CASE WHEN {inexact} THEN ('not as it is: ' || {text})::{kind} ELSE {whole} END" if inexact else whole
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _miscast(texts: pa.Table, kinds: Mapping[str, str]) -> Faults:
+    """The rows with a field that its type does not have; for each row the first such field in the order of the definition."""
+    out = Faults()
+    with connect(in_place=True) as session:
+        session.register("muntin_texts", texts)
+        for at, (name, kind) in enumerate(kinds.items()):
+            wrong = f"muntin_field_{at} IS NOT NULL AND TRY({cast(f'muntin_field_{at}', kind)}) IS NULL"
+            for (number,) in session.execute(f"SELECT muntin_number FROM muntin_texts WHERE {wrong}").fetchall():
+                out.setdefault(number, (f"{name} cannot be read as {kind}", name))
+    return out
+
+
+def _spelled(session: duckdb.DuckDBPyConnection, fields: Mapping[str, str]) -> dict[str, str]:
+    """The types as DuckDB spells them."""
+    told = session.execute("DESCRIBE SELECT " + ", ".join(f"NULL::{kind} AS {_quoted(name)}" for name, kind in fields.items()))
+    return {name: kind for name, kind, *_ in told.fetchall()}
