@@ -60,13 +60,13 @@ def test_glob(base: AnyPath, pattern: str, found: list[str]) -> None:
     ("pattern", "found"),
     [
         ("*.txt", ["a.txt"]),
-        ("**/*.csv", ["sub/[x].csv", "sub/b.csv", "sub/deep/c.csv"]),
+        ("**/*.csv", [".hidden/d.csv", "sub/[x].csv", "sub/b.csv", "sub/deep/c.csv"]),
         ("sub/[[]x].csv", ["sub/[x].csv"]),
         (".h*/*", [".hidden/d.csv"]),
-        ("*", ["a.txt", "sub"]),
+        ("*", [".hidden", "a.txt", "sub"]),
     ],
 )
-def test_patterns_of_sources_find_no_hidden_name_unless_it_is_asked_for(base: AnyPath, pattern: str, found: list[str]) -> None:
+def test_patterns_find_hidden_names_too(base: AnyPath, pattern: str, found: list[str]) -> None:
     assert named(base, map(path_of, matching(f"{base}/{pattern}"))) == found
 
 

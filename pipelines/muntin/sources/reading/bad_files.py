@@ -79,7 +79,7 @@ def _of_text(source: Source, path: AnyPath) -> str:
     except UnicodeError as wrong:
         return f"is no {source.dialect.encoding} ({wrong.reason if isinstance(wrong, UnicodeDecodeError) else wrong})"
     except SourceError as wrong:
-        return str(wrong).removeprefix(f"{path} ")
+        return f"{wrong.args[0]}".removeprefix(f"{path} ")
     headless = source.format == "csv" and bool(data) and cut_csv(data[:LONGEST], source.separator, source.dialect) is None
     if headless or (source.format == "csv" and not data):
         return "has no header that can be read"
