@@ -35,7 +35,7 @@ DOCUMENTED_ATTRIBUTES = {
     "filters", "globals", "muntin_reader",  # Jinja's environment; Starlette's `request.state`
     "socket_connect_timeout", "socket_read_timeout", "overflow_mode",  # Apprise's services
     "argv",  # of sys
-    "kept", "of", "tables", "touched", "weight", "what",  # ours, set from outside of a class
+    "kept", "of", "tables", "touched", "twice", "weight", "what",  # ours, set from outside of a class
 }  # fmt: skip
 DOCUMENTED_TEXTS = {
     "PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON", "SPARK_REMOTE",

@@ -16,9 +16,8 @@ from stat import S_ISDIR, S_ISREG
 from typing import TYPE_CHECKING
 
 from muntin.files.paths import etag, matching, names_in, path_of, stat_of, stats_of
-from muntin.sources.hidden import is_hidden
 from muntin.sources.hive import check_folders
-from muntin.sources.path_templates import tells_format
+from muntin.sources.path_templates import is_hidden, tells_format
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from muntin.errors import SourceError
 from muntin.files.paths import matching, path_of
-from muntin.sources.hidden import is_hidden
+from muntin.sources.path_templates import is_hidden
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

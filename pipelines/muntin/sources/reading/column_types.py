@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from muntin.errors import SourceError
 from muntin.sources.casts import carried, is_carried_as_it_is, read_before
+from muntin.sources.exact_json.numbers import MAY_BE_LOST, NO_DOUBLE, is_rounded, lost_number
 from muntin.sources.nested_types import is_nested, leaves, members, of_leaves
-from muntin.sources.reading.json_numbers import MAY_BE_LOST, NO_DOUBLE, is_rounded, lost_number
 from muntin.sources.reading.scan import UNTOLD, Reading, files_sql, literal, quoted, read_types, said_types, scan
 from muntin.sources.sessions.duckdb_session import described
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from muntin.sources.exact_json.numbers import MAY_BE_LOST, NO_DOUBLE, lost_number
 from muntin.sources.reading.cut_rows import MARK, Cut, is_text, not_text
-from muntin.sources.reading.json_numbers import MAY_BE_LOST, NO_DOUBLE, lost_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

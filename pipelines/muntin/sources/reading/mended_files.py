@@ -17,12 +17,12 @@ import numpy as np
 
 from muntin.errors import SourceError
 from muntin.sources.dialect import USUAL
+from muntin.sources.exact_json.numbers import is_rounded
 from muntin.sources.hive import folders_of
 from muntin.sources.reading.bad_files import file_problem
 from muntin.sources.reading.cut_csv import cut_csv
 from muntin.sources.reading.cut_json import cut_json
 from muntin.sources.reading.cut_rows import MARK, Cut, content_in_utf_8, lines
-from muntin.sources.reading.json_numbers import is_rounded
 from muntin.sources.reading.mended import BadRow, Mended
 from muntin.sources.reading.scan import in_every_file, uncast
 from muntin.sources.topics.content import content as content_of

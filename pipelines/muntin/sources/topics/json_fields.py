@@ -12,10 +12,10 @@ import duckdb
 import pyarrow as pa
 
 from muntin.sources.casts import OFFSET, in_type
-from muntin.sources.exact_json import DEEPEST, WHOLE, MisfitError, member, parsed
+from muntin.sources.exact_json.numbers import MAY_BE_LOST
+from muntin.sources.exact_json.values import DEEPEST, WHOLE, MisfitError, member, parsed
 from muntin.sources.nested_types import element, inside, is_nested, map_types, members, of_leaves
 from muntin.sources.new_session import connect
-from muntin.sources.reading.json_numbers import MAY_BE_LOST
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
