@@ -14,7 +14,7 @@ from muntin import sources
 from muntin.errors import SourceError
 from muntin.files.paths import path_of
 from muntin.jobs.inspect.quarantine import quarantined
-from muntin.sources.sessions import fetched_files, listed_files
+from muntin.sources.sessions import fetched_files, plain_text
 from tests.end_to_end.hourly import Hourly
 
 AT = "2024-01-01 00:10:00"
@@ -132,7 +132,7 @@ def test_a_whole_file_is_read(roots: str, tmp_path: Path, what: str, form: str) 
 @pytest.mark.parametrize("form", BODIES)
 @pytest.mark.parametrize("ending", ["gz", "zst"])
 def test_a_large_file_is_read_in_parts(roots: str, tmp_path: Path, form: str, ending: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (fetched_files, listed_files):
+    for module in (fetched_files, plain_text):
         monkeypatch.setattr(module, "KEPT_BYTES", 10)
     hours, _ = case(roots, tmp_path, form, ending, {"gz": gzip.compress, "zst": frame}[ending](BODIES[form]))
     assert hours.run().batches[0].rows_accepted == 501

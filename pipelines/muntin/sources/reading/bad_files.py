@@ -13,6 +13,7 @@ from muntin.sources.reading.cut_csv import cut_csv
 from muntin.sources.reading.cut_rows import LONGEST, content_in_utf_8
 from muntin.sources.reading.scan import files_sql
 from muntin.sources.sessions.duckdb_session import said
+from muntin.sources.sessions.plain_text import DamagedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -78,8 +79,8 @@ def _of_text(source: Source, path: AnyPath) -> str:
         data = content_in_utf_8(str(path), source.dialect.encoding)
     except UnicodeError as wrong:
         return f"is no {source.dialect.encoding} ({wrong.reason if isinstance(wrong, UnicodeDecodeError) else wrong})"
-    except SourceError as wrong:
-        return f"{wrong.args[0]}".removeprefix(f"{path} ")
+    except DamagedError as damaged:
+        return damaged.problem
     headless = source.format == "csv" and bool(data) and cut_csv(data[:LONGEST], source.separator, source.dialect) is None
     if headless or (source.format == "csv" and not data):
         return "has no header that can be read"

@@ -61,7 +61,7 @@ def content_in_utf_8(path: str, encoding: str = "utf-8") -> bytes:
     """The content of a file, in UTF-8.
 
     Raises:
-        SourceError, OSError: as `content`.
+        DamagedError, OSError: as `content`.
         UnicodeError: it is not in the encoding that it should have. UTF-8 is not checked.
     """
     data = content(path)

@@ -9,12 +9,10 @@ import re
 from collections import OrderedDict
 from datetime import UTC, datetime
 from functools import cache
-from tempfile import SpooledTemporaryFile
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from muntin.definition.relative_paths import is_object_store
-from muntin.sources.sessions.fetched_files import KEPT_BYTES
-from muntin.sources.sessions.plain_text import is_packed, parts
+from muntin.sources.sessions.plain_text import is_packed, plain_texts
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
@@ -50,13 +48,11 @@ def file_system() -> AbstractFileSystem:
             """The address of a file of text; of other files the path, which DuckDB then opens itself."""
             return [path if path.startswith(UNPACKED) else path.removeprefix(f"{SCHEME}://")]
 
-        def open(self, path: str, *_: object, **__: object) -> SpooledTemporaryFile[bytes]:
-            """The content of a file, in memory as long as it is small."""
-            content = SpooledTemporaryFile[bytes](KEPT_BYTES)
-            _SIZES[path] = sum(content.write(part) for part in parts(path.removeprefix(UNPACKED)))
+        def open(self, path: str, *_: object, **__: object) -> IO[bytes]:
+            """The content of a file."""
+            content, _SIZES[path] = plain_texts().opened(path.removeprefix(UNPACKED))
             if len(_SIZES) > _MOST:
                 _SIZES.popitem(last=False)
-            content.seek(0)
             return content
 
         def info(self, path: str, **_: object) -> dict[str, Any]:

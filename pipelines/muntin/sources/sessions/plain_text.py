@@ -5,20 +5,35 @@ from __future__ import annotations
 import gzip
 import io
 import zlib
+from collections import OrderedDict
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
+from tempfile import SpooledTemporaryFile
+from threading import Lock
 from typing import IO, TYPE_CHECKING
 
 import pyarrow as pa
 
 from muntin.definition.relative_paths import is_object_store
 from muntin.errors import SourceError
-from muntin.sources.sessions.fetched_files import fetched
+from muntin.files.paths import stat_of
+from muntin.sources.sessions.fetched_files import KEPT_BYTES, fetched
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    Facts = tuple[int, int, int | str]  # size, when it was written, and its number on the disk or its ETag
+
 _PART, _STORED_PART = 2**20, 2**23  # bytes that are read at once, of a disk and of an object store
+
+
+class DamagedError(SourceError):
+    """A file is cut off or damaged. `problem`: the error without the path."""
+
+    def __init__(self, path: str, wrong: Exception) -> None:
+        self.problem = f"is cut off or damaged ({wrong})"
+        super().__init__(f"{path} {self.problem}")
 
 
 def is_packed(path: str) -> bool:
@@ -30,11 +45,57 @@ def is_packed(path: str) -> bool:
     return path.lower().endswith((".gz", ".zst"))
 
 
+class PlainTexts:
+    """The contents that were read last, as long as they are small: a task reads a file several times."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, tuple[Facts, bytes]] = OrderedDict()
+        self._lock = Lock()
+
+    def opened(self, path: str) -> tuple[IO[bytes], int]:
+        """The content of a file for reading, and its size in bytes.
+
+        Raises:
+            DamagedError, OSError: as `content`.
+        """
+        facts = _facts(path)
+        with self._lock:
+            before, known = self._kept.get(path, (None, b""))
+        if before == facts:
+            return io.BytesIO(known), len(known)
+        found = SpooledTemporaryFile[bytes](KEPT_BYTES)
+        size = sum(found.write(part) for part in parts(path))
+        found.seek(0)
+        if size > KEPT_BYTES:
+            return found, size
+        with found:
+            data = found.read()
+        self._keep(path, facts, data)
+        return io.BytesIO(data), size
+
+    def _keep(self, path: str, facts: Facts, data: bytes) -> None:
+        with self._lock:
+            self._kept[path] = facts, data
+            while len(self._kept) > 1 and sum(len(each) for _, each in self._kept.values()) > KEPT_BYTES:
+                self._kept.popitem(last=False)
+
+
+@cache
+def plain_texts() -> PlainTexts:
+    """The contents that this process has read."""
+    return PlainTexts()
+
+
+def _facts(path: str) -> Facts:
+    stat = fetched().stat(path) if is_object_store(path) else stat_of(path)
+    return stat.st_size, stat.st_mtime_ns, stat.st_ino
+
+
 def content(path: str) -> bytes:
     """The content of a file.
 
     Raises:
-        SourceError: it is cut off or damaged, by its checksum or its length. OSError: it cannot be read.
+        DamagedError: by its checksum, its length or its end. OSError: it cannot be read.
     """
     return b"".join(parts(path))
 
@@ -43,7 +104,7 @@ def parts(path: str) -> Iterator[bytes]:
     """The content of a file, in parts.
 
     Raises:
-        SourceError, OSError: as `content`.
+        DamagedError, OSError: as `content`.
     """
     with _opened(path) as raw:
         stream = _unpacking(path, raw)
@@ -51,11 +112,11 @@ def parts(path: str) -> Iterator[bytes]:
             while part := stream.read(_PART):
                 yield part
         except (EOFError, zlib.error, gzip.BadGzipFile, pa.ArrowException) as wrong:
-            raise SourceError(f"{path} is cut off or damaged ({wrong})") from wrong
+            raise DamagedError(path, wrong) from wrong
         except OSError as wrong:  # Arrow's, of a checksum
             if wrong.errno is not None:
                 raise
-            raise SourceError(f"{path} is cut off or damaged ({wrong})") from wrong
+            raise DamagedError(path, wrong) from wrong
 
 
 def _unpacking(path: str, raw: IO[bytes]) -> IO[bytes] | pa.NativeFile:
