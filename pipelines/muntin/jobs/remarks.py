@@ -50,7 +50,7 @@ def remarked(bound: Bound, given: Inputs) -> list[str]:
 def _of_times(bound: Bound, pieces: Sequence[Sequence[str]]) -> list[str]:
     """Remarks on the event times of the first of some files that has rows."""
     source, session = bound.source, kept_session(bound.source.timezone)
-    let_read(session, chain(*pieces))
+    let_read(session, source, chain(*pieces))
     paths = first_with_rows(session, bound, pieces)
     with asked_once(paths):
         read_as, columns = told_columns(session, source, paths, bound.may_use)

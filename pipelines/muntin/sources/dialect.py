@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,8 @@ from muntin.errors import DefinitionError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-ENCODINGS = ("utf-8", "latin-1", "utf-16")
+UTF_8 = "utf-8"
+_NO_ENCODINGS = ("idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined")  # of names and of source code, not of files
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,14 +22,14 @@ class Dialect:
     Attributes:
         quote: what stands around a value that holds a delimiter or a line end; "": nothing does.
         null: the texts that are null.
-        encoding: of the file, one of `ENCODINGS`.
+        encoding: of the file, a name that Python knows.
         decimal: what stands before the decimals of a number, "." or ",".
         header: the names of the columns, of a file without a header; () if the first line is the header.
     """
 
     quote: str = '"'
     null: tuple[str, ...] = ("",)
-    encoding: str = "utf-8"
+    encoding: str = UTF_8
     decimal: str = "."
     header: tuple[str, ...] = ()
 
@@ -55,8 +57,7 @@ def dialect(
         raise DefinitionError(f'quote: {quote!r} is not possible; give one character, as "\'", or "" where no value is quoted')
     if said["null"] is not None and not (said["null"] and all(isinstance(text, str) for text in said["null"])):
         raise DefinitionError(f'null: {null!r} is not possible; give the texts that are null, as ["", "NA"]')
-    if encoding is not None and encoding not in ENCODINGS:
-        raise DefinitionError(f"encoding: {encoding!r} is not possible; choose from {', '.join(map(repr, ENCODINGS))}")
+    said["encoding"] = None if encoding is None else _known(encoding)
     if decimal is not None and decimal not in (".", ","):
         raise DefinitionError(f'decimal: {decimal!r} is not possible; choose "." or ","')
     names = said["header"]
@@ -67,3 +68,22 @@ def dialect(
     if names and len({name.lower() for name in names}) < len(names):
         raise DefinitionError(f"header: a name stands twice in {list(names)!r}")
     return Dialect(**{name: value for name, value in said.items() if value is not None})
+
+
+def _known(encoding: object) -> str:
+    """The name of an encoding, as a user gave it; every name of UTF-8 is `UTF_8`, as files in it are read wherever they have a mark.
+
+    Raises:
+        DefinitionError: Python knows no such encoding of text.
+    """
+    try:
+        "".encode(encoding)  # type: ignore[arg-type]  # which it tells, and what is no encoding of text
+        name = codecs.lookup(encoding).name  # type: ignore[arg-type]
+    except (LookupError, TypeError, ValueError):
+        name = ""
+    if not name or name.replace("-", "_") in _NO_ENCODINGS:
+        raise DefinitionError(
+            f"encoding: {encoding!r} is not possible; give the name of an encoding that Python knows, "
+            f'as "latin-1", "windows-1252" or "utf-16"'
+        )
+    return UTF_8 if name in (UTF_8, "utf-8-sig") else str(encoding)

@@ -80,7 +80,8 @@ def files(
         delimiter: what stands between the values of a CSV file: a comma, in a file `.tsv` a tab, unless given.
         quote: what stands around a value of CSV that holds a delimiter or a line end: `"` unless given; "" where nothing does.
         null: the texts of CSV that are null, as ["", "NA"]; the empty text unless given.
-        encoding: of CSV files: "utf-8" unless given, "latin-1" or "utf-16".
+        encoding: of CSV and JSON files: "utf-8" unless given, or any that Python knows, as "latin-1", "windows-1252" or "utf-16". A byte
+            order mark at the begin of a file counts more.
         decimal: what stands before the decimals of a number in CSV: "." unless given, or ",".
         header: the names of the columns of CSV files without a header.
         on_bad_file: what a file is that is empty (0 bytes), cut off, damaged, a folder, or lacks a column: an "error", or a
@@ -119,8 +120,9 @@ def files(
     form = format or format_of(str(path))
     _check_delimiter(delimiter, form)
     written = dialect(quote, null, encoding, decimal, header)
-    if written.facts and form != "csv":
-        raise DefinitionError(f"{next(iter(written.facts))}=... is for CSV; the files here are {form}")
+    for name in written.facts:
+        if form != "csv" and (form, name) != ("json", "encoding"):
+            raise DefinitionError(f"{name}=... is for CSV{' and JSON' if name == 'encoding' else ''}; the files here are {form}")
     if ready is not None and (not isinstance(ready, str) or not ready or "/" in ready):
         raise DefinitionError(f'ready: {ready!r} is not possible; give the name of a file in the folder of the others, as "_SUCCESS"')
     check_template(known(path, "path"), all_files=all_files)

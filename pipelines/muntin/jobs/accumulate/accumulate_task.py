@@ -47,7 +47,7 @@ def accumulate_share(share: Share) -> dict[str, Any]:
     """
     check_worker(share.versions, versions_here())
     session = kept_session(share.bound.source.timezone)
-    let_read(session, chain.from_iterable(split.paths for split in share.splits))
+    let_read(session, share.bound.source, chain.from_iterable(split.paths for split in share.splits))
     inspected = seen(share.bound, share.splits) if len(share.splits) > 1 and may_bundle(share.bound) else [None] * len(share.splits)
     done = list[Written]()
     for stretch in bundles(inspected):

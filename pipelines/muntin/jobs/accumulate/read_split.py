@@ -100,7 +100,7 @@ def _without_bad_rows(share: Share, split: Split) -> dict[str, Any] | None:
     """
     rows = None
     with (
-        careful_session(share.bound.source.timezone, split.paths) as session,
+        careful_session(share.bound.source, split.paths) as session,
         fitting(session, share.bound, split.paths) as (bound, files),
     ):
         if files.has_no_row_left:

@@ -70,7 +70,7 @@ def _own_fields(bound: Bound) -> tuple[Field, ...]:
 def _no_rows(bound: Bound, pieces: Pieces) -> str:
     """SQL for no rows of a source, with columns that its aggregates fit."""
     session = kept_session(bound.source.timezone)
-    let_read(session, chain(*pieces))
+    let_read(session, bound.source, chain(*pieces))
     for columns in _columns(session, bound, pieces):
         with suppress(duckdb.Error, MuntinError):
             rows = without_rows(bound.source, columns)

@@ -33,7 +33,7 @@ def first_columns(bound: Bound, pieces: Sequence[Sequence[str]]) -> dict[str, st
     if bound.source.format != "parquet" and not waits(bound):
         return {}
     session = kept_session(bound.source.timezone)
-    let_read(session, chain(*pieces))
+    let_read(session, bound.source, chain(*pieces))
     with suppress(duckdb.Error, SourceError, OSError), asked_once(pieces[0]):  # reading says what is wrong
         return columns_of(session, bound, first_with_rows(session, bound, pieces))
     return {}

@@ -52,7 +52,7 @@ def bound_types(bound: Bound, known: Mapping[str, pa.Schema | None], pieces: Seq
         DefinitionError: an aggregate, the filter or a key does not fit the columns, or SQL is more than an expression.
     """
     session = kept_session(bound.source.timezone)
-    let_read(session, chain(*pieces))
+    let_read(session, bound.source, chain(*pieces))
     check_sql(bound)
     try:
         with asked_once(pieces[0]):

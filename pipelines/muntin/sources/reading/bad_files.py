@@ -10,10 +10,10 @@ import duckdb
 from muntin.errors import SourceError
 from muntin.files.paths import path_of
 from muntin.sources.reading.cut_csv import cut_csv
-from muntin.sources.reading.cut_rows import LONGEST, content_in_utf_8
+from muntin.sources.reading.cut_rows import LONGEST
 from muntin.sources.reading.scan import files_sql
 from muntin.sources.sessions.duckdb_session import said
-from muntin.sources.sessions.plain_text import DamagedError
+from muntin.sources.sessions.plain_text import DamagedError, content
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -76,9 +76,7 @@ def _of_parquet(session: duckdb.DuckDBPyConnection, source: Source, path: AnyPat
 
 def _of_text(source: Source, path: AnyPath) -> str:
     try:
-        data = content_in_utf_8(str(path), source.dialect.encoding)
-    except UnicodeError as wrong:
-        return f"is no {source.dialect.encoding} ({wrong.reason if isinstance(wrong, UnicodeDecodeError) else wrong})"
+        data = content(str(path), source.dialect.encoding)
     except DamagedError as damaged:
         return damaged.problem
     headless = source.format == "csv" and bool(data) and cut_csv(data[:LONGEST], source.separator, source.dialect) is None

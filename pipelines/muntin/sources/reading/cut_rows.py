@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from muntin.sources.sessions.plain_text import content
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+NO_BYTE_OF_TEXT = "byte 0xff is no UTF-8"  # of bytes that are none of another encoding, too: see `plain_text`
 MARK = b"\xef\xbb\xbf"  # that a file is UTF-8, at its begin
 LONGEST = 2_000_000
 """Bytes of the longest row that DuckDB reads."""
@@ -55,17 +54,6 @@ class Cut:
     def copy(self, rows: Sequence[int]) -> bytes:
         """A file with some of the rows."""
         return self.header + b"".join([self.data[self.begin[row] : self.end[row]] + b"\n" for row in rows])
-
-
-def content_in_utf_8(path: str, encoding: str = "utf-8") -> bytes:
-    """The content of a file, in UTF-8.
-
-    Raises:
-        DamagedError, OSError: as `content`.
-        UnicodeError: it is not in the encoding that it should have. UTF-8 is not checked.
-    """
-    data = content(path)
-    return data if encoding == "utf-8" else data.decode(encoding).encode()
 
 
 def lines(data: bytes, *, header: bool, quote: str = "") -> np.ndarray:

@@ -16,15 +16,16 @@ import duckdb
 import numpy as np
 
 from muntin.errors import SourceError
-from muntin.sources.dialect import USUAL
+from muntin.sources.dialect import USUAL, UTF_8
 from muntin.sources.exact_json.numbers import is_rounded
 from muntin.sources.hive import folders_of
 from muntin.sources.reading.bad_files import file_problem
 from muntin.sources.reading.cut_csv import cut_csv
 from muntin.sources.reading.cut_json import cut_json
-from muntin.sources.reading.cut_rows import MARK, Cut, content_in_utf_8, lines
+from muntin.sources.reading.cut_rows import MARK, NO_BYTE_OF_TEXT, Cut, lines
 from muntin.sources.reading.mended import BadRow, Mended
 from muntin.sources.reading.scan import in_every_file, uncast
+from muntin.sources.sessions.plain_text import content, encoding_in
 from muntin.sources.topics.content import content as content_of
 from muntin.sources.topics.ranges import is_address
 
@@ -107,7 +108,7 @@ def lines_of(session: duckdb.DuckDBPyConnection, source: Source, path: str, rows
         return None
     how = source.dialect
     is_csv = source.format == "csv"
-    quick = lines(content_in_utf_8(path, how.encoding), header=is_csv and not how.header, quote=how.quote if is_csv else "")
+    quick = lines(content(path, how.encoding), header=is_csv and not how.header, quote=how.quote if is_csv else "")
     if len(quick) == rows:
         return quick
     cut = _cut(session, source, path)
@@ -116,11 +117,13 @@ def lines_of(session: duckdb.DuckDBPyConnection, source: Source, path: str, rows
 
 def _cut(session: duckdb.DuckDBPyConnection, source: Source, path: str, exact: Callable[[str], bool] = lambda _: False) -> Cut:
     """A file of text in rows; of a file without a header that can be read none. `exact`: as for `cut_json`."""
-    data = content_in_utf_8(path, source.dialect.encoding)
-    if source.format == "json":
-        return cut_json(session, data, exact)
-    cut = cut_csv(data, source.separator, source.dialect)
-    return Cut(data) if cut is None else cut
+    data = content(path, source.dialect.encoding)
+    cut = cut_json(session, data, exact) if source.format == "json" else cut_csv(data, source.separator, source.dialect)
+    cut = Cut(data) if cut is None else cut
+    if NO_BYTE_OF_TEXT in cut.faults.values() and (encoding := encoding_in(path, source.dialect.encoding)) != UTF_8:
+        told = f"bytes that are no {encoding}"
+        cut.faults.update({row: told for row, fault in cut.faults.items() if fault == NO_BYTE_OF_TEXT})
+    return cut
 
 
 def _written(session: duckdb.DuckDBPyConnection, source: Source, cut: Cut, copy: str) -> Mapping[int, Fault]:

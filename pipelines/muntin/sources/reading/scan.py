@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -9,7 +10,7 @@ from muntin.sources.casts import carry, in_type, is_time, is_whole
 from muntin.sources.hive import with_folders
 from muntin.sources.nested_types import is_nested
 from muntin.sources.reading.row_groups import ROW
-from muntin.sources.sessions.listed_files import UNPACKED, address_of
+from muntin.sources.sessions.listed_files import PLAIN, address_of, encoding_of
 from muntin.sources.topics.content import opened_as
 from muntin.states.columns import FILE_PATH
 
@@ -32,7 +33,7 @@ def literal(text: str) -> str:
 def files_sql(source: Source, paths: Sequence[str]) -> str:
     """Listed files as SQL has them, each path to the letter. No path goes into SQL as what is read by another way."""
     opened = [opened_as(source, path) for path in paths] if source.format == "kafka" else paths  # type: ignore[arg-type]  # one kind has it
-    return f"[{', '.join(literal(address_of(path, text=source.format in ('csv', 'json'))) for path in opened)}]"
+    return f"[{', '.join(literal(address_of(path, encoding_of(source))) for path in opened)}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +116,9 @@ def _files(source: Source, paths: Sequence[str], read_as: Reading, *, named: boo
 
 def _by_path(table: str, files: str, *, named: bool) -> str:
     """A table of rows of text with the paths of their files, where DuckDB calls these by an address."""
-    if not named or UNPACKED not in files:
+    if not named or not re.search(f"'{PLAIN}", files):
         return table
-    return f"(SELECT * REPLACE (regexp_replace({FILE_PATH}, '^{UNPACKED}', '') AS {FILE_PATH}) FROM {table})"
+    return f"(SELECT * REPLACE (regexp_replace({FILE_PATH}, '^{PLAIN}', '') AS {FILE_PATH}) FROM {table})"
 
 
 def _messages(source: Source, paths: Sequence[str], *, named: bool) -> str:
@@ -201,7 +202,6 @@ def _dialect(source: Source, *, only_header: bool = False, looked_at: bool = Tru
     parts += [f"header = false, names = [{names}]" if how.header else f"header = {'false' if only_header else 'true'}", _ALL_LINES]
     parts += [f"sample_size = {-1 if looked_at and not only_header else 1}"]
     parts += [f"nullstr = [{', '.join(map(literal, how.null))}]"] if "null" in said else []
-    parts += [f"encoding = {literal(how.encoding)}"] if "encoding" in said else []
     return ", ".join([*parts, *([f"decimal_separator = {literal(how.decimal)}"] if "decimal" in said else [])])
 
 

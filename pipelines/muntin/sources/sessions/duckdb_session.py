@@ -16,12 +16,14 @@ from muntin.errors import SourceError
 from muntin.sources.casts import NO_DOUBLE
 from muntin.sources.new_session import MEMORY, connect
 from muntin.sources.per_thread import of_all_threads, of_this_thread
-from muntin.sources.sessions.listed_files import UNPACKED
+from muntin.sources.sessions.listed_files import PLAIN
 from muntin.sources.sessions.object_files import let_read
 from muntin.sources.sessions.time_limit import in_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from muntin.sources import Source
 
 _KIND_OF_ERROR = re.compile(r"^(?:Binder|Catalog|Parser) Error: ")
 _NO_COLUMN = re.compile(r'Referenced column "(.+?)" not found in FROM clause')
@@ -36,10 +38,10 @@ def kept_session(timezone: str | None) -> duckdb.DuckDBPyConnection:
 
 
 @contextmanager
-def careful_session(timezone: str | None, paths: Sequence[str]) -> Iterator[duckdb.DuckDBPyConnection]:
+def careful_session(source: Source, paths: Sequence[str]) -> Iterator[duckdb.DuckDBPyConnection]:
     """A session that may read files, for SQL with TRY: seldom needed, and closed behind, with its tables. `paths`: of the files."""
-    session = connect(timezone, files=True, in_place=True)
-    let_read(session, [*paths, gettempdir()])  # where copies of the files lie
+    session = connect(source.timezone, files=True, in_place=True)
+    let_read(session, source, [*paths, gettempdir()])  # where copies of the files lie
     try:
         with in_time(session, paths):
             yield session
@@ -99,9 +101,9 @@ def said(wrong: duckdb.Error) -> str:
     """DuckDB's error without its view of our SQL."""
     if "Traceback (most recent call last)" in str(wrong):  # of the file layer below DuckDB
         return str(wrong).partition("\n\nLINE")[0].strip().rpartition("\n")[2].partition(": ")[2]
-    text = " ".join(
-        str(wrong).replace(UNPACKED, "").split("\n\nLINE")[0].split("Candidate")[0].split("Possible solutions")[0].split()
-    ).rstrip("!. ")
+    text = " ".join(re.sub(PLAIN, "", str(wrong)).split("\n\nLINE")[0].split("Candidate")[0].split("Possible solutions")[0].split()).rstrip(
+        "!. "
+    )
     text = (
         _NO_COLUMN.sub(r'there is no column "\1"', _KIND_OF_ERROR.sub("", text))
         .removesuffix(" You might need to add explicit type casts")

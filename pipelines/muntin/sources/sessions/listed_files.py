@@ -1,6 +1,7 @@
 """Listed files for DuckDB, which takes a path for a pattern wherever it holds `*`, `?` or `[`: by its address a file is read itself.
 
-Compressed text is unpacked here, as DuckDB passes over its checksums, and over frames of zstd that are cut off.
+Text that is compressed or not in UTF-8 is made plain here: DuckDB passes over checksums, and over frames of zstd that are cut off, and
+knows few encodings.
 """
 
 from __future__ import annotations
@@ -12,26 +13,36 @@ from functools import cache
 from typing import IO, TYPE_CHECKING, Any
 
 from muntin.definition.relative_paths import is_object_store
-from muntin.sources.sessions.plain_text import is_packed, plain_texts
+from muntin.sources.sessions.plain_text import is_plain, plain_texts
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
 
+    from muntin.sources import Source
+
 SCHEME = "listed"
-UNPACKED = rf"{SCHEME}://text/"
-"""What DuckDB calls a file of text by before its path."""
+PLAIN = rf"{SCHEME}://[^/]+/"
+"""The beginning of the address of a file of text that is made plain; its path follows."""
+_PLAIN = re.compile(PLAIN)
 _MAGIC = re.compile(r"[*?[]")
 _SIZES, _MOST = OrderedDict[str, int](), 1000  # address -> bytes of the content, of the files that were opened last
 
 
-def address_of(path: str, *, text: bool) -> str:
+def encoding_of(source: Source) -> str | None:
+    """The encoding of a source's files; None where they are no text."""
+    return source.dialect.encoding if source.format in ("csv", "json") else None
+
+
+def address_of(path: str, encoding: str | None) -> str:
     """The address by which DuckDB reads a file: its path, if DuckDB takes that for nothing else. In object stores a path is no pattern.
 
-    >>> address_of("/data/a.csv", text=True), address_of("/data/a[1].csv", text=True), address_of("s3://bucket/a.csv.gz", text=True)
-    ('/data/a.csv', 'listed:///data/a[1].csv', 'listed://text/s3://bucket/a.csv.gz')
+    `encoding`: of text; None: of other files.
+
+    >>> address_of("/data/a.parquet", None), address_of("/data/a[1].parquet", None), address_of("/data/a.csv.gz", "latin-1")
+    ('/data/a.parquet', 'listed:///data/a[1].parquet', 'listed://latin-1//data/a.csv.gz')
     """
-    if text and is_packed(path):
-        return f"{UNPACKED}{path}"
+    if encoding is not None and not is_plain(path, encoding):
+        return f"{SCHEME}://{encoding}/{path}"
     return f"{SCHEME}://{path}" if _MAGIC.search(path) and not is_object_store(path) else path
 
 
@@ -46,11 +57,12 @@ def file_system() -> AbstractFileSystem:
 
         def glob(self, path: str, **_: object) -> list[str]:
             """The address of a file of text; of other files the path, which DuckDB then opens itself."""
-            return [path if path.startswith(UNPACKED) else path.removeprefix(f"{SCHEME}://")]
+            return [path if _PLAIN.match(path) else path.removeprefix(f"{SCHEME}://")]
 
         def open(self, path: str, *_: object, **__: object) -> IO[bytes]:
             """The content of a file."""
-            content, _SIZES[path] = plain_texts().opened(path.removeprefix(UNPACKED))
+            encoding, plain = path.removeprefix(f"{SCHEME}://").split("/", 1)
+            content, _SIZES[path] = plain_texts().opened(plain, encoding)
             if len(_SIZES) > _MOST:
                 _SIZES.popitem(last=False)
             return content

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from muntin.definition.relative_paths import OBJECT_STORES, is_object_store
 from muntin.sources.sessions import listed_files
 from muntin.sources.sessions.fetched_files import fetched
-from muntin.sources.sessions.listed_files import address_of
+from muntin.sources.sessions.listed_files import address_of, encoding_of
 from muntin.sources.topics.content import file_system
 from muntin.sources.topics.ranges import SCHEME, is_address
 
@@ -19,15 +19,17 @@ if TYPE_CHECKING:
     import duckdb
     from fsspec import AbstractFileSystem
 
+    from muntin.sources import Source
     from muntin.sources.sessions.fetched_files import InParts
 
 
-def let_read(session: duckdb.DuckDBPyConnection, paths: Iterable[str]) -> None:
-    """Let a session read the object stores and the topics that paths are in, and files whose names DuckDB takes for patterns."""
-    paths = list(paths)
-    if any(address_of(path, text=True) != path for path in paths) and not session.filesystem_is_registered(listed_files.SCHEME):
+def let_read(session: duckdb.DuckDBPyConnection, source: Source, paths: Iterable[str]) -> None:
+    """Let a session read the files of a source: in object stores, in topics, and all that DuckDB would not read as they are."""
+    paths, encoding = list(paths), encoding_of(source)
+    stored = any(map(is_object_store, paths))  # there nothing is asked before it is read
+    if not session.filesystem_is_registered(listed_files.SCHEME) and (stored or any(address_of(path, encoding) != path for path in paths)):
         session.register_filesystem(listed_files.file_system())
-    if any(map(is_object_store, paths)) and not session.filesystem_is_registered("s3"):
+    if stored and not session.filesystem_is_registered("s3"):
         session.register_filesystem(_file_system())
     if any(map(is_address, paths)) and not session.filesystem_is_registered(SCHEME):
         session.register_filesystem(file_system())

@@ -1,4 +1,4 @@
-"""Files of text as they were before they were compressed. What a compressed file says of its content is checked: checksum and length."""
+"""Files of text as plain text: not compressed, and in UTF-8. What a compressed file says of its content is checked: checksum and length."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import gzip
 import io
 import zlib
 from collections import OrderedDict
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
@@ -16,8 +16,10 @@ from typing import IO, TYPE_CHECKING
 import pyarrow as pa
 
 from muntin.definition.relative_paths import is_object_store
-from muntin.errors import SourceError
+from muntin.errors import SourceError, StorageError
 from muntin.files.paths import stat_of
+from muntin.sources.dialect import UTF_8
+from muntin.sources.sessions.encodings import MOST_OF_A_MARK, in_utf_8, mark_of
 from muntin.sources.sessions.fetched_files import KEPT_BYTES, fetched
 
 if TYPE_CHECKING:
@@ -36,23 +38,23 @@ class DamagedError(SourceError):
         super().__init__(f"{path} {self.problem}")
 
 
-def is_packed(path: str) -> bool:
-    """Whether a file is compressed, by the end of its name.
-
-    >>> is_packed("a.csv.gz"), is_packed("a.csv.ZST"), is_packed("a.gz.csv")
-    (True, True, False)
-    """
-    return path.lower().endswith((".gz", ".zst"))
+def is_plain(path: str, encoding: str) -> bool:
+    """Whether a file is plain text as it stands. `encoding`: of a file without a byte order mark."""
+    if encoding != UTF_8 or path.lower().endswith((".gz", ".zst")):
+        return False
+    with suppress(OSError, StorageError), _opened(path, MOST_OF_A_MARK) as raw:  # which reading tells
+        return not mark_of(raw.read(MOST_OF_A_MARK))
+    return True
 
 
 class PlainTexts:
     """The contents that were read last, as long as they are small: a task reads a file several times."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[str, tuple[Facts, bytes]] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, str], tuple[Facts, bytes]] = OrderedDict()
         self._lock = Lock()
 
-    def opened(self, path: str) -> tuple[IO[bytes], int]:
+    def opened(self, path: str, encoding: str) -> tuple[IO[bytes], int]:
         """The content of a file for reading, and its size in bytes.
 
         Raises:
@@ -60,22 +62,22 @@ class PlainTexts:
         """
         facts = _facts(path)
         with self._lock:
-            before, known = self._kept.get(path, (None, b""))
+            before, known = self._kept.get((path, encoding), (None, b""))
         if before == facts:
             return io.BytesIO(known), len(known)
         found = SpooledTemporaryFile[bytes](KEPT_BYTES)
-        size = sum(found.write(part) for part in parts(path))
+        size = sum(found.write(part) for part in parts(path, encoding))
         found.seek(0)
         if size > KEPT_BYTES:
             return found, size
         with found:
             data = found.read()
-        self._keep(path, facts, data)
+        self._keep((path, encoding), facts, data)
         return io.BytesIO(data), size
 
-    def _keep(self, path: str, facts: Facts, data: bytes) -> None:
+    def _keep(self, file: tuple[str, str], facts: Facts, data: bytes) -> None:
         with self._lock:
-            self._kept[path] = facts, data
+            self._kept[file] = facts, data
             while len(self._kept) > 1 and sum(len(each) for _, each in self._kept.values()) > KEPT_BYTES:
                 self._kept.popitem(last=False)
 
@@ -91,22 +93,31 @@ def _facts(path: str) -> Facts:
     return stat.st_size, stat.st_mtime_ns, stat.st_ino
 
 
-def content(path: str) -> bytes:
-    """The content of a file.
+def content(path: str, encoding: str) -> bytes:
+    """The content of a file in UTF-8. `encoding`: of a file without a byte order mark.
 
     Raises:
         DamagedError: by its checksum, its length or its end. OSError: it cannot be read.
     """
-    return b"".join(parts(path))
+    return b"".join(parts(path, encoding))
 
 
-def parts(path: str) -> Iterator[bytes]:
-    """The content of a file, in parts.
+def parts(path: str, encoding: str) -> Iterator[bytes]:
+    """The content of a file in UTF-8, in parts.
 
     Raises:
         DamagedError, OSError: as `content`.
     """
-    with _opened(path) as raw:
+    return in_utf_8(_unpacked(path), encoding)
+
+
+def encoding_in(path: str, encoding: str) -> str:
+    """The encoding that a file is in. `encoding`: of a file without a byte order mark."""
+    return mark_of(next(_unpacked(path), b"")) or encoding
+
+
+def _unpacked(path: str) -> Iterator[bytes]:
+    with _opened(path, _STORED_PART if is_object_store(path) else _PART) as raw:
         stream = _unpacking(path, raw)
         try:
             while part := stream.read(_PART):
@@ -120,17 +131,15 @@ def parts(path: str) -> Iterator[bytes]:
 
 
 def _unpacking(path: str, raw: IO[bytes]) -> IO[bytes] | pa.NativeFile:
-    if not is_packed(path):
-        return raw
     if path.lower().endswith(".gz"):  # of all members, with zeros behind them, as tapes leave them; other bytes there are refused
         return gzip.GzipFile(fileobj=raw)
-    return pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd")
+    return pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd") if path.lower().endswith(".zst") else raw
 
 
 @contextmanager
-def _opened(path: str) -> Iterator[IO[bytes]]:
+def _opened(path: str, at_once: int) -> Iterator[IO[bytes]]:
     if is_object_store(path):
-        yield io.BufferedReader(fetched().opened(path), _STORED_PART)
+        yield io.BufferedReader(fetched().opened(path), at_once)
         return
-    with Path(path).open("rb", buffering=_PART) as raw:
+    with Path(path).open("rb", buffering=at_once) as raw:
         yield raw
