@@ -1,4 +1,4 @@
-"""How long files of tests take, as measured: `make durations` writes it down, and what is quick is chosen by it."""
+"""How long files of tests take, as measured: `--write-durations` writes it down, and what is quick is chosen by it."""
 
 import json
 from collections import Counter
@@ -8,10 +8,10 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 FILE = Path(__file__).with_name("durations.json")
 SECONDS: dict[str, float] = json.loads(FILE.read_text(encoding="utf-8"))
-"""File -> seconds of two cores that it took, with four files at a time, and nothing else beside."""
+"""File -> seconds that it took in `make test` on two cores, with four files at a time and other work beside: two to three times what it takes alone."""
 OTHERS = 1.0
 """Seconds that a file is reckoned with which was not there when the others were measured."""
-QUICK = 3.0
+QUICK = 2.5
 """Seconds that a file of `make check` takes at most."""
 BUDGET = 100.0
 """Seconds that all of them take, which two processes share."""

@@ -40,7 +40,17 @@ def read_batches(bound: Bound, _spark: Any, given: Inputs, schemas: Mapping[str,
             done.states[table].append(_written(f"{bound.folder}/{table}", interval.start_us, good(rows)))
         if bad := [row for row in rows if row[1] == BAD]:
             done.refused.append(_written(f"{bound.folder}/{QUARANTINE}", interval.start_us, bad))
-        counts = {"read": len(rows), "taken": len(good(rows)), "refused": len(bad), "twice": 0, "newest": None, "split": 0, "files": []}
+        counts = {
+            "read": len(rows),
+            "taken": len(good(rows)),
+            "refused": len(bad),
+            "twice": 0,
+            "ambiguous": 0,
+            "nonexistent": 0,
+            "newest": None,
+            "split": 0,
+            "files": [],
+        }
         done.splits[interval.start_us].append(counts)
         pause()
     return done

@@ -16,7 +16,7 @@ import pytest
 
 from muntin import sources
 from muntin.errors import BrokerError
-from muntin.sources import exact_json
+from muntin.sources.exact_json import values as exact_json
 from muntin.sources.topics import json_fields
 from muntin.sources.topics.messages import MESSAGES
 from muntin.sources.topics.values import Decoded, decoded

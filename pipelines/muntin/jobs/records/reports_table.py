@@ -58,7 +58,7 @@ _TEXTS = Texts(
         "rows_quarantined": "rows that were refused",
         "source_changed": "whether the batch was read before, from something else",
         "rows_duplicate": "rows that were left out: an earlier row told of the same event",
-        "files_hidden": "files that were passed over: their names begin with _ or .",
+        "files_hidden": "files that were passed over: their names, or names of their folders, begin with `_` or `.`",
         "rows_ambiguous": "rows with a local time that clocks show twice",
         "rows_nonexistent": "rows with a local time that clocks leave out",
         "sources": "JSON: source, how many of these rows came from it; where the pipeline has several",

@@ -72,7 +72,7 @@ def _of_text(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence
         _check_numbers(session, source, told, paths, used)
     types = {name: read_before(kind, source.format) if name in looked_at else kind for name, kind in told.items()}
     said = _of_json(session, source, told) if source.format == "json" else read_types(source)
-    return Reading(types | {name: kind for name, kind in said.items() if name in told}, looked_at, _ours(told, used))
+    return Reading(types | said, looked_at, _ours(told, used))
 
 
 def _ours(told: Mapping[str, str], used: Callable[[str], bool]) -> tuple[str, ...]:
