@@ -19,6 +19,7 @@ from muntin.jobs.accumulate.steady_reading import as_they_are, steady
 from muntin.jobs.accumulate.windows_together import seen_windows
 from muntin.jobs.schema_check.same_versions import check_worker, versions_here
 from muntin.sources.listing import source_file
+from muntin.sources.reading.page_checksums import check_pages
 from muntin.sources.sessions.duckdb_session import kept_session, sessions_of_a_task
 from muntin.sources.sessions.fetched_files import fetched_once
 from muntin.sources.sessions.object_files import let_read
@@ -90,6 +91,7 @@ def _together(session: duckdb.DuckDBPyConnection, share: Share, parts: Sequence[
     try:
         files = [file for part in parts for file in part.files]
         with in_time(session, bundle.paths), fetched_once(files):
+            check_pages(bundle.paths, share.bound.may_use)
             done = accumulate_bundle(session, share, bundle)
         same = as_they_are(share.bound.source, bundle.paths) == files
     except Exception:  # noqa: BLE001 - whatever is wrong, the split that it is wrong with says it when it is read alone

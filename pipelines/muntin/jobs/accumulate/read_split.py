@@ -20,7 +20,7 @@ from muntin.jobs.schema_check.contradictions import contradictions, waiting, wai
 from muntin.jobs.schema_check.contradictions import reported as contradicted
 from muntin.jobs.schema_check.fitting_files import fitting
 from muntin.jobs.schema_check.odd_cells import with_odd_cells
-from muntin.sources.reading.bad_files import check_not_empty
+from muntin.sources.reading.bad_files import check_whole
 from muntin.sources.reading.mended import Mended
 from muntin.sources.reading.row_groups import rows_of
 from muntin.sources.sessions.duckdb_session import careful_session, explained
@@ -44,7 +44,7 @@ def read_split(session: duckdb.DuckDBPyConnection, share: Share, split: Split) -
         if split.rows == range(0):
             return _of_bad_rows(share, split, Mended(share.bound.source, split.paths))
     try:
-        check_not_empty(share.bound.source, split.paths)
+        check_whole(share.bound.source, split.paths, share.bound.may_use, split.rows)
         return accumulate_rows(session, share, split, plainly(session, share.bound, split))
     except Exception as wrong:
         if not may_be_of_a_row(wrong):

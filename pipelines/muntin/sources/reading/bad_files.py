@@ -11,12 +11,13 @@ from muntin.errors import SourceError
 from muntin.files.paths import path_of
 from muntin.sources.reading.cut_csv import cut_csv
 from muntin.sources.reading.cut_rows import LONGEST
+from muntin.sources.reading.page_checksums import check_pages
 from muntin.sources.reading.scan import files_sql
 from muntin.sources.sessions.duckdb_session import said
 from muntin.sources.sessions.plain_text import DamagedError, content
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Sequence
 
     from muntin.files.paths import AnyPath
     from muntin.sources import Source
@@ -37,12 +38,16 @@ def file_problem(session: duckdb.DuckDBPyConnection, source: Source, path: str) 
     return f"{found}; {_EXPECTED[source.format]} was expected" if found else ""
 
 
-def check_not_empty(source: Source, paths: Iterable[str]) -> None:
-    """Refuse CSV files of 0 bytes, which DuckDB reads as files without rows. An empty file of JSON lines is one.
+def check_whole(source: Source, paths: Sequence[str], used: Callable[[str], bool], rows: range | None) -> None:
+    """Refuse what DuckDB reads without a word: CSV files of 0 bytes, as files without rows, and pages of Parquet with wrong checksums.
+
+    An empty file of JSON lines is one. `used`, `rows`: as for `check_pages`.
 
     Raises:
         SourceError: names the first of them.
     """
+    if source.format == "parquet":
+        check_pages(paths, used, rows)
     for path in paths if source.format == "csv" else ():
         with suppress(FileNotFoundError):  # which reading tells
             if not path_of(path).stat().st_size:
@@ -69,8 +74,11 @@ def _of_parquet(session: duckdb.DuckDBPyConnection, source: Source, path: AnyPat
     try:
         rows = f"read_parquet({files_sql(source, [str(path)])}, hive_partitioning = false)"
         session.execute(f"SELECT max(hash(COLUMNS(*))) FROM {rows}").fetchall()
+        check_pages([str(path)], lambda _: True)
     except duckdb.Error as wrong:
         return f"is damaged ({said(wrong)})"
+    except DamagedError as damaged:
+        return damaged.problem
     return ""
 
 

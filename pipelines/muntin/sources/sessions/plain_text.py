@@ -33,7 +33,7 @@ _PART, _STORED_PART = 2**20, 2**23  # bytes that are read at once, of a disk and
 class DamagedError(SourceError):
     """A file is cut off or damaged. `problem`: the error without the path."""
 
-    def __init__(self, path: str, wrong: Exception) -> None:
+    def __init__(self, path: str, wrong: Exception | str) -> None:
         self.problem = f"is cut off or damaged ({wrong})"
         super().__init__(f"{path} {self.problem}")
 
@@ -42,7 +42,7 @@ def is_plain(path: str, encoding: str) -> bool:
     """Whether a file is plain text as it stands. `encoding`: of a file without a byte order mark."""
     if encoding != UTF_8 or path.lower().endswith((".gz", ".zst")):
         return False
-    with suppress(OSError, StorageError), _opened(path, MOST_OF_A_MARK) as raw:  # which reading tells
+    with suppress(OSError, StorageError), opened(path, MOST_OF_A_MARK) as raw:  # which reading tells
         return not mark_of(raw.read(MOST_OF_A_MARK))
     return True
 
@@ -117,7 +117,7 @@ def encoding_in(path: str, encoding: str) -> str:
 
 
 def _unpacked(path: str) -> Iterator[bytes]:
-    with _opened(path, _STORED_PART if is_object_store(path) else _PART) as raw:
+    with opened(path, _STORED_PART if is_object_store(path) else _PART) as raw:
         stream = _unpacking(path, raw)
         try:
             while part := stream.read(_PART):
@@ -137,7 +137,12 @@ def _unpacking(path: str, raw: IO[bytes]) -> IO[bytes] | pa.NativeFile:
 
 
 @contextmanager
-def _opened(path: str, at_once: int) -> Iterator[IO[bytes]]:
+def opened(path: str, at_once: int) -> Iterator[IO[bytes]]:
+    """A file for reading as it is, of a disk or of an object store. `at_once`: bytes that are read at least.
+
+    Raises:
+        OSError: it cannot be read.
+    """
     if is_object_store(path):
         yield io.BufferedReader(fetched().opened(path), at_once)
         return
