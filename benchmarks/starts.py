@@ -37,7 +37,9 @@ PEER = """
 import sys
 from pathlib import Path
 from benchmarks.peers.{0} import write_windows
-write_windows([*map(Path, sys.argv[2:])], sys.argv[1])
+out = Path(sys.argv[1])
+out.mkdir()
+write_windows([*map(Path, sys.argv[2:])], out)
 """
 DAY = ("--start", "2013-01-01", "--end", "2013-01-02")
 W1 = """
