@@ -121,6 +121,20 @@ def test_a_fraction_of_more_digits_than_a_double_has(kind: str, kept: list[Any],
     assert made.rows("k") == [(each,) for each in kept]
 
 
+# with 16 digits, too, two numbers may have one double: 8391059.486514795 is 8391059.486514796
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_a_fraction_of_sixteen_digits_that_is_no_double(ending: str, tmp_path: Path) -> None:
+    made = written(tmp_path, ending, ["8391059.486514795", "8391059.486514796", "0.13436424411240122"])
+    assert ended(made) == (2, 1)
+    assert made.rows("k") == [(0.13436424411240122,), (8391059.486514796,)]
+
+
+def test_names_that_nobody_uses_beside_a_fraction(tmp_path: Path) -> None:
+    made = written(tmp_path, "jsonl", ["0.5"])
+    (made.folder / "data/00.jsonl").write_text(f'{{"at": {AT}, "k": 0.5, "x": 1, "X": 2}}\n')
+    assert ended(made) == (1, 0)
+
+
 def test_a_line_that_is_nested_too_deep(tmp_path: Path) -> None:
     made = written(tmp_path, "jsonl", ["[" * 150 + "]" * 150, "[]"], keys=[])
     assert ended(made) == (1, 1)

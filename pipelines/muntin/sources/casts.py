@@ -111,10 +111,16 @@ def carry(value: str, kind: str, form: str) -> str:
 
 
 def _double(text: str) -> str:
-    """SQL for a text as the double that, written with the fewest digits that tell doubles apart, is the number of the text."""
+    """SQL for a text as the double that is its number."""
     plain = f"strlen({text}) <= {_SURE_DIGITS} AND NOT regexp_matches({text}, '[eE_]')"
-    same = f"NOT contains({text}, '_') AND {_digits(text)} = {_digits(f'({text})::DOUBLE::VARCHAR')}"
-    return f"CASE WHEN {plain} THEN ({text})::DOUBLE ELSE {_unless(f'NOT ({same})', 'no double holds ', text, 'DOUBLE')} END"
+    return f"CASE WHEN {plain} THEN ({text})::DOUBLE ELSE {_unless(f'NOT ({is_double(text)})', f'{NO_DOUBLE} ', text, 'DOUBLE')} END"
+
+
+def is_double(text: str) -> str:
+    """SQL for whether a double, written with the fewest digits that tell doubles apart, is the number of a text."""
+    shortest = f"try_cast({text} AS DOUBLE)::VARCHAR"
+    same = f"NOT contains({text}, '_') AND {_digits(text)} = {_digits(shortest)}"
+    return f"CASE WHEN {text} = {shortest} THEN true ELSE {same} END"  # OR would compute both
 
 
 def _digits(text: str) -> str:

@@ -14,7 +14,7 @@ from muntin.jobs.quarantine.refused_places import BAD, KEPT, REFUSED, placed, ro
 from muntin.jobs.quarantine.row_faults import Fault, first_fault, row_faults
 from muntin.jobs.schema_check.names_of_columns import check_names
 from muntin.jobs.schema_check.times_of_files import check_times
-from muntin.sources.reading.column_types import told_columns
+from muntin.sources.reading.column_types import check_numbers, told_columns
 from muntin.sources.reading.footer_times import told_extent
 from muntin.sources.reading.refused_rows import faulty, refused, refused_of_kept, whole_row
 from muntin.sources.reading.row_times import staged
@@ -102,6 +102,7 @@ def plainly(session: duckdb.DuckDBPyConnection, bound: Bound, split: Split) -> S
     told, columns = told_columns(session, source, split.paths, bound.may_use)
     check_names(session, source, columns, split.paths)
     check_times(session, source, columns, split.paths)
+    check_numbers(session, source, split.paths, told.fractions)
     only, found = _of_batch(source, split), scan(source, split.paths, told, named=kept, rows=split.rows)
     rows = f"({staged(source, f'(FROM {found} WHERE {only})' if only else found, columns, ordinal=keeps_order(bound))})"
     if kept:

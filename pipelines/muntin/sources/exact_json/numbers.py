@@ -8,14 +8,18 @@ from contextlib import suppress
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from muntin.sources.casts import is_double
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_SURE = 17  # digits: with fewer, a double written with the fewest digits is what was read, or the number is near the end of doubles
+_UNSURE = 16  # digits, with which two numbers may have one double
 MAY_BE_LOST = (
-    "|".join(rf"[0-9]{{{whole}}}\.[0-9]{{{_SURE - whole}}}" for whole in range(_SURE + 1)) + rf"|[0-9]{{{_SURE}}}[eE]|[eE][-+]?[0-9]{{3}}"
+    "|".join(rf"[0-9]{{{whole}}}\.[0-9]{{{_UNSURE - whole}}}" for whole in range(_UNSURE + 1))
+    + rf"|[0-9]{{{_UNSURE}}}[eE]|[eE][-+]?[0-9]{{3}}"
 )
 """A regular expression that finds the lines that may have such a number."""
+_FRACTION = r"[0-9]+\.[0-9]+(?:[eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+"
 NO_DOUBLE = "which JSON's reader rounds to a double; write it as a text, or say DOUBLE in types="
 _ROUNDED = re.compile(r"(FLOAT[48]?|REAL|DOUBLE)", re.IGNORECASE)
 
@@ -24,6 +28,17 @@ class _Lost(str):
     """The text of a number that a double is not."""
 
     __slots__ = ()
+
+
+def may_have_lost(line: str) -> str:
+    """SQL for whether a line has a number that a double is not, outside of texts or inside.
+
+    >>> may_have_lost("line").count("regexp_matches(line, ")
+    1
+    """
+    lost = f"NOT ({is_double('muntin_number')})"
+    numbers = f"list_filter(regexp_extract_all({line}, '{_FRACTION}'), lambda muntin_number: {lost})"
+    return f"CASE WHEN regexp_matches({line}, '{MAY_BE_LOST}') THEN len({numbers}) > 0 ELSE false END"
 
 
 def is_rounded(kind: str | None) -> bool:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from muntin.errors import SourceError
 from muntin.sources.casts import carried, is_carried_as_it_is, read_before
-from muntin.sources.exact_json.numbers import MAY_BE_LOST, NO_DOUBLE, is_rounded, lost_number
+from muntin.sources.exact_json.numbers import NO_DOUBLE, is_rounded, lost_number, may_have_lost
 from muntin.sources.nested_types import is_nested, leaves, members, of_leaves
-from muntin.sources.reading.scan import UNTOLD, Reading, files_sql, literal, quoted, read_types, said_types, scan
+from muntin.sources.reading.scan import UNTOLD, Reading, files_sql, quoted, read_types, said_types, scan
 from muntin.sources.sessions.duckdb_session import described
 
 if TYPE_CHECKING:
@@ -66,13 +66,13 @@ def _of_text(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence
     guessed = described(session, f"FROM {scan(replace(source, types={}, columns={}, hive={}), paths)}")
     told = {name: of_leaves(kind, lambda leaf: "VARCHAR" if leaf in _WRITTEN_ANEW else leaf) for name, kind in guessed.items()}
     looked_at = _looked_at(source, told, used)
-    if source.format == "json" and _check_names(session, source, told, paths, used):
-        return Reading({}, looked_at, _ours(told, used))
     if source.format == "json":
-        _check_numbers(session, source, told, paths, used)
+        renamed = _check_names(session, source, told, paths, used)
+        told = {name: kind for name, kind in told.items() if name not in renamed}
     types = {name: read_before(kind, source.format) if name in looked_at else kind for name, kind in told.items()}
     said = _of_json(session, source, told) if source.format == "json" else read_types(source)
-    return Reading(types | said, looked_at, _ours(told, used))
+    exact = [name for name, kind in told.items() if used(name) and not is_rounded(source.types.get(name)) and _FRACTIONS & {*leaves(kind)}]
+    return Reading(types | said, looked_at, _ours(told, used), exact if source.format == "json" else ())
 
 
 def _ours(told: Mapping[str, str], used: Callable[[str], bool]) -> tuple[str, ...]:
@@ -103,22 +103,19 @@ def _of_json(session: duckdb.DuckDBPyConnection, source: Source, told: Mapping[s
     return {name: _before_cast(told[name], kind) for name, kind in spelled.items()}
 
 
-def _check_numbers(
-    session: duckdb.DuckDBPyConnection, source: Source, told: Mapping[str, str], paths: Sequence[str], used: Callable[[str], bool]
-) -> None:
-    """Refuse JSON lines with numbers that are no doubles, where the definition does not ask for doubles.
+def check_numbers(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str], fractions: Sequence[str]) -> None:
+    """Refuse JSON lines with numbers that are no doubles, where the definition does not ask for doubles. `fractions`: as of `Reading`.
 
     Raises:
         SourceError: names the first of them.
     """
-    exact = {name for name, kind in told.items() if used(name) and not is_rounded(source.types.get(name)) and _FRACTIONS & {*leaves(kind)}}
-    if not exact:
+    if not fractions:
         return
     lines = f"SELECT json::VARCHAR AS line FROM read_ndjson_objects({files_sql(source, paths)}, compression = 'none')"
-    found = session.execute(f"SELECT line FROM ({lines}) WHERE regexp_matches(line, {literal(MAY_BE_LOST)})")
+    found = session.execute(f"SELECT line FROM ({lines}) WHERE {may_have_lost('line')}")
     while some := found.fetchmany(_AT_ONCE):
         for (line,) in some:
-            if lost := lost_number(line, exact.__contains__):
+            if lost := lost_number(line, fractions.__contains__):
                 found.fetchall()
                 raise SourceError(f"{', '.join(paths)}: {lost[0]} holds {lost[1]}, {NO_DOUBLE}")
 
@@ -132,8 +129,8 @@ def _before_cast(told: str, said: str) -> str:
 
 def _check_names(
     session: duckdb.DuckDBPyConnection, source: Source, told: Mapping[str, str], paths: Sequence[str], used: Callable[[str], bool]
-) -> bool:
-    """Whether two columns have names that differ in capitals only, of which DuckDB names one anew: it would be found by neither.
+) -> list[str]:
+    """The new names that DuckDB gives to columns whose names differ from another in capitals only: by these no file has them.
 
     Raises:
         SourceError: the definition uses them.
@@ -144,7 +141,7 @@ def _check_names(
     for name in hidden:
         if used(own := name.rpartition("_")[0]) or used(name):
             raise SourceError(f"{', '.join(paths)}: column {own!r} has the name of another, but for small and capital letters; rename it")
-    return bool(hidden)
+    return hidden
 
 
 def _written(session: duckdb.DuckDBPyConnection, source: Source, paths: Sequence[str]) -> set[str]:

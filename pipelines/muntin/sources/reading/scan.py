@@ -44,11 +44,13 @@ class Reading:
         types: name -> SQL type of all columns, for the reader of text files; {}: it tells them itself.
         carried: name -> SQL type of a column in its file, where `carry` makes of it what states have.
         left_out: columns with names that are ours, which no definition uses.
+        fractions: columns of JSON with numbers that its reader may round before anybody says a type.
     """
 
     types: Mapping[str, str] = field(default_factory=dict)
     carried: Mapping[str, str] = field(default_factory=dict)
     left_out: Sequence[str] = ()
+    fractions: Sequence[str] = ()
 
 
 class Cast(NamedTuple):
