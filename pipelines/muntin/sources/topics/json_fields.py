@@ -55,7 +55,7 @@ def with_fields(fields: Mapping[str, str], table: pa.Table, *, strict: bool) -> 
 
 def _read(kinds: Mapping[str, str], *, strict: bool) -> str:
     """A query of the messages with the texts of their fields, `muntin_field_0` and so on, and whether they are plain: so read exactly."""
-    deep = f"strlen(value) - strlen(replace(replace(value, '[', ''), '{{', '')) > {DEEPEST}"
+    deep = f"strlen(value) - strlen(replace(replace(value, '[', ''), '{{', '')) >= {DEEPEST}"
     odd = f"NOT json_valid(value) OR NOT starts_with(ltrim(value, ' \t\n\r'), '{{') OR {deep}"
     if any("DOUBLE" in _plain_kinds(kind) for kind in kinds.values()):  # of which doubles may have lost digits
         odd += f" OR regexp_matches(value, '{MAY_BE_LOST}')"

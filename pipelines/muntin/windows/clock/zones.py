@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import sha256
 from itertools import pairwise
 from math import gcd
@@ -90,7 +90,7 @@ def zone(name: str) -> Zone:
     changes, offsets = [BEFORE_ALL], [_offset(info, _FIRST)]
     for low, high in pairwise([*range(_FIRST, _LAST, _STRIDE), _LAST]):
         if _offset(info, high) != offsets[-1]:
-            changes.append(_change(info, low, high))
+            changes.append(first_change(partial(_offset, info), low, high))
             offsets.append(_offset(info, high))
     rules = sha256(repr((changes, offsets)).encode()).hexdigest()[:12]
     return Zone(name, rules, tuple(changes), tuple(offsets))
@@ -100,12 +100,12 @@ def _offset(info: ZoneInfo, us: int) -> int:
     return (from_us(us).astimezone(info).utcoffset() or timedelta()) // timedelta(microseconds=1)
 
 
-def _change(info: ZoneInfo, low: int, high: int) -> int:
-    """The instant between two at which the offset changes, by bisection."""
-    before = _offset(info, low)
+def first_change(offset: Callable[[int], int], low: int, high: int) -> int:
+    """The instant between two at which an offset is another than at the first, by bisection. `offset`: of an instant, in the same unit."""
+    before = offset(low)
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if _offset(info, middle) == before else (low, middle)
+        low, high = (middle, high) if offset(middle) == before else (low, middle)
     return high
 
 
