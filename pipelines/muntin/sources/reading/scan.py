@@ -84,7 +84,7 @@ def scan(
     Args:
         source: says how the files are written.
         paths: of the files.
-        read_as: the types of columns, as `read_as` gives them; without it DuckDB tells them.
+        read_as: the types of columns, as `told_columns` gives them; without it DuckDB tells them.
         named: whether to add the column `FILE_PATH`.
         rows: of a Parquet file, the only path, the numbers of the rows that are read; None: all.
         cast: whether columns are made what `cast_behind` says.
