@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline
     from muntin.jobs.inspect.plan import Plan, plan
     from muntin.jobs.inspect.read import read
+    from muntin.jobs.lookups.as_of import as_of
     from muntin.jobs.records.reports import BatchReport, RunReport
     from muntin.jobs.run import run
 
@@ -24,6 +25,7 @@ _HOMES = {
     "Plan": "muntin.jobs.inspect.plan",
     "RunReport": "muntin.jobs.records.reports",
     "airflow_dag": "muntin.airflow.dag",
+    "as_of": "muntin.jobs.lookups.as_of",
     "plan": "muntin.jobs.inspect.plan",
     "read": "muntin.jobs.inspect.read",
     "run": "muntin.jobs.run",
@@ -37,6 +39,7 @@ __all__ = [
     "aggregates",
     "airflow_dag",
     "alerts",
+    "as_of",
     "errors",
     "plan",
     "read",

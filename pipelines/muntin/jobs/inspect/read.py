@@ -7,14 +7,12 @@ from functools import reduce
 from operator import and_
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
 
-from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
-from muntin.definition.kinds import Carried
 from muntin.errors import DefinitionError, StateError
 from muntin.jobs.inspect.selection import Selection
 from muntin.jobs.inspect.unknown import no_window
+from muntin.jobs.inspect.unpublished_work import unpublished_work
 from muntin.jobs.published.changes_since import at_version, changes_since
 from muntin.jobs.published.pending import pending_window
 from muntin.jobs.published.revisions import CHANGE, REVISION
@@ -22,18 +20,18 @@ from muntin.jobs.state.bound import Bound, bind
 from muntin.jobs.upkeep.rebuild import check_rebuilt
 from muntin.states.columns import INSTANT
 from muntin.states.stored_types import with_types
-from muntin.store.contents import problems_of_notes
 from muntin.store.reading import read_files
-from muntin.timeline.carried import from_note
-from muntin.timeline.work import Work
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
+    import pyarrow.compute as pc
+
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
     from muntin.jobs.published.pending import Pending
+    from muntin.jobs.published.window_tables import Published
 
 
 def read(
@@ -86,14 +84,14 @@ def read(
     chosen = Selection(columns, start, end, keys)
     if changes_since is not None:
         return _changes(bound, window, changes_since, chosen, more=bool(provisional or dense))
-    chosen.check((*_names(pipeline, window), *(["provisional"] if provisional else [])), pipeline.keys)
+    chosen.check((*columns_of(pipeline, window), *(["provisional"] if provisional else [])), pipeline.keys)
     check_rebuilt(bound, window)
     todo = pending_window(bound, window)  # what is published and what is open are read from one snapshot
     filled = kind.grid is not None and (kind.dense if dense is None else dense)
     on_disk = Selection(keys=keys) if filled else chosen
-    table = _shaped(pipeline, window, _published(bound, todo, on_disk, _needed(pipeline, window, columns)))
+    table = shaped(pipeline, window, _chosen(bound, todo, on_disk, _needed(pipeline, window, columns)))
     if provisional:
-        more = _shaped(pipeline, window, _open(bound, todo))
+        more = shaped(pipeline, window, unpublished(bound, todo))
         more = on_disk.filtered(more)
         flags = pa.array([False] * len(table) + [True] * len(more), pa.bool_())
         table = pa.concat_tables([with_types(table, more.schema), more], promote_options="permissive").append_column("provisional", flags)
@@ -110,7 +108,7 @@ def _changes(bound: Bound, window: str, since: int, chosen: Selection, *, more: 
     """The live windows that changed since a version. `more`: whether open or empty windows were asked for, too."""
     if more:
         raise DefinitionError("changes_since: open windows and empty ones have no version; leave provisional and dense out")
-    names = [*_names(bound.pipeline, window)[:-1], REVISION, CHANGE]
+    names = [*columns_of(bound.pipeline, window)[:-1], REVISION, CHANGE]
     chosen.check(names, bound.pipeline.keys)
     found = changes_since(bound, window, since)
     rows = chosen.filtered(found.rows)
@@ -123,61 +121,56 @@ def _needed(pipeline: Pipeline, window: str, columns: Sequence[str] | None) -> s
     return None if columns is None else {*columns, *pipeline.keys, "window_start", "window_end", *order}
 
 
-def _published(bound: Bound, todo: Pending, chosen: Selection, needed: set[str] | None) -> pa.Table:
-    """The published windows that were chosen. Row groups of other times are skipped, and columns that nobody needs."""
-    table, snapshot = bound.table(todo.published.table), todo.published.snapshot
+def _chosen(bound: Bound, todo: Pending, chosen: Selection, needed: set[str] | None) -> pa.Table:
+    """The published windows that were chosen."""
+    schema = todo.published.snapshot.schema
+    conditions = [each for each in (chosen.of_keys(schema or pa.schema([])), chosen.of_time()) if each is not None]
+    return published_windows(bound, todo.published, reduce(and_, conditions) if conditions else None, needed)
+
+
+def published_windows(bound: Bound, now: Published, condition: pc.Expression | None, needed: set[str] | None = None) -> pa.Table:
+    """The published windows that meet a condition. Row groups of other times are skipped, and columns that nobody needs.
+
+    Raises:
+        StateError: a file is gone or damaged.
+    """
+    table, snapshot = bound.table(now.table), now.snapshot
     if snapshot.schema is None:
         return _nothing()
-    conditions = [each for each in (chosen.of_keys(snapshot.schema), chosen.of_time()) if each is not None]
     columns = [name for name in snapshot.schema.names if needed is None or name in needed]
     try:
-        return read_files(table, snapshot, columns, reduce(and_, conditions) if conditions else None)
+        return read_files(table, snapshot, columns, condition)
     except OSError as wrong:
         raise StateError(
             f"a file of {table} is gone or cannot be read ({wrong}); run the batch that its path names again: its windows are derived anew"
         ) from wrong
 
 
-def _shaped(pipeline: Pipeline, window: str, table: pa.Table) -> pa.Table:
+def shaped(pipeline: Pipeline, window: str, table: pa.Table) -> pa.Table:
     """The columns in their order; columns of which nothing is known yet are null."""
-    names = _names(pipeline, window)
+    names = columns_of(pipeline, window)
     return pa.table({name: table[name] if name in table.column_names else pa.nulls(len(table)) for name in names})
 
 
-def _names(pipeline: Pipeline, window: str) -> list[str]:
+def columns_of(pipeline: Pipeline, window: str) -> list[str]:
     """The columns of a window's table."""
     names = [*pipeline.keys, "window_start", "window_end", *pipeline.windows[window].columns]
     return [*names, *pipeline.aggregates, *pipeline.derive, "batch"]
 
 
-def _open(bound: Bound, todo: Pending) -> pa.Table:
-    """The windows of history that are not published: open windows, and windows that wait for a finalize."""
+def unpublished(bound: Bound, todo: Pending) -> pa.Table:
+    """The windows of history that are not published: open windows, and windows that wait for a finalize. `batch` is null."""
     if not len(todo.history.batches):
         return _nothing()
     from muntin.jobs.finalize.finalize_task import combined_shard
     from muntin.jobs.finalize.shard import shards
 
-    todo = replace(todo, work=_unpublished(bound, todo))
+    todo = replace(todo, work=unpublished_work(bound, todo))
     found = [combined_shard(shard).windows for shard in shards(bound, todo, "")]
     if not found:
         return _nothing()
     table = pa.concat_tables(found)
     return table.append_column("batch", pa.nulls(len(table), INSTANT))
-
-
-def _unpublished(bound: Bound, todo: Pending) -> Work:
-    """Batches that windows were never derived from, and, one past the last, what is open; from the last note that is whole."""
-    batches, ledger = todo.history.batches, todo.published.ledger
-    known = todo.published.starts
-    positions = np.append(np.flatnonzero(~np.isin(batches.start_us, known)), len(batches))
-    if not isinstance(bound.windows[todo.window].follows, Carried):
-        return Work(positions, BEFORE_ALL, AFTER_ALL)
-    first = min(int(todo.work.positions[0]) if todo.work else len(batches), int(positions[0]))
-    while True:
-        work = from_note(len(batches), ledger, positions, first)
-        if ledger is None or not problems_of_notes(bound.folder, work.note):
-            return work
-        ledger = ledger.without_note(work.note)
 
 
 def _nothing() -> pa.Table:

@@ -1,0 +1,1 @@
+"""Lookups: windows found for rows that a reader brings, and aggregates over ranges that no window was defined for."""

@@ -1,0 +1,197 @@
+"""For keys and instants, the windows that ended last as they were known then."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from muntin.definition.instants import BEFORE_ALL, label
+from muntin.errors import StateError
+from muntin.jobs.lookups.key_index import comparable
+from muntin.jobs.schema_check.derive_expressions import derived, of_nothing
+from muntin.states.columns import INSTANT
+from muntin.states.sorted import instants
+from muntin.states.stored_types import with_types
+from muntin.store.expired_marks import expired_before
+from muntin.timeline.known import last_before, last_ended
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from muntin.jobs.lookups.key_index import KeyIndex
+    from muntin.jobs.lookups.windows_then import WindowsThen
+    from muntin.states.frames import Ints
+
+_PROVISIONAL = "provisional"
+
+
+@dataclass(slots=True)
+class Asked:
+    """Questions of a key and an instant each, and the windows found for them so far.
+
+    Attributes:
+        keys: an array for each key column.
+        at_us: the instants; `BEFORE_ALL` where a row has none.
+        reach: the last batch that had come by then, of all that may answer; -1 where none had, or the row has no instant.
+        start_us, end_us: of kinds with a grid the window asked for; `BEFORE_ALL` where none is.
+        closed_to_us: windows that end by then were published at the instant.
+        row: of the window found, in `tables` joined; -1 while none is.
+        place: of this window among the windows of its key.
+        tables: the windows that were searched.
+    """
+
+    keys: Sequence[pa.Array]
+    at_us: Ints
+    reach: Ints
+    closed_to_us: Ints
+    start_us: Ints = field(init=False)
+    end_us: Ints = field(init=False)
+    row: Ints = field(init=False)
+    place: Ints = field(init=False)
+    tables: list[pa.Table] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.start_us, self.end_us, self.place = (np.full(len(self.at_us), BEFORE_ALL) for _ in range(3))
+        self.row = np.full(len(self.at_us), -1)
+
+    def look(self, some: Ints, index: KeyIndex, until_us: Ints, since_us: Ints) -> None:
+        """Look for some questions among further windows: the last of the key that was known by an instant, and ends at or after another."""
+        found = index.last([key.take(pa.array(some)) for key in self.keys], until_us)
+        some, found, since_us = (each[found >= 0] for each in (some, found, since_us))
+        place = index.place[found]
+        better = (instants(index.windows["window_end"])[found] >= since_us) & (place >= self.place[some])
+        self.row[some[better]] = found[better] + sum(map(len, self.tables))
+        self.place[some[better]] = place[better]
+        self.tables.append(index.windows)
+
+
+@dataclass(slots=True)
+class Answers:
+    """Answers to questions.
+
+    Attributes:
+        then: the windows by what was known.
+        within_us: how long before the instant a window may have ended; None: at any time. Only for windows that data make.
+        provisional: whether windows that were not published then are answers, too.
+    """
+
+    then: WindowsThen
+    within_us: int | None = None
+    provisional: bool = False
+    _published: tuple[int, int, KeyIndex] | None = field(default=None, init=False)
+    _open: dict[int, KeyIndex] = field(default_factory=dict, init=False)
+
+    def of(self, keys: Sequence[pa.Array], at_us: Ints) -> pa.Table:
+        """A row for each question, in order: the columns of a window without its keys, and `provisional` (bool) if asked; null: no window.
+
+        Args:
+            keys: an array for each key column.
+            at_us: of each question; `BEFORE_ALL` where it has no instant.
+
+        Raises:
+            DefinitionError: a key has another type than the key of the windows.
+            StateError: windows or states that the questions ask for are gone, or files are damaged.
+        """
+        known = self.then.known
+        position, reach = (
+            np.where(at_us > BEFORE_ALL, last_before(ends, at_us, known.knowledge), -1)
+            for ends in (known.end_us, self.then.todo.history.batches.end_us if self.provisional else known.end_us)
+        )
+        self._check_kept(position)
+        names, types = self.then.bound.pipeline.keys, self.then.types
+        keys = [
+            comparable(name, key, types.field(name).type if name in types.names else pa.null())
+            for name, key in zip(names, keys, strict=True)
+        ]
+        asked = Asked(keys, at_us, reach, known.closed_to(position))
+        if self.then.kind.grid is not None:
+            self._find_on_grid(asked)
+        else:
+            self._find(asked)
+        return self._told(asked)
+
+    def _find_on_grid(self, asked: Asked) -> None:
+        """The windows of the grid that ended last, and what is known of them."""
+        until = asked.at_us if self.provisional else np.minimum(asked.at_us, asked.closed_to_us)
+        some = np.flatnonzero((until > BEFORE_ALL) & (asked.reach >= 0))
+        asked.start_us[some], asked.end_us[some] = last_ended(self.then.kind, until[some])
+        closed = asked.end_us[some] <= asked.closed_to_us[some]
+        for rows, index in ((some[closed], None), *self._not_published(asked, some[~closed])):
+            if len(rows):
+                end = asked.end_us[rows]
+                asked.look(rows, index or self._published_in(int(end.min()), int(end.max())), end, end)
+
+    def _find(self, asked: Asked) -> None:
+        """The last windows of their keys, where data make windows."""
+        some = np.flatnonzero(asked.reach >= 0)
+        for rows, index in ((some, None), *self._not_published(asked, some)):
+            if len(rows):
+                at = asked.at_us[rows]
+                least = np.full(len(at), BEFORE_ALL) if self.within_us is None else at - self.within_us
+                asked.look(rows, index or self._published_in(int(least.min()), int(at.max())), at, least)
+
+    def _not_published(self, asked: Asked, some: Ints) -> Iterator[tuple[Ints, KeyIndex]]:
+        """Questions by the last batch that was known, with the windows that were not published after it."""
+        if not self.provisional or not len(some):
+            return
+        for each in np.unique(asked.reach[some]).tolist():
+            if each not in self._open:
+                self._open[each] = self.then.open_after(each)
+            yield some[asked.reach[some] == each], self._open[each]
+
+    def _published_in(self, low_us: int, high_us: int) -> KeyIndex:
+        """The published windows that end in a range, or more of them: kept for further questions."""
+        if self._published:
+            low, high, index = self._published
+            if low <= low_us and high_us <= high:
+                return index
+            low_us, high_us = min(low, low_us), max(high, high_us)
+        index = self.then.published(low_us, high_us)
+        self._published = low_us, high_us, index
+        return index
+
+    def _check_kept(self, position: Ints) -> None:
+        """Refuse questions about windows that `retain` has removed."""
+        before_us = expired_before(self.then.todo.published.snapshot.files)
+        starts = self.then.known.start_us
+        if before_us is not None and (gone := int(((position >= 0) & (starts[np.maximum(position, 0)] < before_us)).sum())):
+            raise StateError(
+                f"{self.then.bound.pipeline.name}: {gone:,} rows ask for windows that batches before {label(before_us)} closed; these are "
+                "removed, as retain says. Ask for later instants, or keep windows longer"
+            )
+
+    def _told(self, asked: Asked) -> pa.Table:
+        """The windows found, and the empty windows of a grid."""
+        empty = np.flatnonzero((asked.row < 0) & (asked.end_us > BEFORE_ALL))
+        asked.row[empty] = sum(map(len, asked.tables)) + np.arange(len(empty))
+        schema = self.then.schema
+        tables = [*asked.tables, *([self._empty(asked, empty)] if len(empty) else [])]
+        alike = [with_types(table.select(schema.names), schema) for table in tables] or [schema.empty_table()]
+        windows = pa.concat_tables(alike, promote_options="permissive")
+        rows = pa.array(asked.row, mask=asked.row < 0)
+        out = windows.combine_chunks().take(rows)
+        if self.provisional:
+            out = out.append_column(_PROVISIONAL, pa.compute.and_(out["window_end"].is_valid(), out["batch"].is_null()))
+        return out
+
+    def _empty(self, asked: Asked, rows: Ints) -> pa.Table:
+        """Windows without a row of their key: counts are 0, everything else is null; all is null where no event was ever accepted."""
+        then, at = self.then, pa.array(rows)
+        columns = {name: key.take(at) for name, key in zip(then.bound.pipeline.keys, asked.keys, strict=True)}
+        columns |= {"window_start": pa.array(asked.start_us[rows]).view(INSTANT), "window_end": pa.array(asked.end_us[rows]).view(INSTANT)}
+        zero = pa.array(np.zeros(len(rows), np.int64))
+        columns |= {name: value.take(zero) for name, value in self._of_nothing().items()}
+        closed = then.known.closing.batch_of(asked.end_us[rows])
+        known = asked.end_us[rows] <= asked.closed_to_us[rows]
+        batch = pa.array(np.append(then.known.start_us, 0)[closed], mask=~known).view(INSTANT)
+        return derived(then.bound, then.todo.window, pa.table(columns)).append_column("batch", batch)
+
+    def _of_nothing(self) -> dict[str, pa.Array]:
+        """The aggregates of no rows; null where no states tell their types."""
+        bound, known = self.then.bound, self.then.todo.states.schema
+        if known is None or not {column for each in bound.fields for column in each.columns} <= {*known.names}:
+            return {name: pa.nulls(1) for name in bound.aggregates}
+        return of_nothing(bound, known)

@@ -1,0 +1,119 @@
+"""As of: for each row of a key and an instant, the window that was known then."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, Any, get_args
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from muntin.definition.durations import positive
+from muntin.errors import DefinitionError
+from muntin.files.paths import rename
+from muntin.jobs.inspect.unknown import no_window
+from muntin.jobs.lookups.answers import Answers
+from muntin.jobs.lookups.asked_rows import instants_of, keys_of, pieces, with_columns
+from muntin.jobs.lookups.windows_then import WindowsThen
+from muntin.jobs.published.pending import pending_window
+from muntin.jobs.state.bound import bind
+from muntin.jobs.upkeep.rebuild import check_rebuilt
+from muntin.timeline.known import Knowledge
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from muntin.definition.durations import Duration
+    from muntin.definition.pipeline import Pipeline
+    from muntin.files.paths import AnyPath
+    from muntin.windows.kind import Window
+
+
+def as_of(
+    pipeline: Pipeline,
+    window: str,
+    rows: Any,  # noqa: ANN401 - whatever speaks Arrow, the path of files, or a DataFrame of Spark
+    *,
+    at: str,
+    root: str | AnyPath,
+    known: Knowledge = "closed",
+    within: Duration | None = None,
+    provisional: bool = False,
+    prefix: str = "",
+) -> pa.Table:
+    """The rows, in their order, each with the window of its key that ended last by its instant, as it was known then.
+
+    Of windows on a grid (tumbling, sliding, cumulating, calendar, trailing) it is the window of the grid, also if the key had no event in
+    it: counts are 0, everything else is null. Of windows that data make (session, unique, by arrival) it is the last of the key.
+
+    Args:
+        pipeline: the definition.
+        window: the name of one of its windows.
+        rows: anything with `__arrow_c_stream__` (pyarrow, pandas, Polars, DuckDB), or the path of a Parquet file or of a folder of them:
+            the key columns of the pipeline, a timestamp, and whatever else; or a DataFrame of Spark with such columns.
+        at: the column with the instant of each row; a timestamp without a zone is in UTC.
+        root: folder that state lives below.
+        known: "closed": only windows whose batch had ended by the instant, which a run on schedule would have published by then: nothing
+            from the future, neither late rows nor later batches. "ended": the window that had ended by the instant, as it is published now.
+        within: how long before the instant a window that data make may have ended, as "30d"; None: at any time.
+        provisional: whether the window may be one that was not published by then, derived from the states of the batches that had ended.
+        prefix: put before the name of each column that is added.
+
+    Returns:
+        All columns of the rows, and behind them window_start, window_end (timestamp us UTC), further columns of the kind of window, the
+        aggregates and what is derived of them, batch (start of the interval that closed it) and, with `provisional`, provisional (bool).
+        All of these are null where no window was known. Of a DataFrame of Spark: a DataFrame, whose rows have no order.
+
+    Raises:
+        DefinitionError: no such window; a column is missing, of another type, or there already; or an argument does not fit the window.
+        SourceError: a file of the rows cannot be read.
+        StateError: nothing is published, or windows or states that the rows ask for are removed or damaged.
+    """
+    answers = answers_for(pipeline, window, root=root, known=known, within=within, provisional=provisional)
+    if hasattr(rows, "mapInArrow"):
+        from muntin.jobs.lookups.spark_rows import looked_up
+
+        return looked_up(rows, answers, at, prefix)
+    return pa.concat_tables(found_for(answers, rows, at, prefix))
+
+
+def as_of_file(answers: Answers, rows: Any, at: str, prefix: str, out: AnyPath) -> int:  # noqa: ANN401 - as `as_of` takes it
+    """Write what `as_of` gives to a Parquet file, a piece at a time, and return the number of rows. The file is there once it is whole."""
+    found = found_for(answers, rows, at, prefix)
+    first, count = next(found), 0
+    draft = out.with_name(f".{out.name}.draft")
+    with draft.open("wb") as file, pq.ParquetWriter(file, first.schema, compression="zstd") as writer:
+        for piece in chain([first], found):
+            writer.write_table(piece)
+            count += len(piece)
+    rename(draft, out)
+    return count
+
+
+def answers_for(
+    pipeline: Pipeline, window: str, *, root: str | AnyPath, known: Knowledge, within: Duration | None, provisional: bool
+) -> Answers:
+    """The answers of a window's table as it is now; see `as_of`."""
+    if window not in pipeline.windows:
+        raise no_window(pipeline, window)
+    if known not in get_args(Knowledge):
+        raise DefinitionError(f'known: {known!r} is neither "closed", what a run on schedule had published, nor "ended"')
+    bound = bind(pipeline, root)
+    within_us = None if within is None else positive(within, "within")
+    _check(window, bound.windows[window], within_us)
+    check_rebuilt(bound, window)
+    return Answers(WindowsThen(bound, pending_window(bound, window), known), within_us, provisional)
+
+
+def found_for(answers: Answers, rows: Any, at: str, prefix: str) -> Iterator[pa.Table]:  # noqa: ANN401 - as `as_of` takes it
+    """The rows with what is found for them, a piece at a time, in order."""
+    for piece in pieces(rows):
+        found = answers.of(keys_of(piece, answers.then.bound.pipeline.keys), instants_of(piece, at))
+        yield with_columns(piece, found, prefix)
+
+
+def _check(name: str, kind: Window, within_us: int | None) -> None:
+    if kind.rows_out:
+        raise DefinitionError(f"{name}: a window of this kind gives several rows, so that there is no one row to look up; use read")
+    if within_us is not None and kind.grid is not None:
+        raise DefinitionError(f"within: {name!r} has a grid, so that its last window ended at most a step before; leave within out")

@@ -1,0 +1,96 @@
+"""Windows sorted by key, to find the last window of a key that was known at an instant."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from muntin.engine.last_known import last_known, settled
+from muntin.errors import DefinitionError
+from muntin.states.frames import Ints, run_starts
+from muntin.states.keys import contiguous, key_codes
+from muntin.states.order import sorted_order
+from muntin.states.sorted import instants
+from muntin.states.stored_types import storable_type
+from muntin.timeline.batches import positions_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_FAMILIES = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
+
+
+class KeyIndex:
+    """Windows by key and, within a key, by the place that a kind gives them.
+
+    Attributes:
+        windows: the columns of published windows; `rows` of `last` are rows of it.
+        place: of each window, an integer by which windows of a key follow each other: its index, or its end.
+    """
+
+    def __init__(self, windows: pa.Table, keys: Sequence[str], known_us: Ints) -> None:
+        """Sort the windows. `known_us`: when each of them was known, microseconds."""
+        self.windows = windows
+        self.place = place_of(windows)
+        columns = [contiguous(windows[key]) for key in keys]
+        codes = key_codes(columns, len(windows))
+        self._order = sorted_order(codes, self.place, instants(windows["window_start"]))
+        heads = np.flatnonzero(run_starts(codes[self._order])) if len(windows) else np.empty(0, np.int64)
+        self._begins = np.append(heads, len(windows)).astype(np.int64)
+        self._settled = settled(self._begins, known_us[self._order])
+        firsts = pa.array(self._order[heads])
+        self._keys = [column.take(firsts) for column in columns]
+
+    def last(self, keys: Sequence[pa.Array], at_us: Ints) -> Ints:
+        """The row of the last window of each key that was known at an instant; -1 if none was.
+
+        Args:
+            keys: the key columns, as `comparable` gives them.
+            at_us: the instants, microseconds.
+        """
+        found = last_known(self._begins, self._settled, self._group(keys, len(at_us)), at_us)
+        return np.where(found >= 0, self._order[found], -1) if len(self._order) else found
+
+    def _group(self, keys: Sequence[pa.Array], rows: int) -> Ints:
+        """The number of each key among the keys of the windows; -1 where no window has it."""
+        count = len(self._begins) - 1
+        both = [pa.concat_arrays([known.cast(asked.type), asked]) for known, asked in zip(self._keys, keys, strict=True)]
+        codes = key_codes(both, count + rows)
+        return positions_of(codes[count:], codes[:count])
+
+
+def place_of(windows: pa.Table) -> Ints:
+    """Of each window the integer by which windows of a key follow each other: `window_index` by arrival, else the end."""
+    if "window_index" in windows.column_names:
+        return contiguous(windows["window_index"]).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+    return instants(windows["window_end"])
+
+
+def comparable(name: str, asked: pa.Array, kind: pa.DataType) -> pa.Array:
+    """The values of a key column in a type that also holds the keys of the windows, which have the type `kind`.
+
+    Raises:
+        DefinitionError: there is no such type.
+    """
+    if pa.types.is_dictionary(asked.type):
+        asked = asked.dictionary_decode()
+    if pa.types.is_null(kind):
+        return asked
+    plain = storable_type(asked.type)
+    try:
+        if plain == kind or pa.types.is_null(plain):
+            return asked.cast(kind)
+        if _family(plain) == _family(kind) is not None:
+            [both] = pa.unify_schemas([pa.schema({name: each}) for each in (kind, plain)], promote_options="permissive").types
+            return asked.cast(both)
+    except pa.ArrowException:  # no type holds both
+        pass
+    raise DefinitionError(
+        f"rows: column {name!r} is {asked.type}, and the key {name!r} of the windows is {kind}; cast the column of the rows to {kind}"
+    )
+
+
+def _family(kind: pa.DataType) -> int | None:
+    return next((at for at, family in enumerate(_FAMILIES) if family(kind)), None)
