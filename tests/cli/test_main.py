@@ -10,7 +10,7 @@ import pytest
 from muntin.cli.main import COMMANDS
 from tests.cli.conftest import RANGE, Muntin, Project
 
-NAMES = [command.__name__ for command in COMMANDS]
+NAMES = [command.__name__.replace("_", "-") for command in COMMANDS]
 HEAVY = ("pyspark", "deltalake", "pyarrow", "duckdb", "numba", "numpy", "pandas", "matplotlib", "great_expectations", "airflow")
 
 

@@ -37,6 +37,7 @@ RUN_BY = {  # pages with Python -> the test that runs it
     "docs/sinks.md": ("../sinks/test_sinks_page.py",),
     "docs/sources.md": ("test_testing_page.py",),
     "docs/tables.md": ("test_tables_page.py",),
+    "docs/lookups.md": ("test_lookups_page.py",),
     "docs/testing.md": ("test_testing_page.py",),
     "docs/tutorial.md": ("test_site.py",),
     **{page: ("test_window_pages.py",) for page in PAGES if page.startswith("docs/windows/")},

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from muntin.cli.commands import (
+    as_of,
     backfill,
     changes,
     check,
@@ -53,6 +54,7 @@ COMMANDS = (
     where.where,
     show.show,
     changes.changes,
+    as_of.as_of,
     plot.plot,
     timeline.timeline,
     explain.explain,

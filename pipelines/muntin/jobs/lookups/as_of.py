@@ -1,16 +1,13 @@
-"""As of: for each row of a key and an instant, the window that was known then."""
+"""Look-ups: for each row of a key and an instant, the window that was known then."""
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import TYPE_CHECKING, Any, get_args
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from muntin.definition.durations import positive
 from muntin.errors import DefinitionError
-from muntin.files.paths import rename
 from muntin.jobs.inspect.unknown import no_window
 from muntin.jobs.lookups.answers import Answers
 from muntin.jobs.lookups.asked_rows import instants_of, keys_of, pieces, with_columns
@@ -75,19 +72,6 @@ def as_of(
 
         return looked_up(rows, answers, at, prefix)
     return pa.concat_tables(found_for(answers, rows, at, prefix))
-
-
-def as_of_file(answers: Answers, rows: Any, at: str, prefix: str, out: AnyPath) -> int:  # noqa: ANN401 - as `as_of` takes it
-    """Write what `as_of` gives to a Parquet file, a piece at a time, and return the number of rows. The file is there once it is whole."""
-    found = found_for(answers, rows, at, prefix)
-    first, count = next(found), 0
-    draft = out.with_name(f".{out.name}.draft")
-    with draft.open("wb") as file, pq.ParquetWriter(file, first.schema, compression="zstd") as writer:
-        for piece in chain([first], found):
-            writer.write_table(piece)
-            count += len(piece)
-    rename(draft, out)
-    return count
 
 
 def answers_for(

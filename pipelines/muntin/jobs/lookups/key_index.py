@@ -62,7 +62,7 @@ class KeyIndex:
 
 
 def place_of(windows: pa.Table) -> Ints:
-    """Of each window the integer by which windows of a key follow each other: `window_index` by arrival, else the end."""
+    """The integer by which windows of a key follow each other: `window_index` by arrival, else the end."""
     if "window_index" in windows.column_names:
         return contiguous(windows["window_index"]).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
     return instants(windows["window_end"])

@@ -1,4 +1,4 @@
-"""As of for a DataFrame of Spark: its rows are spread by key, and each task looks its rows up."""
+"""Look-ups for a DataFrame of Spark: its rows are spread by key, and each task looks its rows up."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def looked_up(rows: DataFrame, answers: Answers, at: str, prefix: str) -> DataFr
     Raises:
         DefinitionError: a column is missing, of another type, or there already.
     """
-    from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+    from pyspark.sql.pandas.types import from_arrow_schema
 
     keys = answers.then.bound.pipeline.keys
-    none = to_arrow_schema(rows.schema).empty_table()
+    none = rows.limit(0).toArrow()
     schema = with_columns(none, answers.of(keys_of(none, keys), instants_of(none, at)), prefix).schema
     register()
 

@@ -1,0 +1,71 @@
+"""Look-ups from Parquet files to Parquet files: a task for each file, a piece of its rows at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import pyarrow.parquet as pq
+
+from muntin.errors import DefinitionError, SourceError
+from muntin.files.paths import path_of, relative, rename
+from muntin.jobs.lookups.as_of import answers_for, found_for
+from muntin.jobs.lookups.asked_rows import parquet_files
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from muntin.definition.pipeline import Pipeline
+    from muntin.tasks.runner import Runner
+
+
+@dataclass(frozen=True, slots=True)
+class FileToFile:
+    """A file of rows, and the file that is written of it; both paths as text."""
+
+    rows: str
+    out: str
+
+
+def as_of_files(runner: Runner, pipeline: Pipeline, window: str, rows: str, out: str, *, at: str, prefix: str, **how: Any) -> int:  # noqa: ANN401 - see `answers_for`
+    """Write what `as_of` gives for a Parquet file, or for each Parquet file below a folder, to a file or below a folder.
+
+    A file is there once it is whole. Memory is that of the windows and of a million rows, whatever the files hold.
+
+    Args:
+        runner: runs a task for each file.
+        pipeline, window, at, prefix: see `as_of`.
+        rows, out: paths: both of a file, or both of a folder.
+        how: root, known, within and provisional; see `as_of`.
+
+    Returns:
+        The number of rows written.
+
+    Raises:
+        DefinitionError, SourceError, StateError: see `as_of`; and where `out` is the folder of the rows.
+    """
+    answers_for(pipeline, window, **how)  # wrong arguments are told before a task begins
+    place, target = path_of(rows).absolute(), path_of(out).absolute()
+    if str(place) == str(target):
+        raise DefinitionError(f"out: {target} is where the rows lie; write to another place")
+    files = [FileToFile(str(file), str(target if file == place else target / relative(file, place))) for file in parquet_files(place)]
+    return sum(runner.run(partial(_written, pipeline, window, at, prefix, how), files))
+
+
+def _written(pipeline: Pipeline, window: str, at: str, prefix: str, how: dict[str, Any], file: FileToFile) -> int:
+    """Write the answers for one file, and return their number."""
+    out, count = path_of(file.out), 0
+    found = found_for(answers_for(pipeline, window, **how), file.rows, at, prefix)
+    first, draft = next(found), out.with_name(f".{out.name}.draft")
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with draft.open("wb") as target, pq.ParquetWriter(target, first.schema, compression="zstd", write_page_checksum=True) as writer:
+            for piece in chain([first], found):
+                writer.write_table(piece)
+                count += len(piece)
+        rename(draft, out)
+    except OSError as wrong:
+        raise SourceError(f"out: {out} cannot be written: {wrong}") from wrong
+    return count
