@@ -59,7 +59,8 @@ class Asked:
 
     def look(self, some: Ints, index: KeyIndex, until_us: Ints, since_us: Ints) -> None:
         """Look for some questions among further windows: the last of the key that was known by an instant, and ends at or after another."""
-        found = index.last([key.take(pa.array(some)) for key in self.keys], until_us)
+        keys = self.keys if len(some) == len(self.at_us) else [key.take(pa.array(some)) for key in self.keys]
+        found = index.last(keys, until_us)
         some, found, since_us = (each[found >= 0] for each in (some, found, since_us))
         place = index.place[found]
         better = (instants(index.windows["window_end"])[found] >= since_us) & (place >= self.place[some])
