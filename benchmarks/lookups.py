@@ -1,4 +1,4 @@
-"""`python -m benchmarks.lookups`: `as_of` beside DuckDB's `ASOF JOIN` and Polars' `join_asof`, over the published table of 10 million events.
+"""`python -m benchmarks.lookups`: `as_of` beside DuckDB's `ASOF JOIN` and Polars' `join_asof`, over published windows of 10 million events.
 
 A million rows are looked up in sliding windows of 1,000 keys and in sessions of 100,000 keys, as Parquet to Parquet and as Arrow to Arrow.
 All run in one warm process, in turns; results are compared first. The median of wall time and of CPU time of each.
@@ -96,7 +96,8 @@ def ours_to_file(case: Case) -> pa.Table:
 def query(case: Case, rows: str) -> str:
     """The look-up as DuckDB has it."""
     chosen = ", ".join(f"w.{name}" for name in NAMES)
-    return f"SELECT r.*, {chosen} FROM {rows} r ASOF LEFT JOIN read_parquet({case.files}) w ON r.key = w.key AND w.window_end <= r.seen ORDER BY r.id"
+    joined = f"{rows} r ASOF LEFT JOIN read_parquet({case.files}) w ON r.key = w.key AND w.window_end <= r.seen"
+    return f"SELECT r.*, {chosen} FROM {joined} ORDER BY r.id"
 
 
 def ducks(case: Case) -> pa.Table:
@@ -148,8 +149,8 @@ def check(case: Case, ways: dict[str, Callable[[Case], pa.Table]]) -> None:
     """See that all find the same."""
     answers = {name: way(case) for name, way in ways.items()}
     for name, answer in answers.items():
-        answer = pa.table({name: answer[name] for name in answer.column_names})
-        if not answer.cast(answers["muntin"].schema).equals(answers["muntin"]):
+        plain = pa.table({column: answer[column] for column in answer.column_names})
+        if not plain.cast(answers["muntin"].schema).equals(answers["muntin"]):
             raise RuntimeError(f"{case.name}: {name} finds other windows than muntin")
 
 
