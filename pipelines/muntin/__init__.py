@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from muntin.jobs.inspect.plan import Plan, plan
     from muntin.jobs.inspect.read import read
     from muntin.jobs.lookups.as_of import as_of
+    from muntin.jobs.lookups.over import over
     from muntin.jobs.records.reports import BatchReport, RunReport
     from muntin.jobs.run import run
 
@@ -26,6 +27,7 @@ _HOMES = {
     "RunReport": "muntin.jobs.records.reports",
     "airflow_dag": "muntin.airflow.dag",
     "as_of": "muntin.jobs.lookups.as_of",
+    "over": "muntin.jobs.lookups.over",
     "plan": "muntin.jobs.inspect.plan",
     "read": "muntin.jobs.inspect.read",
     "run": "muntin.jobs.run",
@@ -41,6 +43,7 @@ __all__ = [
     "alerts",
     "as_of",
     "errors",
+    "over",
     "plan",
     "read",
     "run",

@@ -57,6 +57,8 @@ def read_states(shard: Shard, folder: AnyPath, keep: Sequence[str] = ()) -> pa.T
     """
     if shard.tiers:
         states = _natural(shard, folder, keep)
+        if not shard.tiers.files:
+            return states
         rows = rows_of_tiers(shard, states)
         if rows is not None:
             return pa.concat_tables([rows, states])

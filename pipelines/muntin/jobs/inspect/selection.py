@@ -55,7 +55,7 @@ class Selection:
     def of_keys(self, schema: pa.Schema) -> pc.Expression | None:
         """The condition on the keys, for a table with these types; None where there is none."""
         known = ((name, asked) for name, asked in (self.keys or {}).items() if name in schema.names)
-        return _all(_is_among(name, _several(asked), schema.field(name).type) for name, asked in known)
+        return _all(_is_among(name, several(asked), schema.field(name).type) for name, asked in known)
 
     def of_time(self) -> pc.Expression | None:
         """The condition on the windows' bounds; None where there is none."""
@@ -77,7 +77,8 @@ def _instant(moment: datetime, what: str) -> pa.Scalar:
     return pa.scalar(instant_us(moment, what), pa.int64()).cast(INSTANT)
 
 
-def _several(asked: Any) -> list[Any]:  # noqa: ANN401 - a key's value, or some
+def several(asked: Any) -> list[Any]:  # noqa: ANN401 - a key's value, or some
+    """The values that are asked for of a key column: one, or those of a list."""
     return list(asked) if isinstance(asked, list | tuple | set | frozenset) else [asked]
 
 

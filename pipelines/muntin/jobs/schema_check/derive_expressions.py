@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -21,7 +22,7 @@ from muntin.sources.sessions.time_limit import in_time
 from muntin.states.columns import INSTANT, ITEM_POSITION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from muntin.jobs.state.bound import Bound
 
@@ -37,20 +38,55 @@ def derived(bound: Bound, window: str, windows: pa.Table) -> pa.Table:
     """
     if not bound.pipeline.derive:
         return windows
-    session, query = _over(bound, window, windows), _query(bound.pipeline.derive.items())
+    session = _over(bound, window, windows)
     try:
-        kinds = described(session, query)
-        chosen = ", ".join(f"{quoted(name)}::{stored_type(kinds[name])} AS {quoted(name)}" for name in bound.pipeline.derive)
-        with in_time(session, ["derive"]):
-            columns = storable(session.sql(f"SELECT {chosen} FROM ({query})").to_arrow_table())
+        return _with(bound, session, windows, bound.pipeline.derive)
     except (duckdb.BinderException, duckdb.ParserException, duckdb.CatalogException) as wrong:
         raise DefinitionError(f"derive does not fit the windows of {window!r}: {said(wrong)}") from wrong
-    except duckdb.Error as wrong:
-        raise SourceError(f"derive: {said(wrong)}; guard the expression, as with nullif, try_cast or case") from wrong
     finally:
         session.unregister(_WINDOWS)
+
+
+def derived_of_ranges(bound: Bound, ranges: pa.Table) -> pa.Table:
+    """Ranges with those columns of derive expressions that read nothing but what ranges have; see `lookups.over`.
+
+    Raises:
+        SourceError: as `derived`.
+    """
+    if not bound.pipeline.derive:
+        return ranges
+    session, fitting = closed_session(), dict[str, str]()
+    session.register(_WINDOWS, ranges)
+    try:
+        for name, sql in bound.pipeline.derive.items():
+            with suppress(duckdb.BinderException):  # of a column that windows have, and ranges do not
+                described(session, _query((fitting | {name: sql}).items()))
+                fitting[name] = sql
+        return _with(bound, session, ranges, fitting)
+    finally:
+        session.unregister(_WINDOWS)
+
+
+def _with(bound: Bound, session: duckdb.DuckDBPyConnection, windows: pa.Table, expressions: Mapping[str, str]) -> pa.Table:
+    """The windows of a session with the columns of some expressions.
+
+    Raises:
+        SourceError: an expression has no value for a window.
+    """
+    if not expressions:
+        return windows
+    query = _query(expressions.items())
+    kinds = described(session, query)
+    chosen = ", ".join(f"{quoted(name)}::{stored_type(kinds[name])} AS {quoted(name)}" for name in expressions)
+    try:
+        with in_time(session, ["derive"]):
+            columns = storable(session.sql(f"SELECT {chosen} FROM ({query})").to_arrow_table())
+    except (duckdb.BinderException, duckdb.ParserException, duckdb.CatalogException):
+        raise
+    except duckdb.Error as wrong:
+        raise SourceError(f"derive: {said(wrong)}; guard the expression, as with nullif, try_cast or case") from wrong
     place = windows.column_names.index(list(bound.aggregates)[-1]) + 1
-    for at, name in enumerate(bound.pipeline.derive):
+    for at, name in enumerate(expressions):
         windows = windows.add_column(place + at, name, columns[name])
     return windows
 

@@ -1,0 +1,108 @@
+"""Over: the aggregates of any range of time, for any of the keys, out of the states of frames."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from muntin.definition.checks import listed
+from muntin.definition.spelling import did_you_mean
+from muntin.engine.odd_floats import odd_floats
+from muntin.engine.ranges import NUMBER, Ranges, combined_ranges, placed
+from muntin.errors import DefinitionError
+from muntin.jobs.inspect.selection import Selection
+from muntin.jobs.lookups.asked_ranges import asked_ranges, frames_of_ranges
+from muntin.jobs.lookups.range_states import states_of_ranges
+from muntin.jobs.schema_check.derive_expressions import derived_of_ranges
+from muntin.jobs.state.state_folders import bind_existing
+from muntin.states.keys import contiguous, key_codes
+from muntin.states.order import sorted_order, taken
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    import numpy as np
+
+    from muntin.definition.frame_sets import FrameSet
+    from muntin.definition.pipeline import Pipeline
+    from muntin.files.paths import AnyPath
+    from muntin.jobs.state.bound import Bound
+
+
+def over(
+    pipeline: Pipeline,
+    start: datetime | Any,  # noqa: ANN401 - or any table that speaks Arrow
+    end: datetime | None = None,
+    *,
+    root: str | AnyPath,
+    by: Sequence[str] | None = None,
+    keys: Mapping[str, Any] | None = None,
+) -> pa.Table:
+    """The aggregates of the rows from `start` up to `end`, or of many ranges at once, grouped by some of the keys.
+
+    All rows count that are in the state, whichever window they were late for, and whether their batch is published, waits behind a
+    missing interval, or was only read. So a range differs from a published window over the same time by its late rows.
+
+    Args:
+        pipeline: the definition.
+        start: the beginning of the range, an aware datetime; or a table of ranges with the columns start and end, instants with a time
+            zone, that speaks Arrow (pyarrow, pandas, Polars, DuckDB): over(flights, ranges, root="state").
+        end: the end of the range, which does not belong to it; left out with a table.
+        root: folder that state lives below.
+        by: the key columns to group by; all of them unless given. []: one row for each range, also where no row lies in it.
+        keys: only rows of these keys: key column -> a value or a list of values; None is null. Only their row groups are read.
+
+    Returns:
+        the columns `by`, window_start, window_end (timestamp us UTC), the aggregates and what is derived of them, in the order of the
+        definition; a derived column that reads a key or a column of a kind that is not there is left out. Ranges in the order of the
+        table, each sorted by its groups; a group without rows in a range has no row.
+
+    Raises:
+        DefinitionError: a border of a range lies inside of a frame, there is no such key, or a table is not one of ranges.
+        StateError: nothing was read under this definition, or states of a range are gone, as `retain` says.
+    """
+    ranges, groups = asked_ranges(start, end), _groups(pipeline, by)
+    Selection(keys=keys).check((), pipeline.keys)
+    bound = bind_existing(pipeline, root)
+    found = [_of_frames(bound, frames, ranges, some, groups, keys) for frames, some in frames_of_ranges(pipeline, bound.frame_sets, ranges)]
+    table = pa.concat_tables(found).combine_chunks()
+    codes = key_codes([contiguous(table[name]) for name in groups], len(table))
+    table = taken(table, sorted_order(contiguous(table[NUMBER]).to_numpy(), codes))
+    return derived_of_ranges(bound, table.drop_columns([NUMBER]))
+
+
+def _groups(pipeline: Pipeline, by: Sequence[str] | None) -> list[str]:
+    """The key columns to group by.
+
+    Raises:
+        DefinitionError: one is none.
+    """
+    asked = dict.fromkeys(pipeline.keys if by is None else listed("by", by))
+    for name in asked:
+        if name not in pipeline.keys:
+            there = f"there are {', '.join(pipeline.keys)}" if pipeline.keys else "this pipeline has none"
+            raise DefinitionError(f"by: there is no key column {name!r}; {there}{did_you_mean(name, pipeline.keys)}")
+    return [*asked]
+
+
+def _of_frames(
+    bound: Bound, frames: FrameSet, ranges: Ranges, some: np.ndarray, by: Sequence[str], keys: Mapping[str, Any] | None
+) -> pa.Table:
+    """The results of some ranges, by number, with the column `NUMBER`."""
+    mine, names = ranges.take(some), bound.pipeline.keys
+    whole = set(by) == set(names)  # then no two shards have states of one group
+    tables = [_of_states(bound, states, mine, by) for states in states_of_ranges(bound, frames, mine, keys, divided=whole)]
+    table = pa.concat_tables(tables)
+    number = some[table[NUMBER].to_numpy()]
+    return table.set_column(table.column_names.index(NUMBER), NUMBER, pa.array(number))
+
+
+def _of_states(bound: Bound, states: pa.Table, ranges: Ranges, by: Sequence[str]) -> pa.Table:
+    """The results of some states, with the column `NUMBER`."""
+    found = placed(states, bound.pipeline.keys, by, ranges)
+    columns = [column for field in bound.fields for column in field.columns]
+    if len(ranges) > 1 and all(field.regroups(states.schema) for field in bound.fields) and not odd_floats(states, columns).any():
+        found = found.combined(bound.fields)
+    return combined_ranges(found, by, ranges, bound.aggregates)

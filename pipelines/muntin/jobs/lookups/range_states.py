@@ -1,0 +1,174 @@
+"""The states of ranges of time, read from the checkpoint: of all batches that are committed, published or not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise, product
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.dataset as ds
+
+from muntin.definition.instants import AFTER_ALL, spell_instant
+from muntin.errors import StateError
+from muntin.jobs.finalize.most_states import check_states
+from muntin.jobs.finalize.shard import SHARD_ROWS, Shard
+from muntin.jobs.finalize.states import read_states
+from muntin.jobs.finalize.tiers import Tiers
+from muntin.jobs.inspect.one_key import value_of
+from muntin.jobs.inspect.selection import Selection, several
+from muntin.jobs.published.kept_states import refusal
+from muntin.jobs.published.pending import accumulated
+from muntin.states.columns import BUCKET
+from muntin.states.keys import buckets
+from muntin.store.paths import parse_states_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import pyarrow.compute as pc
+
+    from muntin.definition.frame_sets import FrameSet
+    from muntin.engine.ranges import Ranges
+    from muntin.jobs.state.bound import Bound
+    from muntin.store.store import File, Snapshot
+    from muntin.timeline.batches import Batches
+    from muntin.timeline.tiers import Stretch
+
+_MOST_STRETCHES = 64
+"""A condition on more stretches of time takes longer than to read what lies between some of them."""
+_MOST_KEYS = 1_000
+
+
+def states_of_ranges(
+    bound: Bound, frames: FrameSet, ranges: Ranges, keys: Mapping[str, Any] | None, *, divided: bool
+) -> Iterator[pa.Table]:
+    """The states of some ranges, with `BATCH_POSITION`; further states may come with them.
+
+    Args:
+        bound, frames: the pipeline state, and a set of its frames.
+        ranges: whose borders are borders of these frames.
+        keys: as `read` has them; None: all.
+        divided: whether a table may hold the states of some keys alone.
+
+    Raises:
+        StateError: nothing was read, states of a range are gone, or a file is gone or damaged.
+    """
+    snapshot = bound.store.snapshot(frames.table)
+    batches = accumulated(bound, frames.table, snapshot)
+    if not len(batches) or snapshot.schema is None or not {*bound.pipeline.keys, *_columns(bound)} <= {*snapshot.schema.names}:
+        raise StateError(f"{bound.pipeline.name}: no row was read under this definition yet; run it first: muntin run FILE")
+    _check_kept(bound, batches, ranges)
+    shard = _shard(bound, frames, snapshot, batches, ranges)
+    rows = sum(file.rows for file in snapshot.files if file.path in {*shard.files})
+    only = _only(bound, snapshot.schema, keys)
+    count = max(1, round(rows / SHARD_ROWS)) if divided and only is None and bound.pipeline.keys else 1
+    if count == 1 and only is None:
+        check_states(bound.pipeline.name, ["over"], rows)
+    for number in range(count):
+        yield read_states(replace(shard, number=number, count=count, only=only), bound.table(frames.table))
+
+
+def _columns(bound: Bound) -> set[str]:
+    return {column for field in bound.fields for column in field.columns}
+
+
+def _check_kept(bound: Bound, batches: Batches, ranges: Ranges) -> None:
+    """Refuse ranges with states that are gone.
+
+    Raises:
+        StateError: there are such ranges.
+    """
+    gone = batches.take(batches.expired & (batches.rows > 0))
+    held = ranges.held()
+    before = np.searchsorted(held.high, gone.low_us, side="right")  # pieces that end before a batch's first frame
+    touching = before < np.searchsorted(held.low, gone.high_us, side="right")
+    if touching.any():
+        last = int(gone.end_us[touching].max())
+        behind = int(gone.high_us.max())
+        raise StateError(
+            f"{bound.pipeline.name}: {refusal(bound, last)}, and a range holds some of their frames. "
+            f"All states are there of ranges that start after {spell_instant(behind)}"
+        )
+
+
+def _shard(bound: Bound, frames: FrameSet, snapshot: Snapshot, batches: Batches, ranges: Ranges) -> Shard:
+    """What is read for some ranges."""
+    held = ranges.held()
+    stretches = _few(_joined(list(zip(held.low.tolist(), held.high.tolist(), strict=True))))
+    files = sorted(file.path for file in snapshot.files if _holds(file, stretches))
+    starts = np.append(batches.start_us, batches.end_us[-1:])
+    low, high = (stretches[0][0], stretches[-1][1]) if stretches else (AFTER_ALL, AFTER_ALL)
+    last = len(batches) - 1
+    tiers = Tiers("", (), 0, tuple(stretches), {}) if len(stretches) > 1 else None
+    return Shard(
+        bound=bound,
+        window=frames.windows[0],
+        files=files,
+        schema=snapshot.schema,
+        watermarks_us=batches.end_us,
+        wanted=np.empty(0, np.int64),
+        last=last,
+        low_us=low,
+        high_us=high,
+        since=len(batches),
+        starts=starts,
+        note=(),
+        notes_after=(),
+        number=0,
+        count=1,
+        staging="",
+        tiers=tiers,
+        whole=len(stretches) == 1 and all(_lies_in(path, stretches[0]) for path in files),
+    )
+
+
+def _joined(pieces: list[Stretch]) -> list[Stretch]:
+    """Ascending stretches of time; stretches that touch are one."""
+    out: list[Stretch] = []
+    for low, high in pieces:
+        if out and out[-1][1] == low:
+            low = out.pop()[0]  # noqa: PLW2901
+        out.append((low, high))
+    return out
+
+
+def _few(stretches: list[Stretch]) -> list[Stretch]:
+    """Not too many stretches: those with the least time between them are joined."""
+    if len(stretches) <= _MOST_STRETCHES:
+        return stretches
+    between = np.array([after[0] - before[1] for before, after in pairwise(stretches)], np.int64)
+    cuts = np.sort(np.argsort(-between, kind="stable")[: _MOST_STRETCHES - 1]).tolist()
+    firsts, lasts = [0, *(cut + 1 for cut in cuts)], [*cuts, len(stretches) - 1]
+    return [(stretches[first][0], stretches[last][1]) for first, last in zip(firsts, lasts, strict=True)]
+
+
+def _holds(file: File, stretches: Sequence[Stretch]) -> bool:
+    """Whether a file may hold states of some stretches."""
+    path = parse_states_path(file.path)
+    low, high = path.low_us, path.high_us
+    return low is not None and high is not None and any(start <= high and low < end for start, end in stretches)
+
+
+def _lies_in(file: str, stretch: Stretch) -> bool:
+    """Whether all states of a file lie in a stretch."""
+    path = parse_states_path(file)
+    return path.low_us is not None and path.high_us is not None and stretch[0] <= path.low_us and path.high_us < stretch[1]
+
+
+def _only(bound: Bound, schema: pa.Schema, keys: Mapping[str, Any] | None) -> pc.Expression | None:
+    """The condition on states of some keys; where a value is given for each key column, row groups of other buckets are skipped."""
+    condition = Selection(keys=keys).of_keys(schema)
+    names = bound.pipeline.keys
+    if condition is None or not set(names) <= {*(keys or ())}:
+        return condition
+    asked = [several(keys[name]) for name in names] if keys else []
+    if prod(map(len, asked)) > _MOST_KEYS:
+        return condition
+    types = [schema.field(name).type for name in names]
+    values = [[value_of(name, value, kind) for value in each] for name, each, kind in zip(names, asked, types, strict=True)]
+    rows = [*product(*values)]
+    columns = [pa.array([row[at].as_py() for row in rows], kind) for at, kind in enumerate(types)]
+    return condition & ds.field(BUCKET).isin(pa.array(np.unique(buckets(columns, len(rows)))))
