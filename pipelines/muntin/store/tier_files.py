@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from muntin.definition.instants import label, of_label
+from muntin.definition.instants import BEFORE_ALL, label, of_label
 from muntin.store.contents import problem_of
 from muntin.store.footers import footer, table_of, text_of
 from muntin.store.parquet import Encoding, write_named
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from muntin.files.paths import AnyPath
 
 _ROWS = re.compile(r"(?P<level>\d\d)/(?P<start>[^/_]+)_[0-9a-f]{16}\.parquet")
-_KEY = "muntin.tiers"
+_KEY, _TO = "muntin.tiers", "muntin.tiers.to"
 Place = tuple[int, int]  # the level of the tiles in a file, and the start of the tile above, microseconds
 
 
@@ -51,10 +51,16 @@ def files_of_rows(files: Iterable[File]) -> Mapping[Place, File]:
     return {(int(match["level"]), of_label(match["start"])): file for match, file in found if match}
 
 
-def index_file(tiles: Tiles, folder: AnyPath, schema: pa.Schema) -> File:
-    """Write the file that tells of all tiles. `schema`: of the table."""
+def index_file(tiles: Tiles, folder: AnyPath, schema: pa.Schema, to_us: int) -> File:
+    """Write the file that tells of all tiles.
+
+    Args:
+        tiles: which are in the table.
+        folder, schema: of the table.
+        to_us: the start of the last batch that they may hold states of, microseconds.
+    """
     facts = pa.table({name: getattr(tiles, name) for name in Tiles.__slots__})
-    no_rows = schema.with_metadata({_KEY: text_of(facts)}).empty_table()
+    no_rows = schema.with_metadata({_KEY: text_of(facts), _TO: str(to_us)}).empty_table()
     written = write_named(no_rows, folder, lambda digest: f"index_{digest}.parquet")
     return File(written["path"], written["size"], 0)
 
@@ -68,6 +74,12 @@ def tiles_of(folder: AnyPath, files: Iterable[File]) -> Tiles:
     """The tiles of a table; none if the file that tells of them is gone or damaged."""
     found = index_files(files)
     return _tiles(folder / found[0].path) if len(found) == 1 else NO_TILES
+
+
+def made_to(folder: AnyPath, files: Iterable[File]) -> int:
+    """The start of the last batch that the tiles of a table may hold states of, microseconds; `BEFORE_ALL` of a table without tiles."""
+    found = index_files(files)
+    return int(footer(str(folder / found[0].path))[_TO]) if len(found) == 1 and len(tiles_of(folder, found)) else BEFORE_ALL
 
 
 @lru_cache(maxsize=64)

@@ -177,4 +177,5 @@ def _of_file(shard: Shard, path: AnyPath, starts: Ints) -> pa.Table:
     low, high = (number * BUCKETS // shard.count for number in (shard.number, shard.number + 1))
     mine = np.isin(instants(table[FRAME]), starts) & (bucket >= low) & (bucket < high)
     table = table if mine.all() else table.filter(pa.array(mine))
+    table = table if shard.only is None else table.filter(shard.only)
     return table.append_column(BATCH_POSITION, pa.array(np.zeros(len(table), np.int64)))

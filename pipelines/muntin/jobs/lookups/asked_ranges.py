@@ -61,7 +61,8 @@ def _column(table: pa.Table, name: str) -> Ints:
     if not pa.types.is_timestamp(column.type) or column.type.tz is None:
         raise DefinitionError(f"over: {name} is {column.type}; it must be instants: timestamps with a time zone")
     if column.null_count:
-        raise DefinitionError(f"over: {name} is null in row {pc.index(column.is_null(), True).as_py()} (from 0) of the ranges; leave it out")
+        at = pc.index(column.is_null(), value=True).as_py()
+        raise DefinitionError(f"over: {name} is null in row {at} (from 0) of the ranges; leave that row out")
     try:
         return column.cast(INSTANT).combine_chunks().view(pa.int64()).to_numpy()  # type: ignore[no-any-return]
     except pa.ArrowInvalid as wrong:

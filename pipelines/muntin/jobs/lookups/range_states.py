@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise, product
+from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from muntin.jobs.finalize.states import read_states
 from muntin.jobs.finalize.tiers import Tiers
 from muntin.jobs.inspect.one_key import value_of
 from muntin.jobs.inspect.selection import Selection, several
+from muntin.jobs.lookups.range_tiles import tiles_of_ranges
 from muntin.jobs.published.kept_states import refusal
 from muntin.jobs.published.pending import accumulated
 from muntin.states.columns import BUCKET
@@ -26,19 +27,16 @@ from muntin.states.keys import buckets
 from muntin.store.paths import parse_states_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     import pyarrow.compute as pc
 
     from muntin.definition.frame_sets import FrameSet
     from muntin.engine.ranges import Ranges
     from muntin.jobs.state.bound import Bound
-    from muntin.store.store import File, Snapshot
+    from muntin.store.store import Snapshot
     from muntin.timeline.batches import Batches
-    from muntin.timeline.tiers import Stretch
 
-_MOST_STRETCHES = 64
-"""A condition on more stretches of time takes longer than to read what lies between some of them."""
 _MOST_KEYS = 1_000
 
 
@@ -62,7 +60,8 @@ def states_of_ranges(
         raise StateError(f"{bound.pipeline.name}: no row was read under this definition yet; run it first: muntin run FILE")
     _check_kept(bound, batches, ranges)
     shard = _shard(bound, frames, snapshot, batches, ranges)
-    rows = sum(file.rows for file in snapshot.files if file.path in {*shard.files})
+    own = {*shard.files}
+    rows = sum(file.rows for file in snapshot.files if file.path in own) + (shard.tiers.rows if shard.tiers else 0)
     only = _only(bound, snapshot.schema, keys)
     count = max(1, round(rows / SHARD_ROWS)) if divided and only is None and bound.pipeline.keys else 1
     if count == 1 and only is None:
@@ -96,66 +95,48 @@ def _check_kept(bound: Bound, batches: Batches, ranges: Ranges) -> None:
 
 def _shard(bound: Bound, frames: FrameSet, snapshot: Snapshot, batches: Batches, ranges: Ranges) -> Shard:
     """What is read for some ranges."""
-    held = ranges.held()
-    stretches = _few(_joined(list(zip(held.low.tolist(), held.high.tolist(), strict=True))))
-    files = sorted(file.path for file in snapshot.files if _holds(file, stretches))
-    starts = np.append(batches.start_us, batches.end_us[-1:])
-    low, high = (stretches[0][0], stretches[-1][1]) if stretches else (AFTER_ALL, AFTER_ALL)
-    last = len(batches) - 1
-    tiers = Tiers("", (), 0, tuple(stretches), {}) if len(stretches) > 1 else None
+    tiles = tiles_of_ranges(bound, frames, snapshot.schema, batches, ranges)
+    since = int(np.searchsorted(batches.start_us, tiles.to_us, side="right")) if tiles.files else len(batches)
+    since_us, low, high = tiles.to_us if tiles.files else AFTER_ALL, *tiles.extent
+    paths = sorted(file.path for file in snapshot.files if _reaches(file.path, ranges.held()))
+    needed = [path for path in paths if parse_states_path(path).last_us > since_us or _reaches(path, tiles.left)]
+    rest = [(int(start), int(end)) for start, end in zip(tiles.left.low, tiles.left.high, strict=True)]
+    tiers = Tiers(tiles.table, tiles.files, tiles.rows, tuple(rest), {}, tuple(sorted({*paths} - {*needed})))
+    alone = not tiles.files and len(rest) == 1  # one stretch of states
     return Shard(
         bound=bound,
         window=frames.windows[0],
-        files=files,
+        files=needed,
         schema=snapshot.schema,
         watermarks_us=batches.end_us,
         wanted=np.empty(0, np.int64),
-        last=last,
+        last=len(batches) - 1,
         low_us=low,
         high_us=high,
-        since=len(batches),
-        starts=starts,
+        since=since,
+        starts=np.append(batches.start_us, batches.end_us[-1:]),
         note=(),
         notes_after=(),
         number=0,
         count=1,
         staging="",
-        tiers=tiers,
-        whole=len(stretches) == 1 and all(_lies_in(path, stretches[0]) for path in files),
+        tiers=None if alone else tiers,
+        whole=alone and all(_lies_in(path, low, high) for path in needed),
     )
 
 
-def _joined(pieces: list[Stretch]) -> list[Stretch]:
-    """Ascending stretches of time; stretches that touch are one."""
-    out: list[Stretch] = []
-    for low, high in pieces:
-        if out and out[-1][1] == low:
-            low = out.pop()[0]  # noqa: PLW2901
-        out.append((low, high))
-    return out
-
-
-def _few(stretches: list[Stretch]) -> list[Stretch]:
-    """Not too many stretches: those with the least time between them are joined."""
-    if len(stretches) <= _MOST_STRETCHES:
-        return stretches
-    between = np.array([after[0] - before[1] for before, after in pairwise(stretches)], np.int64)
-    cuts = np.sort(np.argsort(-between, kind="stable")[: _MOST_STRETCHES - 1]).tolist()
-    firsts, lasts = [0, *(cut + 1 for cut in cuts)], [*cuts, len(stretches) - 1]
-    return [(stretches[first][0], stretches[last][1]) for first, last in zip(firsts, lasts, strict=True)]
-
-
-def _holds(file: File, stretches: Sequence[Stretch]) -> bool:
+def _reaches(path: str, stretches: Ranges) -> bool:
     """Whether a file may hold states of some stretches."""
-    path = parse_states_path(file.path)
-    low, high = path.low_us, path.high_us
-    return low is not None and high is not None and any(start <= high and low < end for start, end in stretches)
+    low, high = parse_states_path(path).low_us, parse_states_path(path).high_us
+    if low is None or high is None:
+        return False
+    return bool(np.searchsorted(stretches.high, low, side="right") < np.searchsorted(stretches.low, high, side="right"))
 
 
-def _lies_in(file: str, stretch: Stretch) -> bool:
+def _lies_in(path: str, low_us: int, high_us: int) -> bool:
     """Whether all states of a file lie in a stretch."""
-    path = parse_states_path(file)
-    return path.low_us is not None and path.high_us is not None and stretch[0] <= path.low_us and path.high_us < stretch[1]
+    low, high = parse_states_path(path).low_us, parse_states_path(path).high_us
+    return low is not None and high is not None and low_us <= low and high < high_us
 
 
 def _only(bound: Bound, schema: pa.Schema, keys: Mapping[str, Any] | None) -> pc.Expression | None:

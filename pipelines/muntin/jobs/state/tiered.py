@@ -23,11 +23,13 @@ LONG = 4
 """A window is long from so many tiles of level 1 on."""
 MOST = 50_000
 """Windows of more tiles of level 1 have no tiers: a run looks at the names of all."""
+SHORTEST_US = 3_600_000_000
+"""Tiles of all of history are no shorter: there are few of them, whatever the frames are."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tiered:
-    """A set of frames with tiers: how long the tiles are, and the grids of its long windows by name."""
+    """A set of frames with tiers: how long the tiles are, and the grids of its long windows by name; no window: of all of history."""
 
     frames: FrameSet
     scale: Scale
@@ -36,7 +38,8 @@ class Tiered:
     @property
     def table(self) -> str:
         """The table of its tiers, below the pipeline's state folder."""
-        return f"tiers/{spell(self.frames.width_us)}_by_{self.scale.base}"
+        kind = "" if self.long else "history_"
+        return f"tiers/{kind}{spell(self.frames.width_us)}_by_{self.scale.base}"
 
 
 def tiered(bound: Bound, frames: FrameSet, schema: pa.Schema | None) -> Tiered | None:
@@ -46,6 +49,23 @@ def tiered(bound: Bound, frames: FrameSet, schema: pa.Schema | None) -> Tiered |
     long = {name: even for name, even in grids.items() if even and LONG <= even.size_us / scale.span_us(1) <= MOST}
     if frames.by_arrival or not long or schema is None:
         return None
+    return Tiered(frames, scale, long) if _regroup(bound, schema) else None
+
+
+def tiered_history(bound: Bound, frames: FrameSet, schema: pa.Schema | None) -> Tiered | None:
+    """The tiers of all of history of a set of frames, for any range of time; None if it has none. `schema`: of the table of its states.
+
+    Their level 1 is the shortest tile that is no shorter than `SHORTEST_US`.
+    """
+    if frames.by_arrival or not frames.is_even or schema is None or not _regroup(bound, schema):
+        return None
+    scale = Scale(frames.width_us, BASE)
+    while scale.span_us(1) < SHORTEST_US:
+        scale = Scale(scale.span_us(1), BASE)
+    return Tiered(frames, scale, {})
+
+
+def _regroup(bound: Bound, schema: pa.Schema) -> bool:
+    """Whether all fields give the same bits in any order and groups."""
     names = {column for field in bound.fields for column in field.columns}
-    exact = names <= set(schema.names) and all(field.regroups(schema) for field in bound.fields)
-    return Tiered(frames, scale, long) if exact else None
+    return names <= set(schema.names) and all(field.regroups(schema) for field in bound.fields)

@@ -149,7 +149,7 @@ class NewTiles:
         places = {*self._places(tiles)}
         files = {place: file for place, file in self.files.items() if place in places}
         files |= {place: file_of_rows(rows, self.folder, place, self.bound.pipeline.keys) for place, rows in self.tables.items()}
-        have = {file.path: file for file in (*files.values(), index_file(tiles, self.folder, self.schema))}
+        have = {file.path: file for file in (*files.values(), index_file(tiles, self.folder, self.schema, int(self.batches.start_us[-1])))}
         had = {file.path: file for file in self.base.files}
         adds, removes = ([one[path] for path in one.keys() - other.keys()] for one, other in ((have, had), (had, have)))
         whole = len(removes) == len(self.base.files)

@@ -54,7 +54,18 @@ def _advanced(bound: Bound, found: Tiered, states: Snapshot, most: int) -> bool:
     batches, floors = _published(bound, found, states)
     if not len(batches) or min(floor for _, floor in floors) == BEFORE_ALL:
         return False
-    wanted, new = _from_states(due(found.scale, floors, batches), found, batches), NewTiles(bound, found, states, batches)
+    return advanced(bound, found, states, batches, due(found.scale, floors, batches), most)
+
+
+def advanced(bound: Bound, found: Tiered, states: Snapshot, batches: Batches, wanted: Tiles, most: int) -> bool:
+    """Make some of the wanted tiles that are missing, and remove other tiles; whether some were missing.
+
+    Args:
+        bound, found, states, batches: as in `NewTiles`.
+        wanted: the tiles that there should be.
+        most: see `make_tiers`.
+    """
+    wanted, new = _from_states(wanted, found, batches), NewTiles(bound, found, states, batches)
     missing = wanted.take(~wanted.among(new.kept))
     if not len(missing):
         return False

@@ -13,6 +13,7 @@ from muntin.jobs.housekeeping.expire import expire
 from muntin.jobs.published.standing import standing
 from muntin.jobs.records.reports_table import last_read_at, utc_now
 from muntin.jobs.state.state_folders import bind_existing
+from muntin.jobs.tiles.history import make_history_tiers
 from muntin.jobs.tiles.tiers import make_tiers
 from muntin.jobs.upkeep.vacuum import Removed, vacuum
 from muntin.store.delta import DeltaStore
@@ -65,7 +66,7 @@ def maintain(
         while table := expire(bound, at_once=True):
             tell(f"remove old rows of {table}")
         tell("tiers")
-        while make_tiers(bound):
+        while make_tiers(bound) or make_history_tiers(bound):
             pass
         tell("logs")
         _shorten_logs(bound.folder, bound.home / WINDOWS)

@@ -1,0 +1,100 @@
+"""The tiles of history that stand for states of ranges, and the time that they leave."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
+from muntin.engine.ranges import Ranges
+from muntin.jobs.state.tiered import tiered_history
+from muntin.store.tier_files import files_of_rows, made_to, tiles_of
+from muntin.timeline.covering import bounds, covering, left, within
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pyarrow as pa
+
+    from muntin.definition.frame_sets import FrameSet
+    from muntin.jobs.state.bound import Bound
+    from muntin.jobs.state.tiered import Tiered
+    from muntin.store.store import File
+    from muntin.timeline.batches import Batches
+    from muntin.timeline.tiers import Tiles
+
+_NONE = (np.empty(0, np.int64), np.empty(0, np.int64))
+MOST = 64
+"""A condition on more stretches of time takes longer than to read what lies between some of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class TilesOfRanges:
+    """Tiles in place of states.
+
+    Attributes:
+        table: of the tiles, below the state.
+        files: path of each file, and the starts of the tiles to read, microseconds.
+        rows: of all files.
+        to_us: the start of the last batch that tiles stand for; states of later batches are read, whatever their time.
+        left: the stretches of time whose states are read.
+        extent: the first and the last instant of all ranges.
+    """
+
+    table: str
+    files: tuple[tuple[str, tuple[int, ...]], ...]
+    rows: int
+    to_us: int
+    left: Ranges
+    extent: tuple[int, int]
+
+
+def tiles_of_ranges(bound: Bound, frames: FrameSet, schema: pa.Schema, batches: Batches, ranges: Ranges) -> TilesOfRanges:
+    """The tiles for some ranges of a set of frames.
+
+    Args:
+        bound, frames: the pipeline state, and the frames.
+        schema: of the table of their states.
+        batches: all that are committed.
+        ranges: whose borders are borders of the frames.
+    """
+    held, found = ranges.held(), tiered_history(bound, frames, schema)
+    extent = (int(held.low[0]), int(held.high[-1])) if len(held) else (AFTER_ALL, AFTER_ALL)
+    if found is None:
+        return TilesOfRanges("", (), 0, BEFORE_ALL, _few(*left(held.low, held.high, *_NONE)), extent)
+    folder, files = bound.table(found.table), bound.store.snapshot(found.table).files
+    to_us = made_to(folder, files)
+    known = tiles_of(folder, files).valid(found.scale, batches.take(batches.start_us <= to_us))
+    by_place = files_of_rows(files)
+    chosen = covering(found.scale, held.low, held.high, known.take(known.usable))
+    rest = _few(*left(held.low, held.high, *bounds(found.scale, chosen)))
+    chosen = chosen.take(~within(_starts(found, chosen), rest.low, rest.high))
+    there = _files(found, chosen, by_place)
+    if there is None:
+        return TilesOfRanges("", (), 0, BEFORE_ALL, _few(*left(held.low, held.high, *_NONE)), extent)
+    rows, read = sum(file.rows for file, _ in there), tuple((file.path, starts) for file, starts in there)
+    return TilesOfRanges(found.table, read, rows, to_us, rest, extent)
+
+
+def _starts(found: Tiered, tiles: Tiles) -> np.ndarray:
+    return tiles.number * np.array([found.scale.span_us(level) for level in tiles.level.tolist()], np.int64)
+
+
+def _files(found: Tiered, chosen: Tiles, by_place: Mapping[tuple[int, int], File]) -> list[tuple[File, tuple[int, ...]]] | None:
+    """The files of some tiles, each with the starts of its tiles; None if one is not in the table."""
+    starts = defaultdict[tuple[int, int], list[int]](list)
+    for level, start in zip(chosen.level.tolist(), _starts(found, chosen).tolist(), strict=True):
+        above = found.scale.span_us(level + 1)
+        starts[level, start // above * above].append(start)
+    return [(by_place[place], tuple(at)) for place, at in sorted(starts.items())] if starts.keys() <= by_place.keys() else None
+
+
+def _few(low: np.ndarray, high: np.ndarray) -> Ranges:
+    """Not too many stretches: those with the least time between them are joined."""
+    if len(low) > MOST:
+        apart = np.sort(np.argsort(high[:-1] - low[1:], kind="stable")[: MOST - 1])  # the longest times between first
+        low, high = low[np.append(0, apart + 1)], high[np.append(apart, len(high) - 1)]
+    return Ranges(low, high)
