@@ -29,6 +29,7 @@ RUN_BY = {  # pages with Python -> the test that runs it
     "docs/alerts.md": ("test_alerts_page.py",),
     "docs/expectations.md": ("test_snippets.py", "../quality/test_expectations_page.py"),
     "docs/kafka.md": ("test_snippets.py",),
+    "docs/lookups.md": ("test_lookups_page.py", "test_lookups_over.py"),
     "docs/operating/definitions.md": ("test_snippets.py",),
     "docs/operating/object-stores.md": ("test_snippets.py",),
     "docs/operating/retention.md": ("test_snippets.py",),
@@ -37,7 +38,6 @@ RUN_BY = {  # pages with Python -> the test that runs it
     "docs/sinks.md": ("../sinks/test_sinks_page.py",),
     "docs/sources.md": ("test_testing_page.py",),
     "docs/tables.md": ("test_tables_page.py",),
-    "docs/lookups.md": ("test_lookups_page.py",),
     "docs/testing.md": ("test_testing_page.py",),
     "docs/tutorial.md": ("test_site.py",),
     **{page: ("test_window_pages.py",) for page in PAGES if page.startswith("docs/windows/")},
@@ -218,7 +218,7 @@ class TestOutputs:
 
     def test_a_week(self, muntin: Muntin) -> None:
         muntin("muntin backfill dags/flights.py --root state --start 2013-01-01 --end 2013-01-08 --no-validate")
-        for heading in ("where", "status", "show", "changes", "plot", "late"):
+        for heading in ("where", "status", "show", "over", "changes", "plot", "late"):
             check_shown(muntin, heading)
 
     def test_explain(self, muntin: Muntin) -> None:

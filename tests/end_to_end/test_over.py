@@ -17,7 +17,8 @@ from muntin.definition.instants import from_us
 from muntin.jobs.housekeeping import compact as compaction
 from muntin.jobs.lookups import range_states
 from muntin.jobs.state import tiered
-from muntin.jobs.upkeep.maintain import maintain
+from muntin.jobs.state.bound import bind
+from muntin.jobs.tiles.history import make_history_tiers
 from tests.case_counts import cases
 from tests.catalogue.aggregates import ROWS, Row
 from tests.catalogue.columns import COLUMNS
@@ -26,19 +27,19 @@ from tests.oracle.kinds import micros
 from tests.oracle.over import over as naive
 from tests.storage.three_batches import HERE
 
-BEGIN, STEP, TICK_US = datetime(2024, 1, 1, 22, 20, tzinfo=UTC), timedelta(minutes=10), 5_000_000
+BEGIN, STEP, TICK = datetime(2024, 1, 1, 22, 20, tzinfo=UTC), timedelta(minutes=10), timedelta(milliseconds=300)
 BATCHES = 8
 MIDNIGHTS = [datetime(2024, 1, day, 23, tzinfo=UTC) for day in range(1, 4)]  # of Berlin
 SCHEMA = pa.schema({"t": pa.timestamp("us", tz="UTC"), "k": pa.string(), "c": pa.int64(), **COLUMNS})
 KEYS = ("k", "c")
 WINDOWS: dict[str, Any] = {
-    "tick": windows.tumbling("5s"),
+    "tick": windows.tumbling("300ms"),
     "half": windows.sliding("30m", step="15m", grace="10m"),
     "visit": windows.session("7m"),
     "days": windows.tumbling("1d", timezone="Europe/Berlin"),
     "rows": windows.arrival(windows.by_count(3)),
 }
-"""Frames of five seconds, and of days of Berlin; and rows, of which no range is made."""
+"""Frames of a tick, and of days of Berlin; and rows, of which no range is made."""
 BY: Sequence[tuple[str, ...] | None] = ((), ("k",), ("c",), ("c", "k"), None)
 FEW = (
     "count()",
@@ -137,7 +138,7 @@ def drawn(dice: random.Random, at: int) -> dict[str, Any]:
 
 def some_ranges(dice: random.Random) -> list[tuple[datetime, datetime]]:
     """Ranges that overlap, repeat, hold nothing; some of days."""
-    ticks = [BEGIN + timedelta(seconds=5 * dice.randint(-600, 1_500)) for _ in range(12)]
+    ticks = [BEGIN + TICK * dice.randint(-10_000, 25_000) for _ in range(12)]
     pairs = [(min(one, other), max(one, other)) for one, other in zip(ticks[::2], ticks[1::2], strict=True) if one != other]
     return dice.sample(
         [*pairs, *pairs[:1], (MIDNIGHTS[0], MIDNIGHTS[1]), (MIDNIGHTS[0], MIDNIGHTS[2]), (BEGIN - 9 * STEP, BEGIN + 300 * STEP)], k=6
@@ -163,13 +164,13 @@ def test_any_history_as_a_loop_over_raw_rows(tmp_path: Path, seed: int) -> None:
 def test_any_history_with_tiles(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tiles stand for the states of the batches that they were made of; what comes later is added, wherever it lies."""
     monkeypatch.setattr(tiered, "BASE", 2)
-    monkeypatch.setattr(tiered, "SHORTEST_US", 4 * TICK_US)
+    monkeypatch.setattr(tiered, "SHORTEST_US", 1_024 * TICK // timedelta(microseconds=1))
     read = tiles_read(monkeypatch)
     dice, world = random.Random(seed), World(tmp_path, judged(EXACT))
     for first, end in [(0, 4), (6, 7), (4, 6), *((at, at + 1) for at in dice.sample(range(7), k=1)), (7, BATCHES)]:
         world.go(first, end, dice)
-        if dice.random() < 0.6:
-            maintain(world.pipeline, root=tmp_path / "state", older_than_us=0)
+        while dice.random() < 0.6 and make_history_tiers(bind(world.pipeline, tmp_path / "state")):
+            pass
         assert world.differences(some_ranges(dice), dice.choice(BY)) == []
     assert sum(read) > 0
 

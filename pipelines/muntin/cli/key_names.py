@@ -19,20 +19,20 @@ class NoSuchKeyError(StateError):
     """No window has the key that was asked for."""
 
 
-def check_keys(table: "pa.Table", asked: Mapping[str, Sequence[str]], window: str) -> None:
+def check_keys(table: "pa.Table", asked: Mapping[str, Sequence[str]], holder: str) -> None:
     """See that some window has one of the values of each column; warn of the values that no window has.
 
     Args:
         table: the windows, or only their keys.
         asked: key column -> values as texts; "" is null.
-        window: its name.
+        holder: that has keys, as "window of 'day'".
 
     Raises:
         NoSuchKeyError: names the first, and similar keys.
     """
     for column, values in asked.items():
         lacking = absent(table, column, values)
-        told = [f"--key {column}: no window of {window!r} has {value!r}{_instead(table, column, value)}" for value in lacking]
+        told = [f"--key {column}: no {holder} has {value!r}{_instead(table, column, value)}" for value in lacking]
         if told and len(lacking) == len(values):
             raise NoSuchKeyError(told[0])
         for each in told:

@@ -46,7 +46,7 @@ def selected(
 
     if window not in pipeline.windows:
         raise no_window(pipeline, window)
-    asked = _by_column(pipeline, keys or ())
+    asked = by_column(pipeline, keys or ())
     bind_existing(pipeline, root)
     table = read(pipeline, window, root=root, provisional=provisional, start=low, end=high, changes_since=changes_since)
     chosen = table
@@ -55,7 +55,7 @@ def selected(
     if any(absent(table, column, values) for column, values in asked.items()):
         narrow = low or high or changes_since is not None
         all_keys = read(pipeline, window, root=root, provisional=provisional, columns=[*pipeline.keys]) if narrow else table
-        check_keys(all_keys, asked, window)
+        check_keys(all_keys, asked, f"window of {window!r}")
     return chosen
 
 
@@ -65,7 +65,7 @@ def one_key(pipeline: "Pipeline", keys: Sequence[str]) -> list[str | None]:
     Raises:
         DefinitionError: a column without a value, or with several.
     """
-    asked = _by_column(pipeline, keys)
+    asked = by_column(pipeline, keys)
     for column in pipeline.keys:
         if len(asked.get(column, ())) != 1:
             raise DefinitionError(f"--key: give one value for {column}, as --key {column}=VALUE")
@@ -78,13 +78,18 @@ def key_hint(pipeline: "Pipeline", window: str, root: "AnyPath", key: Sequence[s
 
     table = read(pipeline, window, root=root, columns=[*pipeline.keys])
     try:
-        check_keys(table, {name: [value or ""] for name, value in zip(pipeline.keys, key, strict=True)}, window)
+        check_keys(table, {name: [value or ""] for name, value in zip(pipeline.keys, key, strict=True)}, f"window of {window!r}")
     except NoSuchKeyError as wrong:
         return f"; {wrong}"
     return ""
 
 
-def _by_column(pipeline: "Pipeline", keys: Sequence[str]) -> dict[str, list[str]]:
+def by_column(pipeline: "Pipeline", keys: Sequence[str]) -> dict[str, list[str]]:
+    """Key column -> values, of "NAME=VALUE" or "VALUE".
+
+    Raises:
+        DefinitionError: no such key column.
+    """
     asked: dict[str, list[str]] = {}
     for text in keys:
         column, given, value = text.partition("=")
