@@ -151,19 +151,20 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compaction, "MANY", 2)
 
 
-@pytest.mark.parametrize("seed", range(cases(60)))
+@pytest.mark.parametrize("seed", range(cases(40)))
 def test_any_history_as_a_loop_over_raw_rows(tmp_path: Path, seed: int) -> None:
     """Batches come in parts, behind holes, again with other rows; after each run any ranges by any keys are right."""
     dice, world = random.Random(seed), World(tmp_path, judged(FEW))
-    for first, end in [(2, 4), (5, 6), (4, 5), (6, BATCHES), (0, 2), *((at, at + 1) for at in dice.sample(range(BATCHES), k=2))]:
+    for first, end in [(2, 4), (5, 7), (4, 5), (0, 2), *((at, at + 1) for at in dice.sample(range(BATCHES), k=1))]:
         world.go(first, end, dice)
         assert world.differences(some_ranges(dice), dice.choice(BY)) == []
 
 
-@pytest.mark.parametrize("seed", range(cases(60)))
+@pytest.mark.parametrize("seed", range(cases(40)))
 def test_any_history_with_tiles(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tiles stand for the states of the batches that they were made of; what comes later is added, wherever it lies."""
     monkeypatch.setattr(tiered, "BASE", 2)
+    monkeypatch.setattr(tiered, "LONG", 10**9)  # tiles for the windows themselves are tried elsewhere
     monkeypatch.setattr(tiered, "SHORTEST_US", 1_024 * TICK // timedelta(microseconds=1))
     read = tiles_read(monkeypatch)
     dice, world = random.Random(seed), World(tmp_path, judged(EXACT))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -10,7 +11,7 @@ from muntin.definition.checks import listed
 from muntin.definition.spelling import did_you_mean
 from muntin.engine.odd_floats import odd_floats
 from muntin.engine.ranges import NUMBER, Ranges, combined_ranges, placed
-from muntin.errors import DefinitionError
+from muntin.errors import DefinitionError, SourceError
 from muntin.jobs.inspect.selection import Selection
 from muntin.jobs.lookups.asked_ranges import asked_ranges, frames_of_ranges
 from muntin.jobs.lookups.range_states import states_of_ranges
@@ -104,5 +105,6 @@ def _of_states(bound: Bound, states: pa.Table, ranges: Ranges, by: Sequence[str]
     found = placed(states, bound.pipeline.keys, by, ranges)
     columns = [column for field in bound.fields for column in field.columns]
     if len(ranges) > 1 and all(field.regroups(states.schema) for field in bound.fields) and not odd_floats(states, columns).any():
-        found = found.combined(bound.fields)
+        with suppress(SourceError):  # a sum of a piece leaves its type: that of a range may not
+            found = found.combined(bound.fields)
     return combined_ranges(found, by, ranges, bound.aggregates)

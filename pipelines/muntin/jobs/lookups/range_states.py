@@ -94,7 +94,7 @@ def _check_kept(bound: Bound, batches: Batches, ranges: Ranges) -> None:
 
 
 def _shard(bound: Bound, frames: FrameSet, snapshot: Snapshot, batches: Batches, ranges: Ranges) -> Shard:
-    """What is read for some ranges."""
+    """The work of reading some ranges, for all keys."""
     tiles = tiles_of_ranges(bound, frames, snapshot.schema, batches, ranges)
     since = int(np.searchsorted(batches.start_us, tiles.to_us, side="right")) if tiles.files else len(batches)
     since_us, low, high = tiles.to_us if tiles.files else AFTER_ALL, *tiles.extent
