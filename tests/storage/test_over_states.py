@@ -111,6 +111,11 @@ def test_tiles_that_cannot_be_used_are_no_error(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(range_states, "tiles_of_ranges", lambda *given: read.append(chosen(*given)) or read[-1])
     with_tiles = [asked(flow, tmp_path, by) for by in BY]
     assert all(found.files for found in read)
+    some = [row for row in with_tiles[0].to_pylist() if row["k"] == 3]
+    assert asked(flow, tmp_path, None, keys={"k": 3}).to_pylist() == some
+    with monkeypatch.context() as shares:
+        shares.setattr(range_states, "SHARD_ROWS", 30)
+        assert bitwise(asked(flow, tmp_path, None), with_tiles[0])
     for path in bound.folder.glob("tiers/*/0*/*.parquet"):
         content = bytearray(path.read_bytes())
         content[len(content) // 2] ^= 1
@@ -126,6 +131,15 @@ def test_nothing_was_read_yet(tmp_path: Path) -> None:
     run(flow, root=tmp_path / "state", start=START, end=START + HOUR, spark=HERE)
     with pytest.raises(StateError, match="no row was read under this definition yet"):
         asked(flow, tmp_path, None)
+
+
+def test_states_of_a_definition_that_is_superseded(tmp_path: Path) -> None:
+    """They get no batches any more, so that an answer would lack rows."""
+    flow = ran(pipeline(tmp_path), tmp_path, 0, 4)
+    newer = ran(pipeline(tmp_path, aggregates=EXACT | {"least": agg.min("n")}), tmp_path, 0, 4)
+    assert asked(newer, tmp_path, [], -10, 4)["n"].to_pylist() == [24]
+    with pytest.raises(StateError, match=r"superseded, and its states get no batches any more.*muntin promote FILE"):
+        asked(flow, tmp_path, [], 0, 4)
 
 
 def test_a_range_without_rows(tmp_path: Path) -> None:

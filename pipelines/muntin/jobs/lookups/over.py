@@ -14,7 +14,7 @@ from muntin.engine.ranges import NUMBER, Ranges, combined_ranges, placed
 from muntin.errors import DefinitionError, SourceError
 from muntin.jobs.inspect.selection import Selection
 from muntin.jobs.lookups.asked_ranges import asked_ranges, frames_of_ranges
-from muntin.jobs.lookups.range_states import states_of_ranges
+from muntin.jobs.lookups.range_states import check_current, states_of_ranges
 from muntin.jobs.schema_check.derive_expressions import derived_of_ranges
 from muntin.jobs.state.state_folders import bind_existing
 from muntin.states.keys import contiguous, key_codes
@@ -62,11 +62,12 @@ def over(
 
     Raises:
         DefinitionError: a border of a range lies inside of a frame, there is no such key, or a table is not one of ranges.
-        StateError: nothing was read under this definition, or states of a range are gone, as `retain` says.
+        StateError: nothing was read under this definition, it is superseded, or states of a range are gone, as `retain` says.
     """
     ranges, groups = asked_ranges(start, end), _groups(pipeline, by)
     Selection(keys=keys).check((), pipeline.keys)
     bound = bind_existing(pipeline, root)
+    check_current(bound)
     found = [_of_frames(bound, frames, ranges, some, groups, keys) for frames, some in frames_of_ranges(pipeline, bound.frame_sets, ranges)]
     table = pa.concat_tables(found).combine_chunks()
     codes = key_codes([contiguous(table[name]) for name in groups], len(table))

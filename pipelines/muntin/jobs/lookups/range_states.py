@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from muntin.definition.instants import AFTER_ALL, spell_instant
+from muntin.definition.instants import AFTER_ALL, BEFORE_ALL, spell_instant
 from muntin.errors import StateError
 from muntin.jobs.finalize.most_states import check_states
 from muntin.jobs.finalize.shard import SHARD_ROWS, Shard
@@ -22,12 +22,14 @@ from muntin.jobs.inspect.selection import Selection, several
 from muntin.jobs.lookups.range_tiles import tiles_of_ranges
 from muntin.jobs.published.kept_states import refusal
 from muntin.jobs.published.pending import accumulated
+from muntin.jobs.published.promotion import superseded
+from muntin.jobs.published.window_tables import current
 from muntin.states.columns import BUCKET
 from muntin.states.keys import buckets
 from muntin.store.paths import parse_states_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     import pyarrow.compute as pc
 
@@ -70,6 +72,21 @@ def states_of_ranges(
         yield read_states(replace(shard, number=number, count=count, only=only), bound.table(frames.table))
 
 
+def check_current(bound: Bound) -> None:
+    """Refuse states that get no batches any more, since a newer definition has taken the place of theirs.
+
+    Raises:
+        StateError: live windows are made of other states now.
+    """
+    for window in superseded(bound):
+        live = current(bound.store, window).ledger
+        if live and live.state != bound.state:
+            raise StateError(
+                f"{bound.pipeline.name}: this definition is superseded, and its states get no batches any more: {window} is made of the "
+                "states of a newer one. Ask by the newer definition, or make this one current again: muntin promote FILE"
+            )
+
+
 def _columns(bound: Bound) -> set[str]:
     return {column for field in bound.fields for column in field.columns}
 
@@ -98,8 +115,9 @@ def _shard(bound: Bound, frames: FrameSet, snapshot: Snapshot, batches: Batches,
     tiles = tiles_of_ranges(bound, frames, snapshot.schema, batches, ranges)
     since = int(np.searchsorted(batches.start_us, tiles.to_us, side="right")) if tiles.files else len(batches)
     since_us, low, high = tiles.to_us if tiles.files else AFTER_ALL, *tiles.extent
-    paths = sorted(file.path for file in snapshot.files if _reaches(file.path, ranges.held()))
-    needed = [path for path in paths if parse_states_path(path).last_us > since_us or _reaches(path, tiles.left)]
+    paths = _reaching([file.path for file in snapshot.files], ranges.held())
+    later = [path for path in paths if parse_states_path(path).last_us > since_us]
+    needed = sorted({*later, *_reaching(paths, tiles.left)})
     rest = [(int(start), int(end)) for start, end in zip(tiles.left.low, tiles.left.high, strict=True)]
     tiers = Tiers(tiles.table, tiles.files, tiles.rows, tuple(rest), {}, tuple(sorted({*paths} - {*needed})))
     alone = not tiles.files and len(rest) == 1  # one stretch of states
@@ -125,12 +143,13 @@ def _shard(bound: Bound, frames: FrameSet, snapshot: Snapshot, batches: Batches,
     )
 
 
-def _reaches(path: str, stretches: Ranges) -> bool:
-    """Whether a file may hold states of some stretches."""
-    low, high = parse_states_path(path).low_us, parse_states_path(path).high_us
-    if low is None or high is None:
-        return False
-    return bool(np.searchsorted(stretches.high, low, side="right") < np.searchsorted(stretches.low, high, side="right"))
+def _reaching(paths: Sequence[str], stretches: Ranges) -> list[str]:
+    """The files that may hold states of some stretches."""
+    facts = [parse_states_path(path) for path in paths]
+    low = np.array([AFTER_ALL if each.low_us is None else each.low_us for each in facts], np.int64)
+    high = np.array([BEFORE_ALL if each.high_us is None else each.high_us for each in facts], np.int64)
+    found = np.searchsorted(stretches.high, low, side="right") < np.searchsorted(stretches.low, high, side="right")
+    return [paths[at] for at in np.flatnonzero(found).tolist()]
 
 
 def _lies_in(path: str, low_us: int, high_us: int) -> bool:
