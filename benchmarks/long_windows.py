@@ -92,7 +92,8 @@ def write_states(bound: Bound) -> Batches:
 def facts(minutes: Ints) -> Batches:
     """The facts of some batches, each with a state a key."""
     start = instant_us(START, "start") + minutes * MINUTE_US
-    return Batches(start, start + MINUTE_US, minutes.astype(np.uint64), start + MINUTE_US - 1, start, start, np.full(len(start), KEYS))
+    rows, kept, undecided = np.full(len(start), KEYS), np.zeros(len(start), np.bool_), np.zeros(len(start), np.uint64)
+    return Batches(start, start + MINUTE_US, minutes.astype(np.uint64), start + MINUTE_US - 1, start, start, rows, kept, undecided)
 
 
 def states(first: pa.Table, part: Batches) -> pa.Table:
