@@ -58,14 +58,29 @@ class Broker:
 
     def topic(self, partitions: int = 1, **settings: str) -> str:
         """The name of a new topic, whose messages stay unless the settings say otherwise."""
+        name = f"topic-{uuid4().hex[:12]}"
+        self._make(name, partitions, {key.replace("_", "."): value for key, value in settings.items()})
+        return name
+
+    def again(self, topic: str) -> None:
+        """Remove a topic and make another of its name, once the broker has let the first go."""
+        from confluent_kafka import KafkaError, KafkaException
+
+        self.drop(topic)
+        for _ in range(1000):
+            try:
+                return self._make(topic, 1, {})
+            except KafkaException as wrong:
+                if wrong.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
+                    raise
+        raise AssertionError(topic)
+
+    def _make(self, name: str, partitions: int, settings: Mapping[str, str]) -> None:
         from confluent_kafka.admin import NewTopic
 
-        name = f"topic-{uuid4().hex[:12]}"
-        dotted = {"retention.ms": "-1", **{key.replace("_", "."): value for key, value in settings.items()}}
         admin = self._admin()  # held until the answer is there
-        admin.create_topics([NewTopic(name, partitions, 1, config=dotted)])[name].result()
+        admin.create_topics([NewTopic(name, partitions, 1, config={"retention.ms": "-1", **settings})])[name].result()
         _until_told(admin, name)
-        return name
 
     def grow(self, topic: str, partitions: int) -> None:
         """Give a topic more partitions."""

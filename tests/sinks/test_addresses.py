@@ -10,7 +10,7 @@ from muntin.files.connections import Connection
 from muntin.sinks.addresses import of_environment
 from muntin.sinks.delivery import Reach
 from muntin.sinks.errors import SinkError
-from muntin.sinks.kafka_topic import settings_of
+from muntin.sinks.kafka_address import settings_of
 from muntin.sinks.postgres_address import conninfo
 
 REACH = Reach(of_environment)

@@ -70,6 +70,23 @@ def test_all_windows_again(muntin: Muntin, project: Project, database: str, monk
     assert muntin(*project.arguments("sinks", "--anew")).status == 2
 
 
+def test_windows_that_a_sink_refuses(muntin: Muntin, project: Project, database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WAREHOUSE", database)
+    muntin(*project.arguments("run", *RANGE))
+    with psycopg.connect(database) as connection:
+        connection.execute("ALTER TABLE quarters ADD CONSTRAINT small CHECK (total < 3) NOT VALID")
+    told = muntin(*project.arguments("sinks", "--send", "--anew"))
+    assert told.status == 4
+    assert "2 changes of quarter sent to table quarters at env:WAREHOUSE; it is at version 0; 1 window left out: {" in told.out
+    assert 'quarter in table quarters at env:WAREHOUSE: 1 window not as published\n  {"sensor":"ä",' in told.out
+    assert 'column total: new row for relation "quarters" violates check constraint "small"' in told.out
+    assert muntin(*project.arguments("sinks")).status == 4
+    ((misfit,),) = (sink["misfits"] for sink in json.loads(muntin(*project.arguments("sinks", "--json")).out))
+    assert (misfit["column"], misfit["replaced"]) == ("total", False)
+    assert "sinks: 1 window of quarter not as published at table quarters" in muntin(*project.arguments("status")).out
+    assert muntin(*project.arguments("run", *RANGE)).status == 4
+
+
 def test_a_definition_without_sinks(muntin: Muntin, project: Project) -> None:
     project.define()
     muntin(*project.arguments("run", *RANGE))

@@ -90,7 +90,8 @@ def muntin(
 ) -> None:
     """Windowed aggregation on micro-batches.
 
-    Exit status: 0 done, 1 failed expectations, 2 wrong usage or definition, 3 source or state trouble, 130 and 143 interrupted.
+    Exit status: 0 done, 1 failed expectations, 2 wrong usage or definition, 3 source or state trouble,
+    4 published, and a sink refuses windows, 130 and 143 interrupted.
 
     Example:
       muntin run dags/flights.py --root state --start 2013-01-01 --end 2013-02-01

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from muntin.definition.parts import Sink
 
 
+_BOUNDS = ("window_start", "window_end")
 _OWN = ("revision", "change")  # columns that changes have in addition to the columns of windows
 
 
@@ -27,12 +28,15 @@ def sinks_of(to: Any, windows: Mapping[str, Kind], columns: Sequence[str]) -> tu
         columns: names of keys and results.
 
     Raises:
-        DefinitionError: something is no sink, names no window, or stands twice; or a key or result has a name that changes need.
+        DefinitionError: something is no sink, names no window, or stands twice; or a key or result has a name that
+            changes need, or that the sink cannot have.
     """
     given = [to] if hasattr(to, "opened") else to
     if isinstance(given, str) or not all(hasattr(sink, "opened") for sink in given):
         raise DefinitionError(f'to: {to!r} is not a list of sinks; write [sinks.jdbc("warehouse", table="flights_day", window="day")]')
     found = tuple(_with_window(sink, windows) for sink in given)
+    for sink in found:
+        sink.check_columns([*dict.fromkeys([*columns, *_BOUNDS, *windows[str(sink.window)].columns, "revision"])])
     for name, count in Counter(sink.name for sink in found).items():
         if count > 1:
             raise DefinitionError(f"to: the {name} stands {count} times; each window needs a place of its own")

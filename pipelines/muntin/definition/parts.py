@@ -202,6 +202,14 @@ class Sink(Protocol):
         """The sink of a window."""
         ...
 
+    def check_columns(self, names: Sequence[str]) -> None:
+        """See that the sink can have columns of these names.
+
+        Raises:
+            DefinitionError: it cannot.
+        """
+        ...
+
 
 class Alerts(Protocol):
     """The receivers of messages about runs, and the findings they get; `muntin.alerts` makes it."""

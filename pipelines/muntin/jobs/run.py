@@ -18,6 +18,7 @@ from muntin.jobs.records.batch_reports import batch_reports
 from muntin.jobs.records.reports import RunReport
 from muntin.jobs.records.reports_table import record_accumulated, record_published, utc_now
 from muntin.jobs.sending.send import after_run
+from muntin.jobs.sending.send import reported as reported_sinks
 from muntin.jobs.state.bound import Bound, bind, claimed
 from muntin.jobs.upkeep.rebuild import automatic_intervals, left_behind
 from muntin.tasks import runner_for
@@ -104,7 +105,8 @@ def run(
         finished.promoted,
         tuple(lacking(bound)),
         schema_changes=tuple(line for one in done for line in one.schema_changes),
-        sinks=sent,
+        sinks=reported_sinks(sent),
+        unsent=sum(one.needs_a_person for one in sent),
     )
 
 

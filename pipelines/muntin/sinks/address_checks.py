@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from muntin.errors import DefinitionError
 from muntin.sinks.addresses import CONNECTION, ENVIRONMENT
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+LONGEST_NAME = 63
+"""Bytes of a name in PostgreSQL, as it is built by default."""
+MOST_COLUMNS = 1600
+_SYSTEM_COLUMNS = ("tableoid", "xmin", "cmin", "xmax", "cmax", "ctid")
 _TABLE = re.compile(r"[^.\"\0]+(\.[^.\"\0]+)?")
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 _BROKERS = re.compile(r"[^,:/@\s]+:\d+(,[^,:/@\s]+:\d+)*")
@@ -23,6 +31,27 @@ def check_table(table: object) -> None:
     """
     if not isinstance(table, str) or not _TABLE.fullmatch(table):
         raise DefinitionError(f'sinks.jdbc: {table!r} is not the name of a table; write "flights_day" or "schema.flights_day"')
+    for part in table.split("."):
+        _check_length("sinks.jdbc: the name", part)
+
+
+def check_columns(sink: str, names: Sequence[str]) -> None:
+    """Names of columns that PostgreSQL takes as they are.
+
+    Raises:
+        DefinitionError: a name is too long, or is the name of a column that each table has anyway; or there are too many.
+    """
+    for name in names:
+        _check_length(f"to: the {sink}: the column", name)
+        if name in _SYSTEM_COLUMNS or "\0" in name:
+            raise DefinitionError(f"to: the {sink}: a table of PostgreSQL can have no column {name!r}; give the key or result another name")
+    if len(names) > MOST_COLUMNS:
+        raise DefinitionError(f"to: the {sink}: a table of PostgreSQL has {MOST_COLUMNS:,} columns at most, and these are {len(names):,}")
+
+
+def _check_length(what: str, name: str) -> None:
+    if (length := len(name.encode())) > LONGEST_NAME:
+        raise DefinitionError(f"{what} {name!r} has {length} bytes, and PostgreSQL cuts names after {LONGEST_NAME}; give it a shorter name")
 
 
 def check_topic(topic: object) -> None:
@@ -31,7 +60,7 @@ def check_topic(topic: object) -> None:
     Raises:
         DefinitionError: it is none.
     """
-    if not isinstance(topic, str) or not _TOPIC.fullmatch(topic):
+    if not isinstance(topic, str) or not _TOPIC.fullmatch(topic) or topic in (".", ".."):
         raise DefinitionError(f'sinks.kafka: {topic!r} is not the name of a topic; write "flights-day"')
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from muntin.definition.durations import Duration, positive
 from muntin.errors import DefinitionError
-from muntin.sinks.address_checks import brokers, check_table, check_topic, postgres_address
+from muntin.sinks.address_checks import brokers, check_columns, check_table, check_topic, postgres_address
 from muntin.sinks.addresses import connection_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
     from muntin.sinks.delivery import Opened, Reach
@@ -20,29 +20,49 @@ PATIENCE_US = 10_000_000
 """How long a sink may give no sign of life."""
 
 
+OnUnsupported = Literal["quarantine", "replace", "stop"]
+
+
+class Declared:
+    """The base of all sinks; each has its own fields."""
+
+    __slots__ = ()
+    patience_us = PATIENCE_US
+
+    @property
+    def connection_name(self) -> str | None:
+        """The connection that the sink is reached by; None: none."""
+        return connection_in(getattr(self, "address", ""))
+
+    def of(self, window: str) -> Self:
+        """The sink of a window."""
+        return replace(self, window=window)  # type: ignore[type-var]
+
+    def check_columns(self, names: Sequence[str]) -> None:
+        """See that the sink can have columns of these names.
+
+        Raises:
+            DefinitionError: it cannot.
+        """
+
+
 @dataclass(frozen=True, slots=True)
-class JdbcSink:
+class JdbcSink(Declared):
     """A table of PostgreSQL; `jdbc` makes it."""
 
     address: str
     table: str
     window: str | None = None
-
-    patience_us = PATIENCE_US
+    on_unsupported: OnUnsupported = "quarantine"
 
     @property
     def name(self) -> str:
         """The name of the sink in logs."""
         return f"table {self.table} at {self.address}"
 
-    @property
-    def connection_name(self) -> str | None:
-        """The connection that it is reached by; None: none."""
-        return connection_in(self.address)
-
-    def of(self, window: str) -> Self:
-        """The sink of a window."""
-        return replace(self, window=window)
+    def check_columns(self, names: Sequence[str]) -> None:
+        """See that PostgreSQL can have columns of these names."""
+        check_columns(self.name, names)
 
     def opened(self, pipeline: str, reach: Reach) -> AbstractContextManager[Opened]:
         """Reach it."""
@@ -52,28 +72,18 @@ class JdbcSink:
 
 
 @dataclass(frozen=True, slots=True)
-class KafkaSink:
+class KafkaSink(Declared):
     """A topic of Kafka; `kafka` makes it."""
 
     address: str
     topic: str
     window: str | None = None
-
-    patience_us = PATIENCE_US
+    on_unsupported: OnUnsupported = "quarantine"
 
     @property
     def name(self) -> str:
         """The name of the sink in logs."""
         return f"topic {self.topic} at {self.address}"
-
-    @property
-    def connection_name(self) -> str | None:
-        """The connection that it is reached by; None: none."""
-        return connection_in(self.address)
-
-    def of(self, window: str) -> Self:
-        """The sink of a window."""
-        return replace(self, window=window)
 
     def opened(self, pipeline: str, reach: Reach) -> AbstractContextManager[Opened]:  # noqa: ARG002 - as other sinks
         """Reach it."""
@@ -83,7 +93,7 @@ class KafkaSink:
 
 
 @dataclass(frozen=True, slots=True)
-class SparkSink:
+class SparkSink(Declared):
     """A function that takes a DataFrame; `spark` makes it."""
 
     write: Callable[[Any, int], object] | None
@@ -100,15 +110,6 @@ class SparkSink:
         """The name of the sink in logs."""
         return f"function {self.title}"
 
-    @property
-    def connection_name(self) -> str | None:
-        """No connection."""
-        return None
-
-    def of(self, window: str) -> Self:
-        """The sink of a window."""
-        return replace(self, window=window)
-
     def opened(self, pipeline: str, reach: Reach) -> AbstractContextManager[Opened]:  # noqa: ARG002 - as other sinks
         """Reach it."""
         from muntin.sinks.spark_frame import opened
@@ -116,7 +117,7 @@ class SparkSink:
         return opened(self, reach)
 
 
-def jdbc(address: str, *, table: str, window: str | None = None) -> JdbcSink:
+def jdbc(address: str, *, table: str, window: str | None = None, on_unsupported: OnUnsupported = "quarantine") -> JdbcSink:
     """A table of PostgreSQL that holds a window's results, exactly once.
 
     >>> jdbc("warehouse", table="flights_day", window="day").name
@@ -127,15 +128,18 @@ def jdbc(address: str, *, table: str, window: str | None = None) -> JdbcSink:
             or an address without a secret, as "postgresql://muntin@db.example:5432/warehouse".
         table: its name, as "flights_day" or "reports.flights_day". It is made if it is missing.
         window: the name of the window; may be left out where the pipeline has one.
+        on_unsupported: what becomes of a window with a value that the sink refuses, as a text with U+0000. "quarantine": it is left out,
+            and `muntin sinks` names it; "replace": the value is null there, in texts U+FFFD for U+0000, but a key is never another;
+            "stop": nothing is sent until the value is mended.
 
     Raises:
         DefinitionError: an address with a password, or of something else; a name that cannot be.
     """
     check_table(table)
-    return JdbcSink(postgres_address(address), table, window)
+    return JdbcSink(postgres_address(address), table, window, _choice(on_unsupported, "sinks.jdbc"))
 
 
-def kafka(address: str, topic: str, *, window: str | None = None) -> KafkaSink:
+def kafka(address: str, topic: str, *, window: str | None = None, on_unsupported: OnUnsupported = "quarantine") -> KafkaSink:
     """A topic of Kafka that gets a message for each window that changed, at least once, with a revision number.
 
     >>> kafka("broker:9092", "flights-day", window="day").name
@@ -146,12 +150,14 @@ def kafka(address: str, topic: str, *, window: str | None = None) -> KafkaSink:
             that holds brokers or a JSON object with the settings of librdkafka.
         topic: its name. It has to exist.
         window: the name of the window; may be left out where the pipeline has one.
+        on_unsupported: what becomes of a window whose message the brokers refuse, as it is too large. "quarantine": it is left out, and
+            `muntin sinks` names it; "replace": its largest results are null; "stop": nothing is sent until that is mended.
 
     Raises:
         DefinitionError: an address with a password; a name that cannot be.
     """
     check_topic(topic)
-    return KafkaSink(brokers(address), topic, window)
+    return KafkaSink(brokers(address), topic, window, _choice(on_unsupported, "sinks.kafka"))
 
 
 def spark(
@@ -176,3 +182,9 @@ def spark(
     if not callable(write) or not title or title == "<lambda>":
         raise DefinitionError('sinks.spark: give a function that has a name, as write(dataframe, version), or name="..." beside it')
     return SparkSink(write, title, window, positive(patience, "sinks.spark: patience"))
+
+
+def _choice(choice: OnUnsupported, where: str) -> OnUnsupported:
+    if choice not in get_args(OnUnsupported):
+        raise DefinitionError(f"{where}: on_unsupported: {choice!r} is not known; write one of {', '.join(get_args(OnUnsupported))}")
+    return choice

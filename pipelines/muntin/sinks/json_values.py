@@ -6,7 +6,10 @@ import json
 import math
 from collections.abc import Mapping
 from datetime import date, datetime, time
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def as_json(value: Any) -> str:  # noqa: ANN401 - whatever Arrow holds
@@ -16,6 +19,21 @@ def as_json(value: Any) -> str:  # noqa: ANN401 - whatever Arrow holds
     '{"n":1,"mean":"nan","at":"2013-01-01T00:00:00"}'
     """
     return json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def plain_rows(rows: pa.Table) -> list[dict[str, Any]]:
+    """Rows as Python has them. Columns with days or instants that Python does not know, as the year 12345, as text."""
+    try:
+        return rows.to_pylist()
+    except (OverflowError, ValueError):
+        return [dict(zip(rows.column_names, row, strict=True)) for row in zip(*map(_values, rows.columns), strict=True)]
+
+
+def _values(column: pa.ChunkedArray) -> list[Any]:
+    try:
+        return column.to_pylist()
+    except (OverflowError, ValueError):
+        return column.cast("string").to_pylist()
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - as above

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from muntin.definition.extras import need
 from muntin.sinks import postgres_sql as sql
 from muntin.sinks.addresses import without
-from muntin.sinks.copy_text import copy_text
 from muntin.sinks.delivery import Position
-from muntin.sinks.errors import MovedError, SinkError
+from muntin.sinks.errors import AllNeededError, BlockedError, MovedError, SinkError
+from muntin.sinks.misfits import Fitted
+from muntin.sinks.postgres_rows import Rows
+from muntin.sinks.postgres_target import Target, found, is_same, lost_since, oid_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     import psycopg
+    import pyarrow as pa
 
-    from muntin.sinks.declaration import JdbcSink
+    from muntin.sinks.declaration import JdbcSink, OnUnsupported
     from muntin.sinks.delivery import Delivery, Reach
 
 CONNECT_S = 5
@@ -47,14 +50,14 @@ def opened(sink: JdbcSink, pipeline: str, reach: Reach) -> Iterator[PostgresTabl
     settings: dict[str, Any] = {"connect_timeout": CONNECT_S, "application_name": "muntin", "tcp_user_timeout": 1000 * CONNECT_S}
     try:
         with psycopg.connect(words, autocommit=True, prepare_threshold=None, **settings) as connection:
-            yield PostgresTable(connection, sink.table, pipeline, str(sink.window))
+            yield PostgresTable(connection, sink.table, pipeline, str(sink.window), sink.on_unsupported)
     except psycopg.errors.LockNotAvailable:
         raise SinkError(f"{place}: another run or program holds table {sink.table}; the next run looks again") from None
     except psycopg.Error as wrong:
-        down = isinstance(wrong, psycopg.OperationalError)
-        first = str(wrong).partition("\n")[0]
-        mend = "see that the server is up and that the address is right" if down else "mend the table or the rights, or name another table"
-        raise SinkError(f"{place}: {without(first, secrets)}; {mend}") from None
+        first = without(str(wrong).partition("\n")[0], secrets)
+        if isinstance(wrong, psycopg.OperationalError):
+            raise SinkError(f"{place}: {first}; see that the server is up and that the address is right") from None
+        raise BlockedError(f"{place}: {first}; mend the table or the rights, or name another table") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,76 +68,76 @@ class PostgresTable:
     table: str
     pipeline: str
     window: str
+    on_unsupported: OnUnsupported
 
     def position(self, noted: Position | None) -> Position | None:  # noqa: ARG002 - the database knows better
-        if not self._exists(sql.ledger_of(self.table)):
-            return None
-        return self._noted(lock=False)
+        with self.connection.transaction():
+            self.connection.execute(sql.SETTINGS)
+            there = oid_of(self.connection, sql.ledger_of(self.table)) is not None
+            if not there or (known := self._noted(lock=False)) is None:
+                return None
+            return replace(known, lost=lost_since(known.target, found(self.connection, self.table), self.table))
 
-    def send(self, delivery: Delivery, alive: Callable[[], None]) -> None:
+    def send(self, delivery: Delivery, alive: Callable[[], None]) -> Position:
         with self.connection.transaction():
             self.connection.execute(sql.SETTINGS)
             self._lock(delivery)
-            names = self._prepare(delivery)
+            self._prepare(delivery)
             alive()
-            gone = pc.equal(delivery.rows["change"], "gone")
-            identity = delivery.identity
-            self._through(delivery.rows.filter(gone), identity, sql.delete(self.table, identity), alive)
-            rows = delivery.rows.drop_columns(["change"]).filter(pc.invert(gone))
-            self._through(rows, names, sql.upsert(self.table, names, identity), alive)
-            self._note(delivery)
+            self.connection.execute(sql.make_rows(delivery.rows.schema))
+            rows = Rows(self.connection, self.table, delivery, alive)
+            fitted = Fitted(delivery, self.on_unsupported, rows.put)
+            for chunk in _chunks(delivery.rows):
+                fitted.put(chunk)
+            now = delivery.reached(self._now(delivery), fitted.misfits)
+            self._note(now, len(delivery.rows))
+        return now
 
     def _lock(self, delivery: Delivery) -> None:
         """Let no other run send, and see that none did since it was worked out what lacks."""
         ledger = sql.ledger_of(self.table)
-        if not self._exists(ledger):
+        if oid_of(self.connection, ledger) is None:
             self.connection.execute("SELECT pg_advisory_xact_lock(hashtext('muntin_ledger'))")
             self.connection.execute(sql.make_ledger(ledger))
-        begin = f"INSERT INTO {ledger} VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING"
-        self.connection.execute(begin, [*self._row, _NOWHERE.table, _NOWHERE.version, _NOWHERE.mark])
+        begin = f"INSERT INTO {ledger} VALUES (%s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING"
+        self.connection.execute(begin, [*self._row, *_facts(_NOWHERE)])
         if self._noted(lock=True) != delivery.since:
             raise MovedError
 
-    def _prepare(self, delivery: Delivery) -> list[str]:
-        """Make the table, or see that it can be used; the names of the columns to write."""
-        schema = pa.schema([field for field in delivery.rows.schema if field.name != "change"])
-        if not self._exists(sql.quoted(self.table)):
+    def _prepare(self, delivery: Delivery) -> None:
+        """Make the table, or see that it can be used; make the columns that it lacks."""
+        schema = delivery.rows.drop_columns(["change"]).schema
+        there = found(self.connection, self.table)
+        if not delivery.whole and delivery.since and (lost := lost_since(delivery.since.target, there, self.table)):
+            raise AllNeededError(lost)
+        if there is None:
             self.connection.execute(sql.make_table(self.table, schema, delivery.identity))
-        elif delivery.since is None and not delivery.anew and self._has_rows():
-            raise SinkError(
+        elif delivery.whole:
+            self._empty(delivery, there)
+        for field in schema:
+            if there and field.name not in there.columns:
+                self.connection.execute(sql.add_column(self.table, field))
+
+    def _empty(self, delivery: Delivery, there: Target) -> None:
+        """Remove all rows, unless they may be somebody else's."""
+        ours = delivery.since is not None and is_same(delivery.since.target, there)
+        if there.rows and not ours and not delivery.anew:
+            raise BlockedError(
                 f"table {self.table} has rows that Muntin did not write; empty it, name another table, or let it be replaced: "
                 "muntin sinks FILE --send --anew"
             )
-        elif delivery.whole:
-            self.connection.execute(f"DELETE FROM {sql.quoted(self.table)}")
-        there = {column.name for column in self.connection.execute(f"SELECT * FROM {sql.quoted(self.table)} LIMIT 0").description or ()}
-        for field in schema:
-            if field.name not in there:
-                self.connection.execute(sql.add_column(self.table, field))
-        return schema.names
+        self.connection.execute(f"DELETE FROM {sql.quoted(self.table)}")
 
-    def _through(self, rows: pa.Table, names: Sequence[str], statement: str, alive: Callable[[], None]) -> None:
-        """Copy rows from the temporary table into the target table, some at a time."""
-        if not len(rows):
-            return
-        self.connection.execute(f"DROP TABLE IF EXISTS {sql.ROWS}")
-        self.connection.execute(sql.make_rows(self.table, names))
-        plain = rows.select(list(names))
-        for first in range(0, len(plain), CHUNK):
-            chunk = plain.slice(first, CHUNK)
-            with self.connection.cursor() as cursor, cursor.copy(sql.copy_rows(names)) as copy:
-                copy.write(copy_text(chunk))
-            self.connection.execute(statement)
-            self.connection.execute(f"TRUNCATE {sql.ROWS}")
-            alive()
+    def _now(self, delivery: Delivery) -> str:
+        """The table as the ledger notes it."""
+        there = found(self.connection, self.table)
+        return there.noted(delivery.rows.drop_columns(["change"]).schema) if there else ""
 
-    def _note(self, delivery: Delivery) -> None:
-        now = delivery.until
-        told = "state = %s, version = %s, mark = %s, rows = %s, sent_at = now()"
+    def _note(self, now: Position, rows: int) -> None:
+        told = "state = %s, version = %s, mark = %s, target = %s, misfits = %s, rows = %s, sent_at = now()"
         ledger = sql.ledger_of(self.table)
         self.connection.execute(
-            f'UPDATE {ledger} SET {told} WHERE pipeline = %s AND "window" = %s AND table_name = %s',
-            [now.table, now.version, now.mark, len(delivery.rows), *self._row],
+            f'UPDATE {ledger} SET {told} WHERE pipeline = %s AND "window" = %s AND table_name = %s', [*_facts(now), rows, *self._row]
         )
 
     @property
@@ -143,15 +146,20 @@ class PostgresTable:
 
     def _noted(self, *, lock: bool) -> Position | None:
         ledger = sql.ledger_of(self.table)
-        where = f'SELECT state, version, mark FROM {ledger} WHERE pipeline = %s AND "window" = %s AND table_name = %s'
-        found = self.connection.execute(where + (" FOR UPDATE" if lock else ""), self._row).fetchone()
-        position = Position(*found) if found else _NOWHERE
+        where = f'SELECT state, version, mark, target, misfits FROM {ledger} WHERE pipeline = %s AND "window" = %s AND table_name = %s'
+        row = self.connection.execute(where + (" FOR UPDATE" if lock else ""), self._row).fetchone()
+        position = Position.of_json(json.dumps([*row[:-1], json.loads(row[-1])])) if row else _NOWHERE
         return None if position == _NOWHERE else position
 
-    def _exists(self, name: str) -> bool:
-        found = self.connection.execute("SELECT to_regclass(%s)", [name]).fetchone()
-        return found is not None and found[0] is not None
 
-    def _has_rows(self) -> bool:
-        found = self.connection.execute(f"SELECT EXISTS (SELECT 1 FROM {sql.quoted(self.table)})").fetchone()
-        return bool(found and found[0])
+def _facts(position: Position) -> list[object]:
+    """A position as the ledger has it."""
+    *plain, misfits = json.loads(position.to_json())
+    return [*plain, json.dumps(misfits)]
+
+
+def _chunks(rows: pa.Table) -> Iterator[pa.Table]:
+    """Rows some at a time; first of windows that are gone."""
+    gone = pc.equal(rows["change"], "gone")
+    for part in (rows.filter(gone), rows.filter(pc.invert(gone))):
+        yield from (part.slice(first, CHUNK) for first in range(0, len(part), CHUNK))

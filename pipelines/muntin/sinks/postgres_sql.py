@@ -1,7 +1,7 @@
 """The statements that a sink of PostgreSQL makes, and the types of its columns. Pure text.
 
 <schema>.<table>         a row for each window: identity columns (unique, nulls alike), bounds, results, revision
-<schema>.muntin_ledger   a row for each pipeline, window and table: how far the table is
+<schema>.muntin_ledger   a row for each pipeline, window and table: how far the table is, what it looked like, what does not fit into it
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 LEDGER = "muntin_ledger"
 ROWS = "muntin_rows"
@@ -27,7 +27,7 @@ _TYPES = {
     pa.uint8(): "smallint",
     pa.uint16(): "integer",
     pa.uint32(): "bigint",
-    pa.uint64(): "numeric(20)",
+    pa.uint64(): "numeric(20,0)",
     pa.float16(): "real",
     pa.float32(): "real",
     pa.float64(): "double precision",
@@ -57,18 +57,20 @@ def ledger_of(table: str) -> str:
 
 
 def type_of(kind: pa.DataType) -> str:
-    """The type of PostgreSQL for a type of Arrow; lists and structs become JSON.
+    """The type of PostgreSQL for a type of Arrow, spelled as its catalog does; lists and structs become JSON.
 
     >>> type_of(pa.timestamp("us", tz="UTC")), type_of(pa.decimal128(12, 2)), type_of(pa.list_(pa.int64()))
-    ('timestamptz', 'numeric(12,2)', 'jsonb')
+    ('timestamp with time zone', 'numeric(12,2)', 'jsonb')
     """
+    if getattr(kind, "unit", "") == "ns":
+        return "text"  # PostgreSQL has microseconds
     if pa.types.is_timestamp(kind):
-        return "timestamptz" if kind.tz else "timestamp"
+        return "timestamp with time zone" if kind.tz else "timestamp without time zone"
     if pa.types.is_decimal(kind):
         return f"numeric({kind.precision},{kind.scale})"
     if pa.types.is_nested(kind):
         return "jsonb"
-    for is_kind, name in ((pa.types.is_time, "time"), (pa.types.is_duration, "interval"), (is_bytes, "bytea")):
+    for is_kind, name in ((pa.types.is_time, "time without time zone"), (pa.types.is_duration, "interval"), (is_bytes, "bytea")):
         if is_kind(kind):
             return name
     return _TYPES.get(kind, "text")
@@ -83,7 +85,8 @@ def make_ledger(ledger: str) -> str:
     """The statement that makes a ledger."""
     return (
         f'CREATE TABLE IF NOT EXISTS {ledger} (pipeline text, "window" text, table_name text, state text NOT NULL, '
-        "version bigint NOT NULL, mark text NOT NULL, rows bigint NOT NULL DEFAULT 0, sent_at timestamptz NOT NULL DEFAULT now(), "
+        "version bigint NOT NULL, mark text NOT NULL, target text NOT NULL, "
+        "misfits text NOT NULL, rows bigint NOT NULL DEFAULT 0, sent_at timestamptz NOT NULL DEFAULT now(), "
         'PRIMARY KEY (pipeline, "window", table_name))'
     )
 
@@ -99,9 +102,16 @@ def add_column(table: str, field: pa.Field) -> str:
     return f"ALTER TABLE {quoted(table)} ADD COLUMN {_quoted(field.name)} {type_of(field.type)}"
 
 
-def make_rows(table: str, names: Sequence[str]) -> str:
-    """The statement that makes the temporary table for some columns."""
-    return f"CREATE TEMP TABLE {ROWS} ON COMMIT DROP AS SELECT {_listed(names)} FROM {quoted(table)} WITH NO DATA"
+def alter_column(table: str, name: str, kind: str, *, empty: bool) -> str:
+    """The statement that gives a column another type. The values of a table that is empty need not be convertible."""
+    column = _quoted(name)
+    return f"ALTER TABLE {quoted(table)} ALTER COLUMN {column} TYPE {kind} USING {'NULL' if empty else column}::{kind}"
+
+
+def make_rows(schema: pa.Schema) -> str:
+    """The statement that makes the temporary table, with the types of the windows."""
+    columns = ", ".join(f"{_quoted(field.name)} {type_of(field.type)}" for field in schema)
+    return f"CREATE TEMP TABLE {ROWS} ({columns}) ON COMMIT DROP"
 
 
 def copy_rows(names: Sequence[str]) -> str:
@@ -109,17 +119,26 @@ def copy_rows(names: Sequence[str]) -> str:
     return f"COPY {ROWS} ({_listed(names)}) FROM STDIN"
 
 
-def upsert(table: str, names: Sequence[str], identity: Sequence[str]) -> str:
-    """The statement that takes the rows over into the table."""
-    told = ", ".join(f"{_quoted(name)} = excluded.{_quoted(name)}" for name in names if name not in identity)
-    columns = _listed(names)
-    return f"INSERT INTO {quoted(table)} ({columns}) SELECT {columns} FROM {ROWS} ON CONFLICT ({_listed(identity)}) DO UPDATE SET {told}"
+def loses(name: str, kind: str, there: str) -> str:
+    """The question whether a value of the temporary table, of type `kind`, is another once it was of the type `there`."""
+    column = _quoted(name)
+    return f"SELECT EXISTS (SELECT 1 FROM {ROWS} WHERE {column}::{there}::{kind} IS DISTINCT FROM {column})"
 
 
-def delete(table: str, identity: Sequence[str]) -> str:
-    """The statement that removes the windows whose identity is in the rows."""
-    alike = (f"t.{_quoted(name)} {'=' if name in NEVER_NULL else 'IS NOT DISTINCT FROM'} r.{_quoted(name)}" for name in identity)
-    return f"DELETE FROM {quoted(table)} t USING {ROWS} r WHERE {' AND '.join(alike)}"
+def upsert(table: str, types: Mapping[str, str], identity: Sequence[str]) -> str:
+    """The statement that takes the rows over into the table, whose columns have these types."""
+    told = ", ".join(f"{_quoted(name)} = excluded.{_quoted(name)}" for name in types if name not in identity)
+    values = ", ".join(f"{_quoted(name)}::{kind}" for name, kind in types.items())
+    rows = f"SELECT {values} FROM {ROWS} WHERE change <> 'gone'"
+    return f"INSERT INTO {quoted(table)} ({_listed([*types])}) {rows} ON CONFLICT ({_listed(identity)}) DO UPDATE SET {told}"
+
+
+def delete(table: str, types: Mapping[str, str], identity: Sequence[str]) -> str:
+    """The statement that removes the windows that are gone."""
+    alike = (
+        f"t.{_quoted(name)} {'=' if name in NEVER_NULL else 'IS NOT DISTINCT FROM'} r.{_quoted(name)}::{types[name]}" for name in identity
+    )
+    return f"DELETE FROM {quoted(table)} t USING {ROWS} r WHERE r.change = 'gone' AND {' AND '.join(alike)}"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -41,9 +41,12 @@ class SparkFrame:
     def position(self, noted: Position | None) -> Position | None:
         return noted
 
-    def send(self, delivery: Delivery, alive: Callable[[], None]) -> None:
-        if not len(delivery.rows):
-            return
+    def send(self, delivery: Delivery, alive: Callable[[], None]) -> Position:
+        if len(delivery.rows):
+            self._call(delivery, alive)
+        return delivery.reached("")
+
+    def _call(self, delivery: Delivery, alive: Callable[[], None]) -> None:
         if self.reach.session is None:
             raise SinkError("there is no Spark here")
         with self.reach.session() as session:

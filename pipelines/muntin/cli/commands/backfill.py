@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from muntin.cli import options as opt
-from muntin.cli.commands.run import command_of, say_report
+from muntin.cli.commands.run import command_of, say_report, status_of
 from muntin.cli.exported import exported
 from muntin.cli.output import columns, say, say_json, stretches
 from muntin.cli.place import placed
@@ -40,7 +40,7 @@ def backfill(
     spark: opt.Spark = None,
     dry_run: opt.DryRun = False,
     as_json: opt.Json = False,
-) -> None:
+) -> int:
     """Run the batches that are missing or changed.
 
     Batches from START to END that were never read, or whose source has changed since they were read. What was read
@@ -60,7 +60,7 @@ def backfill(
         options = {"validate": validate, "allow_missing": allow_missing, "dry_run": dry_run}
         report = run_ranges(pipeline, folder, spans, spark, tell, link=link, **options) if spans else None
     none = _READ if hasattr(pipeline.source, "read") else "every batch is what its source is now"
-    say_done(todo, kept, report, none=none, dry_run=dry_run, as_json=as_json)
+    return say_done(todo, kept, report, none=none, dry_run=dry_run, as_json=as_json)
 
 
 def parted(found: "Sequence[Outdated]", *, allow_missing: bool) -> "tuple[list[Outdated], list[Outdated]]":
@@ -141,16 +141,21 @@ def _joined(reports: "Sequence[RunReport]") -> "RunReport":
         candidates=reports[-1].candidates,
         changed={name: tuple(part for report in reports for part in report.changed.get(name, ())) for name in sorted(windows)},
         sinks=tuple(line for report in reports for line in report.sinks),
+        unsent=reports[-1].unsent,
     )
 
 
 def say_done(
     todo: "Sequence[Outdated]", kept: "Sequence[Outdated]", report: "RunReport | None", *, none: str, dry_run: bool, as_json: bool
-) -> None:
-    """The batches that were read and why, the batches that were left, and the result of the run; `none` if no batch was read."""
+) -> int:
+    """Say the batches that were read and why, the batches that were left, and the result of the run; return the exit status.
+
+    `none`: what is said if no batch was read.
+    """
     if as_json:
         document = {"batches": [_plain(one) for one in todo], "purged": [_plain(one) for one in kept]}
-        return say_json(document | {"report": report.to_dict() if report else None})
+        say_json(document | {"report": report.to_dict() if report else None})
+        return status_of(report)
     tell = say if dry_run else say_what_was_done
     if todo:
         tell(columns(["batch (UTC)", "why"], [[one.interval_start, one.reason] for one in todo]))
@@ -160,7 +165,9 @@ def say_done(
         tell(f"purged: {holes}: {many(len(kept), 'batch')} that rows were read of and that have no file any more; {_KEPT}\n")
     if not todo and not kept:
         tell(none)
-    return say_report(report) if report else None
+    if report:
+        say_report(report)
+    return status_of(report)
 
 
 def _plain(one: "Outdated") -> dict[str, object]:

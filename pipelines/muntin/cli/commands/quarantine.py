@@ -37,7 +37,7 @@ def quarantine(
     spark: opt.Spark = None,
     dry_run: opt.DryRun = False,
     as_json: opt.Json = False,
-) -> None:
+) -> int:
     """List the rows that were refused, and why.
 
     Each with its batch, file, line, column, reason and text. After the files were mended, --retry reads the batches with
@@ -64,8 +64,10 @@ def quarantine(
     shown = rows.slice(max(0, len(rows) - last)) if last else rows
     if as_json:
         told = [{"reason": reason, "rows": count} for reason, count in jobs.reasons(rows)]
-        return say_json({"pipeline": pipeline.name, "total": len(rows), "reasons": told, "rows": shown.to_pylist()})
-    return _say(shown, len(rows), jobs.reasons(rows))
+        say_json({"pipeline": pipeline.name, "total": len(rows), "reasons": told, "rows": shown.to_pylist()})
+    else:
+        _say(shown, len(rows), jobs.reasons(rows))
+    return 0
 
 
 def _say(shown: "pa.Table", total: int, reasons: "Sequence[tuple[str, int]]") -> None:

@@ -25,7 +25,7 @@ def rebuild(
     spark: opt.Spark = None,
     dry_run: opt.DryRun = False,
     as_json: opt.Json = False,
-) -> None:
+) -> int:
     """Read again what an earlier definition had read.
 
     After a change of what states hold, as another aggregate whose fields are new: in bulk, the batches that the newest
@@ -46,4 +46,4 @@ def rebuild(
         link = command_of("rebuild", file, name, folder)
         options = {"validate": validate, "allow_missing": allow_missing, "dry_run": dry_run, "promoting": not candidate}
         report = run_ranges(pipeline, folder, spans, spark, tell, link=link, **options) if spans else None
-    say_done(todo, kept, report, none="every batch of the earlier state is there", dry_run=dry_run, as_json=as_json)
+    return say_done(todo, kept, report, none="every batch of the earlier state is there", dry_run=dry_run, as_json=as_json)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from muntin.jobs.records.reports import BatchReport, RunReport
 
 STEPS = ("accumulate", "finalize", "validate", "publish")
+UNSENT = 4
+"""The exit status if windows are published, and a sink refuses some of them."""
 _SHOWN = 40
 
 
@@ -34,7 +36,7 @@ def run(
     allow_missing: opt.AllowMissing = False,
     spark: opt.Spark = None,
     as_json: opt.Json = False,
-) -> None:
+) -> int:
     """Run the batches from START to END.
 
     Accumulate, finalize, validate and publish, all of them in bulk. Running a range again re-reads its source and replaces those batches.
@@ -54,9 +56,16 @@ def run(
         with exported():
             report = run_and_tell(pipeline, root=folder, start=start, end=end, link=link, spark=spark, **options)
     if as_json:
-        return say_json(report.to_dict())
-    say_report(report)
-    return say_what_was_done(f"state: {folder / pipeline.name}")
+        say_json(report.to_dict())
+    else:
+        say_report(report)
+        say_what_was_done(f"state: {folder / pipeline.name}")
+    return status_of(report)
+
+
+def status_of(report: "RunReport | None") -> int:
+    """The exit status of a run that published: whether a sink lacks something that no later run sends by itself."""
+    return UNSENT if report and report.unsent else 0
 
 
 def say_report(report: "RunReport") -> None:

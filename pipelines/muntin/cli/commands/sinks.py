@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from muntin.cli import options as opt
+from muntin.cli.commands.run import UNSENT
 from muntin.cli.output import columns, say, say_json
 from muntin.cli.place import inspected
 from muntin.cli.working import working
+from muntin.definition.amounts import many
 
 if TYPE_CHECKING:
     from muntin.jobs.sending.catch_up import Sent
@@ -29,7 +31,8 @@ def sinks(
 ) -> int:
     """Say how far each sink is.
 
-    What the state has noted: no sink is asked. --send sends what lacks; the exit status is 3 if a sink is down.
+    What the state has noted: no sink is asked. Windows whose values a sink refuses are named, each with the column. --send sends what
+    lacks. The exit status is 3 if a sink is down, and 4 if something is left behind that no later run sends by itself.
 
     Example:
       muntin sinks dags/flights.py --root state
@@ -52,7 +55,19 @@ def sinks(
         for line in reported(sent):
             say(line)
         say(_table(found) if found else f"{pipeline.name}: the definition has no sinks; write Pipeline(..., to=[...])")
+        for one in found:
+            say_misfits(one)
+    if any(one.needs_a_person for one in sent) or any(not misfit.replaced for one in found for misfit in one.misfits):
+        return UNSENT
     return _FAILED if any(one.failed for one in sent) else 0
+
+
+def say_misfits(one: "SinkStanding") -> None:
+    """The windows that a sink does not have as they are published, a line each."""
+    if one.misfits:
+        say(f"\n{one.window} in {one.sink}: {many(len(one.misfits), 'window')} not as published")
+    for misfit in one.misfits:
+        say(f"  {misfit.line}")
 
 
 def _sent(bound: "Bound", *, anew: bool) -> "tuple[Sent, ...]":

@@ -12,6 +12,8 @@ from muntin.errors import StateError
 from muntin.files.paths import AnyPath
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from muntin.definition.pipeline import Pipeline
     from muntin.jobs.inspect.status import PipelineStatus
     from muntin.jobs.sending.standing import SinkStanding
@@ -115,13 +117,16 @@ def _lines(one: "PipelineStatus") -> list[str]:
     lines += _gone(one)
     if one.unsent:
         lines.append(f"alerts: {many(one.unsent, 'message')} not sent yet: the next run tries again")
-    return lines + [_sink(sink) for sink in one.sinks if sink.failed or sink.behind]
+    return lines + [line for sink in one.sinks for line in _sink(sink)]
 
 
-def _sink(sink: "SinkStanding") -> str:
-    """A sink that lacks something."""
-    why = f": {sink.failed}" if sink.failed else ""
-    return f"sinks: {sink.window} is {many(sink.behind, 'version')} behind at {sink.sink}{why}"
+def _sink(sink: "SinkStanding") -> "Iterator[str]":
+    """A line for what a sink lacks."""
+    if sink.failed or sink.behind:
+        why = f": {sink.failed}" if sink.failed else ""
+        yield f"sinks: {sink.window} is {many(sink.behind, 'version')} behind at {sink.sink}{why}"
+    if sink.misfits:
+        yield f"sinks: {many(len(sink.misfits), 'window')} of {sink.window} not as published at {sink.sink}; muntin sinks FILE names them"
 
 
 def _gone(one: "PipelineStatus") -> list[str]:

@@ -49,7 +49,7 @@ class Since:
     identity: tuple[str, ...]
 
 
-def changes_since(bound: Bound, window: str, since: int) -> Since:
+def changes_since(bound: Bound, window: str, since: int, *, touched: bool = False) -> Since:
     """The changes of the current windows since a version of their table.
 
     Files that were put together change nothing. The batch that closed a window is no value of it.
@@ -57,6 +57,7 @@ def changes_since(bound: Bound, window: str, since: int) -> Since:
     Args:
         bound, window: the pipeline state, and the name of the window.
         since: a version of the window's table; -1: all windows are new, and their revision is the version that they are read at.
+        touched: whether windows that a commit changed count too where later commits made them again what they were.
 
     Raises:
         VersionGoneError: the commits or the files since that version are removed; the text says from which version on changes are known.
@@ -83,7 +84,7 @@ def changes_since(bound: Bound, window: str, since: int) -> Since:
         except (OSError, pa.ArrowInvalid):  # removed, or damaged: then a later commit has replaced it
             raise _forgotten(table, since, [each for each in commits if each.version > commit.version], version) from None
     known = [now.snapshot.schema or _NONE, *(table.schema for step in steps for table in (step.came, step.went))]
-    return Since(revisions(steps[::-1], _schema(names, known), identity), version, identity)
+    return Since(revisions(steps[::-1], _schema(names, known), identity, touched=touched), version, identity)
 
 
 def at_version(rows: pa.Table, version: int) -> pa.Table:

@@ -36,13 +36,14 @@ class Step:
     came: pa.Table
 
 
-def revisions(steps: Sequence[Step], schema: pa.Schema, identity: Sequence[str]) -> pa.Table:
+def revisions(steps: Sequence[Step], schema: pa.Schema, identity: Sequence[str], *, touched: bool = False) -> pa.Table:
     """The windows that differ after some commits, sorted by identity.
 
     Args:
         steps: the commits, ascending.
         schema: of the windows as they are now: the identity columns, the bounds, and results. Values are compared to the last bit.
         identity: the names of the columns that tell one window from another.
+        touched: whether windows that a commit changed count too where later commits made them again what they were.
 
     Returns:
         the columns of `schema` (null in windows that are gone, but for identity and bounds), revision (int64, the version that
@@ -59,7 +60,10 @@ def revisions(steps: Sequence[Step], schema: pa.Schema, identity: Sequence[str])
     first, last = _ends(order[~_same_again(rows, values, order, facts)], facts[0])
     had, has = facts[2, first] == 0, facts[2, last] == 1
     differs, both = had | has, had & has
-    differs[both] = differing(rows, rows, values, first[both], last[both])
+    if touched:
+        differs[:] = True
+    else:
+        differs[both] = differing(rows, rows, values, first[both], last[both])
     kinds = np.where(has, np.where(had, "changed", "new"), "gone")[differs]
     found = rows.drop_columns([_UNLIKE]).take(pa.array(last[differs]))
     return _marked(_without_values(found, kinds == "gone", identity), facts[1, last[differs]], kinds)
@@ -107,11 +111,19 @@ def _aligned(table: pa.Table, schema: pa.Schema, identity: Sequence[str]) -> pa.
         column = table[field.name] if field.name in table.column_names else pa.nulls(len(table), field.type)
         try:
             columns.append(column.cast(field.type))
+            unlike = unlike or not (pa.types.is_null(column.type) or _is_kin(column.type, field.type))
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             columns.append(pa.nulls(len(table), field.type))
             unlike = True
     plain = pa.schema([pa.field(field.name, field.type) for field in schema])
     return pa.table(columns, schema=plain).append_column(_UNLIKE, pa.repeat(unlike, len(table)))
+
+
+def _is_kin(before: pa.DataType, now: pa.DataType) -> bool:
+    """Whether a value of one type is the same value in the other: a number in a wider type, but no number as text."""
+    if before.id == now.id or (pa.types.is_integer(before) and not (pa.types.is_string(now) or pa.types.is_boolean(now))):
+        return True
+    return (pa.types.is_floating(before) and pa.types.is_floating(now)) or (pa.types.is_decimal(before) and pa.types.is_decimal(now))
 
 
 def _without_values(table: pa.Table, gone: np.ndarray, identity: Sequence[str]) -> pa.Table:

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from muntin.definition.amounts import many
 from muntin.errors import VersionGoneError
 from muntin.jobs.published.changes_since import BEFORE_ALL_VERSIONS, changes_since
 from muntin.jobs.published.window_tables import current
 from muntin.jobs.records.reports_table import utc_now
 from muntin.jobs.sending.notes import Note, mark_of, read_note, write_note
-from muntin.sinks.delivery import Delivery, Position
-from muntin.sinks.errors import MovedError, SinkError
+from muntin.sinks.delivery import Delivery, Misfit, Position
+from muntin.sinks.errors import AllNeededError, BlockedError, MovedError, SinkError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from muntin.files.paths import AnyPath
     from muntin.jobs.sending.patience import Patience
     from muntin.jobs.state.bound import Bound
     from muntin.sinks import Sink
-    from muntin.sinks.delivery import Opened, Reach
+    from muntin.sinks.delivery import Reach
 
 _TRIES = 5
 
@@ -34,7 +40,9 @@ class Sent:
         version: of the window's table, which the sink has; None: nothing, or it is not known.
         rows: how many changes were sent.
         remark: why all windows were sent and not the changes alone; "": they were not.
-        failed: why the sink does not have what is published; "": it has.
+        misfits: windows that the sink does not have as they are published, since their values do not fit.
+        failed: why the sink does not have what is published; "": it has, but for the misfits.
+        blocked: whether no later run mends that by itself.
     """
 
     sink: str
@@ -42,15 +50,31 @@ class Sent:
     version: int | None = None
     rows: int = 0
     remark: str = ""
+    misfits: tuple[Misfit, ...] = ()
     failed: str = ""
+    blocked: bool = False
 
     @property
     def line(self) -> str:
         """The result in words."""
         if self.failed:
-            return f"{self.window} not sent to {self.sink} ({self.failed}); the next run catches up"
+            later = "no later run mends that by itself" if self.blocked else "the next run catches up"
+            return f"{self.window} not sent to {self.sink} ({self.failed}); {later}"
         why = f", all windows, since {self.remark}" if self.remark else ""
-        return f"{self.rows:,} changes of {self.window} sent to {self.sink}{why}; it is at version {self.version}"
+        told = f"{self.rows:,} changes of {self.window} sent to {self.sink}{why}; it is at version {self.version}"
+        return f"{told}; {of_misfits(self.misfits)}" if self.misfits else told
+
+    @property
+    def needs_a_person(self) -> bool:
+        """Whether something is left behind that no later run mends by itself."""
+        return self.blocked or any(not one.replaced for one in self.misfits)
+
+
+def of_misfits(misfits: Sequence[Misfit]) -> str:
+    """Misfits in words: how many, and the first."""
+    counts = {"left out": sum(not one.replaced for one in misfits), "sent with another value": sum(one.replaced for one in misfits)}
+    told = ", ".join(f"{many(count, 'window')} {what}" for what, count in counts.items() if count)
+    return f"{told}: {misfits[0].line}" + ("; muntin sinks FILE has all" if len(misfits) > 1 else "")
 
 
 def catch_up(bound: Bound, sink: Sink, reach: Reach, patience: Patience, *, anew: bool = False) -> Sent:
@@ -63,39 +87,50 @@ def catch_up(bound: Bound, sink: Sink, reach: Reach, patience: Patience, *, anew
     """
     window: Any = sink.window
     patience.alive()
+    why = ""
     with sink.opened(bound.pipeline.name, reach) as opened:
         for _ in range(_TRIES):
             patience.alive()
             note = read_note(bound, sink)
             position = opened.position(note.position)
             patience.own_work()
-            delivery, remark = lacking(bound, window, position, anew=anew)
-            patience.alive()
+            delivery, remark = lacking(bound, window, position, anew=anew, why=why, tried=note.tried)
             if delivery is None:
-                return _noted(bound, sink, note, Sent(sink.name, window, position.version if position else None), position)
-            if _is_sent(opened, delivery, patience):
-                patience.own_work()
-                sent = Sent(sink.name, window, delivery.until.version, len(delivery.rows), remark)
-                return _noted(bound, sink, note, sent, delivery.until)
+                patience.alive()
+                sent = Sent(sink.name, window, *((position.version, 0, "", position.misfits) if position else ()))
+                return _noted(bound, sink, note, sent, position)
+            note = replace(note, tried=note.tried or delivery.until)
+            write_note(bound, sink, replace(note, position=None))
+            patience.alive()
+            try:
+                now = opened.send(delivery, patience.alive)
+            except MovedError:
+                continue
+            except AllNeededError as needed:
+                why = str(needed)
+                continue
+            patience.own_work()
+            rows = len(delivery.rows) - sum(not one.replaced for one in {*now.misfits} - {*delivery.known_misfits()})
+            sent = Sent(sink.name, window, now.version, rows, remark or _forgotten(note, position), now.misfits)
+            return _noted(bound, sink, note, sent, now)
     raise SinkError("other runs keep sending to it")
 
 
-def _is_sent(opened: Opened, delivery: Delivery, patience: Patience) -> bool:
-    try:
-        opened.send(delivery, patience.alive)
-    except MovedError:
-        return False
-    return True
+def _forgotten(note: Note, position: Position | None) -> str:
+    """The remark on a sink that was filled and knows nothing of it."""
+    return "it does not know any more what it has" if note.position and position is None else ""
 
 
 def _noted(bound: Bound, sink: Sink, before: Note, sent: Sent, position: Position | None) -> Sent:
     """Note how far the sink is, if anything changed; what was sent. `before`: what was noted when the sink was spoken to."""
-    if before.failed or before.position != position:
+    if before.failed or before.tried or before.position != position:
         write_note(bound, sink, Note(position, at=utc_now().isoformat()), before.position)
     return sent
 
 
-def lacking(bound: Bound, window: str, position: Position | None, *, anew: bool = False) -> tuple[Delivery | None, str]:
+def lacking(
+    bound: Bound, window: str, position: Position | None, *, anew: bool = False, why: str = "", tried: Position | None = None
+) -> tuple[Delivery | None, str]:
     """The changes to send to a sink, None for nothing; and a remark where all windows are sent instead.
 
     The position must have been read before this is called: then a table that is behind it was put back.
@@ -104,6 +139,8 @@ def lacking(bound: Bound, window: str, position: Position | None, *, anew: bool 
         bound, window: the pipeline state, and the name of the window.
         position: of the sink; None: it has nothing.
         anew: whether all windows are to be sent, whatever the sink has.
+        why: the reason why the changes would not do; "": they may.
+        tried: how far the first attempt since then would have brought the sink, if the end of an attempt is not known.
 
     Raises:
         SinkError: the sink was filled from another table.
@@ -113,19 +150,22 @@ def lacking(bound: Bound, window: str, position: Position | None, *, anew: bool 
     version, identity, table = now.snapshot.version, now.snapshot.identity, bound.table(now.table)
     if version < 0:
         return None, ""
+    known = [each for each in (position, tried) if each and each.table == identity]
+    is_back = any(each.version > version or _is_another(each, table) for each in known)
     if position is None or anew:
-        return _delivery(bound, window, position, BEFORE_ALL_VERSIONS, anew=anew), ""
+        tried = None if anew or is_back else tried
+        return _delivery(bound, window, position, BEFORE_ALL_VERSIONS, anew=anew, may_alter=bool(why), tried=tried), why
     if position.table != identity:
-        raise SinkError(
+        raise BlockedError(
             f"it was filled from another table of windows than {table}: of another root, or made anew since. "
             "Let this one take its place: muntin sinks FILE --send --anew"
         )
-    if position.version > version or _is_another(position, table):
-        return _delivery(bound, window, position, BEFORE_ALL_VERSIONS), f"{table} was put back to an earlier state"
-    if position.version == version:
+    remark = why or position.lost or (f"{table} was put back to an earlier state" if is_back else "")
+    if position.version == version and not remark:
         return None, ""
     try:
-        return _delivery(bound, window, position, position.version), ""
+        since = BEFORE_ALL_VERSIONS if remark else position.version
+        return _delivery(bound, window, position, since, may_alter=bool(why), tried=tried), remark
     except VersionGoneError:
         return _delivery(bound, window, position, BEFORE_ALL_VERSIONS), f"commits or files since version {position.version} are removed"
 
@@ -136,9 +176,24 @@ def _is_another(position: Position, table: AnyPath) -> bool:
     return bool(now and position.mark and now != position.mark)
 
 
-def _delivery(bound: Bound, window: str, position: Position | None, since: int, *, anew: bool = False) -> Delivery:
-    found = changes_since(bound, window, since)
+def _delivery(
+    bound: Bound,
+    window: str,
+    position: Position | None,
+    since: int,
+    *,
+    anew: bool = False,
+    may_alter: bool = False,
+    tried: Position | None = None,
+) -> Delivery:
+    """The changes since a version. After an attempt whose end is not known, also windows that are again what they were."""
+    whole = since == BEFORE_ALL_VERSIONS
+    found = changes_since(bound, window, since, touched=tried is not None)
+    rows = found.rows
+    if whole and tried and position is None:
+        with suppress(VersionGoneError):
+            later = changes_since(bound, window, tried.version, touched=True).rows
+            rows = pa.concat_tables([rows, later.filter(pc.equal(later["change"], "gone"))])
     now = current(bound.store, window)
     until = Position(now.snapshot.identity, found.version, mark_of(bound.table(now.table), found.version))
-    whole = since == BEFORE_ALL_VERSIONS
-    return Delivery(bound.pipeline.name, window, found.rows, found.identity, position, until, whole, anew)
+    return Delivery(bound.pipeline.name, window, rows, found.identity, position, until, whole, anew, may_alter)

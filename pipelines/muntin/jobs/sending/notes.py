@@ -22,9 +22,17 @@ FOLDER = "_sinks"  # readers of Delta pass folders by that begin with a low line
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """The note on a sink. `failed`: why the last attempt failed; "": it did not. `at`: when that was, ISO text in UTC."""
+    """The note on a sink.
+
+    Attributes:
+        position: how far it is.
+        tried: how far the first attempt since then would have brought it; None: none was made. The sink may have a part of its changes.
+        failed: why the last attempt failed; "": it did not.
+        at: when that was, ISO text in UTC.
+    """
 
     position: Position | None = None
+    tried: Position | None = None
     failed: str = ""
     at: str = ""
 
@@ -33,29 +41,30 @@ def read_note(bound: Bound, sink: Sink) -> Note:
     """The note of a sink; an empty one where it is missing or damaged: then all windows are sent."""
     try:
         found = json.loads(_path(bound, sink).read_text(encoding="utf-8"))
-        known = found["position"]
-        position = Position(str(known["table"]), int(known["version"]), str(known["mark"])) if known else None
-        return Note(position, str(found["failed"]), str(found["at"]))
+        position, tried = (Position.of_json(json.dumps(found[name])) if found[name] else None for name in ("position", "tried"))
+        return Note(position, tried, str(found["failed"]), str(found["at"]))
     except (OSError, ValueError, KeyError, TypeError):
         return Note()
 
 
 def write_note(bound: Bound, sink: Sink, note: Note, since: Position | None = None) -> None:
-    """Note how far a sink is. Where another run has noted something since, the position that is further stays.
+    """Note how far a sink is. Where another run has noted something since, the position that is further stays, as does what it tried.
 
     Args:
         bound, sink: the pipeline state, and the sink of the note.
-        note: what to write; without a position, the noted position stays.
+        note: what to write; without a position, the noted position stays, and the noted attempt unless there is another.
         since: the position that was noted when the sink was spoken to.
 
     Raises:
         StateError: the disk refuses.
     """
-    before = read_note(bound, sink).position
+    known = read_note(bound, sink)
+    before = known.position
     rival = before is not None and before != since and note.position is not None and _is_behind(note.position, before)
-    position = before if note.position is None or rival else note.position
-    facts = None if position is None else {"table": position.table, "version": position.version, "mark": position.mark}
-    text = {"sink": sink.name, "window": sink.window, "position": facts, "failed": note.failed, "at": note.at}
+    stays = note.position is None or rival
+    positions = {"position": before if stays else note.position, "tried": note.tried or (known.tried if stays else None)}
+    facts = {name: json.loads(each.to_json()) if each else None for name, each in positions.items()}
+    text = {"sink": sink.name, "window": sink.window, **facts, "failed": note.failed, "at": note.at}
     write_whole(_path(bound, sink), f"{json.dumps(text, indent=1)}\n".encode())
 
 

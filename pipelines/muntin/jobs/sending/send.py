@@ -16,7 +16,7 @@ from muntin.jobs.sending.notes import Note, write_note
 from muntin.jobs.sending.patience import Patience
 from muntin.sinks.addresses import of_environment
 from muntin.sinks.delivery import Reach
-from muntin.sinks.errors import SinkError
+from muntin.sinks.errors import BlockedError, SinkError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,14 +44,14 @@ def send(bound: Bound, reach: Reach | None = None, *, anew: bool = False) -> tup
     attempts = [_Attempt(bound, sink, given, anew=anew) for sink in bound.sinks]
     sent = tuple(attempt.outcome() for attempt in attempts)
     for one in sent:
-        if one.failed:
-            log.warning("sinks: %s", one.line)
+        if one.failed or one.misfits:
+            log.log(logging.ERROR if one.needs_a_person else logging.WARNING, "sinks: %s", one.line)
     return sent
 
 
-def after_run(bound: Bound, spark: SparkSession | None) -> tuple[str, ...]:
-    """Send to each sink what it lacks, with addresses of the environment; a line for each that got something or did not."""
-    return reported(send(bound, reach_of(spark))) if bound.sinks else ()
+def after_run(bound: Bound, spark: SparkSession | None) -> tuple[Sent, ...]:
+    """Send to each sink what it lacks, with addresses of the environment."""
+    return send(bound, reach_of(spark)) if bound.sinks else ()
 
 
 def reach_of(spark: SparkSession | None) -> Reach:
@@ -60,8 +60,8 @@ def reach_of(spark: SparkSession | None) -> Reach:
 
 
 def reported(sent: Sequence[Sent]) -> tuple[str, ...]:
-    """A line for each sink that got something or did not."""
-    return tuple(one.line for one in sent if one.failed or one.rows)
+    """A line for each sink that got something or lacks something."""
+    return tuple(one.line for one in sent if one.failed or one.rows or one.misfits)
 
 
 class _Attempt:
@@ -88,13 +88,13 @@ class _Attempt:
             self._sent.append(catch_up(self._bound, self._sink, self._reach, self._patience, anew=self._anew))
         except (SinkError, MuntinError) as wrong:
             if not self._patience.over:
-                self._sent.append(self._failed(str(wrong)))
+                self._sent.append(self._failed(str(wrong), blocked=not isinstance(wrong, SinkError) or isinstance(wrong, BlockedError)))
         except Exception as wrong:  # noqa: BLE001 - its text may hold a secret
             if not self._patience.over:
-                self._sent.append(self._failed(type(wrong).__name__))
+                self._sent.append(self._failed(type(wrong).__name__, blocked=True))
         log.debug("sinks: %s: %.1f s", self._sink.name, time.monotonic() - begun)
 
-    def _failed(self, why: str) -> Sent:
+    def _failed(self, why: str, *, blocked: bool = False) -> Sent:
         with suppress(MuntinError):
             write_note(self._bound, self._sink, Note(failed=why, at=utc_now().isoformat()))
-        return Sent(self._sink.name, str(self._sink.window), failed=why)
+        return Sent(self._sink.name, str(self._sink.window), failed=why, blocked=blocked)

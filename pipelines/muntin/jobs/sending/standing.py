@@ -11,6 +11,7 @@ from muntin.jobs.sending.notes import read_note
 
 if TYPE_CHECKING:
     from muntin.jobs.state.bound import Bound
+    from muntin.sinks.delivery import Misfit
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,7 @@ class SinkStanding:
         behind: how many versions of the table it lacks.
         at: the last attempt that changed anything or failed; None: there was none.
         failed: why that attempt failed; "": it did not.
+        misfits: windows that the sink does not have as they are published, since their values do not fit.
     """
 
     sink: str
@@ -31,6 +33,7 @@ class SinkStanding:
     behind: int
     at: datetime | None
     failed: str
+    misfits: tuple[Misfit, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The standing as a plain dict."""
@@ -45,5 +48,7 @@ def standings(bound: Bound) -> list[SinkStanding]:
         note, version = read_note(bound, sink), current(bound.store, window).snapshot.version
         has = note.position.version if note.position else None
         behind = max(version - (-1 if has is None else has), 0)
-        found.append(SinkStanding(sink.name, window, has, behind, datetime.fromisoformat(note.at) if note.at else None, note.failed))
+        at = datetime.fromisoformat(note.at) if note.at else None
+        misfits = note.position.misfits if note.position else ()
+        found.append(SinkStanding(sink.name, window, has, behind, at, note.failed, misfits))
     return found

@@ -1,0 +1,168 @@
+"""Sinks under test, a class each: how it is declared, what it holds, what it refuses, and what people do to it.
+
+A new sink joins the tests of `test_what_is_sent.py` by a class here, in `PLACES`.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from types import SimpleNamespace
+from typing import Any, ClassVar
+
+import psycopg
+import pyarrow as pa
+import pytest
+
+from muntin import sinks
+from muntin.sinks.addresses import of_environment
+from muntin.sinks.delivery import Reach
+from tests.kafka_broker import Broker
+from tests.sinks.test_kafka import known_topic, messages
+
+Held = dict[tuple[str | None, datetime], Any]
+"""Key and start of a window -> the value of its result `v`."""
+LONG = "".join(chr(0x4E00 + 7 * at % 20_000) for at in range(9_000))
+
+
+class Place:
+    """A sink: what the table of tests needs to know of it."""
+
+    refuses: ClassVar[Mapping[str, tuple[str, Any, str]]] = {}
+    """Name -> the key and the value of a window that it refuses, and the column that is to blame."""
+    damages: ClassVar[Mapping[str, str]] = {}
+    """What people do to it -> the words that the next run says."""
+
+    takes_all_or_none: ClassVar[bool] = False
+    """Whether changes that are refused leave it as it was."""
+
+    def sink(self, **more: Any) -> Any:
+        """The declaration."""
+        raise NotImplementedError
+
+    def held(self) -> Held:
+        """The windows that somebody has who follows the sink from its beginning."""
+        raise NotImplementedError
+
+    def damage(self, what: str) -> None:
+        """Do one of `damages`."""
+
+
+@dataclass
+class Table(Place):
+    """A table of PostgreSQL."""
+
+    database: str
+    takes_all_or_none = True
+    refuses: ClassVar = {
+        "NUL in a key": ("bad\0key", "x", "k"),
+        "NUL in a result": ("bad", "x\0y", "v"),
+        "a key that no index holds": (LONG, "x", "k"),
+    }
+    damages: ClassVar = {
+        "DROP TABLE t": "table t was dropped",
+        "DELETE FROM t": "table t has 0 of 2 rows",
+        "TRUNCATE t": "table t has 0 of 2 rows",
+        "DELETE FROM t WHERE k = 'a'": "table t has 1 of 2 rows",
+        "ALTER TABLE t DROP COLUMN v": "column v of table t was text, and is gone",
+        "ALTER TABLE t ALTER v TYPE varchar(3) USING left(v, 3)": "column v was character varying(3), and the windows have text",
+        "DROP TABLE t; CREATE TABLE t (k text, window_start timestamptz, window_end timestamptz, UNIQUE (k, window_start, window_end))": (
+            "table t was made again"
+        ),
+        "DROP TABLE t, muntin_ledger": "it does not know any more what it has",
+    }
+
+    def sink(self, **more: Any) -> Any:
+        return sinks.jdbc("env:WAREHOUSE", table="t", **more)
+
+    def held(self) -> Held:
+        with psycopg.connect(self.database, options="-c TimeZone=UTC") as connection:
+            if connection.execute("SELECT to_regclass('t')").fetchone() == (None,):
+                return {}
+            return {(k, start): v for k, start, v in connection.execute("SELECT k, window_start, v FROM t").fetchall()}
+
+    def damage(self, what: str) -> None:
+        with psycopg.connect(self.database, autocommit=True) as connection:
+            connection.execute(what)
+
+
+@dataclass
+class Topic(Place):
+    """A topic of Kafka, read by somebody who keeps the message with the largest revision."""
+
+    broker: Broker
+    topic: str
+    refuses: ClassVar = {"2 MB in a result": ("bad", "x" * 2_000_000, "v"), "2 MB in a key": ("bad" + "x" * 2_000_000, "x", "k")}
+    damages: ClassVar = {"deleted and made again": "was deleted and made again"}
+
+    def sink(self, **more: Any) -> Any:
+        return sinks.kafka("env:BROKERS", self.topic, **more)
+
+    def held(self) -> Held:
+        found: dict[Any, Any] = {}
+        for one in messages(self.broker, self.topic):
+            place = one.key["k"], datetime.fromisoformat(one.key["window_start"])
+            if place not in found or one.value["revision"] >= found[place]["revision"]:
+                found[place] = one.value
+        return {place: value["v"] for place, value in found.items() if value["change"] != "gone"}
+
+    def damage(self, what: str) -> None:  # noqa: ARG002 - the only one
+        self.broker.again(self.topic)
+
+
+@dataclass
+class Function(Place):
+    """A function, which keeps what it is given."""
+
+    rows: Held = field(default_factory=dict)
+
+    def write(self, changes: pa.Table, version: int) -> None:  # noqa: ARG002 - as the sink calls it
+        for row in changes.to_pylist():
+            place = row["k"], row["window_start"]
+            self.rows[place] = row["v"]
+            if row["change"] == "gone":
+                del self.rows[place]
+
+    def sink(self, **more: Any) -> Any:
+        return sinks.spark(self.write, **more)
+
+    def held(self) -> Held:
+        return self.rows
+
+
+@contextmanager
+def _session() -> Iterator[Any]:
+    """As much of a Spark session as a sink uses: a DataFrame is a table of Arrow."""
+    yield SimpleNamespace(createDataFrame=lambda rows: rows)
+
+
+REACH = Reach(of_environment, _session)
+
+
+def _table(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Place:
+    monkeypatch.setenv("WAREHOUSE", database := request.getfixturevalue("database"))
+    return Table(database)
+
+
+def _topic(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Place:
+    broker: Broker = request.getfixturevalue("kafka")
+    monkeypatch.setenv("BROKERS", broker.address)
+    return Topic(broker, known_topic(broker))
+
+
+PLACES: dict[type[Place], Callable[[pytest.FixtureRequest, pytest.MonkeyPatch], Place]] = {
+    Table: _table,
+    Topic: _topic,
+    Function: lambda _request, _patch: Function(),
+}
+
+
+def alike(published: Any, held: Any) -> bool:
+    """Whether a value is the published value, as JSON spells it or as it is."""
+    if isinstance(published, Decimal):
+        return Decimal(held) == published
+    if isinstance(published, float | int | str | None):
+        return held == published
+    return held in (published, json.loads(json.dumps(published, default=str)))
