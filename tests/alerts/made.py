@@ -23,7 +23,7 @@ def hole(first: int, last: int, age: int) -> Hole:
 
 
 def run(first: int = 0, last: int | None = None, **facts: Any) -> Run:
-    usual = {"published": {"day": 1}, "missing": (), "batches": (batch(first),)}
+    usual = {"published": {"day": (hours(first).start_us,)}, "missing": (), "batches": (batch(first),)}
     return Run("shop", hours(first, last), **(usual | facts))
 
 

@@ -170,7 +170,7 @@ def test_what_a_backfill_mends_is_said_in_its_message(desk: Desk) -> None:
     for at, name in enumerate(("one", "two", "three")):
         desk.end(name, run(at))
     assert [told.title for told in desk.sent[1:]] == ["shop: backfill of 3 runs, 0 failed, well again"]
-    assert "the run failed, told of [2024-01-01, 2024-01-01T01:00)" in desk.sent[1].text
+    assert "the run failed: [2024-01-01, 2024-01-01T01:00)" in desk.sent[1].text
 
 
 def test_a_hole_that_a_backfill_opens_and_fills_is_nothing_to_tell(desk: Desk) -> None:

@@ -1,5 +1,6 @@
 """Which facts of a run are worth a message, by table; and when a problem is over."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -112,6 +113,8 @@ def test_findings_go_through_json() -> None:
 
 
 CHECK = Finding("check", "critical", EXPECTED, "", hours(3))
+WARNED = Finding("check", "warning", EXPECTED, "", hours(3))
+LONG = Finding("failure", "critical", "the run failed", "", hours(3, 6))
 FAILURE = Finding("failure", "critical", "the run failed", "", hours(3))
 SHARE = Finding("quarantined", "warning", "quarantined rows above 1 %", "", hours(3))
 LATE = Finding("late", "warning", "late rows above 1 %", "", hours(3))
@@ -123,12 +126,25 @@ PASSED = report(check(success=True))
 @pytest.mark.parametrize(
     ("problem", "after", "is_over"),
     [
-        (CHECK, run(4, quality=(PASSED,)), True),
-        (CHECK, run(4, quality=(report(check(success=None)),)), False),  # no rows: nobody looked
-        (CHECK, run(4), False),  # nothing was staged, so nothing was checked
-        (CHECK, run(4, quality=(report(check(success=True), window="hour"),)), False),
+        (CHECK, run(4, quality=(PASSED,)), False),  # of other windows
+        (
+            CHECK,
+            run(4, quality=(PASSED,), published={"day": (hours(3).start_us, hours(4).start_us)}),
+            True,
+        ),  # what waits is checked together
+        (CHECK, run(4, quality=(PASSED,), published={"hour": (hours(3).start_us,)}), False),
+        (CHECK, run(4, quality=(report(check(success=None)),), published={"day": (hours(3).start_us,)}), False),  # no rows: nobody looked
+        (CHECK, run(3, published={}), True),  # nothing waits any more: the windows are again what is published
+        (CHECK, run(0, 9, quality=(PASSED,)), True),
+        (CHECK, run(3, published=None, failure="x"), False),
+        (WARNED, run(4, quality=(PASSED,)), True),
+        (WARNED, run(2, quality=(PASSED,)), False),  # an older interval says nothing of it
+        (WARNED, run(4), False),  # nothing was staged, so nothing was checked
+        (WARNED, run(4, quality=(report(check(success=None)),)), False),
         (FAILURE, run(3), True),
         (FAILURE, run(0, 9), True),
+        (LONG, run(3), False),  # a part of it
+        (LONG, run(3, 6), True),
         (FAILURE, run(4), False),
         (FAILURE, run(3, published=None, failure="x"), False),
         (SHARE, run(4), True),
@@ -145,7 +161,7 @@ PASSED = report(check(success=True))
     ],
 )
 def test_when_a_problem_is_over(problem: Finding, after: Run, is_over: bool) -> None:
-    assert recovered([problem], after, ()) == (problem,) * is_over
+    assert recovered([problem], after, ()) == (replace(problem, found=str(after.interval)),) * is_over
 
 
 def test_a_problem_that_is_met_again_is_not_over() -> None:

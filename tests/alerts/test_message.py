@@ -35,22 +35,30 @@ def test_a_run_that_published_nothing() -> None:
 
 
 def test_a_warning_says_that_the_data_was_published() -> None:
-    warned = run(quality=(report(check("warning")),), published={"day": 2, "hour": 0}, link=LINK)
+    warned = run(quality=(report(check("warning")),), published={"day": (0, 1), "hour": ()}, link=LINK)
     told = message(warned, findings(to("alerts"), warned))
     assert told.tone == "warning"
     assert told.text.splitlines()[-4:] == ["published: day of 2 batches", "", "to look at it:", f"  {LINK}"]
 
 
 def test_what_is_well_again() -> None:
-    over = Finding("empty", "warning", "an empty batch", "", hours(3))
+    over = Finding("empty", "warning", "an empty batch", str(hours(4)), hours(3))
     told = message(run(4, published={}), (), (over,))
     assert (told.tone, told.title) == ("success", "shop: well again, [2024-01-01T04:00, 2024-01-01T05:00)")
     assert told.text.splitlines()[2:] == [
         "well again:",
-        "  an empty batch, told of [2024-01-01T03:00, 2024-01-01T04:00)",
+        "  an empty batch: last in [2024-01-01T03:00, 2024-01-01T04:00), not in [2024-01-01T04:00, 2024-01-01T05:00)",
         "",
         "published: nothing new; every window is as it was",
     ]
+
+
+def test_well_again_is_said_of_the_interval_that_was_ill() -> None:
+    over = [Finding("check", "critical", "window day: x", str(hours(4)), hours(at)) for at in (1, 2)]
+    one, two = (message(run(4), (), over[:count]) for count in (1, 2))
+    assert one.title == "shop: well again, [2024-01-01T01:00, 2024-01-01T02:00)"
+    assert one.text.splitlines()[3] == "  window day: x: [2024-01-01T01:00, 2024-01-01T02:00)"
+    assert two.title == "shop: well again, 2 intervals"
 
 
 def test_before_the_first_publication_nothing_stays() -> None:

@@ -124,14 +124,14 @@ def _facts(at: Any, context: Mapping[str, Any], *, failed: bool) -> Run:  # noqa
         [at.interval],
         batch_reports(at.bound, [at.interval]),
         quality=result["reports"],
-        published_counts={window: len(starts) for window, starts in result["published"].items()},
+        published={window: [_us(start) for start in starts] for window, starts in result["published"].items()},
         missing=[(_us(low), _us(high)) for low, high in result["waiting_for"]],
         link=link.partition("/tasks/")[0],
     )
 
 
 def _us(text: str) -> int:
-    return instant_us(datetime.fromisoformat(text), "waiting_for")
+    return instant_us(datetime.fromisoformat(text), "publish")
 
 
 def addresses_of(channel: str) -> list[Address]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,7 +37,7 @@ class Run:
         batches: what was read; () if nothing was.
         quality: of each window that was checked, the report as `QualityReport.to_dict` gives it.
         failure: why the run failed, in a line; None if it did not, or if `quality` tells why.
-        published: window -> number of batches whose windows were published; None of a run that failed.
+        published: window -> starts of the batches whose windows were published, in microseconds; None of a run that failed.
         missing: the holes; None if they are not known.
         before: (start in microseconds, rows read) of batches before the first.
         stays_us: the watermark of what was published before; None if nothing was.
@@ -49,7 +49,7 @@ class Run:
     batches: tuple[Batch, ...] = ()
     quality: tuple[Mapping[str, Any], ...] = ()
     failure: str | None = None
-    published: Mapping[str, int] | None = field(default_factory=dict)
+    published: Mapping[str, Sequence[int]] | None = field(default_factory=dict)
     missing: tuple[Hole, ...] | None = None
     before: tuple[tuple[int, int], ...] = ()
     stays_us: int | None = None

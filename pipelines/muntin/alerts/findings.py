@@ -40,9 +40,14 @@ class Finding:
     rows: tuple[Mapping[str, Any], ...] = ()
 
     @property
+    def is_held(self) -> bool:
+        """Whether windows of its interval wait for its end; else they are published, and a later interval may be well."""
+        return self.severity == "critical" or self.kind == "hole"
+
+    @property
     def key(self) -> str:
         """Names the problem: a later finding with this key is the same problem."""
-        place = f" {self.interval}" if self.kind in {"failure", "hole"} else ""
+        place = f" {self.interval}" if self.is_held else ""
         return f"{self.kind}: {self.what}{place}"
 
     def to_dict(self) -> dict[str, Any]:

@@ -48,7 +48,7 @@ def message(run: Run, found: Sequence[Finding], over: Sequence[Finding] = ()) ->
         *_recovered(over),
         *_data(run, found),
     ]
-    return _written(run.pipeline, f"{_counted(found) or 'well again'}, {run.interval}", found, parts)
+    return _written(run.pipeline, f"{_counted(found) or 'well again'}, {_place(run, found, over)}", found, parts)
 
 
 def summary(pipeline: str, runs: int, failed: int, found: Sequence[Finding], over: Sequence[Finding] = (), *, link: str = "") -> Message:
@@ -132,8 +132,21 @@ def _places(group: Sequence[Finding], whole: Interval | None) -> list[str]:
 
 def _recovered(over: Sequence[Finding]) -> Iterator[Part]:
     if over:
-        lines = tuple(f"{shortened(one.what)}, told of {one.interval}" for one in over[:_PROBLEMS])
+        lines = tuple(f"{shortened(one.what)}: {_when(one)}" for one in over[:_PROBLEMS])
         yield Part("well again:", lines)
+
+
+def _when(over: Finding) -> str:
+    """The interval that was ill; and of a problem that held nothing, the interval that is well."""
+    return str(over.interval) if over.is_held else f"last in {over.interval}, not in {over.found}"
+
+
+def _place(run: Run, found: Sequence[Finding], over: Sequence[Finding]) -> str:
+    """The interval that a message is about: of the run; if it says nothing but that others are well again, those."""
+    places = list(dict.fromkeys(one.interval for one in over))
+    if found or not all(one.is_held for one in over):
+        return str(run.interval)
+    return str(places[0]) if len(places) == 1 else many(len(places), "interval")
 
 
 def _data(run: Run, found: Sequence[Finding]) -> Iterator[Part]:
@@ -147,8 +160,8 @@ def _data(run: Run, found: Sequence[Finding]) -> Iterator[Part]:
         yield from _go_on(run.link, failed=run.failed)
 
 
-def _published(windows: Mapping[str, int]) -> str:
-    told = ", ".join(f"{window} of {many(count, 'batch')}" for window, count in windows.items() if count)
+def _published(windows: Mapping[str, Sequence[int]]) -> str:
+    told = ", ".join(f"{window} of {many(len(starts), 'batch')}" for window, starts in windows.items() if starts)
     return f"published: {told}" if told else "published: nothing new; every window is as it was"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from muntin.alerts.findings import expected
@@ -15,21 +16,34 @@ if TYPE_CHECKING:
 
 
 def recovered(told: Iterable[Finding], run: Run, found: Sequence[Finding]) -> tuple[Finding, ...]:
-    """The reported problems that this run checked and did not find again."""
+    """The reported problems that are over, as this run shows; `found` says where it is well."""
     now = {finding.key for finding in found}
-    return tuple(problem for problem in told if problem.key not in now and _is_over(problem, run))
+    well = str(run.interval)
+    over = [replace(problem, found=well) for problem in told if problem.key not in now and _is_over(problem, run)]
+    return tuple(sorted(over, key=lambda one: one.interval))
 
 
 def _is_over(problem: Finding, run: Run) -> bool:
-    if problem.kind == "check":
-        return problem.what in _passed(run)
+    """Whether windows that were held are published; or, of a problem that held nothing, whether a later interval is well."""
     at = problem.interval.start_us
     if problem.kind == "hole":
         return run.missing is not None and not any(_covers(hole.interval, at) for hole in run.missing)
-    if problem.kind == "failure":
-        return not run.failed and _covers(run.interval, at)
+    if problem.is_held:
+        return not run.failed and (_spans(run.interval, problem.interval) or (problem.kind == "check" and _published(problem, run)))
+    if problem.kind == "check":
+        return problem.what in _passed(run) and run.interval.start_us >= at
     since = [batch for batch in run.batches if batch.read and batch.interval.start_us >= at]
     return any(batch.late is not None for batch in since) if problem.kind == "late" else bool(since)
+
+
+def _published(problem: Finding, run: Run) -> bool:
+    """Whether a run of another interval published the windows that a failed check had held, as what waits is checked together."""
+    own = [starts for window, starts in (run.published or {}).items() if problem.what.startswith(f"window {window}: ")]
+    return problem.what in _passed(run) and any(_covers(problem.interval, start) for starts in own for start in starts)
+
+
+def _spans(whole: Interval, part: Interval) -> bool:
+    return whole.start_us <= part.start_us and part.end_us <= whole.end_us
 
 
 def _covers(interval: Interval, instant_us: int) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from muntin.alerts.facts import Batch, Hole, Run
 from muntin.definition.instants import BEFORE_ALL, instant_us
 from muntin.definition.schedule import Interval
-from muntin.jobs.published.window_tables import published
+from muntin.jobs.published.window_tables import published as published_windows
 from muntin.jobs.records.reports_table import last_accumulated
 from muntin.quality.errors import ExpectationsFailed
 
@@ -29,7 +29,7 @@ def ended_well(
     reports: Iterable[BatchReport],
     *,
     quality: Iterable[Mapping[str, Any]],
-    published_counts: Mapping[str, int],
+    published: Mapping[str, Sequence[int]],
     missing: Iterable[tuple[int, int]],
     link: str,
 ) -> Run:
@@ -41,7 +41,7 @@ def ended_well(
         whole,
         batches,
         tuple(quality),
-        published=published_counts,
+        published=published,
         missing=tuple(_hole(bound, low, high, max(whole.end_us, high)) for low, high in missing),
         before=_before(bound, batches),
         link=link,
@@ -121,6 +121,6 @@ def _hole(bound: Bound, low: int, high: int, end_us: int) -> Hole:
 
 def _stays(bound: Bound) -> int | None:
     """How far time is known in what is published."""
-    ledgers = [published(bound.store, name).ledger for name in bound.windows]
+    ledgers = [published_windows(bound.store, name).ledger for name in bound.windows]
     watermarks_us = [int(ledger.entries.watermark_us.max()) for ledger in ledgers if ledger and len(ledger.entries)]
     return max((watermark_us for watermark_us in watermarks_us if watermark_us > BEFORE_ALL // 2), default=None)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from muntin.alerts.findings import Finding
 from muntin.errors import StateError
 from muntin.files.paths import ascending
-from muntin.store.disk import write_new
+from muntin.store.disk import write_new, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,14 +34,21 @@ class Problems:
         return [one for one in found if one]
 
     def add(self, finding: Finding) -> bool:
-        """Remember a problem; whether it is new. Of runs at the same time it is new for one; where the disk refuses, it is new."""
+        """Remember a problem, and the newest interval that has it; whether it is new.
+
+        Of runs at the same time it is new for one; where the disk refuses, it is new.
+        """
         if self.folder is None:
             return True
         target = self._path(finding)
-        bare = {**finding.to_dict(), "rows": [], "found": ""}
+        bare = json.dumps({**finding.to_dict(), "rows": [], "found": ""}).encode()
         try:
-            write_new(target, json.dumps(bare).encode())
+            write_new(target, bare)
         except FileExistsError:
+            known = _read(target)
+            if known and known.interval < finding.interval:
+                with suppress(StateError):
+                    write_whole(target, bare)
             return False
         except (StateError, OSError):
             return True

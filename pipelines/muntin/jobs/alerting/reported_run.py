@@ -84,7 +84,7 @@ def _well(bound: Bound, intervals: list[Interval], report: RunReport, link: str)
         intervals,
         report.batches,
         quality=report.quality,
-        published_counts={name: len(starts) for name, starts in report.published.items()},
+        published={name: [instant_us(start, "start") for start in starts] for name, starts in report.published.items()},
         missing=[(instant_us(low, "start"), instant_us(high, "end")) for low, high in report.waiting_for],
         link=link,
     )
