@@ -60,6 +60,12 @@ def test_brokers_that_cannot_be(address: Any) -> None:
     assert "geheim" not in str(told.value)
 
 
+@pytest.mark.parametrize("made", [lambda **more: sinks.jdbc("w", table="t", **more), lambda **more: sinks.kafka("b:9092", "t", **more)])
+def test_a_choice_that_is_not_known(made: Any) -> None:
+    with pytest.raises(DefinitionError, match="on_unsupported: 'drop' is not known; write one of quarantine, replace, stop"):
+        made(on_unsupported="drop")
+
+
 @pytest.mark.parametrize("write", [lambda _rows, _version: None, None, "to_lake"])
 def test_a_function_without_a_name(write: Any) -> None:
     with pytest.raises(DefinitionError, match="give a function that has a name"):

@@ -106,7 +106,7 @@ def run(
         tuple(lacking(bound)),
         schema_changes=tuple(line for one in done for line in one.schema_changes),
         sinks=reported_sinks(sent),
-        unsent=sum(one.needs_a_person for one in sent),
+        blocked_sinks=sum(one.needs_a_person for one in sent),
     )
 
 

@@ -100,7 +100,7 @@ class KafkaTopic:
         return noted
 
     def send(self, delivery: Delivery, alive: Callable[[], None]) -> Position:
-        fitted = Fitted(delivery, self.on_unsupported, lambda rows: self._produce(delivery, rows, alive))
+        fitted = Fitted(delivery, self.on_unsupported, lambda rows: self._produce(delivery, rows, alive), alive)
         for first in range(0, len(delivery.rows), CHUNK):
             fitted.put(delivery.rows.slice(first, CHUNK))
         return delivery.reached(self.id, fitted.misfits)

@@ -36,12 +36,14 @@ class Fitted:
         delivery: the changes.
         choice: what becomes of a window that does not fit.
         attempt: sends rows, all of them or none; raises `RefusedError` where values do not fit.
+        alive: called after each attempt.
         misfits: windows that the sink does not have as they are published.
     """
 
     delivery: Delivery
     choice: OnUnsupported
     attempt: Callable[[pa.Table], None]
+    alive: Callable[[], None]
     misfits: list[Misfit] = field(default_factory=list)
 
     def put(self, rows: pa.Table) -> None:
@@ -62,6 +64,8 @@ class Fitted:
             self.attempt(rows)
         except RefusedError as wrong:
             return wrong
+        finally:
+            self.alive()
         return None
 
     def _decide(self, row: pa.Table, wrong: RefusedError) -> None:

@@ -85,8 +85,7 @@ class PostgresTable:
             self._prepare(delivery)
             alive()
             self.connection.execute(sql.make_rows(delivery.rows.schema))
-            rows = Rows(self.connection, self.table, delivery, alive)
-            fitted = Fitted(delivery, self.on_unsupported, rows.put)
+            fitted = Fitted(delivery, self.on_unsupported, Rows(self.connection, self.table, delivery).put, alive)
             for chunk in _chunks(delivery.rows):
                 fitted.put(chunk)
             now = delivery.reached(self._now(delivery), fitted.misfits)

@@ -19,8 +19,6 @@ from muntin.sinks.json_values import as_json, plain_rows
 from muntin.sinks.postgres_target import constrained, given_types, has_rows, types_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import pyarrow as pa
 
     from muntin.sinks.delivery import Delivery
@@ -44,7 +42,6 @@ class Rows:
     connection: psycopg.Connection
     table: str
     delivery: Delivery
-    alive: Callable[[], None]
 
     def put(self, rows: pa.Table) -> None:
         """Insert, update and delete rows, as their `change` says: all of them, or none.
@@ -64,7 +61,6 @@ class Rows:
                     self.connection.execute(sql.upsert(self.table, types, self.delivery.identity))
         except _OF_DATA as wrong:
             raise RefusedError(str(wrong).partition("\n")[0], self._column(wrong, rows)) from None
-        self.alive()
 
     def _stage(self, rows: pa.Table) -> None:
         """Fill the temporary table."""

@@ -141,7 +141,7 @@ def _joined(reports: "Sequence[RunReport]") -> "RunReport":
         candidates=reports[-1].candidates,
         changed={name: tuple(part for report in reports for part in report.changed.get(name, ())) for name in sorted(windows)},
         sinks=tuple(line for report in reports for line in report.sinks),
-        unsent=reports[-1].unsent,
+        blocked_sinks=reports[-1].blocked_sinks,
     )
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from muntin.jobs.records.reports import BatchReport, RunReport
 
 STEPS = ("accumulate", "finalize", "validate", "publish")
-UNSENT = 4
+BLOCKED = 4
 """The exit status if windows are published, and a sink refuses some of them."""
 _SHOWN = 40
 
@@ -65,7 +65,7 @@ def run(
 
 def status_of(report: "RunReport | None") -> int:
     """The exit status of a run that published: whether a sink lacks something that no later run sends by itself."""
-    return UNSENT if report and report.unsent else 0
+    return BLOCKED if report and report.blocked_sinks else 0
 
 
 def say_report(report: "RunReport") -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from muntin.cli import options as opt
-from muntin.cli.commands.run import UNSENT
+from muntin.cli.commands.run import BLOCKED
 from muntin.cli.output import columns, say, say_json
 from muntin.cli.place import inspected
 from muntin.cli.working import working
@@ -58,7 +58,7 @@ def sinks(
         for one in found:
             say_misfits(one)
     if any(one.needs_a_person for one in sent) or any(not misfit.replaced for one in found for misfit in one.misfits):
-        return UNSENT
+        return BLOCKED
     return _FAILED if any(one.failed for one in sent) else 0
 
 

@@ -152,7 +152,7 @@ class RunReport:
         schema_changes: how the columns of the source's files differ from earlier batches, a sentence each: a wider
             type, a new column, another order, a column that a file lacks.
         sinks: what was sent to the sinks of the definition, or why not, a line each.
-        unsent: sinks that lack something which no later run sends by itself.
+        blocked_sinks: how many sinks lack something that no later run sends by itself.
     """
 
     batches: tuple[BatchReport, ...]
@@ -167,7 +167,7 @@ class RunReport:
     alerts: tuple[str, ...] = ()
     schema_changes: tuple[str, ...] = ()
     sinks: tuple[str, ...] = ()
-    unsent: int = 0
+    blocked_sinks: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON has it: instants as ISO text; of changed windows `uncompared` counts windows that were too many to compare."""

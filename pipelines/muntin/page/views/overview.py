@@ -183,7 +183,13 @@ def _of_unpublished(now: PipelineStatus) -> list[Call]:
 def _of_sinks(known: Known, now: PipelineStatus) -> list[Call]:
     command = f"muntin sinks {quote(str(known.file))} --root {quote(str(known.root))} --send"
     do = "the next run tries again; so does"
-    return [Call(f"{each.window} was not sent to {each.sink}: {each.failed}", do, command) for each in now.sinks if each.failed]
+    calls = [Call(f"{each.window} was not sent to {each.sink}: {each.failed}", do, command) for each in now.sinks if each.failed]
+    left = [(len(each.misfits), each) for each in now.sinks if each.misfits]
+    names = command.removesuffix(" --send")
+    return calls + [
+        Call(f"{many(count, 'window')} of {each.window} not as published at {each.sink}", "named, with column and reason, by", names)
+        for count, each in left
+    ]
 
 
 def _of_silence(pipeline: Pipeline, now: PipelineStatus, now_us: int) -> list[Call]:
