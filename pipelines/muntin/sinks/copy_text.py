@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from muntin.sinks.errors import RefusedError
 from muntin.sinks.json_values import as_json
 from muntin.sinks.postgres_sql import is_bytes
 
@@ -22,12 +23,22 @@ def copy_text(rows: pa.Table) -> bytes:
 
     >>> copy_text(pa.table({"k": ["a\tb", None, ""], "x": [0.1, float("nan"), None]}))
     b'a\\tb\t0.1\n\\N\tnan\n\t\\N\n'
+
+    Raises:
+        RefusedError: a list or a struct holds a value that Python does not know, as the year 12345.
     """
     if not len(rows):
         return b""
-    columns = [_texts(column.combine_chunks()) for column in rows.columns]
+    columns = [_of(rows, name) for name in rows.column_names]
     lines = pc.binary_join_element_wise(*columns, "\t", null_handling="replace", null_replacement=_NULL)
     return "".join(f"{line}\n" for line in lines.to_pylist()).encode()
+
+
+def _of(rows: pa.Table, name: str) -> pa.Array:
+    try:
+        return _texts(rows[name].combine_chunks())
+    except (OverflowError, ValueError) as wrong:
+        raise RefusedError(str(wrong), name) from None
 
 
 def _texts(column: pa.Array) -> pa.Array:

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from datetime import date, datetime, time
 from typing import TYPE_CHECKING, Any
 
+from muntin.sinks.errors import RefusedError
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -22,18 +24,25 @@ def as_json(value: Any) -> str:  # noqa: ANN401 - whatever Arrow holds
 
 
 def plain_rows(rows: pa.Table) -> list[dict[str, Any]]:
-    """Rows as Python has them. Columns with days or instants that Python does not know, as the year 12345, as text."""
+    """Rows as Python has them. Columns with days or instants that Python does not know, as the year 12345, as text.
+
+    Raises:
+        RefusedError: a list or a struct holds such a value.
+    """
     try:
         return rows.to_pylist()
     except (OverflowError, ValueError):
-        return [dict(zip(rows.column_names, row, strict=True)) for row in zip(*map(_values, rows.columns), strict=True)]
+        columns = [_values(rows, name) for name in rows.column_names]
+        return [dict(zip(rows.column_names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
-def _values(column: pa.ChunkedArray) -> list[Any]:
+def _values(rows: pa.Table, name: str) -> list[Any]:
     try:
-        return column.to_pylist()
-    except (OverflowError, ValueError):
-        return column.cast("string").to_pylist()
+        return rows[name].to_pylist()
+    except (OverflowError, ValueError) as wrong:
+        if rows.schema.field(name).type.num_fields:
+            raise RefusedError(str(wrong), name) from None
+        return rows[name].cast("string").to_pylist()
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - as above
