@@ -92,9 +92,10 @@ def test_a_target_that_somebody_changed(
 
 def test_a_run_that_ends_anywhere(tmp_path: Path, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """At each sign of life of the sink in turn, while a type widens and a key does not fit."""
-    bad = next((key for key, _, column in place.refuses.values() if column == "k"), "fine")
+    refused = [key for key, _, column in place.refuses.values() if column == "k"][:1]
+    bad = next(iter(refused), "fine")
     shop, alive = Shop(tmp_path, place.sink()), Patience.alive
-    for at in range(10):
+    for at in range(8):
         number = Decimal(1).scaleb(-at)
         shop.write(at, pa.decimal128(10 + at, at), {"a": number, "b" if at else bad: number})
         signs = itertools.count()
@@ -109,6 +110,6 @@ def test_a_run_that_ends_anywhere(tmp_path: Path, place: Place, monkeypatch: pyt
             ended = shop.ran(at).failed == "MemoryError"
         sent = shop.sent()
         assert (ended or at > 3, sent.failed) == (True, "")
-        assert {key for (key, _), *_ in differences(shop.published(), place.held())} == ({bad} if place.refuses else set())
+        assert {key for (key, _), *_ in differences(shop.published(), place.held())} == {*refused}
         assert [one.misfits for one in standings(shop.bound)] == [sent.misfits]
-        assert len(sent.misfits) == (1 if place.refuses else 0)
+        assert len(sent.misfits) == len(refused)
