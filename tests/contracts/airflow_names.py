@@ -2,7 +2,7 @@
 
 import multiprocessing
 from datetime import UTC, datetime
-from inspect import signature
+from inspect import getsource, signature
 from types import SimpleNamespace
 
 import pytest
@@ -52,6 +52,15 @@ def names_in(function: object) -> set[str]:
         found |= {*one.co_names}
         todo += [each for each in one.co_consts if hasattr(each, "co_names")]
     return found
+
+
+def test_a_task_emits_for_the_outlets_that_it_has_at_its_end() -> None:
+    """`tests/airflow/inside/test_runs.py` has whole runs, of which some emit nothing."""
+    from airflow.sdk.execution_time import task_runner
+
+    text = getsource(task_runner)
+    assert "_build_asset_profiles(ti.task.outlets)" in text
+    assert 'context["task"] = ti.task' in text
 
 
 def test_a_task_counts_runs_and_knows_where_its_log_is() -> None:

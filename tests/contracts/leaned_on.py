@@ -35,10 +35,13 @@ DOCUMENTED_ATTRIBUTES = {
     "filters", "globals", "muntin_reader",  # Jinja's environment; Starlette's `request.state`
     "socket_connect_timeout", "socket_read_timeout", "overflow_mode",  # Apprise's services
     "argv",  # of sys
+    "args", "msg",  # of a record of a log
+    "extra",  # of an outlet's event in Airflow
     "kept", "of", "tables", "touched", "twice", "weight", "what",  # ours, set from outside of a class
 }  # fmt: skip
 DOCUMENTED_TEXTS = {
     "PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON", "SPARK_REMOTE",
+    "spark.authenticate",
     "spark.default.parallelism", "spark.driver.bindAddress", "spark.driver.host", "spark.driver.memory", "spark.log.level",
     "spark.master", "spark.pyspark.python", "spark.remote", "spark.sql.execution.arrow.maxRecordsPerBatch",
     "spark.sql.shuffle.partitions", "spark.ui.enabled", "spark.ui.showConsoleProgress",

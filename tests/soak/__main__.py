@@ -17,6 +17,7 @@ from tests.simulation.chance import Life
 from tests.simulation.many import in_processes
 from tests.simulation.real_world import RealWorld, small_and_quick
 from tests.soak.disks import full, read_only
+from tests.soak.first_backfills import first_backfills
 from tests.soak.kills import killed
 from tests.soak.races import raced, slowly
 from tests.soak.task_kills import tasks_killed
@@ -72,6 +73,7 @@ PARTS: Mapping[str, Round] = {
     "full": full,
     "read-only": read_only,
     "airflow-kills": tasks_killed,
+    "first-backfills": first_backfills,
 }
 EXAMPLE = 'example: make soak ARGS="--part kills --rounds 200 --seed 7"'
 OFTEN = 20_000

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from airflow.sdk import Asset, AssetAlias
+    from airflow.sdk import Asset, Context
 
     from muntin.definition.pipeline import Pipeline
 
@@ -24,15 +24,17 @@ def window_asset(pipeline: Pipeline | str, window: str) -> Asset:
     return Asset(name=f"{name}/{window}", uri=f"muntin://{name}/{window}", group="muntin")
 
 
-def published_alias(pipeline: Pipeline) -> AssetAlias:
-    """The outlet of the task `publish`. Only the windows that the task really published get an event through it."""
-    from airflow.sdk import AssetAlias
-
-    return AssetAlias(name=f"{pipeline.name}/published", group="muntin")
+def window_assets(pipeline: Pipeline) -> list[Asset]:
+    """The outlets of the task `publish`: Airflow makes these assets when it reads the DAG, so that no two runs make one at once."""
+    return [window_asset(pipeline, window) for window in pipeline.windows]
 
 
-def emit(pipeline: Pipeline, outlet_events: Any, extras: Mapping[str, Mapping[str, Any]]) -> None:  # noqa: ANN401 - Airflow's accessors
-    """Emit an event for each published window. `extras`: window -> the `extra` of its event."""
-    events = outlet_events[published_alias(pipeline)]
-    for window, extra in extras.items():
-        events.add(window_asset(pipeline, window), extra=dict(extra))
+def emit(pipeline: Pipeline, context: Context, extras: Mapping[str, Mapping[str, Any]]) -> None:
+    """Emit an event for each published window, for no other. `extras`: window -> the `extra` of its event.
+
+    Airflow emits an event for each outlet that the task has when it ends: from now on it has the published windows only.
+    """
+    published = {window: window_asset(pipeline, window) for window in extras}
+    context["task"].outlets = [*published.values()]
+    for window, asset in published.items():
+        context["outlet_events"][asset].extra = dict(extras[window])

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from muntin.airflow import lineage, metrics, publishing, steps
 from muntin.airflow.alerting import callbacks, ending_reported
-from muntin.airflow.assets import emit, published_alias
+from muntin.airflow.assets import emit, window_assets
 from muntin.airflow.events import extras
 from muntin.airflow.imported_ahead import check_libraries
 from muntin.airflow.killed import end_when_killed
@@ -81,13 +81,13 @@ def add_tasks(dag: DAG, pipeline: Pipeline, *, root: str | AnyPath | None, spark
         with reported(context, last=True):
             result = publishing.publish(at, staged, accumulated, quality, again, metrics.record)
             lineage.published(at.bound, result["published"], context["task"])
-            emit(pipeline, context["outlet_events"], extras(at, result))
+            emit(pipeline, cast("Context", context), extras(at, result))
         return result
 
     accumulated = computing(pre_execute=checked)(accumulate)()
     staged = computing(pre_execute=locate)(finalize)(accumulated)
     quality = computing(pre_execute=locate)(validate)(staged)
-    published = task(outlets=[published_alias(pipeline)], pre_execute=begin, **options, **ending)(publish)(accumulated, staged, quality)
+    published = task(outlets=window_assets(pipeline), pre_execute=begin, **options, **ending)(publish)(accumulated, staged, quality)
     accumulated >> staged >> quality >> published
 
 
