@@ -35,7 +35,7 @@ def locate_spark(conn_id: str) -> Callable[[Mapping[str, Any]], None]:
         ship_by_value(Path(context["dag"].fileloc).absolute().parent)
         operator = context["task"]
         operator.conn_id = conn_id if found else None
-        operator.config_kwargs = {} if found else local_settings()
+        operator.config_kwargs = settings_of(found)
 
     return locate
 
@@ -95,7 +95,7 @@ def runner_again(conn_id: str | None, dag_file: str) -> Iterator[Runner]:
         return
     from pyspark.sql import SparkSession
 
-    settings = _settings(connection(conn_id))
+    settings = _whole(connection(conn_id))
     use_python(settings)
     ship_by_value(Path(dag_file).absolute().parent)
     builder = SparkSession.builder.appName("muntin")
@@ -108,13 +108,27 @@ def runner_again(conn_id: str | None, dag_file: str) -> Iterator[Runner]:
         session.stop()
 
 
-def _settings(at: Any | None) -> dict[str, str]:  # noqa: ANN401 - Airflow's connection
-    """The settings of a session, read from a connection as the provider does: Spark Connect by type, else host and port are the master."""
+def settings_of(at: Any | None) -> dict[str, str]:  # noqa: ANN401 - Airflow's connection
+    """The settings of a session beside those of its connection: a local Spark is closed to other users, unless the connection opens it."""
+    from muntin.spark.session import CLOSED, is_local
+
+    if at is None:
+        return local_settings()
+    return {key: value for key, value in CLOSED.items() if key not in at.extra_dejson} if is_local(_master(at)) else {}
+
+
+def _whole(at: Any | None) -> dict[str, str]:  # noqa: ANN401 - Airflow's connection
+    """All settings of a session, read from a connection as the provider does: Spark Connect by type, else host and port are the master."""
     if at is None:
         return {"spark.master": "local[*]", **local_settings()}
     if at.conn_type == "spark_connect":
         from airflow.providers.apache.spark.hooks.spark_connect import SparkConnectHook
 
         return {"spark.remote": SparkConnectHook(at.conn_id).get_connection_url(), **at.extra_dejson}
-    master = f"{at.host}:{at.port}" if at.port else at.host or "local[*]"
-    return {"spark.master": master, **at.extra_dejson}
+    return {"spark.master": _master(at), **at.extra_dejson, **settings_of(at)}
+
+
+def _master(at: Any) -> str:  # noqa: ANN401 - Airflow's connection
+    if at.conn_type == "spark_connect":
+        return ""
+    return str(at.extra_dejson.get("spark.master") or (f"{at.host}:{at.port}" if at.port else at.host or "local[*]"))

@@ -27,15 +27,29 @@ _PORT = 15002
 _PATIENCE_S = 10
 
 EVERYWHERE = {"spark.log.level": "ERROR", "spark.ui.showConsoleProgress": "false", "spark.python.daemon.module": DAEMON}
-LOCAL = {
-    **EVERYWHERE,
-    "spark.ui.enabled": "false",
-    "spark.sql.shuffle.partitions": "4",
-    "spark.driver.memory": "1g",
+# A local driver listens on ports of the machine: on loopback, and for who has the secret, which Java makes and tells to nobody.
+CLOSED = {
+    "spark.authenticate": "true",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
+    "spark.ui.enabled": "false",
+}
+LOCAL = {
+    **EVERYWHERE,
+    **CLOSED,
+    "spark.sql.shuffle.partitions": "4",
+    "spark.driver.memory": "1g",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1000000",
 }
+
+
+def is_local(address: str) -> bool:
+    """Whether Spark at an address is a single Java process on this machine.
+
+    >>> [is_local(address) for address in ("local", "local[*]", "local-cluster[2,1,1024]", "spark://host:7077")]
+    [True, True, False, False]
+    """
+    return address == "local" or address.startswith("local[")
 
 
 def check_packages() -> None:
@@ -106,7 +120,7 @@ def _classic(address: str) -> SparkSession:
             f"this process has a Spark at {running.master}; stop it before you ask for {address}, or give its session: spark=..."
         )
     builder = SparkSession.builder.appName(_NAME).master(address)
-    for key, value in (LOCAL if address.startswith("local") else EVERYWHERE).items():
+    for key, value in (LOCAL if is_local(address) else EVERYWHERE).items():
         builder = builder.config(key, value)
     try:
         started = builder.getOrCreate()
