@@ -1,10 +1,16 @@
 """Every error Muntin raises for its reader: what was asked, what was found, what to do."""
 
+from muntin.printable import lines
+
 
 class MuntinError(Exception):
     """The root of all errors of this package; `exit_status` is what the command line returns."""
 
     exit_status = 3
+
+    def __str__(self) -> str:
+        """The text, in which a name or a value of the data is no escape sequence."""
+        return lines(super().__str__())
 
 
 class DefinitionError(MuntinError, ValueError):

@@ -10,6 +10,7 @@ from muntin.alerts.message import Message
 from muntin.channels.addresses import of_connection, of_environment
 from muntin.channels.apprise_channel import send
 from muntin.channels.errors import ChannelError
+from muntin.channels.harmless import chat_text
 from muntin.channels.notifiers import notify
 from tests.alerts.receivers import Mailbox, Webhook
 from tests.servers import free_port
@@ -138,7 +139,7 @@ def test_a_notifier_gets_the_message_as_a_value_of_its_templates(channel: Any) -
     Notifier.sent.clear()
     for _ in range(2):  # a template is rendered in place, so each message needs a copy
         notify(channel, MESSAGE, {})
-    assert Notifier.sent == [f"{MESSAGE.title}|{TEXT}"] * 2
+    assert Notifier.sent == [f"{MESSAGE.title}|{chat_text(TEXT)}"] * 2
 
 
 def test_of_a_notifier_that_raises_the_type_is_told() -> None:

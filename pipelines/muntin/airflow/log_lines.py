@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from muntin.definition.amounts import many
 from muntin.definition.instants import spell_instant
 from muntin.definition.schedule import Interval
+from muntin.printable import printable
 from muntin.quality.verdict_lines import verdict_lines
 
 if TYPE_CHECKING:
@@ -25,9 +26,9 @@ def accumulated(batch: Accumulated, *, changed: bool) -> list[str]:
     counts += f", {many(batch.twice, 'duplicate')}" if batch.twice else ""
     lines = [f"batch {batch.interval}: {many(batch.read, 'row')} read from {source}: {counts}"]
     lines += [f"  {name}: {many(rows.read, 'row')} read, {rows.accepted:,} accepted" for name, rows in batch.sources.items()]
-    lines += [f"  {file.path}: {many(file.rows, 'row')}, {many(file.bytes, 'byte')}" for file in batch.manifest[:20]]
+    lines += [f"  {printable(file.path)}: {many(file.rows, 'row')}, {many(file.bytes, 'byte')}" for file in batch.manifest[:20]]
     lines += [f"{many(batch.hidden, 'file')} passed over: a name begins with _ or ."] if batch.hidden else []
-    lines += [f"columns: {line}" for line in batch.schema_changes]
+    lines += [f"columns: {printable(line)}" for line in batch.schema_changes]
     if changed:
         lines.append("the source is not what the last run of this batch read: what depends on it is derived anew")
     return lines

@@ -16,7 +16,7 @@ def row_lines(rows: Iterable[Mapping[str, object]]) -> list[str]:
     >>> row_lines([{"who": "ann", "total": -1}])
     ['who  total', 'ann  -1']
     """
-    shown = [{name: _cell(value) for name, value in row.items()} for row in rows]
+    shown = [{_cell(name): _cell(value) for name, value in row.items()} for row in rows]
     names = list(dict.fromkeys(name for row in shown for name in row))
     widths = {name: max(len(name), *(len(row.get(name, "")) for row in shown)) for name in names}
     lines = [{name: name for name in names}, *shown] if shown else []

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from muntin.channels.errors import ChannelError
+from muntin.channels.harmless import for_chat, plain
 from muntin.definition.extras import need
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ CONNECT_S, READ_S = 3.0, 4.0
 """Seconds that a service has to take a connection, and to answer."""
 
 _LOGGERS = ("apprise", "urllib3.connectionpool", "urllib3.util.retry", "requests_oauthlib.oauth2_session")
+_NO_CHATS = {"mailto", "mailtos", "json", "jsons", "xml", "xmls", "form", "forms"}
+"""Mail, whose HTML is escaped, and programs."""
 _SHORT = 4  # a piece of an address that is shorter hides nothing
 
 
@@ -69,10 +72,11 @@ def _send(address: Address, message: Message) -> Iterator[str]:
             yield str(service.service_name or "a service")
 
 
-def _reported(service: Any, message: Message) -> bool:  # noqa: ANN401 - Apprise's service
+def _reported(service: Any, original: Message) -> bool:  # noqa: ANN401 - Apprise's service
     """Hand a message to a service; whether it took it."""
     import apprise
 
+    message = plain(original) if service.schema in _NO_CHATS else for_chat(original)
     forms = {
         apprise.NotifyFormat.MARKDOWN: message.markdown,
         apprise.NotifyFormat.HTML: _html(message.text),

@@ -6,6 +6,7 @@ from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from muntin.channels.errors import ChannelError
+from muntin.channels.harmless import for_chat
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,14 +20,14 @@ NAME = "alert"
 def notify(channel: Any, message: Message, context: Mapping[str, Any]) -> None:  # noqa: ANN401 - a notifier, or a function that makes one
     """Render a copy of the notifier's templates with the message, and let the notifier send it.
 
-    The message is a value of the templates and never a template: braces in data stay braces.
+    The message is a value of the templates and never a template: braces in data stay braces. Nothing in it is markup of a chat or HTML.
 
     Raises:
         ChannelError: the notifier raised. Only the type of the error is reported, as the text may hold an address.
     """
     try:
         notifier = copy(channel() if isinstance(channel, type) or not hasattr(channel, "notify") else channel)
-        full = {**context, NAME: message}
+        full = {**context, NAME: for_chat(message)}
         if hasattr(notifier, "render_template_fields"):
             notifier.render_template_fields(full)
         notifier.notify(full)

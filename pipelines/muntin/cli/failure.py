@@ -16,6 +16,7 @@ from muntin.errors import (
     StateError,
     StorageError,
 )
+from muntin.printable import printable
 
 USAGE = 2
 UNEXPECTED = 3
@@ -83,4 +84,4 @@ def _kind(wrong: Exception) -> str:
 
 def _block(head: str, text: str) -> str:
     first, *rest = text.splitlines() or [""]
-    return "\n".join([head + first, *(indent(line, "  ") for line in rest)])
+    return "\n".join([head + printable(first), *(indent(printable(line), "  ") for line in rest)])

@@ -8,17 +8,34 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from zoneinfo import ZoneInfo
 
+from muntin.printable import lines, printable
+
 _KILO = 1000
 
 
 def say(text: str = "") -> None:
-    """Write a part of the result to stdout."""
+    """Write a part of the result to stdout. Text of data does not reach the terminal as anything but text."""
+    say_painted(lines(text))
+
+
+def say_painted(text: str) -> None:
+    """Write a text that has colours to stdout; whatever is of data in it is printable."""
     print(text, file=sys.stdout)
 
 
 def say_json(document: object) -> None:
     """Write a JSON document, which is all that the command writes to stdout."""
-    say(json.dumps(plain(document), indent=2, ensure_ascii=False, allow_nan=False))
+    say_painted(json_text(plain(document)))
+
+
+def json_text(document: object) -> str:
+    r"""A document as JSON, in which characters that do not show themselves are escaped.
+
+    >>> json_text(["a\x7f\u202e"])
+    '[\n  "a\\u007f\\u202e"\n]'
+    """
+    text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
+    return "\n".join(printable(line, lambda each: json.dumps(each)[1:-1]) for line in text.split("\n"))
 
 
 def plain(value: object) -> object:
@@ -45,7 +62,7 @@ def cell(value: object) -> str:
     if isinstance(value, datetime):
         return moment(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
-        return value.hex() if isinstance(value, bytes) else str(value)
+        return value.hex() if isinstance(value, bytes) else printable(str(value))
     return f"{value:,}" if isinstance(value, int) else f"{value:.6g}"
 
 
@@ -65,11 +82,11 @@ def columns(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Rows under heads, numbers to the right."""
     from rich.cells import cell_len
 
-    lines = [list(heads), *([cell(value) for value in row] for row in rows)]
+    texts = [[printable(head) for head in heads], *([cell(value) for value in row] for row in rows)]
     right = [any(isinstance(row[at], int | float | Decimal) for row in rows) for at in range(len(heads))]
-    widths = [max(cell_len(line[at]) for line in lines) for at in range(len(heads))]
+    widths = [max(cell_len(line[at]) for line in texts) for at in range(len(heads))]
     out = []
-    for line in lines:
+    for line in texts:
         gaps = [" " * (width - cell_len(text)) for text, width in zip(line, widths, strict=True)]
         cells = (gap + text if to_right else text + gap for text, gap, to_right in zip(line, gaps, right, strict=True))
         out.append("  ".join(cells).rstrip())

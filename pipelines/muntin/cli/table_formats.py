@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import sys
 from typing import TYPE_CHECKING, Literal, get_args
 
 import typer
 
-from muntin.cli.output import plain
+from muntin.cli.output import json_text, plain
 from muntin.errors import DefinitionError
+from muntin.printable import lines
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,26 +21,29 @@ if TYPE_CHECKING:
 Format = Literal["parquet", "csv", "json", "arrow"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 _BINARY = ("parquet", "arrow")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\N{FULLWIDTH EQUALS SIGN}", "\N{FULLWIDTH PLUS SIGN}", "\N{FULLWIDTH COMMERCIAL AT}")
 
 
 def content(table: pa.Table, form: Format) -> bytes:
     """The table in a format.
 
-    csv: a head, instants in ISO 8601. json: a list of objects. parquet: a file. arrow: a file of Arrow's IPC format (Feather 2).
+    csv: a head, instants in ISO 8601; a spreadsheet shows all of it and computes none of it. json: a list of objects. parquet: a file.
+    arrow: a file of Arrow's IPC format (Feather 2).
     """
     match form:
         case "csv":
             return _csv(table).encode()
         case "json":
-            return f"{json.dumps(plain(table.to_pylist()), indent=2, ensure_ascii=False)}\n".encode()
+            return f"{json_text(plain(table.to_pylist()))}\n".encode()
         case "parquet" | "arrow":
             return _parquet(table) if form == "parquet" else _arrow(table)
 
 
 def print_table(table: pa.Table, form: Format) -> None:
-    """The table on stdout."""
+    """The table on stdout; on a terminal its text is printable."""
     sys.stdout.flush()
-    sys.stdout.buffer.write(content(table, form))
+    found = content(table, form)
+    sys.stdout.buffer.write(lines(found.decode()).encode() if sys.stdout.isatty() else found)
     sys.stdout.flush()
 
 
@@ -69,9 +72,18 @@ def write_table(table: pa.Table, form: Format, path: Path) -> None:
 def _csv(table: pa.Table) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(table.column_names)
-    writer.writerows([plain(value) for value in row.values()] for row in table.to_pylist())
+    writer.writerow(map(no_formula, table.column_names))
+    writer.writerows([no_formula(plain(value)) for value in row.values()] for row in table.to_pylist())
     return text.getvalue()
+
+
+def no_formula(value: object) -> object:
+    """A value that no spreadsheet takes for a formula: a text that begins as a formula begins stands behind an apostrophe, which they hide.
+
+    >>> [no_formula(value) for value in ("=1+1", "-", "a=b", -1, None)]
+    ["'=1+1", "'-", 'a=b', -1, None]
+    """
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def _parquet(table: pa.Table) -> bytes:

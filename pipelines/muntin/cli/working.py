@@ -10,6 +10,7 @@ from threading import Timer
 
 from muntin.cli.interrupt import reached
 from muntin.cli.quiet import is_quiet
+from muntin.printable import printable
 
 DELAY_S = 1.0
 Tell = Callable[[str], None]
@@ -25,7 +26,7 @@ def working(*steps: str) -> Iterator[Tell]:
 
         def tell(step: str) -> None:
             reached(step)
-            show(step)
+            show(printable(step))
 
         yield tell
 
@@ -65,7 +66,7 @@ def _bar(steps: Sequence[str]) -> Iterator[Tell]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    style = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    style = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
     bar = Progress(*style, console=Console(stderr=True), transient=True)
     task = bar.add_task("muntin", total=len(steps) or None)
 

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from muntin.definition.instants import spell_instant
 from muntin.page.address import key_query, query
+from muntin.printable import lines
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -27,11 +28,25 @@ def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     found = Environment(
-        loader=PackageLoader("muntin.page"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=PackageLoader("muntin.page"),
+        autoescape=True,
+        finalize=shown,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     found.filters |= {"instant": instant, "lasting": lasting, "value": value, "segment": lambda text: quote(text, safe="")}
     found.globals |= {"query": query, "key_query": key_query}
     return found
+
+
+def shown(text: object) -> object:
+    r"""Whatever a template shows: text without the characters that HTML cannot hold, or that turn other text around.
+
+    >>> shown("a\x00\nb"), shown(7)
+    ('a\\x00\nb', 7)
+    """
+    return lines(text) if type(text) is str else text
 
 
 def instant(us: int | None) -> str:

@@ -7,6 +7,8 @@ import math
 from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime
 
+from muntin.printable import printable
+
 _LETTERS, _ITEMS = 200, 50  # of a value
 MOST = 60_000
 """Bytes of a report. Databases of Airflow keep an XCom and a message of up to 65,535."""
@@ -60,7 +62,7 @@ def _instant(value: datetime) -> str:
 
 def table(rows: Iterable[Mapping[str, object]]) -> list[str]:
     """Rows under their column names, as lines with columns of equal width; no lines without rows."""
-    shown = [{name: _cell(value) for name, value in row.items()} for row in rows]
+    shown = [{printable(name): _cell(value) for name, value in row.items()} for row in rows]
     names = list(dict.fromkeys(name for row in shown for name in row))
     widths = {name: max(len(name), *(len(row.get(name, "")) for row in shown)) for name in names}
     header = {name: name for name in names}
@@ -69,4 +71,4 @@ def table(rows: Iterable[Mapping[str, object]]) -> list[str]:
 
 
 def _cell(value: object) -> str:
-    return "null" if value is None else str(plain(value))
+    return "null" if value is None else printable(str(plain(value)))

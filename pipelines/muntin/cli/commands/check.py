@@ -4,11 +4,12 @@ from typing import TYPE_CHECKING
 
 from muntin.cli import options as opt
 from muntin.cli.colours import coloured
-from muntin.cli.output import say, say_json
+from muntin.cli.output import say, say_json, say_painted
 from muntin.cli.place import inspected
 from muntin.cli.working import working
 from muntin.definition.amounts import many
 from muntin.errors import SourceError
+from muntin.printable import lines, printable
 
 if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline
@@ -42,7 +43,7 @@ def check(file: opt.File, root: opt.Root = None, name: opt.Name = None, as_json:
         return status
     say(f"{pipeline.name}: {_finding(pipeline, found)}")
     for remark in found.remarks:
-        say(f"{coloured('warning', 'yellow')}: {remark}")
+        say_painted(f"{coloured('warning', 'yellow')}: {lines(remark)}")
     return status
 
 
@@ -51,7 +52,7 @@ def _finding(pipeline: "Pipeline", found: "Examined") -> str:
         return "\n".join([_NO_FILE, *(f"  {each}" for each in found.lacking)])
     if not found.files:
         return _NO_SPARK if hasattr(pipeline.source, "read") else _NO_ROWS
-    of = f"{many(len(found.files), 'file')} of {', '.join(pipeline.sources)}" if pipeline.sources else found.files[0]
+    of = f"{many(len(found.files), 'file')} of {', '.join(pipeline.sources)}" if pipeline.sources else printable(found.files[0])
     return f"{_parts(pipeline)} fit {of}"
 
 

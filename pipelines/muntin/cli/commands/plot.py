@@ -101,7 +101,7 @@ def _runs(table: "pa.Table", pipeline: "Pipeline") -> Iterator[tuple[str, int, i
 
 
 def _drawing(lines: list[tuple[str, "pa.Table"]], names: list[str], title: str) -> "Drawing":
-    from muntin.page.pictures.drawing import Drawing, Mark
+    from muntin.page.pictures.drawing import Drawing, Mark, legend_label
 
     def draw(figure: Any, colours: "Mapping[str, str]") -> "dict[str, Mark]":  # noqa: ANN401 - matplotlib's
         pictures = figure.subplots(len(names), sharex=True, squeeze=False)[:, 0].tolist()
@@ -109,7 +109,7 @@ def _drawing(lines: list[tuple[str, "pa.Table"]], names: list[str], title: str) 
             for at, (label, rows) in enumerate(lines):
                 values = [float("nan") if value is None else float(value) for value in rows[name].to_pylist()]
                 style = {"color": _colour(at, colours), "linewidth": 1.2, "marker": "." if len(rows) < LINES else None}
-                picture.plot(rows["window_end"].to_pylist(), values, label=label, gid=f"l{row}-{at}", **style)
+                picture.plot(rows["window_end"].to_pylist(), values, label=legend_label(label), gid=f"l{row}-{at}", **style)
             picture.set_ylabel(name)
             picture.grid(visible=True, linewidth=0.6)
         pictures[0].set_title(title)

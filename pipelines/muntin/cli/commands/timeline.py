@@ -9,7 +9,7 @@ import typer
 
 from muntin.cli import options as opt
 from muntin.cli.colours import coloured
-from muntin.cli.output import say, say_json
+from muntin.cli.output import say, say_json, say_painted
 from muntin.cli.place import inspected
 from muntin.cli.quiet import say_what_was_done
 from muntin.cli.selection import one_key
@@ -18,6 +18,7 @@ from muntin.cli.working import working
 from muntin.definition.amounts import many
 from muntin.definition.extras import need
 from muntin.definition.instants import from_us, instant_us
+from muntin.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,7 +70,7 @@ def timeline(
         return say_json({"pipeline": pipeline.name, "timelines": [plain_timeline(at, one) for one in shown]})
     if out:
         return _draw(shown, out)
-    return say("\n\n".join(_block(at, one) for one in shown) + f"\n\n{LEGEND}; instants in UTC")
+    return say_painted("\n\n".join(_block(at, one) for one in shown) + f"\n\n{LEGEND}; instants in UTC")
 
 
 def _timelines(
@@ -90,6 +91,7 @@ def _timelines(
 def _block(at: "Seen", shown: "Timeline") -> str:
     """A timeline for people."""
     head = ", ".join([shown.window, *(f"{name}={value}" for name, value in zip(at.pipeline.keys, shown.key or (), strict=False))])
+    head = printable(head)
     if not shown.batches:
         return f"{head}: no batch was read yet"
     left = f"\n{many(shown.left_out, 'window')} left out: no room" if shown.left_out else ""

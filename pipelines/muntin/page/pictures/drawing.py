@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from muntin.printable import printable
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -56,17 +58,25 @@ class Drawing:
     title: str
 
 
+def legend_label(text: str) -> str:
+    """A label that has its line in a legend of matplotlib's: one that begins with `_` has none."""
+    return f"\N{ZERO WIDTH NON-JOINER}{text}" if text.startswith("_") else text
+
+
 def saved(drawing: Drawing, kind: str, colours: Mapping[str, str], **how: Any) -> tuple[bytes, Mapping[str, Mark]]:  # noqa: ANN401 - matplotlib's
     """The drawing as a file of this kind ("svg", "png", "pdf"), and the marks of its parts. `how`: further arguments of `savefig`."""
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
+    from matplotlib.text import Text
 
     out = io.BytesIO()
     with _ONE, mpl.rc_context(_letters(colours)):
         figure = Figure(figsize=(drawing.width, drawing.height), layout="constrained")
         FigureCanvasAgg(figure)
         marks = drawing.draw(figure, colours)
+        for text in figure.findobj(Text):
+            text.set_text(printable(text.get_text()))
         figure.savefig(out, format=kind, **how)
     return out.getvalue(), marks
 

@@ -6,7 +6,7 @@ from math import nan
 from typing import TYPE_CHECKING, Any
 
 from muntin.definition.instants import from_us
-from muntin.page.pictures.drawing import Drawing, Mark
+from muntin.page.pictures.drawing import Drawing, Mark, legend_label
 from muntin.page.pictures.svg import drawn
 
 if TYPE_CHECKING:
@@ -35,9 +35,8 @@ def results_picture(name: str, lines: Sequence[Series]) -> str:
 
 
 def label(line: Series) -> str:
-    """A key for people. A label that begins with `_` has no line in a legend of matplotlib's."""
-    text = ", ".join("null" if part is None else part for part in line.key) or "all rows"
-    return f"\N{ZERO WIDTH SPACE}{text}" if text.startswith("_") else text
+    """A key for people."""
+    return legend_label(", ".join("null" if part is None else part for part in line.key) or "all rows")
 
 
 def _frame(axes: Any, *, named: bool) -> None:  # noqa: ANN401 - matplotlib's

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from muntin.page.pictures.drawing import LIGHT, saved
+from muntin.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,7 +34,7 @@ def _for_page(text: bytes, marks: Mapping[str, Mark], title: str) -> str:
     for name in ("width", "height"):
         root.attrib.pop(name, None)
     root.set("role", "img")
-    root.set("aria-label", title)
+    root.set("aria-label", printable(title))
     for parent in root.iter():
         for child in [each for each in parent if each.tag in (f"{{{_SVG}}}metadata", f"{{{_SVG}}}style")]:
             parent.remove(child)
@@ -53,7 +54,7 @@ def _tell(part: ET.Element, mark: Mark) -> None:
         holder = ET.SubElement(part, f"{{{_SVG}}}a", {"href": mark.leads})
         holder.extend(inner)
     title = ET.Element(f"{{{_SVG}}}title")
-    title.text = mark.says
+    title.text = printable(mark.says)
     holder.insert(0, title)
 
 

@@ -1,0 +1,44 @@
+"""Text of data as a person can read it: each character that does not show itself stands as its escape sequence."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+from unicodedata import category
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_UNSEEN = {"Cc", "Cf", "Cs", "Cn", "Zl", "Zp"}
+"""Controls, marks of direction, halves of characters, characters that Unicode does not have, ends of lines."""
+_JOINERS = "\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
+"""Letters of Persian and pictures are joined by these."""
+
+
+def printable(text: str, escaped: Callable[[str], str] = lambda each: each.encode("unicode_escape").decode("ascii")) -> str:
+    r"""A text without escape sequences of terminals, ends of lines, marks of direction and what XML cannot hold.
+
+    >>> printable("a\x1b[2J\nb"), printable("naïve 東京 🛫")
+    ('a\\x1b[2J\\nb', 'naïve 東京 🛫')
+    """
+    if text.isprintable():
+        return text
+    return "".join(each if each in _JOINERS or category(each) not in _UNSEEN else escaped(each) for each in text)
+
+
+def lines(text: str) -> str:
+    r"""A text of several lines, each of them printable.
+
+    >>> lines("a\r\nb")
+    'a\\r\nb'
+    """
+    return "\n".join(printable(line) for line in text.split("\n"))
+
+
+def _harmless(record: logging.LogRecord) -> bool:
+    """Make the message of a log record printable."""
+    record.msg, record.args = lines(record.getMessage()), None
+    return True
+
+
+logging.getLogger("muntin").addFilter(_harmless)
