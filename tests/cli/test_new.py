@@ -2,6 +2,9 @@
 
 import json
 import re
+import stat
+import subprocess
+import sys
 from importlib.metadata import version
 from pathlib import Path
 
@@ -83,12 +86,35 @@ class TestWhatIsInAProject:
         mounts = {mount.split(":")[0] for mount in services["scheduler"]["volumes"] if mount.startswith("./")}
         assert all((folder / mount).is_dir() for mount in mounts)
 
-    def test_requirements_admit_this_version(self, folder: Path) -> None:
-        from packaging.requirements import Requirement
+    def test_no_index_is_asked_for_muntin(self, folder: Path) -> None:
+        wheel = f"./wheels/muntin-{version('muntin')}-py3-none-any.whl"
+        required = [line for line in (folder / "requirements.txt").read_text().splitlines() if "muntin" in line and line[0] != "#"]
+        assert [line.partition("[")[0] for line in required] == [wheel]
+        for file in ("README.md", "wheels/README.md"):
+            text = (folder / file).read_text()
+            assert wheel.rpartition("/")[2] in text
+            assert not re.search(r"pip install '?muntin(?!\[quality\])", text)  # that of an installed Muntin adds an extra's packages
+        assert re.search(r"^COPY wheels wheels$", (folder / "Dockerfile").read_text(), re.MULTILINE)
 
-        lines = [line for line in (folder / "requirements.txt").read_text().splitlines() if line.startswith("muntin")]
-        (muntin,) = map(Requirement, lines)
-        assert muntin.specifier.contains(version("muntin"))
+    def test_a_database_for_airflow_starts_and_ends(self, folder: Path) -> None:
+        import psycopg2
+
+        def call(*words: str) -> str:
+            command = [sys.executable, "database.py", *words]
+            for _ in range(3):  # the package gives the server ten seconds to start, which is short on a machine at work
+                done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+                if done.returncode == 0:
+                    return done.stdout.strip()
+            raise AssertionError(done.stderr)
+
+        address = call()
+        try:
+            psycopg2.connect(address).close()
+            assert stat.S_IMODE((folder / ".airflow/database").stat().st_mode) == 0o700
+        finally:
+            call("stop")
+        with pytest.raises(psycopg2.OperationalError):
+            psycopg2.connect(address)
 
     def test_the_plugin_is_ours(self, folder: Path) -> None:
         assert (folder / "plugins/muntin_page.py").read_bytes() == (ROOT / "plugins/muntin_page.py").read_bytes()
