@@ -11,13 +11,17 @@ from pathlib import Path
 from examples.demo.background import free_ports
 
 PROJECT = Path(__file__).resolve().parents[2]
+TOKEN = "SPARK_CONNECT_AUTHENTICATE_TOKEN"  # noqa: S105 - the name of a variable
 LONGEST_SOCKET = 103  # bytes, on macOS; Linux takes 107
 SPARK_SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """Where Airflow lives, and how to reach it and Spark. Everything listens on 127.0.0.1 only, the database on no port at all."""
+    """Where Airflow lives, and how to reach it and Spark. Everything listens on 127.0.0.1 only, the database on no port at all.
+
+    Spark answers whoever has the token in `env`: a client on this machine, which is `localhost` by name, sends it.
+    """
 
     folder: Path
     state: Path
@@ -34,8 +38,8 @@ class Home:
 
     @property
     def spark(self) -> str:
-        """Of the Spark Connect server."""
-        return f"sc://127.0.0.1:{self.spark_port}"
+        """Of the Spark Connect server, with its token."""
+        return f"sc://localhost:{self.spark_port}/;token={self.env[TOKEN]}"
 
     @property
     def logs(self) -> Path:
@@ -52,7 +56,8 @@ def make_home(folder: Path, *, state: Path, port: int | None = None) -> Home:
     env = program_env()
     env |= {"AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"postgresql+psycopg2://postgres@/postgres?host={database}"}
     env |= _airflow_settings(folder, port or api)
-    env |= {"MUNTIN_HOME": str(PROJECT), "MUNTIN_ROOT": str(state), "AIRFLOW_CONN_SPARK_DEFAULT": f"spark-connect://127.0.0.1:{spark}"}
+    env |= {"MUNTIN_HOME": str(PROJECT), "MUNTIN_ROOT": str(state), "AIRFLOW_CONN_SPARK_DEFAULT": f"spark-connect://localhost:{spark}"}
+    env |= {TOKEN: secrets.token_urlsafe(32)}
     return Home(folder, state, database, password, port or api, spark, env)
 
 
@@ -128,6 +133,7 @@ def spark_server(port: int) -> list[str]:
         "spark.connect.grpc.binding.address": "127.0.0.1",
         "spark.connect.grpc.binding.port": str(port),
         "spark.ui.enabled": "false",
+        "spark.authenticate": "true",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.log.level": "ERROR",

@@ -92,7 +92,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     home = make_home(tmp_path_factory.mktemp("spark"), state=Path("unused"))
     with spark(home) as program:
         until_spark(home, program)
-        yield f"sc://127.0.0.1:{home.spark_port}"
+        yield home.spark
 
 
 @pytest.mark.parametrize("step", STEPS)

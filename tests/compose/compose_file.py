@@ -24,7 +24,7 @@ class Service:
 
     Attributes:
         name: its host name, too.
-        command: as words; empty if the image's own command runs.
+        entrypoint, command: as words; empty if the image's own runs.
         environment: what the file sets; a name without a value is there only if the variables have it.
         healthcheck: the words of the check behind `CMD`, empty without a check.
         mounts: what lies at a path of the container: a folder below the file as `./dags`, or the name of a volume.
@@ -33,6 +33,7 @@ class Service:
     """
 
     name: str
+    entrypoint: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     healthcheck: tuple[str, ...] = ()
@@ -55,6 +56,7 @@ def _service(name: str, said: Mapping[str, Any], variables: Mapping[str, str]) -
     mounts = [each.split(":") for each in said.get("volumes", ())]
     return Service(
         name,
+        entrypoint=_words(said.get("entrypoint", ())),
         command=_words(said.get("command", ())),
         environment={key: value for key, value in _environment(said.get("environment", {}), variables).items() if value is not None},
         healthcheck=_words(said.get("healthcheck", {}).get("test", ("CMD",)))[1:],

@@ -9,7 +9,7 @@
 | a service's name as host, `localhost`, `0.0.0.0` | 127.0.0.1 |
 | a port | a free port; a second container of a service has other ones |
 | the package, installed at `/opt/muntin` | `PYTHONPATH` |
-| the address of the container | `SPARK_LOCAL_IP=127.0.0.1` |
+| the address of the container, `$(hostname)` | 127.0.0.1 |
 | `NUMBA_CACHE_DIR` | not set: kernels that the checkout has compiled are not compiled again |
 | Java | starts quickly, which makes it slower later |
 
@@ -34,6 +34,7 @@ PORTS = {
     "spark-master": (7077, 8081),
     "spark-worker": (8082,),
     "spark-connect": (15002,),
+    "task-network": (),
     "kafka": (9092, 9093),
     "s3": (7070,),
 }
@@ -70,7 +71,7 @@ class Places:
     def here(self, text: str, container: str) -> str:
         """A word of a command, a value of the environment or a path, as it is for a container here."""
         text = _PATH.sub(lambda found: self._path(found[1], container), text)
-        text = _HOST.sub("127.0.0.1", re.sub(r"\blocalhost\b|\b0\.0\.0\.0\b", "127.0.0.1", text))
+        text = _HOST.sub("127.0.0.1", re.sub(r"\blocalhost\b|\b0\.0\.0\.0\b|\$\(hostname\)", "127.0.0.1", text))
         return _PORT.sub(lambda found: str(self._port(int(found[0]), container)), text)
 
     def own(self, container: str) -> Path:
@@ -88,7 +89,6 @@ class Places:
             "LC_ALL": "C.UTF-8",
             "TMPDIR": str(self.own(container) / "tmp"),
             "PYTHONPATH": f"{self.folder}/opt/muntin/pipelines",
-            "SPARK_LOCAL_IP": "127.0.0.1",
             "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         }
         said = {**(image_environment() if "build" in service.said else {}), **service.environment}

@@ -47,7 +47,7 @@ class Stack:
             self.containers[container] = start(program, environment)
 
     def _command(self, service: Service, container: str) -> Sequence[str]:
-        words = tuple(self.places.here(word, container) for word in service.command)
+        words = tuple(self.places.here(word, container) for word in (*service.entrypoint, *service.command))
         return words if "build" in service.said else images.command(service.name, words)
 
     def _cwd(self, service: Service) -> Path:

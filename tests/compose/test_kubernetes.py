@@ -13,9 +13,21 @@ PAGE = (CHECKOUT / "docs/operating/kubernetes.md").read_text(encoding="utf-8")
 VALUES: dict[str, Any] = yaml.safe_load((FOLDER / "values.yaml").read_text(encoding="utf-8"))
 OBJECTS = [*yaml.safe_load_all((FOLDER / "spark.yaml").read_text(encoding="utf-8"))]
 SERVICES = services(example_variables())
+CONNECTION = next(each["value"] for each in VALUES["env"] if each["name"] == "AIRFLOW_CONN_SPARK_DEFAULT")
 IMAGE = f"{VALUES['defaultAirflowRepository']}:{VALUES['defaultAirflowTag']}"
 
-OTHERS = {"AIRFLOW__CORE__AUTH_MANAGER", "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE", "MUNTIN_ROOT"}
+OTHERS = {
+    "AIRFLOW__CORE__AUTH_MANAGER",
+    "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE",
+    "AIRFLOW_CONN_SPARK_DEFAULT",
+    "MUNTIN_ROOT",
+}
+# In Compose a secret, and loopback shared with the scheduler, do what the policy of the network does here.
+LOCKED = dict.fromkeys(("SPARK_CONF_DIR", "SPARK_LOCAL_IP", "SPARK_SECRET"), "")
+IN_A_POD = {
+    "--conf=spark.driver.host=task-network": ("task-network", "spark-connect"),
+    "--conf=spark.connect.grpc.binding.address=127.0.0.1": ("127.0.0.1", "0.0.0.0"),  # noqa: S104 - of a pod
+}
 
 
 def of_kind(kind: str) -> dict[str, Any]:
@@ -36,9 +48,11 @@ class TestSpark:
 
     def test_it_runs_the_same_command_on_the_same_memory(self, name: str) -> None:
         (container,) = of_kind("Deployment")[name]["template"]["spec"]["containers"]
-        assert tuple(container["command"]) == SERVICES[name].command
+        assert tuple(container["command"]) == tuple(
+            word.replace(*each) for word in SERVICES[name].command for each in [IN_A_POD.get(word, ("", ""))]
+        )
         assert limit_of(container["resources"]) == bytes_of(SERVICES[name].said["mem_limit"])
-        assert {each["name"]: each["value"] for each in container.get("env", ())} == SERVICES[name].environment
+        assert {each["name"]: each["value"] for each in container.get("env", ())} | LOCKED == SERVICES[name].environment | LOCKED
         assert container["workingDir"] == SERVICES[name].said["working_dir"]
         assert of_kind("Deployment")[name]["replicas"] == SERVICES[name].replicas
         assert container["image"] == IMAGE
@@ -61,7 +75,7 @@ class TestSpark:
 
 def test_a_service_leads_to_each_address_of_a_command() -> None:
     text = " ".join(word for each in of_kind("Deployment").values() for word in each["template"]["spec"]["containers"][0]["command"])
-    named = {*re.findall(r"(spark-\w+):(\d+)", text + " " + SERVICES["scheduler"].environment["AIRFLOW_CONN_SPARK_DEFAULT"])}
+    named = {*re.findall(r"(spark-\w+):(\d+)", text + " " + CONNECTION)}
     open_ = {(name, str(port["port"])) for name, spec in of_kind("Service").items() for port in spec["ports"]}
     assert named <= open_
     assert all(spec["clusterIP"] == "None" for spec in of_kind("Service").values())

@@ -25,7 +25,7 @@ def test_all_are_there() -> None:
     airflow = {"airflow-init", "api-server", "scheduler", "dag-processor", "triggerer"}
     spark = {"spark-master", "spark-worker", "spark-connect"}
     plain = {name for name, each in SERVICES.items() if "profiles" not in each.said}
-    assert plain == {"postgres"} | airflow | spark
+    assert plain == {"postgres", "task-network"} | airflow | spark
     assert SERVICES["spark-worker"].replicas == 2
     assert {name: each.said["profiles"] for name, each in SERVICES.items() if name not in plain} == {
         "kafka": ["kafka"],
@@ -62,7 +62,20 @@ def test_what_lasts_has_a_check_and_comes_back(service: Service) -> None:
 @every
 def test_the_page_alone_has_a_port_and_on_this_machine_alone(service: Service) -> None:
     assert service.said.get("ports", []) == (["127.0.0.1:8080:8080"] if service.name == "api-server" else [])
-    assert "network_mode" not in service.said
+    alone = service.name in {"scheduler", "spark-connect"}
+    assert service.said.get("network_mode") == ("service:task-network" if alone else None)
+
+
+def test_spark_connect_listens_to_the_scheduler_alone() -> None:
+    """It takes no password of who is not on its own machine: the two share loopback."""
+    for each in (SERVICES, PROJECT):
+        assert "--conf=spark.connect.grpc.binding.address=127.0.0.1" in each["spark-connect"].command
+        assert each["scheduler"].environment["AIRFLOW_CONN_SPARK_DEFAULT"] == "spark-connect://localhost:15002"
+    for name in ("spark-master", "spark-worker", "spark-connect"):
+        assert "spark.authenticate true" in SERVICES[name].entrypoint[2]
+        assert SERVICES[name].environment["SPARK_LOCAL_IP"] == "127.0.0.1"
+        assert not any(SERVICES[name].environment["SPARK_SECRET"] in word for word in SERVICES[name].command)
+    assert {"--conf=spark.authenticate=true", "--conf=spark.driver.bindAddress=127.0.0.1"} <= {*PROJECT["spark-connect"].command}
 
 
 @every

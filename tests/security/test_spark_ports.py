@@ -87,7 +87,7 @@ def answers(process: psutil.Process) -> list[bytes]:
     """All answers to strangers, on every port."""
     found = listening(process)
     assert {address for address, _ in found} <= {"127.0.0.1", "::ffff:127.0.0.1"}
-    assert len(found) > 2
+    assert found
     return [asked(port, made(port)) for _, port in found for made in STRANGERS.values()]
 
 

@@ -41,6 +41,7 @@ def first_backfills(folder: Path, _dice: Random, *, times: int = TIMES) -> str:
         "AIRFLOW__CORE__DAGS_FOLDER": str(project / "dags"),
         "AIRFLOW__CORE__DEFAULT_TASK_RETRIES": "0",
         "AIRFLOW__SCHEDULER__SCHEDULER_HEARTBEAT_SEC": "1",
+        "AIRFLOW__WORKERS__EXECUTION_API_TIMEOUT": "60",  # its web server is slow on a machine at work, which is another matter
         "MUNTIN_HOME": str(project),
     }
     home, red = replace(made, env=made.env | settings), []

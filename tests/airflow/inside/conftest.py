@@ -59,11 +59,12 @@ def run_day(dags: dict[str, Any], root: Path) -> Callable[..., Any]:
 @pytest.fixture(scope="session")
 def spark_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A Spark Connect server, and the connection that says where it is."""
-    from examples.demo.home import make_home
+    from examples.demo.home import TOKEN, make_home
     from examples.demo.servers import spark, until_spark
 
     home = make_home(tmp_path_factory.mktemp("spark"), state=Path("unused"))
     with spark(home) as server, pytest.MonkeyPatch.context() as patch:
         until_spark(home, server)
-        patch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", home.env["AIRFLOW_CONN_SPARK_DEFAULT"])
+        for name in ("AIRFLOW_CONN_SPARK_DEFAULT", TOKEN):
+            patch.setenv(name, home.env[name])
         yield
