@@ -1,6 +1,6 @@
 # Everything one types in this checkout. `make` alone lists it.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test cluster-test newest lint up docs bench soak audit clean
+.PHONY: help setup demo check test cluster-test newest lint up docs bench soak audit pin clean
 
 ARGS :=
 AZURE := $(addprefix tests/storage/test_,object_store.py file_layer.py delta.py crash_points.py at_once.py)
@@ -62,6 +62,9 @@ soak: setup ## an hour of random histories beside clean runs; ARGS="--part world
 
 audit: setup ## known vulnerabilities of the pinned packages, from osv.dev; ARGS=--offline: from a package; setup/audit-exceptions.txt says why which are left out
 	@bash setup/audit.sh $(ARGS)
+
+pin: setup ## the digest of each image of the Compose files, from its registry; ARGS=--check: whether it is the one that is written
+	@$(python) setup/pin_images.py $(ARGS)
 
 clean: ## remove what setup, demo, tests and benchmarks made; your state/ stays
 	rm -rf .venv .airflow .demo build data/flights benchmarks/data muntin.egg-info

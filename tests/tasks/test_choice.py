@@ -68,10 +68,11 @@ def test_a_session_is_used_as_it_is() -> None:
         assert runner.spark is SESSION
 
 
-@pytest.mark.parametrize("address", ["sc://127.0.0.1:1", "sc://localhost:1/;user_id=me"])
-def test_a_server_that_is_not_up_is_named(address: str) -> None:
-    with pytest.raises(StateError, match=r"nobody answers at .*:1 .*; is the Spark Connect server up\?"), runner_for(address):
+@pytest.mark.parametrize("address", ["sc://127.0.0.1:1", "sc://localhost:1/;token=hunter2"])
+def test_a_server_that_is_not_up_is_named_and_no_token(address: str) -> None:
+    with pytest.raises(StateError, match=r"nobody answers at .*:1 .*; is the Spark Connect server up\?") as told, runner_for(address):
         pass
+    assert "hunter2" not in f"{told.value} {place_of(address)}"
 
 
 def test_an_address_without_a_host_is_refused() -> None:

@@ -52,6 +52,15 @@ def is_local(address: str) -> bool:
     return address == "local" or address.startswith("local[")
 
 
+def spoken(address: str) -> str:
+    """An address as people may read it: without its parameters, of which one may be a token.
+
+    >>> spoken("sc://host:15002/;token=secret")
+    'sc://host:15002'
+    """
+    return address.partition("/;")[0]
+
+
 def check_packages() -> None:
     """Check that pyspark and pyspark-client are one version: they overwrite each other's files.
 
@@ -138,8 +147,8 @@ def _reach(address: str) -> None:
     except ValueError:
         host, port = None, _PORT
     if not host:
-        raise DefinitionError(f"spark: {address!r} names no host; write sc://localhost:{_PORT}")
+        raise DefinitionError(f"spark: {spoken(address)!r} names no host; write sc://localhost:{_PORT}")
     try:
         socket.create_connection((host, port), timeout=_PATIENCE_S).close()
     except OSError as wrong:
-        raise StateError(f"{address}: nobody answers at {host}:{port} ({wrong}); is the Spark Connect server up?") from wrong
+        raise StateError(f"{spoken(address)}: nobody answers at {host}:{port} ({wrong}); is the Spark Connect server up?") from wrong

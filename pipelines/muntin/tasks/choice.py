@@ -43,11 +43,11 @@ def runner_for(given: Given = None, *, needed: str | None = None) -> Iterator[Ru
     if not isinstance(found, str):
         yield found
         return
-    from muntin.spark.session import opened
+    from muntin.spark.session import opened, spoken
     from muntin.tasks.spark import OnSpark
 
     with opened(found) as session:
-        yield OnSpark(session, found)
+        yield OnSpark(session, spoken(found))
 
 
 def place_of(given: Given = None, *, needed: str | None = None) -> str:
@@ -60,7 +60,9 @@ def place_of(given: Given = None, *, needed: str | None = None) -> str:
         DefinitionError: as `runner_for`.
     """
     found = _chosen(given, needed)
-    place = f"on Spark ({found})" if isinstance(found, str) else str(found)
+    from muntin.spark.session import spoken
+
+    place = f"on Spark ({spoken(found)})" if isinstance(found, str) else str(found)
     return f"{place}, for {needed}" if needed and given is None else place
 
 
