@@ -19,6 +19,8 @@ def combine(
     aggregates: Mapping[str, Aggregate],
     width_us: int,
     wanted: Ints | None = None,
+    then: Sequence[str] = (),
 ) -> Combined:
     """`combine_arranged` of states that are not sorted yet; see `arrange`."""
-    return combine_arranged(arrange(states, keys, width_us), window=window, when=when, keys=keys, aggregates=aggregates, wanted=wanted)
+    arranged = arrange(states, keys, width_us, then)
+    return combine_arranged(arranged, window=window, when=when, keys=keys, aggregates=aggregates, wanted=wanted)

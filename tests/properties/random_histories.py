@@ -125,7 +125,7 @@ class Desk:
 
     def wrong(self) -> list[str]:
         """What differs from a clean run over the same batches: windows by their bits, entries of the ledger."""
-        clean = Desk(self.given, self.fill, dict(self.checkpoint))
+        clean = type(self)(self.given, self.fill, dict(self.checkpoint))
         clean.finalize(self.ledger.entries.start_us.tolist() if self.ledger else ())
         return compared(self, clean)
 

@@ -97,6 +97,12 @@ def _params() -> dict[str, Any]:
 
 
 def _described(pipeline: Pipeline) -> str:
-    kinds = "\n".join(f"- `{name}`: {type(window).__name__.lower()}" for name, window in pipeline.windows.items())
+    kinds = "\n".join(f"- `{name}`: {type(window).__name__.lower()}{_fewer(pipeline, name)}" for name, window in pipeline.windows.items())
     aggregates = ", ".join(f"`{name}`" for name in pipeline.aggregates)
     return f"Windows of {aggregates}, by {', '.join(pipeline.keys) or 'nothing'}:\n\n{kinds}\n"
+
+
+def _fewer(pipeline: Pipeline, window: str) -> str:
+    """The keys of a rollup; "" of any other window."""
+    keys = pipeline.keys_of(window)
+    return "" if keys == tuple(pipeline.keys) else f", by {', '.join(keys) or 'nothing'}"

@@ -46,7 +46,8 @@ def selected(
 
     if window not in pipeline.windows:
         raise no_window(pipeline, window)
-    asked = by_column(pipeline, keys or ())
+    columns = pipeline.keys_of(window)
+    asked = by_column(columns, keys or ())
     bind_existing(pipeline, root)
     table = read(pipeline, window, root=root, provisional=provisional, start=low, end=high, changes_since=changes_since)
     chosen = table
@@ -54,37 +55,38 @@ def selected(
         chosen = chosen.filter(_matches(chosen[column], column, values))
     if any(absent(table, column, values) for column, values in asked.items()):
         narrow = low or high or changes_since is not None
-        all_keys = read(pipeline, window, root=root, provisional=provisional, columns=[*pipeline.keys]) if narrow else table
+        all_keys = read(pipeline, window, root=root, provisional=provisional, columns=[*columns]) if narrow else table
         check_keys(all_keys, asked, f"window of {window!r}")
     return chosen
 
 
-def one_key(pipeline: "Pipeline", keys: Sequence[str]) -> list[str | None]:
+def one_key(columns: Sequence[str], keys: Sequence[str]) -> list[str | None]:
     """One value for each key column, in their order; None for an empty one.
 
     Raises:
         DefinitionError: a column without a value, or with several.
     """
-    asked = by_column(pipeline, keys)
-    for column in pipeline.keys:
+    asked = by_column(columns, keys)
+    for column in columns:
         if len(asked.get(column, ())) != 1:
             raise DefinitionError(f"--key: give one value for {column}, as --key {column}=VALUE")
-    return [asked[column][0] or None for column in pipeline.keys]
+    return [asked[column][0] or None for column in columns]
 
 
 def key_hint(pipeline: "Pipeline", window: str, root: "AnyPath", key: Sequence[str | None]) -> str:
     """A hint on keys where no published window has a value of a key; "" where each key has a window."""
     from muntin.jobs.inspect.read import read
 
-    table = read(pipeline, window, root=root, columns=[*pipeline.keys])
+    columns = pipeline.keys_of(window)
+    table = read(pipeline, window, root=root, columns=[*columns])
     try:
-        check_keys(table, {name: [value or ""] for name, value in zip(pipeline.keys, key, strict=True)}, f"window of {window!r}")
+        check_keys(table, {name: [value or ""] for name, value in zip(columns, key, strict=True)}, f"window of {window!r}")
     except NoSuchKeyError as wrong:
         return f"; {wrong}"
     return ""
 
 
-def by_column(pipeline: "Pipeline", keys: Sequence[str]) -> dict[str, list[str]]:
+def by_column(columns: Sequence[str], keys: Sequence[str]) -> dict[str, list[str]]:
     """Key column -> values, of "NAME=VALUE" or "VALUE".
 
     Raises:
@@ -93,11 +95,11 @@ def by_column(pipeline: "Pipeline", keys: Sequence[str]) -> dict[str, list[str]]
     asked: dict[str, list[str]] = {}
     for text in keys:
         column, given, value = text.partition("=")
-        if not given and len(pipeline.keys) == 1:
-            column, value = pipeline.keys[0], text
-        if column not in pipeline.keys:
-            there = f"there are {', '.join(pipeline.keys)}; write --key NAME=VALUE" if pipeline.keys else "this pipeline has none"
-            raise DefinitionError(f"--key {text}: no key column {column!r}; {there}{did_you_mean(column, pipeline.keys)}")
+        if not given and len(columns) == 1:
+            column, value = columns[0], text
+        if column not in columns:
+            there = f"there are {', '.join(columns)}; write --key NAME=VALUE" if columns else "there are none"
+            raise DefinitionError(f"--key {text}: no key column {column!r}; {there}{did_you_mean(column, columns)}")
         asked.setdefault(column, []).append(value)
     return asked
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from muntin.definition.expressions import expression, steady
@@ -23,7 +23,7 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 def listed(what: str, names: Any) -> tuple[str, ...]:  # noqa: ANN401 - whatever the user gave
     """Names in a list, as a tuple."""
-    if isinstance(names, str) or not all(isinstance(name, str) and name for name in names):
+    if isinstance(names, str) or not isinstance(names, Iterable) or not all(isinstance(name, str) and name for name in names):
         raise DefinitionError(f'{what}: {names!r} is not a list of column names; write ["origin"], or [] for none')
     return tuple(names)
 

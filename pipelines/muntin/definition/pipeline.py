@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from muntin.definition.amounts import size_of
@@ -27,6 +28,7 @@ from muntin.definition.durations import Duration, not_negative
 from muntin.definition.instants import instant_us
 from muntin.definition.kinds import as_window
 from muntin.definition.retention import Retain, Retention, check_retention, retention_of
+from muntin.definition.rollups import given_windows, rollup_name, rollups_of, with_rollups
 from muntin.definition.schedule import Schedule, schedule_of
 from muntin.definition.several_sources import SeveralSources, check_arrival, check_sources, member_of, sources_of
 from muntin.definition.watermark import Watermark, Watermarking, check_idle
@@ -54,6 +56,8 @@ class Pipeline:
         start: where the first interval may begin, an aware datetime.
         keys: columns that windows are kept apart by; [] is one window for all rows.
         windows: name -> window.
+        rollups: name -> some of the keys, or none: each window once more for these keys, as {"by_city": ["city"], "all": []}: tables
+            `day.by_city` and `day.all` beside `day`, of the same states and published in the same run. Windows by event time alone.
         aggregates: name of the result column -> aggregate.
         where: SQL condition that rows must meet; of several sources all rows, or a mapping from sources to conditions.
         derive: name of one more result column -> SQL over a finished window's row: keys, window_start, window_end, the
@@ -66,7 +70,7 @@ class Pipeline:
             in a wrong unit, as milliseconds read as seconds, and the instant 0 from making windows of 1970.
         max_quarantined: the largest share of a batch's rows that may be in the quarantine, 0 to 1: 0.01 is one row in a
             hundred. If a batch has more, the run fails before anything is committed. None: there is no limit.
-        expectations: window name -> JSON file of a Great Expectations suite.
+        expectations: window name -> JSON file of a Great Expectations suite; a rollup has its own, as {"day.by_city": "city.json"}.
         on_gap: what a missing interval is: "wait" until it comes, or an "empty" batch.
         keep_states: whether published windows keep the states of their aggregates, in columns that begin with "state_", so
             that a pipeline over them can `aggregates.merge` the states.
@@ -112,6 +116,7 @@ class Pipeline:
     retain: Retain = None
     to: Sequence[Sink] = ()
     idle_after: Duration | None = None
+    rollups: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keys", listed("keys", self.keys))
@@ -121,6 +126,7 @@ class Pipeline:
         object.__setattr__(self, "source", sources_of(self.source))
         object.__setattr__(self, "aggregates", resolved(self.origin, self.aggregates))
         check_batches(self.origin, self.intervals)
+        object.__setattr__(self, "windows", given_windows(self.windows))
         if isinstance(self.windows, dict):
             object.__setattr__(self, "windows", {name: as_window(part) for name, part in self.windows.items()})
         check_aggregates(self.aggregates)
@@ -130,6 +136,8 @@ class Pipeline:
         check_idle(self.idle_after, self.watermark, self.origin)
         check_derive(self.derive)
         check_columns(self.keys, self.windows, self.aggregates, self.derive)
+        object.__setattr__(self, "rollups", rollups_of(self.rollups, self.keys))
+        object.__setattr__(self, "windows", with_rollups(self.windows, self.rollups))
         check_mapping("expectations", self.expectations, '{"day": "expectations/day.json"}, with the name of a window')
         check_mapping("renamed_windows", self.renamed_windows, '{"day": "daily"}')
         for window in self.expectations:
@@ -164,6 +172,22 @@ class Pipeline:
     def filter(self) -> str | None:
         """The condition that rows of the only source must meet."""
         return cast("str | None", self.where)
+
+    def keys_of(self, window: str) -> tuple[str, ...]:
+        """The key columns of a window: all keys, or those of its rollup."""
+        return self._rolled_up.get(window, tuple(self.keys))
+
+    @property
+    def renamed_tables(self) -> dict[str, str]:
+        """The windows with other names than before, and their rollups, which are renamed with them."""
+        given = {name: old for name, old in self.renamed_windows.items() if name in given_windows(self.windows)}
+        rolled = {rollup_name(name, rollup): rollup_name(old, rollup) for name, old in given.items() for rollup in self.rollups}
+        return {**rolled, **self.renamed_windows}
+
+    @cached_property
+    def _rolled_up(self) -> dict[str, tuple[str, ...]]:
+        """Rollup of a window -> its key columns."""
+        return {rollup_name(window, name): tuple(keys) for window in given_windows(self.windows) for name, keys in self.rollups.items()}
 
     @property
     def intervals(self) -> Schedule:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from muntin.definition.durations import DAY_US, UNITS, spell
 from muntin.definition.instants import spell_instant
+from muntin.definition.rollups import given_windows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -19,7 +20,7 @@ _CALENDAR_UNITS = ("d", "w")
 
 def remarks(pipeline: Pipeline) -> list[str]:
     """Remarks on a definition alone: a start between two batches, a day in hours on a clock that is changed, a number without a unit."""
-    return [*_of_start(pipeline), *_of_sizes(pipeline.windows)]
+    return [*_of_start(pipeline), *_of_sizes(given_windows(pipeline.windows))]
 
 
 def of_naive_times(source: Any, columns: Mapping[str, str], windows: Mapping[str, Kind]) -> str | None:  # noqa: ANN401 - a source of any kind
@@ -30,7 +31,8 @@ def of_naive_times(source: Any, columns: Mapping[str, str], windows: Mapping[str
         columns: name -> SQL type of its columns.
         windows: of the pipeline.
     """
-    zones = {zone.name: name for name, window in windows.items() for part in _parts(window) if (zone := getattr(part, "zone", None))}
+    given = given_windows(windows)
+    zones = {zone.name: name for name, window in given.items() for part in _parts(window) if (zone := getattr(part, "zone", None))}
     text = source.time_format if columns.get(source.event_time) == "VARCHAR" else None
     naive = columns.get(source.event_time) in _ZONELESS or (text is not None and "%z" not in text)
     others = [name for name in zones if name != "UTC"]

@@ -190,7 +190,7 @@ def check_suites(bound: Bound) -> None:
 
 
 def _check_suite(bound: Bound, window: str, suite: Suite) -> None:
-    columns = (*bound.pipeline.keys, "window_start", "window_end", *bound.windows[window].columns)
+    columns = (*bound.keys_of(window), "window_start", "window_end", *bound.windows[window].columns)
     columns += (*bound.aggregates, *bound.pipeline.derive, "batch")
     for number, each in enumerate(suite.expectations, 1):
         where = f"{suite.path}: expectation {number} ({each.type})"

@@ -60,7 +60,7 @@ def answer(known: Known, tab: str, asked: Mapping[str, str], now_us: int, runs: 
         StateError: there is no state.
     """
     at = seen(known)
-    shared = {"up": "../../", "name": at.name, "tab": tab, "tabs": TABS, "asked": asked, "keys": tuple(at.pipeline.keys)}
+    shared = {"up": "../../", "name": at.name, "tab": tab, "tabs": TABS, "asked": asked, "keys": at.keys(asked.get("window"))}
     match tab:
         case "timeline":
             view = _timeline(at, asked, now_us)
@@ -124,12 +124,13 @@ def _results(at: Seen, asked: Mapping[str, str]) -> dict[str, Any]:
 
 def _asked(at: Seen, asked: Mapping[str, str]) -> Asked:
     """The filters of a form; an empty field asks for nothing."""
-    keys = {name: text for number, name in enumerate(at.pipeline.keys) if (text := asked.get(f"f{number}"))}
+    keys = {name: text for number, name in enumerate(at.keys(asked.get("window"))) if (text := asked.get(f"f{number}"))}
     return Asked(keys, instant_of(asked.get("from"), "from"), instant_of(asked.get("to"), "to"))
 
 
 def _window(at: Seen, asked: Mapping[str, str], runs: Runs) -> dict[str, Any]:
-    window, key, moment = at.window(asked.get("window")), key_of(asked, len(at.pipeline.keys)), instant_of(asked.get("at"), "at")
+    window, moment = at.window(asked.get("window")), instant_of(asked.get("at"), "at")
+    key = key_of(asked, len(at.keys(window)))
     if key is None or moment is None:
         raise DefinitionError("say which window: a value for each key column, and an instant that it holds")
     ends = instant_of(asked.get("ends"), "ends")

@@ -42,7 +42,7 @@ class Arranged:
         return pa.table({name: column for table in (states, more) for name, column in zip(table.column_names, table.columns, strict=True)})
 
 
-def arrange(states: pa.Table, keys: Sequence[str], width_us: int) -> Arranged:
+def arrange(states: pa.Table, keys: Sequence[str], width_us: int, then: Sequence[str] = ()) -> Arranged:
     """Sort states by (key, frame, batch, order of arrival).
 
     Args:
@@ -50,10 +50,12 @@ def arrange(states: pa.Table, keys: Sequence[str], width_us: int) -> Arranged:
             fields' columns, and `BATCH_POSITION`, the position of the state's batch; in order of arrival.
         keys: names of the key columns.
         width_us: of the frames.
+        then: of a rollup, all key columns: they order the states of its key, frame and batch, whatever files these came from.
     """
     codes = key_codes([contiguous(states[key]) for key in keys], len(states))
     start, batch = instants(states[FRAME]), states[BATCH_POSITION].to_numpy()
-    order = sorted_order(codes, start // width_us, batch)
+    more = [key_codes([contiguous(states[key]) for key in then], len(states))] if then else []
+    order = sorted_order(codes, start // width_us, batch, *more)
     states = taken(states, order)
     first, last = (instants(states[name]) if name in states.column_names else start[order] for name in (FIRST_EVENT, LAST_EVENT))
     return Arranged(states, Frames(codes[order], start[order], batch[order], first, last, width_us))

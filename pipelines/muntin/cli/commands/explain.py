@@ -44,7 +44,7 @@ def explain(
         pipeline, folder = inspected(file, name, root)
         from muntin.jobs.inspect import explain as jobs
 
-        asked = one_key(pipeline, key or ())
+        asked = one_key(pipeline.keys_of(window), key or ())
         found = jobs.explain(pipeline, window, root=folder, key=asked, at=at)
         if found.why_none and found.why_none.startswith(jobs.NO_EVENT):
             found = replace(found, why_none=found.why_none + key_hint(pipeline, window, folder, asked))

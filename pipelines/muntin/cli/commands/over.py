@@ -80,7 +80,7 @@ def _over(
     """
     from muntin.jobs.lookups.over import over
 
-    asked = by_column(pipeline, keys)
+    asked = by_column(pipeline.keys, keys)
     some = {column: [value or None for value in values] for column, values in asked.items()} or None
     groups = None if by is None else [column for column in by if column]
     table = over(pipeline, start, end, by=groups, keys=some, root=root)

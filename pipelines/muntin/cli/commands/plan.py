@@ -61,9 +61,9 @@ def _touched(pipeline: "Pipeline", root: "AnyPath", planned: "Plan", rows: int) 
     from muntin.jobs.inspect.windows_of_batches import windows_of_batches
     from muntin.jobs.state.bound import bind
 
-    bound, shown = bind(pipeline, root), [*pipeline.keys, "window_start", "window_end", "batch"]
+    bound, bounds = bind(pipeline, root), ("window_start", "window_end", "batch")
     found = {name: windows_of_batches(bound, name, starts, limit=rows) for name, starts in planned.windows.items()}
-    return {name: table.select(shown).to_pylist() for name, table in found.items() if len(table)}
+    return {name: table.select([*bound.keys_of(name), *bounds]).to_pylist() for name, table in found.items() if len(table)}
 
 
 def say_plan(planned: "Plan", touched: "Mapping[str, Sequence[Mapping[str, object]]]") -> None:

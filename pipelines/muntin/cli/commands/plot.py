@@ -1,6 +1,6 @@
 """`muntin plot`: published windows over time, a line a key."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -59,7 +59,7 @@ def plot(
             table = selected(pipeline, window, folder, keys=key, low=low, high=high, provisional=provisional)
         except NoSuchKeyError as wrong:
             raise StateError(f"no window of {window!r} to draw: {wrong}") from None
-        lines = _lines(table, pipeline, aggregate)
+        lines = _lines(table, pipeline.keys_of(window), aggregate)
         if not lines:
             raise StateError(f"no window of {window!r} to draw; see which there are with: muntin show {file} {window} --root {folder}")
         from muntin.page.pictures.files import write_picture
@@ -80,7 +80,7 @@ def _check(pipeline: "Pipeline", names: list[str]) -> None:
             raise DefinitionError(f"no aggregate {name!r} in pipeline {pipeline.name!r}; there are {', '.join(there)}{near}")
 
 
-def _lines(table: "pa.Table", pipeline: "Pipeline", names: list[str]) -> list[tuple[str, "pa.Table"]]:
+def _lines(table: "pa.Table", keys: Sequence[str], names: list[str]) -> list[tuple[str, "pa.Table"]]:
     """Label and windows of each key; the table is sorted by key."""
     from pyarrow import types
 
@@ -88,11 +88,11 @@ def _lines(table: "pa.Table", pipeline: "Pipeline", names: list[str]) -> list[tu
         kind = table[name].type
         if not (types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind) or types.is_null(kind)):
             raise DefinitionError(f"aggregate {name!r} is {kind}: only numbers can be drawn")
-    return [(label, table.slice(start, end - start)) for label, start, end in _runs(table, pipeline)]
+    return [(label, table.slice(start, end - start)) for label, start, end in _runs(table, keys)]
 
 
-def _runs(table: "pa.Table", pipeline: "Pipeline") -> Iterator[tuple[str, int, int]]:
-    keys = list(zip(*(table[key].to_pylist() for key in pipeline.keys), strict=True)) or [()] * len(table)
+def _runs(table: "pa.Table", columns: Sequence[str]) -> Iterator[tuple[str, int, int]]:
+    keys = list(zip(*(table[key].to_pylist() for key in columns), strict=True)) or [()] * len(table)
     first = 0
     for at, key in enumerate(keys):
         if at + 1 == len(keys) or keys[at + 1] != key:

@@ -21,7 +21,7 @@ from muntin.definition.instants import from_us, instant_us
 from muntin.printable import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from muntin.page.views.seen import Seen
     from muntin.page.views.timeline import Timeline
@@ -64,7 +64,8 @@ def timeline(
 
         pipeline, folder = inspected(file, name, root)
         at = seen(Known(pipeline.name, folder, pipeline, file))
-        named = tuple(one_key(pipeline, key)) if key else None
+        columns = pipeline.keys_of(window) if window else pipeline.keys
+        named = dict(zip(columns, one_key(columns, key), strict=True)) if key else None
         shown = _timelines(at, [at.window(window)] if window else [*pipeline.windows], named, last, to)
     if as_json:
         return say_json({"pipeline": pipeline.name, "timelines": [plain_timeline(at, one) for one in shown]})
@@ -74,15 +75,18 @@ def timeline(
 
 
 def _timelines(
-    at: "Seen", windows: "Sequence[str]", key: tuple[str | None, ...] | None, count: int, until: datetime | None
+    at: "Seen", windows: "Sequence[str]", named: "Mapping[str, str | None] | None", count: int, until: datetime | None
 ) -> "list[Timeline]":
-    """One timeline a window, all of one key."""
+    """One timeline a window, all of one key; rollups of the part of it that they have."""
     from muntin.page.views.seen import chosen_key
     from muntin.page.views.timeline import number_at, timeline
 
     found = []
     for window in windows:
-        key = chosen_key(at, window, {}) if key is None else key
+        columns = at.pipeline.keys_of(window)
+        known = named is not None and {*columns} <= {*named}
+        key = tuple(named[column] for column in columns) if named and known else chosen_key(at, window, {})
+        named = named if key is None or known else dict(zip(columns, key, strict=True))
         end = None if until is None else number_at(at, window, instant_us(until, "--to"))
         found.append(timeline(at, window, key, count=count, end=end))
     return found
@@ -90,8 +94,8 @@ def _timelines(
 
 def _block(at: "Seen", shown: "Timeline") -> str:
     """A timeline for people."""
-    head = ", ".join([shown.window, *(f"{name}={value}" for name, value in zip(at.pipeline.keys, shown.key or (), strict=False))])
-    head = printable(head)
+    named = zip(at.pipeline.keys_of(shown.window), shown.key or (), strict=False)
+    head = printable(", ".join([shown.window, *(f"{name}={value}" for name, value in named)]))
     if not shown.batches:
         return f"{head}: no batch was read yet"
     left = f"\n{many(shown.left_out, 'window')} left out: no room" if shown.left_out else ""
@@ -127,5 +131,5 @@ def plain_timeline(at: "Seen", shown: "Timeline") -> dict[str, Any]:
         for one in shown.batches
     ]
     windows = [{"start": moment(bar.start_us), "end": moment(bar.end_us), "closed_by": moment(bar.closed_us)} for bar in shown.bars]
-    key = None if shown.key is None else dict(zip(at.pipeline.keys, shown.key, strict=True))
+    key = None if shown.key is None else dict(zip(at.pipeline.keys_of(shown.window), shown.key, strict=True))
     return {"window": shown.window, "key": key, "batches": batches, "windows": windows, "left_out": shown.left_out}

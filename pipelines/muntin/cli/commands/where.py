@@ -38,7 +38,8 @@ def where(file: opt.File, window: opt.SomeWindow = None, root: opt.Root = None, 
     for each, table in tables.items():
         say(f"{each}: {table}")
         location = table if is_object_store(table) else f"file://{table}"
-        facts = {"table": table, "location": location, "name": f"{pipeline.name}_{each}", "file": file, "window": each, "root": folder}
+        plain = f"{pipeline.name}_{each}".replace(".", "_")
+        facts = {"table": table, "location": location, "name": plain, "file": file, "window": each, "root": folder}
         for reader, line in _READERS.items():
             say(f"  {reader:<8}{line.format(**facts)}")
     return None

@@ -112,12 +112,13 @@ def _places(window: Window) -> Sequence[str]:
 
 def _arranged(shard: Shard, places: Sequence[str], *, noting: bool) -> Arranged:
     """The shard's states behind its note, sorted; with the columns `places`, or where `noting`, the columns that a note of them needs."""
-    frames, keys = shard.bound.frames_of(shard.window), shard.bound.pipeline.keys
+    frames, keys = shard.bound.frames_of(shard.window), shard.keys
     keep = (BUCKET, FILE_NUMBER, ROW_IN_BATCH) if noting or shard.note else places
     states = read_states(shard, shard.bound.table(frames.table), keep)
     before = read_note(shard)
     if not frames.by_arrival:
-        return arrange(pa.concat_tables([before.select(states.column_names), states]) if before else states, keys, frames.grain_us)
+        states = pa.concat_tables([before.select(states.column_names), states]) if before else states
+        return arrange(states, keys, frames.grain_us, shard.bound.pipeline.keys if shard.is_rollup else ())
     states, starts = in_order(states), shard.starts
     batches = Batches(starts[:-1], starts[1:], instant_us(shard.bound.pipeline.start, "start"), np.array(shard.notes_after, np.int64))
     of_notes = [name for name in keep if name in states.column_names and name not in places]
@@ -129,7 +130,7 @@ def _combined(shard: Shard, arranged: Arranged) -> Combined:
         arranged,
         window=_window(shard),
         when=closing(_window(shard), shard.watermarks_us),
-        keys=shard.bound.pipeline.keys,
+        keys=shard.keys,
         aggregates=shard.bound.aggregates,
         wanted=shard.wanted,
         keep_states=shard.bound.pipeline.keep_states,
@@ -160,7 +161,7 @@ def _stage(shard: Shard, combined: Combined) -> list[dict[str, Any]]:
     Returns:
         path, size and rows of each file, and `first` and `last`: starts of its batches.
     """
-    folder, keys = shard.bound.folder / shard.staging / shard.window, shard.bound.pipeline.keys
+    folder, keys = shard.bound.folder / shard.staging / shard.window, shard.keys
     windows, place = _labelled(combined.windows, shard.starts[combined.closed]), np.searchsorted(shard.wanted, combined.closed)
     found = stretches(np.bincount(place, minlength=len(shard.wanted)))
     number = np.searchsorted(np.array([first for first, _ in found]), place, side="right") - 1

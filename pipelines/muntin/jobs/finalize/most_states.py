@@ -29,7 +29,7 @@ def check_states(pipeline: str, windows: Sequence[str], states: int) -> None:
     if states > most:
         raise StateError(
             f"{pipeline}: one task would have to read {states:,} states for {', '.join(windows)}, and {SETTING} allows {most:,}: "
-            "without keys, or where windows of keys depend on each other, work is not divided. "
+            "without keys, or where windows of keys depend on each other, work is not divided, and that of a rollup into few parts. "
             f"Run fewer batches at once, give the pipeline keys, or allow more where there is memory: {SETTING}={states}"
         )
 

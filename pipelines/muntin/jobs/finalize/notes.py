@@ -32,7 +32,7 @@ def read_note(shard: Shard) -> pa.Table | None:
     if not shard.note:
         return None
     note = pa.concat_tables(read_parquet(f"{shard.bound.folder}/{NOTES}/{path}") for path in shard.note)
-    note = _in_types(note, shard.schema, shard.bound.pipeline.keys)
+    note = _in_types(note, shard.schema, shard.keys)
     note = note if shard.only is None else note.filter(shard.only)
     return note.filter(own_buckets(shard)) if shard.count > 1 else note
 
@@ -56,7 +56,7 @@ def write_notes(shard: Shard, arranged: Arranged, combined: Combined) -> dict[st
     for at in shard.notes_after:
         until = settled_us(window.follows.margin_us, when, at + 1) if isinstance(window.follows, Chained) else None
         table = note_after(arranged, held, at) if held else still_open(combined, at, until, shard.bound.fields)
-        columns = [contiguous(table[key]) for key in shard.bound.pipeline.keys]
+        columns = [contiguous(table[key]) for key in shard.keys]
         table = table.set_column(table.column_names.index(BUCKET), BUCKET, pa.array(buckets(columns, len(table))))
         table = table.replace_schema_metadata().combine_chunks()  # equal rows give equal bytes, and so an equal name
         name = partial(windows_path, int(shard.starts[at]), int(shard.starts[at]), shard.number)

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 SHARD_ROWS = 900_000
 WORTH_A_TASK = 250_000
 """Fewer rows are combined before another task has begun."""
+MOST_READINGS = 16
+"""So many shards at most of a rollup, each of which reads all states, since those of its keys lie in all buckets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,16 @@ class Shard:
     only: pc.Expression | None = None
     whole: bool = False
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The key columns of the window."""
+        return self.bound.keys_of(self.window)
+
+    @property
+    def is_rollup(self) -> bool:
+        """Whether states have more keys than the window: those of its keys lie in all buckets."""
+        return len(self.keys) < len(self.bound.pipeline.keys)
+
 
 def shards(bound: Bound, pending: Pending, folder: str) -> list[Shard]:
     """The shards of one window's work."""
@@ -89,7 +101,8 @@ def shards_together(bound: Bound, windows: Sequence[Pending], folder: str, cores
             goes_on = isinstance(bound.windows[pending.window].follows, Carried) or work.note
             begin = (work.since, work.note, work.notes_after, work.shards) if goes_on else None
             starts, watermarks_us = pending.history.batches.start_us, pending.watermarks_us
-            groups[bound.frames_of(pending.window).table, starts.tobytes(), watermarks_us.tobytes(), begin].append(pending)
+            keys = bound.keys_of(pending.window)
+            groups[bound.frames_of(pending.window).table, keys, starts.tobytes(), watermarks_us.tobytes(), begin].append(pending)
     return [shards for group in groups.values() for shards in _of_group(bound, group, folder, cores)]
 
 
@@ -103,11 +116,13 @@ def _of_group(bound: Bound, group: Sequence[Pending], folder: str, cores: int) -
         or not set(bound.pipeline.keys) <= set(schema.names)
     ):
         return []
-    undivided = not bound.pipeline.keys or any(not bound.windows[pending.window].made_of.apart for pending in group)
-    count = 1 if undivided else max(group[0].work.shards, _count(rows, cores))
+    keys, most = bound.keys_of(group[0].window), _count(rows, cores)
+    is_rollup = len(keys) < len(bound.pipeline.keys)
+    undivided = not keys or any(not bound.windows[pending.window].made_of.apart for pending in group)
+    count = 1 if undivided else max(group[0].work.shards, min(most, MOST_READINGS) if is_rollup else most)
     batches = group[0].history.batches
-    if undivided:
-        check_states(bound.pipeline.name, [pending.window for pending in group], rows)
+    if undivided or is_rollup:
+        check_states(bound.pipeline.name, [pending.window for pending in group], rows // count)
     starts = np.append(batches.start_us, batches.end_us[-1:])
     return [
         [

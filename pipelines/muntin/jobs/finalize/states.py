@@ -22,7 +22,7 @@ from muntin.errors import StateError
 from muntin.files.readable import readable
 from muntin.states.columns import BATCH, BATCH_POSITION, BUCKET, FILE_NUMBER, FRAME, INSTANT, ROW_IN_BATCH
 from muntin.states.frames import run_starts
-from muntin.states.keys import BUCKETS, contiguous
+from muntin.states.keys import BUCKETS, buckets, contiguous
 from muntin.states.order import sorted_order, taken
 from muntin.states.sorted import instants
 from muntin.store.contents import problem_of
@@ -76,7 +76,8 @@ def _natural(shard: Shard, folder: AnyPath, keep: Sequence[str]) -> pa.Table:
         _check_files(shard, folder)
     names = [name for name in shard.schema.names if name not in _SELDOM_READ or name in keep]
     here = str(folder)
-    table = _rows(shard, [f"{here}/{path}" for path in shard.files], list(dict.fromkeys((*names, BATCH))))
+    places, asked = [f"{here}/{path}" for path in shard.files], list(dict.fromkeys((*names, BATCH)))
+    table = _rows_of_rollup(shard, places, asked) if shard.is_rollup else _rows(shard, places, asked)
     position = _positions(shard.starts, instants(table[BATCH]))
     table = table if BATCH in names else table.drop_columns([BATCH])
     return table.append_column(BATCH_POSITION, pa.array(position))
@@ -92,13 +93,33 @@ def _rows(shard: Shard, places: Sequence[str], asked: Sequence[str]) -> pa.Table
     """Some columns of the states that the shard reads of its files."""
     whole = shard.whole and shard.only is None
     if places and not is_object_store(places[0]):
-        low, high = (number * BUCKETS // shard.count for number in (shard.number, shard.number + 1))
-        between = Between(BUCKET, low, high) if shard.count > 1 else None
+        between = Between(BUCKET, *_between(shard)) if shard.count > 1 else None
         more = [] if shard.only is None or BUCKET in asked else [BUCKET]  # the condition of a key names its bucket
         rows = local_rows(places, shard.schema, [*asked, *more], None if whole else _condition(replace(shard, count=1)), between)
         return rows.drop_columns(more) if more else rows
     condition = None if whole and shard.count == 1 else own_buckets(shard) if whole else _condition(shard)
     return held_rows(dataset_of(places, shard.schema, condition), asked, condition, use_threads=False)
+
+
+def _rows_of_rollup(shard: Shard, places: Sequence[str], asked: Sequence[str]) -> pa.Table:
+    """The states whose fewer keys lie in the buckets of the shard. They lie in all buckets of the files, read one share after another."""
+    parts = (_rows(replace(shard, number=number), places, asked) for number in range(shard.count))
+    return pa.concat_tables([of_fewer_keys(shard, part) for part in parts])
+
+
+def of_fewer_keys(shard: Shard, states: pa.Table) -> pa.Table:
+    """The states whose fewer keys lie in the buckets of a rollup's shard; the bucket is that of the fewer keys."""
+    bucket = buckets([contiguous(states[key]) for key in shard.keys], len(states))
+    if BUCKET in states.column_names:
+        states = states.set_column(states.column_names.index(BUCKET), BUCKET, pa.array(bucket))
+    low, high = _between(shard)
+    mine = (bucket >= low) & (bucket < high)
+    return states if mine.all() else states.filter(pa.array(mine))
+
+
+def _between(shard: Shard) -> tuple[int, int]:
+    """The buckets of a shard: the first, and the first behind them."""
+    return shard.number * BUCKETS // shard.count, (shard.number + 1) * BUCKETS // shard.count
 
 
 def in_order(states: pa.Table) -> pa.Table:
@@ -173,9 +194,11 @@ def rows_of_tiers(shard: Shard, states: pa.Table) -> pa.Table | None:
 def _of_file(shard: Shard, path: AnyPath, starts: Ints) -> pa.Table:
     """The rows of some tiles and of the shard's buckets, with `BATCH_POSITION`."""
     table = pq.read_table(readable(path), partitioning=None, use_threads=False)
-    bucket = contiguous(table[BUCKET]).to_numpy()
-    low, high = (number * BUCKETS // shard.count for number in (shard.number, shard.number + 1))
-    mine = np.isin(instants(table[FRAME]), starts) & (bucket >= low) & (bucket < high)
+    mine = np.isin(instants(table[FRAME]), starts)
+    if not shard.is_rollup:
+        bucket, (low, high) = contiguous(table[BUCKET]).to_numpy(), _between(shard)
+        mine &= (bucket >= low) & (bucket < high)
     table = table if mine.all() else table.filter(pa.array(mine))
     table = table if shard.only is None else table.filter(shard.only)
+    table = of_fewer_keys(shard, table) if shard.is_rollup else table
     return table.append_column(BATCH_POSITION, pa.array(np.zeros(len(table), np.int64)))

@@ -146,10 +146,11 @@ def _merge(bound: Bound, table: str, chosen: Sequence[Unit]) -> None:
     if len(rows) != (count := sum(file.rows for file in files)):
         raise StateError(f"{folder}: {len(rows)} rows in files that hold {count}")
     if is_of_windows(table):
-        kind = bound.windows[Path(table).name]
-        order = [(name, "ascending") for name in dict.fromkeys((*bound.pipeline.keys, *kind.order))]
+        window = Path(table).name
+        keys, kind = bound.keys_of(window), bound.windows[window]
+        order = [(name, "ascending") for name in dict.fromkeys((*keys, *kind.order))]
         last_us = max(unit.last_us for unit in chosen)
-        new = write_windows(rows.sort_by(order), folder, chosen[0].first_us, last_us, 0, bound.pipeline.keys)
+        new = write_windows(rows.sort_by(order), folder, chosen[0].first_us, last_us, 0, keys)
     else:
         batches = batches_of(folder, files, bound.pipeline.intervals.after)
         new = write_shared(by_key(rows, bound.pipeline.keys), folder, batches, bound.pipeline.keys)

@@ -179,5 +179,5 @@ def _without_windows(bound: Bound, name: str, kept_us: int, lag: int) -> Iterato
     held = [(file, span) for file in now.snapshot.files if (span := batches_of_windows(file.path))]
     chosen = chosen_of([(file, *span) for file, span in held], before_us, kept_us, lag)
     if chosen:
-        rest, mark = windows_from(folder, chosen, before_us, bound.pipeline.keys), write_mark(folder, schema, before_us)
+        rest, mark = windows_from(folder, chosen, before_us, bound.keys_of(name)), write_mark(folder, schema, before_us)
         yield Expiring(now.table, now.snapshot, Change(schema, [*rest, mark], [*chosen, *other_marks(now.snapshot, mark)], []))

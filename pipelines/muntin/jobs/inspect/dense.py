@@ -16,7 +16,7 @@ from muntin.states.keys import contiguous, key_codes
 from muntin.timeline.closing import closing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from muntin.jobs.state.bound import Bound
     from muntin.states.frames import Ints
@@ -29,8 +29,8 @@ def with_empty(bound: Bound, grid: Grid, window: str, table: pa.Table) -> pa.Tab
     schema = bound.store.snapshot(bound.frames_of(window).table).schema
     if not len(table) or schema is None:
         return table
-    owner, start, end = _missing(bound, grid, table)
-    columns = {key: table[key].take(pa.array(owner)) for key in bound.pipeline.keys}
+    owner, start, end = _missing(bound.keys_of(window), grid, table)
+    columns = {key: table[key].take(pa.array(owner)) for key in bound.keys_of(window)}
     columns |= {"window_start": pa.array(start).view(INSTANT), "window_end": pa.array(end).view(INSTANT)}
     columns |= {name: _repeated(value, len(owner)) for name, value in of_nothing(bound, schema).items()}
     rows = derived(bound, window, pa.table(columns))
@@ -39,9 +39,9 @@ def with_empty(bound: Bound, grid: Grid, window: str, table: pa.Table) -> pa.Tab
     return pa.concat_tables([table, empty], promote_options="permissive")
 
 
-def _missing(bound: Bound, grid: Grid, table: pa.Table) -> tuple[Ints, Ints, Ints]:
+def _missing(keys: Sequence[str], grid: Grid, table: pa.Table) -> tuple[Ints, Ints, Ints]:
     """A row of key, start and end for every empty window."""
-    codes = key_codes([contiguous(table[key]) for key in bound.pipeline.keys], len(table))
+    codes = key_codes([contiguous(table[key]) for key in keys], len(table))
     start, end = (contiguous(table[name]).cast(INSTANT).view(pa.int64()).to_numpy() for name in ("window_start", "window_end"))
     order = np.lexsort((end, start, codes))
     heads = np.flatnonzero(run_starts(codes[order]))

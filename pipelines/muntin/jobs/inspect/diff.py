@@ -134,14 +134,15 @@ def _state(folder: AnyPath, pipeline: str) -> AnyPath:
 def _difference(bound: Bound, window: str, known: Published, before: pa.Table) -> Difference:
     after, kind = windows_of(bound, window), bound.windows[window]
     had = before.column_names[: before.column_names.index("window_start")]
-    if {*had} != {*bound.pipeline.keys}:
+    keys = bound.keys_of(window)
+    if {*had} != {*keys}:
         raise DefinitionError(
-            f"{window}: keys were {', '.join(had) or 'none'}, and are {', '.join(bound.pipeline.keys) or 'none'}: no window is another's "
+            f"{window}: keys were {', '.join(had) or 'none'}, and are {', '.join(keys) or 'none'}: no window is another's "
             f"successor, so that they cannot be compared; there were {len(before):,}, and are {len(after):,}"
         )
     pending = pending_window(bound, window)
     lacking = len(np.setdiff1d(known.starts, pending.history.batches.start_us))
-    changes = compared(before, after, identity=tuple(dict.fromkeys((*bound.pipeline.keys, *kind.order))))
+    changes = compared(before, after, identity=tuple(dict.fromkeys((*keys, *kind.order))))
     names = [name for name in after.column_names if name != BATCH], [name for name in before.column_names if name != BATCH]
     new, gone = (tuple(name for name in one if name not in two) for one, two in (names, names[::-1]))
     retyped = tuple(name for name in names[0] if name in names[1] and name not in changes.after.column_names)

@@ -79,10 +79,8 @@ def explain(pipeline: Pipeline, window: str, *, root: str | AnyPath, key: Sequen
     """
     if window not in pipeline.windows:
         raise no_window(pipeline, window)
-    if len(key) != len(pipeline.keys):
-        raise DefinitionError(
-            f"key: {list(key)} is not a value for each of the key columns: {', '.join(pipeline.keys) or 'there are none'}"
-        )
+    if len(key) != len(keys := pipeline.keys_of(window)):
+        raise DefinitionError(f"key: {list(key)} is not a value for each of the key columns: {', '.join(keys) or 'there are none'}")
     bound = one_row_each(bind_existing(pipeline, root), window)
     todo, at_us, kind = pending_window(bound, window), instant_us(at, "at"), bound.windows[window]
     around = around_us(kind, bound.frames_of(window).width_us, at_us)
@@ -100,7 +98,7 @@ def explain(pipeline: Pipeline, window: str, *, root: str | AnyPath, key: Sequen
 def _of_key(bound: Bound, todo: Pending, key: Sequence[Any], within_us: tuple[int, int]) -> list[tuple[Combined, np.ndarray]]:
     """The windows made of the frames of a stretch, and which of them are the key's; none where the key has none."""
     found = combined_of_key(bound, todo, key, within_us)
-    own = ((one, np.flatnonzero(rows_of_key(one.windows, bound.pipeline.keys, key))) for one in found)
+    own = ((one, np.flatnonzero(rows_of_key(one.windows, bound.keys_of(todo.window), key))) for one in found)
     return [(one, rows) for one, rows in own if len(rows)]
 
 

@@ -21,6 +21,7 @@ from muntin.store.shared_files import within
 from muntin.timeline.work import Work
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from muntin.definition.pipeline import Pipeline
@@ -66,20 +67,21 @@ def late_states(pipeline: Pipeline, window: str, *, root: str | AnyPath) -> pa.T
         DefinitionError, StateError: as `late`.
     """
     _windows(pipeline, window)
+    keys = pipeline.keys_of(window)
     bound = bind_existing(pipeline, root)
     if pipeline.windows[window].made_of.by_arrival:
-        return _no_states(pipeline)
+        return _no_states(keys)
     pending = pending_window(bound, window)
-    names = [*pipeline.keys, FRAME, "batch", "rows", "windows"]
+    names = [*keys, FRAME, "batch", "rows", "windows"]
     tables = [_late_of(pipeline, pending, shard) for shard in shards(bound, _everything(pending), "")]
     if not tables:
-        return _no_states(pipeline)
+        return _no_states(keys)
     table = pa.concat_tables(tables).select(names)
-    return table.sort_by([(name, "ascending") for name in ("batch", *pipeline.keys, FRAME)])
+    return table.sort_by([(name, "ascending") for name in ("batch", *keys, FRAME)])
 
 
-def _no_states(pipeline: Pipeline) -> pa.Table:
-    names = [*pipeline.keys, FRAME, "batch", "rows", "windows"]
+def _no_states(keys: Sequence[str]) -> pa.Table:
+    names = [*keys, FRAME, "batch", "rows", "windows"]
     return pa.table({name: pa.array([], INSTANT if name in (FRAME, "batch") else pa.int64()) for name in names})
 
 
@@ -105,5 +107,5 @@ def _late_of(pipeline: Pipeline, pending: Pending, shard: Shard) -> pa.Table:
     rows = np.flatnonzero(missed > 0)
     states = combined.states.take(pa.array(rows))
     batch = pa.array(pending.history.batches.start_us[states[BATCH_POSITION].to_numpy()]).view(INSTANT)
-    kept = states.select([*pipeline.keys, FRAME, "rows"])
+    kept = states.select([*pipeline.keys_of(pending.window), FRAME, "rows"])
     return kept.append_column("batch", batch).append_column("windows", pa.array(missed[rows]))

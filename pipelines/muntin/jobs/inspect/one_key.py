@@ -45,7 +45,8 @@ def combined_of_key(bound: Bound, todo: Pending, key: Sequence[Any], within_us: 
     count = len(todo.history.batches)
     work = Work(np.arange(count + 1), *within_us, since=0 if within_us == ALL_US else count)
     schema, apart = todo.states.schema, bound.windows[todo.window].made_of.apart
-    only = states_of_key(bound.pipeline.keys, key, schema) if apart and schema is not None else None
+    keys = bound.keys_of(todo.window)
+    only = states_of_key(keys, key, schema, apart=keys == tuple(bound.pipeline.keys)) if apart and schema is not None else None
     found = shards(bound, replace(todo, work=work), "")
     if only is not None:
         found = [replace(shard, number=0, count=1, only=only) for shard in found[:1]]
@@ -54,6 +55,8 @@ def combined_of_key(bound: Bound, todo: Pending, key: Sequence[Any], within_us: 
 
 def one_row_each(bound: Bound, window: str) -> Bound:
     """The same pipeline with one row for every window, where lists come out as rows."""
+    if not bound.windows[window].rows_out:
+        return bound
     kinds = {**bound.pipeline.windows, window: bound.windows[window].one_row_each()}
     return replace(bound, pipeline=replace(bound.pipeline, windows=kinds))
 
@@ -85,8 +88,8 @@ def rows_of_key(table: pa.Table, names: Sequence[str], key: Sequence[Any]) -> np
     return mask
 
 
-def states_of_key(names: Sequence[str], key: Sequence[Any], schema: pa.Schema) -> pc.Expression | None:
-    """The condition on the states of a key; None without key columns.
+def states_of_key(names: Sequence[str], key: Sequence[Any], schema: pa.Schema, *, apart: bool = True) -> pc.Expression | None:
+    """The condition on the states of a key; None without key columns. `apart`: whether they lie in one bucket, not those of a rollup.
 
     Raises:
         DefinitionError: a value cannot be one of its column.
@@ -96,7 +99,7 @@ def states_of_key(names: Sequence[str], key: Sequence[Any], schema: pa.Schema) -
     values = [value_of(name, value, schema.field(name).type) for name, value in zip(names, key, strict=True)]
     bucket = buckets([pa.array([value.as_py()], value.type) for value in values], 1)
     conditions = [is_key(pc.field(name), value) for name, value in zip(names, values, strict=True)]
-    return reduce(and_, [pc.field(BUCKET) == pa.scalar(bucket[0]), *conditions])
+    return reduce(and_, [pc.field(BUCKET) == pa.scalar(bucket[0]), *conditions] if apart else conditions)
 
 
 def value_of(name: str, value: Any, kind: pa.DataType) -> pa.Scalar:  # noqa: ANN401 - a key's value, or the text of it

@@ -78,7 +78,7 @@ def _counted(bound: Bound, todo: Pending) -> int | None:
         return None
     folder = bound.table(bound.frames_of(todo.window).table)
     last = int(todo.history.batches.start_us[-1])  # batches beyond a hole wait
-    return _opened(kind, floor, _steps([f"{folder}/{file.path}" for file in near], bound.pipeline.keys, low, last))
+    return _opened(kind, floor, _steps([f"{folder}/{file.path}" for file in near], bound.keys_of(todo.window), low, last))
 
 
 def _steps(paths: Sequence[str], keys: Sequence[str], low_us: int, last_us: int) -> list[tuple[int, int | None, int]]:

@@ -84,7 +84,7 @@ def read(
     chosen = Selection(columns, start, end, keys)
     if changes_since is not None:
         return _changes(bound, window, changes_since, chosen, more=bool(provisional or dense))
-    chosen.check((*columns_of(pipeline, window), *(["provisional"] if provisional else [])), pipeline.keys)
+    chosen.check((*columns_of(pipeline, window), *(["provisional"] if provisional else [])), bound.keys_of(window))
     check_rebuilt(bound, window)
     todo = pending_window(bound, window)  # what is published and what is open are read from one snapshot
     filled = kind.grid is not None and (kind.dense if dense is None else dense)
@@ -99,7 +99,7 @@ def read(
         from muntin.jobs.inspect.dense import with_empty
 
         table = chosen.filtered(with_empty(bound, kind.grid, window, table))
-    order = [(name, "ascending") for name in dict.fromkeys((*pipeline.keys, *kind.order))]
+    order = [(name, "ascending") for name in dict.fromkeys((*bound.keys_of(window), *kind.order))]
     table = table.sort_by(order).combine_chunks()
     return at_version(table.select(list(columns)) if columns is not None else table, todo.published.snapshot.version)
 
@@ -109,7 +109,7 @@ def _changes(bound: Bound, window: str, since: int, chosen: Selection, *, more: 
     if more:
         raise DefinitionError("changes_since: open windows and empty ones have no version; leave provisional and dense out")
     names = [*columns_of(bound.pipeline, window)[:-1], REVISION, CHANGE]
-    chosen.check(names, bound.pipeline.keys)
+    chosen.check(names, bound.keys_of(window))
     found = changes_since(bound, window, since)
     rows = chosen.filtered(found.rows)
     return at_version(rows if chosen.columns is None else rows.select(list(chosen.columns)), found.version)
@@ -118,7 +118,7 @@ def _changes(bound: Bound, window: str, since: int, chosen: Selection, *, more: 
 def _needed(pipeline: Pipeline, window: str, columns: Sequence[str] | None) -> set[str] | None:
     """The columns to read: the columns asked for and the columns that order windows; None is all."""
     order = pipeline.windows[window].order  # type: ignore[attr-defined]
-    return None if columns is None else {*columns, *pipeline.keys, "window_start", "window_end", *order}
+    return None if columns is None else {*columns, *pipeline.keys_of(window), "window_start", "window_end", *order}
 
 
 def _chosen(bound: Bound, todo: Pending, chosen: Selection, needed: set[str] | None) -> pa.Table:
@@ -154,7 +154,7 @@ def shaped(pipeline: Pipeline, window: str, table: pa.Table) -> pa.Table:
 
 def columns_of(pipeline: Pipeline, window: str) -> list[str]:
     """The columns of a window's table."""
-    names = [*pipeline.keys, "window_start", "window_end", *pipeline.windows[window].columns]
+    names = [*pipeline.keys_of(window), "window_start", "window_end", *pipeline.windows[window].columns]
     return [*names, *pipeline.aggregates, *pipeline.derive, "batch"]
 
 

@@ -43,7 +43,7 @@ def some_windows(bound: Bound, window: str, asked: Asked, *, limit: int, begin: 
     now = published(bound.store, window)
     snapshot = now.snapshot
     condition = None if snapshot.schema is None else _condition(asked, snapshot.schema)
-    order = dict.fromkeys((*bound.pipeline.keys, *bound.windows[window].order))
+    order = dict.fromkeys((*bound.keys_of(window), *bound.windows[window].order))
     return newest_rows(bound.table(now.table), snapshot, batches_of_windows, limit=limit, begin=begin, condition=condition, order=[*order])
 
 

@@ -32,6 +32,6 @@ def windows_of_batches(bound: Bound, window: str, starts: Sequence[datetime], *,
     now, wanted = published(bound.store, window), pa.array([instant_us(start, "batch") for start in starts], pa.int64()).cast(INSTANT)
     if now.snapshot.schema is None or not limit:
         return (now.snapshot.schema or pa.schema([])).empty_table()
-    order = dict.fromkeys((*bound.pipeline.keys, *bound.windows[window].order))
+    order = dict.fromkeys((*bound.keys_of(window), *bound.windows[window].order))
     condition = ds.field(BATCH).isin(wanted)
     return newest_rows(bound.table(now.table), now.snapshot, batches_of_windows, limit=limit, condition=condition, order=[*order]).rows

@@ -102,7 +102,7 @@ class Answers:
             for ends in (known.end_us, self.then.todo.history.batches.end_us if self.provisional else known.end_us)
         )
         self._check_kept(position)
-        names, types = self.then.bound.pipeline.keys, self.then.types
+        names, types = self.then.keys, self.then.types
         keys = [
             comparable(name, key, types.field(name).type if name in types.names else pa.null())
             for name, key in zip(names, keys, strict=True)
@@ -181,7 +181,7 @@ class Answers:
     def _empty(self, asked: Asked, rows: Ints) -> pa.Table:
         """Windows without a row of their key: counts are 0, everything else is null; all is null where no event was ever accepted."""
         then, at = self.then, pa.array(rows)
-        columns = {name: key.take(at) for name, key in zip(then.bound.pipeline.keys, asked.keys, strict=True)}
+        columns = {name: key.take(at) for name, key in zip(then.keys, asked.keys, strict=True)}
         columns |= {"window_start": pa.array(asked.start_us[rows]).view(INSTANT), "window_end": pa.array(asked.end_us[rows]).view(INSTANT)}
         zero = pa.array(np.zeros(len(rows), np.int64))
         columns |= {name: value.take(zero) for name, value in self._of_nothing().items()}

@@ -92,7 +92,7 @@ def answers_for(
 def found_for(answers: Answers, rows: Any, at: str, prefix: str) -> Iterator[pa.Table]:  # noqa: ANN401 - as `as_of` takes it
     """The rows with what is found for them, a piece at a time, in order."""
     for piece in pieces(rows):
-        found = answers.of(keys_of(piece, answers.then.bound.pipeline.keys), instants_of(piece, at))
+        found = answers.of(keys_of(piece, answers.then.keys), instants_of(piece, at))
         yield with_columns(piece, found, prefix)
 
 

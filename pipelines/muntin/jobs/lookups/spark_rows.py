@@ -25,7 +25,7 @@ def looked_up(rows: DataFrame, answers: Answers, at: str, prefix: str) -> DataFr
     """
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    keys = answers.then.bound.pipeline.keys
+    keys = answers.then.keys
     none = rows.limit(0).toArrow()
     schema = with_columns(none, answers.of(keys_of(none, keys), instants_of(none, at)), prefix).schema
     register()

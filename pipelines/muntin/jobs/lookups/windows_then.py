@@ -52,6 +52,11 @@ class WindowsThen:
         """The kind of the windows."""
         return self.bound.windows[self.todo.window]
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The key columns of the windows."""
+        return self.bound.keys_of(self.todo.window)
+
     @cached_property
     def known(self) -> Known:
         """The published batches."""
@@ -62,7 +67,7 @@ class WindowsThen:
     @property
     def schema(self) -> pa.Schema:
         """The columns of the windows without their keys, as answers have them; of a type that nothing tells yet: null."""
-        names = [name for name in columns_of(self.bound.pipeline, self.todo.window) if name not in self.bound.pipeline.keys]
+        names = [name for name in columns_of(self.bound.pipeline, self.todo.window) if name not in self.keys]
         return pa.schema([self.types.field(name) if name in self.types.names else pa.field(name, pa.null()) for name in names])
 
     @cached_property
@@ -94,7 +99,7 @@ class WindowsThen:
         known_us = end_us = instants(table["window_end"])
         if self.kind.grid is None:  # a window of a grid is asked for by its end
             known_us = self.known.known_us(instants(table["batch"]), end_us)
-        return KeyIndex(shaped(self.bound.pipeline, self.todo.window, table), self.bound.pipeline.keys, known_us)
+        return KeyIndex(shaped(self.bound.pipeline, self.todo.window, table), self.keys, known_us)
 
     def open_after(self, position: int) -> KeyIndex:
         """The windows that were not published after a batch of the history, from the states of batches up to it.
@@ -114,4 +119,4 @@ class WindowsThen:
                 "Leave provisional=True out, or ask for later instants"
             )
         table = shaped(bound.pipeline, todo.window, unpublished(bound, todo))
-        return KeyIndex(table, bound.pipeline.keys, instants(table["window_end"]))
+        return KeyIndex(table, self.keys, instants(table["window_end"]))

@@ -108,7 +108,7 @@ def _publish(bound: Bound, folder: str, staged: StagedWindow, now: Published, ch
         raise ConflictError(f"windows/{staged.window}: {'; '.join(problems)} since these windows were staged; finalize again")
     bound.store.promote({f"{folder}/{staged.window}/{file.path}": file.path for file in new}, table)
     for _ in range(_TRIES):  # files may be put together meanwhile: that publishes nothing
-        old, rest = replaced_windows(bound.table(table), now.snapshot.files, starts, now.starts, bound.pipeline.keys)
+        old, rest = replaced_windows(bound.table(table), now.snapshot.files, starts, now.starts, bound.keys_of(staged.window))
         if _is_published(now, staged, entries, old, new):
             return False
         changes = changed_windows(bound, staged.window, now, old, new, starts) if changed else None
@@ -131,7 +131,7 @@ def _in_types(
     schema = schema_of(staged.schema)
     if has_types(schema, now.snapshot.schema or schema):
         return [*old], [*rest]
-    folder, keys = bound.table(now.table), bound.pipeline.keys
+    folder, keys = bound.table(now.table), bound.keys_of(staged.window)
     others = [file for file in now.snapshot.files if batches_of_windows(file.path) and file not in old]
     return [*old, *others], in_types(folder, [*rest, *others], schema, keys)
 

@@ -38,9 +38,8 @@ def validate_staged(bound: Bound, runner: Runner, staged: Staged) -> list[dict[s
             folder = bound.folder / staged.folder / window.window
             files = [f"{folder}/{file['path']}" for file in window.files]
             rows = sum(file["rows"] for file in window.files)
-            reports.append(
-                validate(runner.spark, suites[window.window], files=files, window=window.window, keys=list(bound.pipeline.keys), rows=rows)
-            )
+            keys = list(bound.keys_of(window.window))
+            reports.append(validate(runner.spark, suites[window.window], files=files, window=window.window, keys=keys, rows=rows))
     record_verdicts(bound, staged, {report.window: report.status for report in reports})
     starts = {window.window: window.starts for window in staged.windows}
     now = utc_now()

@@ -32,7 +32,7 @@ def changed_windows(bound: Bound, window: str, now: Published, old: Sequence[Fil
     """The windows that differ, of batches that were published before; None where none of these files differ.
 
     A file's name is its content, so that only files of other names are read. More than `MOST` windows, and files that cannot be read,
-    are not compared, only counted.
+    are not compared, only counted; nor are windows that other columns told apart.
 
     Args:
         bound, window, now: the pipeline state, the name of the window, and the published windows.
@@ -44,13 +44,15 @@ def changed_windows(bound: Bound, window: str, now: Published, old: Sequence[Fil
     if not went and not any(_holds_one_of(file, now.starts) for file in came):
         return None
     kind = bound.windows[window]
-    identity = tuple(dict.fromkeys((*bound.pipeline.keys, *kind.order)))
+    identity = tuple(dict.fromkeys((*bound.keys_of(window), *kind.order)))
     rows = sum(file.rows for file in (*went, *came))
     unknown = Changes(identity, pa.table({}), pa.table({}), (), rows)
     if rows > MOST:
         return unknown
     try:
         before, after = (_of_batches(table, starts) for table in _both(bound.table(now.table), went, came))
+        if not {*identity} <= {*before.column_names} & {*after.column_names}:  # no window is another's successor
+            return unknown
         return _of_known(compared(before, after, identity=identity), now.starts)
     except (OSError, pa.ArrowException):  # an old file is gone or damaged: that is why it is replaced
         return unknown

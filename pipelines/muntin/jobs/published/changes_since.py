@@ -109,14 +109,14 @@ def _columns(bound: Bound, window: str, now: Published) -> tuple[list[str], tupl
         StateError: readers know windows of another kind.
     """
     pipeline, kind = bound.pipeline, bound.windows[window]
-    identity = tuple(dict.fromkeys((*pipeline.keys, *kind.order)))
+    identity = tuple(dict.fromkeys((*bound.keys_of(window), *kind.order)))
     there = (now.snapshot.schema or _NONE).names
     lacking = [name for name in identity if name not in there]
     if lacking and any(file.rows for file in now.snapshot.files):
         raise StateError(
             f"{bound.table(now.table)} holds windows of another definition, without {', '.join(lacking)}; promote this one first"
         )
-    names = [*pipeline.keys, "window_start", "window_end", *kind.columns, *pipeline.aggregates, *pipeline.derive]
+    names = [*bound.keys_of(window), "window_start", "window_end", *kind.columns, *pipeline.aggregates, *pipeline.derive]
     if taken := {REVISION, CHANGE} & {*names}:
         raise DefinitionError(f"{window}: changes have a column {min(taken)!r} of their own; give the key or result of this name another")
     return names, identity

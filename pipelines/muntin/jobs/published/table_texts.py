@@ -28,12 +28,12 @@ def texts(bound: Bound, window: str) -> Texts:
     """The texts of a window's table."""
     kind = spelled(bound.windows[window])
     description = " ".join(filter(None, (bound.pipeline.description, f"Windows of Muntin: {kind}")))
-    return Texts(f"{bound.pipeline.name}.{window}", description, comments(bound))
+    return Texts(f"{bound.pipeline.name}.{window}", description, comments(bound, window))
 
 
-def comments(bound: Bound) -> Mapping[str, str]:
-    """Column -> its comment."""
-    keys = dict.fromkeys(bound.pipeline.keys, "key: windows are kept apart by it")
+def comments(bound: Bound, window: str) -> Mapping[str, str]:
+    """Column of a window's table -> its comment."""
+    keys = dict.fromkeys(bound.keys_of(window), "key: windows are kept apart by it")
     aggregates = {name: _of(aggregate) for name, aggregate in bound.aggregates.items()}
     derived = {name: f"derived: {expression}" for name, expression in bound.pipeline.derive.items()}
     return keys | _OF_ALL | aggregates | derived

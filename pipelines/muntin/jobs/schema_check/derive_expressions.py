@@ -119,7 +119,7 @@ def check_derived(bound: Bound, window: str, states: pa.Table) -> None:
 def _over(bound: Bound, window: str, windows: pa.Table) -> duckdb.DuckDBPyConnection:
     """A session in which the windows are a table."""
     session = closed_session()
-    names = (*bound.pipeline.keys, "window_start", "window_end", *bound.windows[window].columns, *bound.aggregates)
+    names = (*bound.keys_of(window), "window_start", "window_end", *bound.windows[window].columns, *bound.aggregates)
     session.register(_WINDOWS, windows.select(list(names)))
     return session
 
@@ -143,7 +143,7 @@ def of_nothing(bound: Bound, schema: pa.Schema) -> dict[str, pa.Array]:
 def _empty_row(bound: Bound, window: str, states: pa.Table) -> pa.Table:
     """A window without rows, in the types that windows with rows have."""
     known = states.schema
-    columns = {key: pa.nulls(1, known.field(key).type) for key in bound.pipeline.keys}
+    columns = {key: pa.nulls(1, known.field(key).type) for key in bound.keys_of(window)}
     columns |= {name: pa.nulls(1, INSTANT) for name in ("window_start", "window_end")}
     kinds = bound.windows[window].columns
     for name, kind in kinds.items():

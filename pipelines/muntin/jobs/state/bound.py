@@ -97,8 +97,12 @@ class Bound:
 
     @property
     def windows(self) -> dict[str, Window]:
-        """Name -> kind."""
+        """Name -> kind; rollups, too."""
         return self.pipeline.windows  # type: ignore[return-value]
+
+    def keys_of(self, window: str) -> tuple[str, ...]:
+        """The key columns of a window; a rollup has fewer than the states."""
+        return self.pipeline.keys_of(window)
 
     @property
     def aggregates(self) -> dict[str, Aggregate]:

@@ -35,10 +35,16 @@ def described(pipeline: Pipeline) -> dict[str, Any]:
         "watermark": pipeline.watermark_policy + ("" if idle_us is None else f", idle after {spell(idle_us)}"),
         "on_gap": pipeline.on_gap,
         "keep_states": str(pipeline.keep_states),
-        "windows": {name: spelled(window) for name, window in pipeline.windows.items()},
+        "windows": {name: _window(pipeline, name) for name in pipeline.windows},
         "aggregates": {name: str(aggregate) for name, aggregate in pipeline.aggregates.items()},
         "derive": dict(pipeline.derive),
     }
+
+
+def _window(pipeline: Pipeline, window: str) -> str:
+    """The kind of a window; and the keys of a rollup."""
+    keys = pipeline.keys_of(window)
+    return spelled(pipeline.windows[window]) + ("" if keys == tuple(pipeline.keys) else f" by {', '.join(keys) or 'no key'}")
 
 
 def _of_sources(pipeline: Pipeline, told: Callable[[Source], str]) -> str | dict[str, str]:

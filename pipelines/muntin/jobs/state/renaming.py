@@ -30,7 +30,7 @@ def take_over(pipeline: Pipeline, home: AnyPath) -> None:
             move_folder(home.with_name(before), home)
         if pipeline.renamed_from:
             give_to(home, pipeline.name, pipeline.renamed_from)
-        for window, old in pipeline.renamed_windows.items():
+        for window, old in pipeline.renamed_tables.items():
             for folder in (home, *folders_in(home)):
                 table = folder / WINDOWS / old
                 if table.is_dir() and not (folder / WINDOWS / window).exists():

@@ -91,7 +91,7 @@ def reported(at: Seen, window: str, key: Key, moment: datetime, runs: Runs, *, e
         DefinitionError: a value cannot be one of its key column.
     """
     schema = at.bound.store.snapshot(at.bound.frames_of(window).table).schema
-    names = [] if schema is None else at.pipeline.keys
+    names = () if schema is None else at.pipeline.keys_of(window)
     values = [value_of(name, text, schema.field(name).type).as_py() for name, text in zip(names, key, strict=False) if schema]
     found = explain(at.pipeline, window, root=at.known.root, key=values or key, at=moment)
     this = [one for one in found.windows if ends and one.window["window_start"] == moment and one.window["window_end"] == ends]

@@ -32,7 +32,7 @@ class Touched:
     """The windows of one name that may change.
 
     Attributes:
-        window: the name.
+        window, keys: the name, and the key columns.
         batches: from how many batches they are derived anew.
         published: how many of them are published now.
         expected: how many there will be, about; None where nothing is known.
@@ -40,6 +40,7 @@ class Touched:
     """
 
     window: str
+    keys: tuple[str, ...]
     batches: int
     published: int
     expected: int | None
@@ -74,5 +75,5 @@ def _touched(at: Seen, found: Plan, window: str) -> Touched:
     starts, counts = found.windows[window], found.counts[window]
     rows = windows_of_batches(at.bound, window, starts, limit=ROWS)
     bounds = (instants(rows[name]).tolist() if len(rows) else [] for name in ("window_start", "window_end", BATCH))
-    named = zip(keys_of(at, rows), *bounds, strict=True) if len(rows) else ()
-    return Touched(window, len(starts), counts.published, counts.expected, tuple(named))
+    named = zip(keys_of(at, window, rows), *bounds, strict=True) if len(rows) else ()
+    return Touched(window, at.pipeline.keys_of(window), len(starts), counts.published, counts.expected, tuple(named))

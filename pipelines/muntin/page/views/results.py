@@ -60,11 +60,11 @@ def results(at: Seen, window: str, asked: Asked, *, skip: int = 0) -> Results:
 def _keys(at: Seen, window: str, asked: Asked) -> Sequence[Key]:
     """The keys of the newest windows that are asked for, in their order."""
     rows = some_windows(at.bound, window, asked, limit=20 * KEYS).rows
-    return sorted(dict.fromkeys(keys_of(at, rows)), key=lambda key: [text or "" for text in key])[:KEYS] if len(rows) else []
+    return sorted(dict.fromkeys(keys_of(at, window, rows)), key=lambda key: [text or "" for text in key])[:KEYS] if len(rows) else []
 
 
 def _of_key(at: Seen, window: str, key: Key, start: datetime | None, end: datetime | None) -> tuple[Key, pa.Table]:
-    asked = Asked(dict(zip(at.pipeline.keys, key, strict=True)), start, end)
+    asked = Asked(dict(zip(at.pipeline.keys_of(window), key, strict=True)), start, end)
     return key, some_windows(at.bound, window, asked, limit=WINDOWS).rows.sort_by("window_end")
 
 

@@ -46,6 +46,10 @@ class Seen:
             raise no_window(self.pipeline, asked)
         return asked or next(iter(self.pipeline.windows))
 
+    def keys(self, asked: str | None) -> tuple[str, ...]:
+        """The key columns of the window of this name, as `window`."""
+        return self.pipeline.keys_of(self.window(asked))
+
 
 def seen(known: Known) -> Seen:
     """Read a pipeline's state for a page.
@@ -60,15 +64,15 @@ def seen(known: Known) -> Seen:
 
 def chosen_key(at: Seen, window: str, asked: Mapping[str, str]) -> Key | None:
     """The key that a query names, as texts; else that of the newest window, or of the newest state. None: there is no state yet."""
-    named = key_of(asked, len(at.pipeline.keys))
+    named = key_of(asked, len(at.pipeline.keys_of(window)))
     if named is not None:
         return tuple(named)
     published = some_windows(at.bound, window, Asked(), limit=1).rows
     newest = published if len(published) else newest_states(at.bound, window, limit=1).rows
-    return keys_of(at, newest)[0] if len(newest) else None
+    return keys_of(at, window, newest)[0] if len(newest) else None
 
 
-def keys_of(at: Seen, rows: pa.Table) -> list[Key]:
-    """The key of each row, as texts."""
-    columns = [key_texts(rows[name]) for name in at.pipeline.keys]
+def keys_of(at: Seen, window: str, rows: pa.Table) -> list[Key]:
+    """The key that a window has of each row, as texts."""
+    columns = [key_texts(rows[name]) for name in at.pipeline.keys_of(window)]
     return [*zip(*columns, strict=True)] if columns else [()] * len(rows)

@@ -58,7 +58,7 @@ def window_table(at: Seen, window: str, asked: Asked, begin: Place | None) -> Wi
     rows, columns = page.rows, _result_columns(at, window, page.rows.column_names)
     values = zip(*(values_of(rows[name]) for name in columns), strict=True) if columns else iter([()] * len(rows))
     bounds = (instants(rows[name]).tolist() if len(rows) else [] for name in ("window_start", "window_end", BATCH))
-    told = [WindowRow(*each) for each in zip(keys_of(at, rows), *bounds, values, strict=True)] if len(rows) else []
+    told = [WindowRow(*each) for each in zip(keys_of(at, window, rows), *bounds, values, strict=True)] if len(rows) else []
     ledger = published(at.bound.store, window).ledger
     return WindowTable(window, tuple(columns), tuple(told), int(ledger.entries.windows.sum()) if ledger else 0, place_text(page.after))
 

@@ -114,7 +114,7 @@ def number_at(at: Seen, window: str, until_us: int) -> int:
 def _spans(bound: Bound, todo: Pending, key: Key, some: Sequence[ListedBatch]) -> list[tuple[int, int, int | None]]:
     """(start, end, closing batch) of the windows that touch the batches."""
     low, high = some[0].start_us, some[-1].end_us
-    asked = Asked(dict(zip(bound.pipeline.keys, key, strict=True)), from_us(low), from_us(high))
+    asked = Asked(dict(zip(bound.keys_of(todo.window), key, strict=True)), from_us(low), from_us(high))
     rows = some_windows(bound, todo.window, asked, limit=MOST).rows
     columns = (instants(rows[name]).tolist() for name in ("window_start", "window_end", BATCH)) if len(rows) else ((), (), ())
     closed: set[tuple[int, int, int | None]] = {*zip(*columns, strict=True)}
@@ -140,7 +140,7 @@ def _open(bound: Bound, todo: Pending, key: Key, low_us: int) -> Iterable[tuple[
     within = frames_from(kind, bound.frames_of(todo.window).width_us, low_us)
     for one in combined_of_key(bound, todo, key, within):
         still = one.closed >= len(todo.history.batches)
-        own = still & rows_of_key(one.windows, bound.pipeline.keys, key)
+        own = still & rows_of_key(one.windows, bound.keys_of(todo.window), key)
         yield from zip(one.assignment.start[own].tolist(), one.assignment.end[own].tolist(), strict=True)
 
 
