@@ -79,3 +79,18 @@ def test_windows_over_windows(tmp_path: Path) -> None:
     found = pages(Known("over", below.root, over, tmp_path / "over.py"))
     assert "airflow backfill" not in "".join(found.values())
     assert "muntin run" in "".join(page for link, page in found.items() if link.startswith("?"))
+
+
+def test_rollups_have_pages_of_their_own_keys(tmp_path: Path) -> None:
+    hourly = made(tmp_path, windows.sliding("1h", step="30m"))
+    rolled = replace(hourly, other={**hourly.other, "keys": ["k", "v"], "rollups": {"by_k": ["k"], "all": []}})
+    rolled.run(0, 2)
+    known = Known("hourly", rolled.root, rolled.pipeline, tmp_path / "hourly.py")
+    for window, keys in {"w": ["k", "v"], "w.by_k": ["k"], "w.all": []}.items():
+        found = {tab: answer(known, tab, {"window": window}, NOW_US, no_runs) for tab in ("timeline", "windows", "results")}
+        assert re.findall(r"<th>(.*?)</th>", found["windows"])[: len(keys) + 1] == [*keys, "window"]
+        assert "polyline" in found["results"] or "<path" in found["results"]
+        [link, *_] = [html.unescape(link) for link in re.findall(r'href="window(\?[^"]*)"', found["timeline"])]
+        assert "Made of " in answer(known, "window", dict(parse_qsl(link[1:], keep_blank_values=True)), NOW_US, no_runs)
+    plan = answer(known, "plan", {"from": "2024-01-01T00", "to": "2024-01-01T03"}, NOW_US, no_runs)
+    assert all(f"<h2>{window}</h2>" in plan for window in rolled.pipeline.windows)

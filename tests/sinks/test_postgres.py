@@ -116,6 +116,19 @@ def test_a_report_says_what_was_sent_and_the_ledger_how_far_it_is(small: Sending
     assert rows_of(database, "hours", ["revision"]) == [(0,), (0,), (1,), (1,), (2,), (2,)]
 
 
+def test_a_rollup_has_a_table_of_its_own_told_apart_by_fewer_columns(small: Sending, database: str) -> None:
+    tables = {"hours": "hours", "hours.all": "hours_all"}
+    windows_of = {"hours": small.pipeline.windows["hours"]}
+    to = [sinks.jdbc("env:WAREHOUSE", table=table, window=window) for window, table in tables.items()]
+    pipeline = replace(small.pipeline, windows=windows_of, rollups={"all": []}, to=to)
+    for _ in range(2):
+        run(pipeline, root=small.folder / "state", start=START, end=START + 3 * HOUR, spark=HERE)
+        names = ["window_start", "window_end", *pipeline.aggregates]
+        assert rows_of(database, "hours_all", names) == readers_know(small, "hours.all", names)
+        small.rewrite(1, random.Random(3))
+    assert len(rows_of(database, "hours_all", ["window_end"])) < len(rows_of(database, "hours", ["window_end"]))
+
+
 class TestCrashes:
     """Each change arrives once, wherever a run ends."""
 

@@ -61,6 +61,7 @@ class Both:
     aggregates: Mapping[str, Any] = field(default_factory=lambda: EXACT)
     read: list[int | None] = field(default_factory=list)
     windows: Mapping[str, Any] = field(default_factory=lambda: WINDOWS)
+    rollups: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def pipeline(self) -> Pipeline:
@@ -73,6 +74,7 @@ class Both:
             keys=["k"],
             windows=self.windows,
             aggregates=self.aggregates,
+            rollups=self.rollups,
         )
 
     @property
@@ -92,7 +94,7 @@ class Both:
         self.monkeypatch.setattr(tiered, "LONG", 10**9)
         run(self.pipeline, root=self.folder / "without", start=START + first * MINUTE, end=START + end * MINUTE, spark=HERE)
         self.monkeypatch.setattr(tiered, "LONG", 4)
-        for window in self.windows:
+        for window in self.pipeline.windows:
             ours, theirs = (read(self.pipeline, window, root=self.folder / root) for root in ("with", "without"))
             assert bitwise(ours, theirs), (window, first, end)
             assert late(self.pipeline, window, root=self.folder / "with") == late(self.pipeline, window, root=self.folder / "without")
@@ -165,6 +167,17 @@ def test_tiles_are_read_where_rows_come_in_time(both: Both, unfit: bool) -> None
         both.go(first, end)
         both.compare(first, end)
     assert sum(each or 0 for each in both.read) > (10 if unfit else 30)
+
+
+def test_rollups_read_tiles_of_all_keys(both: Both) -> None:
+    dice = random.Random(3)
+    both.windows, both.rollups = {"long": WINDOWS["long"], "visits": UNFIT["visits"]}, {"all": []}
+    for minute in range(41):
+        both.write(minute, some_rows(dice, minute, 0.05))
+    for first, end in [(0, 30), (30, 31), (34, 36), (31, 34), (36, 38)]:
+        both.go(first, end)
+        both.compare(first, end)
+    assert any(both.read)
 
 
 # batch     ... 33 ...        the window that ends at 34 is closed

@@ -29,7 +29,7 @@ class Bench:
 
     def tables(self, root: str) -> dict[str, pa.Table]:
         """All that is published under a root."""
-        return {name: read(self.pipeline, name, root=str(self.folder / root)) for name in self.case.windows}
+        return {name: read(self.pipeline, name, root=str(self.folder / root)) for name in self.pipeline.windows}
 
     def write(self, case: Scenario) -> None:
         """The scenario's files, other ones replaced."""
@@ -39,7 +39,7 @@ class Bench:
 
 def bench(case: Scenario, folder: Path, spark: object) -> Bench:
     """Written and defined, not yet run."""
-    more: dict[str, Any] = {"watermark": case.watermark, "max_ahead": face.span(AHEAD)}
+    more: dict[str, Any] = {"watermark": case.watermark, "max_ahead": face.span(AHEAD), "rollups": case.rollups}
     if case.where:
         more["where"] = FILTER
     data = folder / "data"

@@ -3,7 +3,7 @@
 import math
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
@@ -63,6 +63,7 @@ class Scenario:
     windows: Mapping[str, Window]
     watermark: str
     where: bool
+    rollups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def with_batch(self, number: int, rows: Sequence[Mapping[str, Any]]) -> "Scenario":
         """Another word about one batch."""
