@@ -11,7 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import types
 
-from muntin.files.readable import readable, readable_footer
+from muntin.files.pages import opened
+from muntin.files.readable import readable_footer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +36,7 @@ def few_rows(spark: SparkSession, files: Sequence[str]) -> DataFrame | None:
         schema = footers[0].schema.to_arrow_schema().remove_metadata()
         if not _is_few(footers) or not _is_plain(schema) or any(footer.schema != footers[0].schema for footer in footers):
             return None
-        table = pa.concat_tables([pq.ParquetFile(readable(file)).read().cast(schema) for file in files])
+        table = pa.concat_tables([opened(file).read().cast(schema) for file in files])
     except (pa.ArrowException, OSError):
         return None
     from pyspark.sql.pandas.types import from_arrow_schema

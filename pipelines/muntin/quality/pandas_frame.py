@@ -8,10 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from muntin.errors import StateError
-from muntin.files.readable import readable
+from muntin.files.pages import opened
 from muntin.quality.column_limits import check_columns
 from muntin.quality.pandas_columns import as_pandas
 
@@ -66,7 +65,7 @@ def pandas_frame(suite: Suite, files: Sequence[str]) -> Iterator[PandasFrame]:
 
 def _read(files: Sequence[str]) -> pa.Table:
     try:
-        tables = [pq.ParquetFile(readable(file)).read().replace_schema_metadata() for file in files]
+        tables = [opened(file).read().replace_schema_metadata() for file in files]
         table = pa.concat_tables(tables) if tables else pa.table({})
         table.validate(full=True)  # a text may be no UTF-8, which neither Python nor a report can show
     except (pa.ArrowException, OSError) as error:

@@ -80,14 +80,15 @@ def _read(spark: SparkSession, files: Sequence[str]) -> DataFrame:
     import pyarrow.parquet as pq
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    from muntin.files.readable import readable, readable_footer
+    from muntin.files.pages import opened
+    from muntin.files.readable import readable_footer
 
     schema = _plain(pq.read_schema(readable_footer(files[0])).remove_metadata())
 
     def rows(numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in numbers:
             for number in batch["id"].to_pylist():
-                yield from pq.read_table(readable(files[number])).select(schema.names).cast(schema).to_batches()
+                yield from opened(files[number]).read().select(schema.names).cast(schema).to_batches()
 
     return spark.range(0, len(files), 1, len(files)).mapInArrow(rows, from_arrow_schema(schema, prefer_timestamp_ntz=True))
 

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import os
+from functools import lru_cache
 from hashlib import file_digest
 from io import BytesIO
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+import pyarrow as pa
 from blake3 import blake3
 
+from muntin.definition.relative_paths import is_object_store
 from muntin.errors import StateError
-from muntin.store.paths import DIGEST_BYTES, NOTES
+from muntin.files.object_path import ObjectPath
+from muntin.store.paths import DIGEST_BYTES, NOTES, digest_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from io import BufferedIOBase
 
     from muntin.files.paths import AnyPath
     from muntin.store.store import File
+
+
+_OTHER = "is damaged: its content is not what its name says"
 
 
 def problem_of(path: AnyPath) -> str | None:
@@ -31,7 +40,64 @@ def problem_of(path: AnyPath) -> str | None:
         return "is gone"
     except OSError as wrong:
         return f"cannot be read ({wrong.strerror})"
-    return None if whole else "is damaged: its content is not what its name says"
+    return None if whole else _OTHER
+
+
+def check_once(sizes: Mapping[str, int]) -> None:
+    """Check that local files have the sizes that the log says and the content that their names say. Each is read for it once a process.
+
+    `sizes`: place -> bytes. Files of an object store are checked as they are fetched.
+
+    Raises:
+        StateError: a file is gone or damaged.
+    """
+    for place, size in sizes.items():
+        if problem := problem_once(place, size):
+            raise damaged(place, problem)
+
+
+def problem_once(place: str, size: int | None = None) -> str | None:
+    """The problem of a local file, whose content is read once a process; None: it is whole, or lies in an object store.
+
+    `size`: as the log says; None: it is not known.
+    """
+    if is_object_store(place):
+        return None
+    try:
+        stat = os.stat(place)  # noqa: PTH116 - a Path takes twice as long
+    except OSError as wrong:
+        return "is gone" if isinstance(wrong, FileNotFoundError) else f"cannot be read ({wrong.strerror})"
+    return problem_of_size(stat.st_size, size) or _problem_of_known(place, stat.st_ino, stat.st_size, stat.st_mtime_ns)
+
+
+@lru_cache(maxsize=2**16)
+def _problem_of_known(place: str, _number: int, _size: int, _written_ns: int) -> str | None:
+    """The problem of a file, by its facts: another file under the same name is another one."""
+    return problem_of(Path(place))
+
+
+def problem_of_size(found: int, size: int | None) -> str | None:
+    """The problem of a file of some bytes. `size`: as the log says; None: it is not known."""
+    return None if size is None or found == size else f"has {found:,} bytes instead of {size:,}"
+
+
+def fetched(place: str, size: int | None) -> pa.BufferReader:
+    """A file of an object store for Arrow to read, whole. `size`: as the log says; then it also has the content that its name says.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        StateError: it is damaged.
+    """
+    content = ObjectPath(place).readable()
+    named = size is None or ObjectPath(place).stem.endswith(digest_of(memoryview(content)))
+    if problem := problem_of_size(content.size, size) or (None if named else _OTHER):
+        raise damaged(place, problem)
+    return pa.BufferReader(content)
+
+
+def damaged(place: str | AnyPath, problem: str) -> StateError:
+    """The error about a file of a state, and what mends it."""
+    return StateError(f"{place} {problem}; muntin repair FILE derives it again")
 
 
 def digest_of_file(content: BufferedIOBase) -> str:

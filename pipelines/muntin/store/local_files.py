@@ -11,6 +11,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 from pyarrow import fs
 
+from muntin.files.pages import opened
 from muntin.states.derived_columns import following, footer_of, together
 from muntin.states.keys import contiguous
 from muntin.store.kept import kept
@@ -82,7 +83,7 @@ def _footer(place: str) -> pq.FileMetaData:
 
 def _rows(place: str, schema: pa.Schema, columns: Sequence[str], condition: ds.Expression | None, between: Between | None) -> pa.Table:
     """The rows of one file that lie between, of the row groups that can meet the condition too."""
-    with pq.ParquetFile(place, metadata=_footer(place) if between else None, pre_buffer=False) as file:
+    with opened(place, metadata=_footer(place) if between else None) as file:
         there = file.schema_arrow  # made anew each time it is asked for
         footer = footer_of(there)
         gone = following(pa.schema([], footer))

@@ -12,7 +12,8 @@ import pyarrow.parquet as pq
 
 from muntin.errors import StateError
 from muntin.files.object_path import ObjectPath
-from muntin.files.readable import readable, size_and_footer
+from muntin.files.pages import opened
+from muntin.files.readable import size_and_footer
 from muntin.states.stored_types import optional, required_where_whole
 from muntin.store.contents import digest_of_file, problem_of
 from muntin.store.disk import draft_of, write_whole
@@ -75,6 +76,7 @@ def _encode(table: pa.Table, how: Encoding, sink: pa.NativeFile) -> None:
         use_dictionary=list(how.dictionary) or False,
         column_encoding=codes or None,
         write_statistics=True if how.chosen_by is None else list(how.chosen_by),
+        write_page_checksum=True,
     )
 
 
@@ -137,12 +139,12 @@ def _(_target: ObjectPath, _size: int) -> bool:
 
 
 def read_parquet(place: str) -> pa.Table:
-    """All rows of a file; every type has nulls. `pq.read_table` takes four times as long for a small file: it makes a dataset, and threads.
+    """All rows of a file; every type has nulls.
 
     Raises:
         OSError, pa.ArrowInvalid: the file is gone or damaged.
     """
-    with pq.ParquetFile(readable(place), pre_buffer=False) as file:
+    with opened(place) as file:
         table = file.read(use_threads=file.metadata.num_row_groups > 1)
     return pa.Table.from_arrays(table.columns, schema=optional(table.schema))
 

@@ -19,11 +19,13 @@ from pyarrow import fs
 
 from muntin.definition.relative_paths import is_object_store
 from muntin.files.object_path import ObjectPath
-from muntin.files.readable import footer_end, readable
+from muntin.files.pages import form
+from muntin.files.readable import footer_end
 from muntin.states.derived_columns import following, footer_of, together
+from muntin.store.contents import check_once, damaged, fetched, problem_of_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import pyarrow.parquet as pq
 
@@ -47,24 +49,29 @@ def read_files(
         condition: a condition on rows; row groups that cannot meet it are skipped.
 
     Raises:
-        OSError: a file is gone or damaged.
+        StateError: a file is gone or damaged.
     """
-    dataset = dataset_of(_places(folder, snapshot), snapshot.schema or pa.schema([]), condition)
-    return dataset.to_table(columns=None if columns is None else list(columns), filter=condition)
+    try:
+        dataset = _dataset(folder, snapshot, condition)
+        return dataset.to_table(columns=None if columns is None else list(columns), filter=condition)
+    except (OSError, pa.ArrowInvalid) as wrong:
+        raise damaged(folder, f"has a file that is gone or cannot be read ({wrong})") from wrong
 
 
-def _places(folder: AnyPath, snapshot: Snapshot) -> list[str]:
-    here = str(folder)
-    return [f"{here}/{file.path}" for file in snapshot.files]
+def _dataset(folder: AnyPath, snapshot: Snapshot, condition: ds.Expression | None = None) -> ds.FileSystemDataset:
+    """The files of a snapshot, each of which has the size that the log says and the content that its name says."""
+    sizes = {f"{folder}/{file.path}": file.size for file in snapshot.files}
+    check_once(sizes)
+    return dataset_of([*sizes], snapshot.schema or pa.schema([]), condition, sizes)
 
 
 def read_states(folder: AnyPath, snapshot: Snapshot) -> pa.Table:
     """The rows of a table of states, as its files hold them, or with every column; see `states.derived_columns`.
 
     Raises:
-        OSError: a file is gone or damaged.
+        StateError: a file is gone or damaged.
     """
-    dataset = dataset_of(_places(folder, snapshot), snapshot.schema or pa.schema([]))
+    dataset = _dataset(folder, snapshot)
     return held_rows(dataset, dataset.schema.names)
 
 
@@ -88,45 +95,58 @@ def held_rows(
     return together(tables) if tables else dataset.to_table(list(columns), filter=condition)
 
 
-def dataset_of(places: Sequence[str], schema: pa.Schema, condition: ds.Expression | None = None) -> ds.FileSystemDataset:
+def dataset_of(
+    places: Sequence[str], schema: pa.Schema, condition: ds.Expression | None = None, sizes: Mapping[str, int] | None = None
+) -> ds.FileSystemDataset:
     """The rows of some Parquet files, in their order. With a condition, of an object store only the row groups that can meet it.
+
+    `sizes`: place -> bytes that a file must have, and then the content that its name says, where it is fetched from an object store.
 
     Raises:
         OSError: a file of an object store is gone; of a local file, reading tells.
+        StateError: a file of an object store is damaged.
     """
-    form, disk = ds.ParquetFileFormat(), fs.LocalFileSystem()
+    files, disk = form(), fs.LocalFileSystem()
 
     def fragment(place: str) -> ds.ParquetFileFragment:
         if not is_object_store(place):
-            return form.make_fragment(place, disk)
-        return form.make_fragment(readable(place)) if condition is None else fetched_fragment(form, place, schema, condition)
+            return files.make_fragment(place, disk)
+        size = sizes[place] if sizes else None
+        return files.make_fragment(fetched(place, size)) if condition is None else fetched_fragment(files, place, schema, condition, size)
 
     if not any(map(is_object_store, places)):
-        return ds.FileSystemDataset(list(map(fragment, places)), schema, form, disk)
+        return ds.FileSystemDataset(list(map(fragment, places)), schema, files, disk)
     with ThreadPoolExecutor(_AT_ONCE) as threads:
-        return ds.FileSystemDataset(list(threads.map(fragment, places)), schema, form, disk)
+        return ds.FileSystemDataset(list(threads.map(fragment, places)), schema, files, disk)
 
 
-def fetched_fragment(form: ds.ParquetFileFormat, place: str, schema: pa.Schema, condition: ds.Expression) -> ds.ParquetFileFragment:
+def fetched_fragment(
+    files: ds.ParquetFileFormat, place: str, schema: pa.Schema, condition: ds.Expression, size: int | None = None
+) -> ds.ParquetFileFragment:
     """The row groups of a file in which a condition on the columns of a schema may be met.
 
     What is not fetched is a hole in memory that nobody has written to, so that it takes none; the fragment does not reach there.
 
+    `size`: the bytes that the file must have.
+
     Raises:
         FileNotFoundError: there is no such file.
+        StateError: it has another size.
     """
-    end, size = footer_end(place)
-    if len(end) == size:
-        return form.make_fragment(pa.BufferReader(end))
-    held = mmap.mmap(-1, size)
-    held[size - len(end) :] = end
+    end, found = footer_end(place)
+    if problem := problem_of_size(found, size):
+        raise damaged(place, problem)
+    if len(end) == found:
+        return files.make_fragment(pa.BufferReader(end))
+    held = mmap.mmap(-1, found)
+    held[found - len(end) :] = end
     file = pa.BufferReader(pa.py_buffer(held))
-    whole = form.make_fragment(file)
+    whole = files.make_fragment(file)
     groups = [group.id for group in whole.subset(condition, schema=schema).row_groups]
     if ranges := _joined(_range(whole.metadata, group) for group in groups):
         for (start, stop), content in zip(ranges, ObjectPath(place).parts(ranges), strict=True):
             held[start:stop] = content
-    return form.make_fragment(file, row_groups=groups)
+    return files.make_fragment(file, row_groups=groups)
 
 
 def _range(footer: pq.FileMetaData, group: int) -> tuple[int, int]:

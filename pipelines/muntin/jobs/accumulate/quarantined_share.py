@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
+import pyarrow.compute as pc
 
 from muntin.definition.amounts import many
 from muntin.errors import SourceError
-from muntin.files.readable import readable
+from muntin.files.pages import opened
 from muntin.states.columns import BATCH, INSTANT
 from muntin.store.paths import QUARANTINE
 
@@ -62,6 +62,7 @@ def _rows(bound: Bound, done: Read, interval: Interval) -> Iterator[Mapping[str,
     """The first refused rows of a batch."""
     start, left = pa.scalar(interval.start_us, pa.int64()).cast(INSTANT), _SHOWN
     for file in done.refused:
-        table = pq.read_table(readable(f"{bound.folder}/{QUARANTINE}/{file.path}"), filters=[(BATCH, "=", start)])
+        table = opened(f"{bound.folder}/{QUARANTINE}/{file.path}").read()
+        table = table.filter(pc.equal(table[BATCH], start))
         yield from table.slice(0, left).to_pylist()
         left -= min(left, len(table))

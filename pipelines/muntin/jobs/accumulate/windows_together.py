@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from muntin.aggregates.parts.objects import runs_code
 from muntin.errors import SourceError
-from muntin.files.readable import readable
+from muntin.files.pages import opened
 from muntin.jobs.accumulate.bundles import MOST_ROWS, SMALL, Seen
 from muntin.sources.listing import source_file
 from muntin.sources.reading.row_times import staged_batches
@@ -43,7 +43,7 @@ class _File:
 
     def __init__(self, source: Source, path: str) -> None:
         self.found: SourceFile = source_file(source, path)
-        file = pq.ParquetFile(readable(path))
+        file = opened(path)
         self.schema = file.schema
         self.starts, self.rows = np.unique(instants(file.read([str(source.batch_column)]).column(0)), return_counts=True)
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from muntin.files.pages import opened
 from muntin.states.columns import BATCH, EVENT_TIME, ID_HIGH, ID_LOW, ID_TIME, INSTANT
 from muntin.states.sorted import instants
 from muntin.store.contents import whole_content
@@ -107,7 +107,7 @@ def _larger(state: AnyPath, file: File) -> Ids:
 
 
 def _read(state: AnyPath, file: File) -> Ids:
-    table = pq.read_table(pa.BufferReader(whole_content(state / IDS, file)))
+    table = opened(whole_content(state / IDS, file)).read()
     high, low = (table[name].to_numpy() for name in (ID_HIGH, ID_LOW))
     found = Ids(instants(table[BATCH]), high, low, instants(table[ID_TIME]))
     return found if (np.diff(found.batch) >= 0).all() else found.take(np.argsort(found.batch, kind="stable"))

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from muntin.files.pages import opened
 from muntin.jobs.deduplication.known import compared_ids
 from muntin.store.disk import write_whole
 from muntin.store.parquet import encoded
@@ -66,7 +66,7 @@ def keep_of_one(bound: Bound, before: Batches, ids: Batches, decided: Versions) 
 def _read(bound: Bound) -> list[np.ndarray]:
     """The columns of the file, batches ascending; empty columns where it is gone."""
     try:
-        table = pq.read_table(pa.BufferReader((bound.folder / NAME).read_bytes()))
+        table = opened((bound.folder / NAME).read_bytes()).read()
         return [table[name].to_numpy() for name in _COLUMNS]
     except (OSError, pa.ArrowInvalid, KeyError):
         return [np.empty(0, kind) for kind in _COLUMNS.values()]

@@ -12,14 +12,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
-import pyarrow.parquet as pq
 
 from muntin.aggregates.parts.objects import runs_code
 from muntin.definition.instants import from_us
 from muntin.definition.relative_paths import is_object_store
 from muntin.engine.odd_floats import odd_floats
 from muntin.errors import StateError
-from muntin.files.readable import readable
+from muntin.files.pages import opened
 from muntin.states.columns import BATCH, BATCH_POSITION, BUCKET, FILE_NUMBER, FRAME, INSTANT, ROW_IN_BATCH
 from muntin.states.frames import run_starts
 from muntin.states.keys import BUCKETS, buckets, contiguous
@@ -193,7 +192,7 @@ def rows_of_tiers(shard: Shard, states: pa.Table) -> pa.Table | None:
 
 def _of_file(shard: Shard, path: AnyPath, starts: Ints) -> pa.Table:
     """The rows of some tiles and of the shard's buckets, with `BATCH_POSITION`."""
-    table = pq.read_table(readable(path), partitioning=None, use_threads=False)
+    table = opened(path).read(use_threads=False)
     mine = np.isin(instants(table[FRAME]), starts)
     if not shard.is_rollup:
         bucket, (low, high) = contiguous(table[BUCKET]).to_numpy(), _between(shard)

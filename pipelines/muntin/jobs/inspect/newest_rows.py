@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from muntin.errors import StateError
 from muntin.states.columns import BATCH, INSTANT
 from muntin.store.reading import read_files
 
@@ -72,7 +71,7 @@ def newest_rows(
     rest = _stretches(snapshot.files, span, begin.batch_us if begin else None)
     while rest and have <= limit:
         part, rest = [file for stretch in rest[:together] for file in stretch], rest[together:]
-        rows = _sorted(_read(folder, replace(snapshot, files=tuple(part)), _up_to(condition, begin)), order)
+        rows = _sorted(read_files(folder, replace(snapshot, files=tuple(part)), None, _up_to(condition, begin)), order)
         rows = rows.slice(_skipped(rows, begin) if not have else 0)
         found.append(rows.slice(0, limit + 1 - have))
         have += len(found[-1])
@@ -100,13 +99,6 @@ def _up_to(condition: ds.Expression | None, begin: Place | None) -> ds.Expressio
         return condition
     before = ds.field(BATCH) <= pa.scalar(begin.batch_us, pa.int64()).cast(INSTANT)
     return before if condition is None else condition & before
-
-
-def _read(folder: AnyPath, snapshot: Snapshot, condition: ds.Expression | None) -> pa.Table:
-    try:
-        return read_files(folder, snapshot, None, condition)
-    except OSError as wrong:
-        raise StateError(f"a file of {folder} is gone or cannot be read ({wrong}); run the batch that its path names again") from wrong
 
 
 def _sorted(rows: pa.Table, order: Sequence[str]) -> pa.Table:

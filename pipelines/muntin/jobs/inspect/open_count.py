@@ -20,11 +20,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 import pyarrow.dataset as ds
-import pyarrow.parquet as pq
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
 from muntin.definition.kinds import Bounded, Carried, Chained
-from muntin.files.readable import readable
+from muntin.files.pages import opened
 from muntin.jobs.finalize.shard import shards
 from muntin.states.columns import BATCH, FRAME, INSTANT
 from muntin.store.paths import parse_states_path
@@ -86,7 +85,7 @@ def _steps(paths: Sequence[str], keys: Sequence[str], low_us: int, last_us: int)
     if not paths:
         return []
     wanted = (ds.field(FRAME) >= _instant(low_us)) & (ds.field(BATCH) <= _instant(last_us))
-    tables = [pq.read_table(readable(path), columns=[*keys, FRAME], filters=wanted, partitioning=None) for path in paths]
+    tables = [opened(path).read([*keys, FRAME, BATCH]).filter(wanted).select([*keys, FRAME]) for path in paths]
     frames = pa.concat_tables(tables, promote_options="permissive")
     return steps_of(_numbered([frames[key] for key in keys], len(frames)), frames[FRAME].cast(pa.int64()).to_numpy())
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from muntin.errors import DefinitionError, StateError
+from muntin.errors import DefinitionError
 from muntin.jobs.inspect.selection import Selection
 from muntin.jobs.inspect.unknown import no_window
 from muntin.jobs.inspect.unpublished_work import unpublished_work
@@ -138,12 +138,7 @@ def published_windows(bound: Bound, now: Published, condition: pc.Expression | N
     if snapshot.schema is None:
         return _nothing()
     columns = [name for name in snapshot.schema.names if needed is None or name in needed]
-    try:
-        return read_files(table, snapshot, columns, condition)
-    except OSError as wrong:
-        raise StateError(
-            f"a file of {table} is gone or cannot be read ({wrong}); run the batch that its path names again: its windows are derived anew"
-        ) from wrong
+    return read_files(table, snapshot, columns, condition)
 
 
 def shaped(pipeline: Pipeline, window: str, table: pa.Table) -> pa.Table:

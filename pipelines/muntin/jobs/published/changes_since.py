@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from muntin.definition.amounts import many
 from muntin.errors import DefinitionError, StateError, VersionGoneError
-from muntin.files.readable import readable
+from muntin.files.pages import opened
 from muntin.jobs.published.ledger_segments import is_segment
 from muntin.jobs.published.revisions import CHANGE, REVISION, Step, revisions
 from muntin.jobs.published.window_tables import current
 from muntin.store.commits import commits_between
+from muntin.store.contents import problem_once
 from muntin.store.expired_marks import is_mark
 from muntin.store.paths import batches_of_windows
 from muntin.store.reading import read_files
@@ -133,10 +133,7 @@ def _all(table: AnyPath, now: Published, names: Sequence[str], identity: Sequenc
     schema = _schema(names, [now.snapshot.schema or _NONE])
     if not any(file.rows for file in now.snapshot.files):
         return revisions([], schema, identity)
-    try:
-        rows = read_files(table, now.snapshot, schema.names)
-    except (OSError, pa.ArrowInvalid) as wrong:
-        raise StateError(f"a file of {table} is gone or cannot be read ({wrong}); muntin repair FILE derives its windows anew") from wrong
+    rows = read_files(table, now.snapshot, schema.names)
     rows = rows.sort_by([(name, "ascending") for name in identity]).combine_chunks()
     revision = pa.array(np.full(len(rows), now.snapshot.version, np.int64))
     return rows.append_column(REVISION, revision).append_column(CHANGE, pa.repeat("new", len(rows)))
@@ -162,7 +159,9 @@ def _tables(table: AnyPath, paths: Sequence[str], names: Sequence[str], identity
     """The windows in some files, with the columns that windows still have now."""
     for path in paths:
         if batches_of_windows(path):
-            file = pq.ParquetFile(readable(f"{table}/{path}"))
+            if problem := problem_once(f"{table}/{path}"):
+                raise OSError(problem)
+            file = opened(f"{table}/{path}")
             there = file.schema_arrow.names
             if _keys(there) != _keys(names) or ("window_index" in there) != ("window_index" in identity):
                 raise StateError(f"{table}: other columns told the windows of an earlier version apart; read all windows")

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from muntin.errors import StateError
 from muntin.jobs.quarantine.refused_places import REFUSED
 from muntin.jobs.state.locks import locks
 from muntin.states.columns import BATCH, INSTANT
@@ -93,7 +94,7 @@ def refused_by_others(bound: Bound, starts: Ints, new: Sequence[File]) -> Ints:
         return starts[:0]
     try:
         return np.intersect1d(starts, _unlike(_counted(bound.folder, now, _SCHEMA, 1), _counted(bound.folder, new, _SCHEMA, -1)))
-    except (OSError, pa.ArrowInvalid):
+    except StateError:
         return starts
 
 

@@ -13,11 +13,10 @@ import pyarrow.dataset as ds
 
 from muntin.engine.merged_states import merged
 from muntin.engine.odd_floats import odd_floats
-from muntin.errors import SourceError, StateError
+from muntin.errors import SourceError
 from muntin.states.columns import BATCH, BUCKET, FRAME, INSTANT
 from muntin.states.keys import buckets, contiguous
 from muntin.states.sorted import instants
-from muntin.store.contents import problem_of
 from muntin.store.paths import parse_states_path
 from muntin.store.reading import read_files
 
@@ -51,9 +50,6 @@ def states_in(folder: AnyPath, snapshot: Snapshot, within: Sequence[Stretch], ba
         StateError: a file is gone or damaged.
     """
     files = [file for file in snapshot.files if _touches(file.path, within)]
-    for file in files:
-        if problem := problem_of(folder / file.path):
-            raise StateError(f"{folder}/{file.path} {problem}")
     inside = [(ds.field(FRAME) >= _instant(low)) & (ds.field(FRAME) < _instant(high)) for low, high in within]
     of_batches = (ds.field(BATCH) >= _instant(batches[0])) & (ds.field(BATCH) <= _instant(batches[1]))
     return read_files(folder, replace(snapshot, files=tuple(files)), condition=reduce(or_, inside) & of_batches)

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from muntin.errors import StateError
+from muntin.files.pages import opened
 from muntin.files.readable import readable
 from muntin.jobs.accumulate.wider_states import common_schema, with_columns
 from muntin.states.columns import BATCH
@@ -45,7 +46,7 @@ class Part:
         Raises:
             StateError: a file is gone or damaged.
         """
-        tables = [whole(pq.read_table(pa.BufferReader(whole_content(self.folder, file)))) for file in self.files]
+        tables = [whole(opened(whole_content(self.folder, file)).read()) for file in self.files]
         found = [with_columns(table, self.schema, f"{self.folder}/{file.path}") for table, file in zip(tables, self.files, strict=True)]
         every = pa.concat_tables(found)
         return every.filter(pc.is_in(every[BATCH].cast(pa.int64()), pa.array(starts)))

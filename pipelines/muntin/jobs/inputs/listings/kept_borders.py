@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from muntin.errors import SourceError
-from muntin.files.readable import readable
+from muntin.files.pages import opened
 from muntin.states.columns import INSTANT
 from muntin.store.parquet import write_named
 from muntin.store.paths import batches_of_windows, windows_path
@@ -112,7 +111,7 @@ def _read(bound: Bound, topic: str, files: Iterable[File]) -> list[tuple[int, in
     folder, rows = bound.table(table_of(topic)), list[tuple[int, int, int, str]]()
     for file in files:
         try:
-            table = pq.read_table(readable(f"{folder}/{file.path}"))
+            table = opened(f"{folder}/{file.path}").read()
         except (OSError, pa.ArrowException) as gone:
             raise SourceError(
                 f"{folder}/{file.path}: the offsets of batches cannot be read ({type(gone).__name__}); bring the file back from a backup: "
