@@ -96,7 +96,7 @@ class DeltaStore:
         if seen and only_files(seen.opened, change):
             made = append(path, base.version, change, now_ms)
             remember_committed(path, base, change, seen.opened)
-            shorten(seen.opened, made)
+            shorten(path, seen.opened, made)
         else:
             commit_columns(path, base, change, now_ms)
 

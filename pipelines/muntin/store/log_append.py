@@ -13,7 +13,7 @@ from uuid import uuid4
 
 from muntin.errors import ConflictError
 from muntin.store.disk import write_new
-from muntin.store.log_check import commit_path, problem_of_commit
+from muntin.store.log_check import DIGEST, commit_path, digest_of_commit, problem_of_commit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -44,9 +44,11 @@ def append(table: AnyPath, base: int, change: Change, now_ms: int) -> int:
         ConflictError: a later commit has one of its names, or removed a file, or changed the table itself.
         OSError, StorageError: the disk or the object store refuses.
     """
-    content = b"\n".join(json.dumps(action, separators=(",", ":")).encode() for action in _actions(base, change, now_ms))
+    actions = b"\n".join(map(_line, _actions(base, change, now_ms)))
+    about = {"timestamp": now_ms, **_OPERATION, "txnId": str(uuid4())}
     for version in count(base + 1):
         path = commit_path(table, version)
+        content = b"\n".join([_line({"commitInfo": {**about, DIGEST: digest_of_commit(version, actions)}}), actions])
         try:
             write_new(path, content)
         except FileExistsError:
@@ -77,8 +79,11 @@ def contradiction(theirs: Iterable[Action], change: Change) -> str | None:
     return None
 
 
+def _line(action: Action) -> bytes:
+    return json.dumps(action, separators=(",", ":")).encode()
+
+
 def _actions(base: int, change: Change, now_ms: int) -> Iterable[Action]:
-    yield {"commitInfo": {"timestamp": now_ms, **_OPERATION, "txnId": str(uuid4())}}
     yield from ({"txn": {"appId": name, "version": base + 1, "lastUpdated": now_ms}} for name in change.names)
     yield from ({"remove": {**_file(file), "extendedFileMetadata": True, "deletionTimestamp": now_ms}} for file in change.removes)
     yield from ({"add": {**_file(file), "modificationTime": now_ms, "stats": stats(file)}} for file in change.adds)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ from deltalake.exceptions import DeltaError, TableNotFoundError
 from muntin.errors import StateError
 from muntin.files.object_stores import refusal
 from muntin.files.paths import options_of, table_address
-from muntin.store.log_check import commit_path, problem_of_commit
+from muntin.store.log_check import problems_of_end
 from muntin.store.log_end import LogEnd
 from muntin.store.store import File, Snapshot
 
@@ -33,6 +34,9 @@ class Known:
 
 
 _KEPT = threading.local()  # a table of deltalake must not be changed by two threads at once
+_UNKNOWN = re.compile(r"Unsupported.*|.*not yet supported by the deltalake.*")
+_FEATURES = {"timestampNtz", "v2Checkpoint", "vacuumProtocolCheck", "appendOnly", "invariants"}  # of these, files are read as they are
+_COLUMN_MAPPING = 2  # the version of readers that came with it
 _MOST = 200_000  # files
 _TABLE = 50  # a table takes as much memory as so many files
 
@@ -120,11 +124,36 @@ def opened_at(path: AnyPath) -> DeltaTable | None:
     except TableNotFoundError:
         return None
     except (DeltaError, OSError) as wrong:
-        raise _unreadable(path, str(wrong).partition("\n")[0]) from wrong
-    last = commit_path(path, opened.version())
-    if last.is_file() and (problem := problem_of_commit(last)):
-        raise _unreadable(path, f"{last.name} {problem}")
+        raise _unknown_feature(path, str(wrong)) or _unreadable(path, str(wrong).partition("\n")[0]) from wrong
+    check_known(path, opened)
+    for bad, problem in problems_of_end(path, opened.version()).items():
+        raise _unreadable(path, f"{bad.name} {problem}")
     return opened
+
+
+def check_known(path: AnyPath, opened: DeltaTable) -> None:
+    """Check that a table has no feature that changes how its files are read: by deltalake they would be read as if it had none.
+
+    Raises:
+        StateError: it has.
+    """
+    protocol = opened.protocol()
+    more = {*(protocol.reader_features or ())} - _FEATURES if protocol.min_reader_version != 1 else set()
+    if more or protocol.min_reader_version == _COLUMN_MAPPING:
+        raise _newer(path, f"has the Delta feature {', '.join(sorted(more)) or 'columnMapping'}")
+
+
+def _unknown_feature(path: AnyPath, text: str) -> StateError | None:
+    """The error where deltalake refuses a table for a feature that it does not know; None: it refuses for something else."""
+    told = _UNKNOWN.search(text)
+    return _newer(path, f"has a Delta feature that deltalake does not know ({told[0]})") if told else None
+
+
+def _newer(path: AnyPath, problem: str) -> StateError:
+    return StateError(
+        f"{path} {problem}: another engine gave it that. Nothing is damaged, and nothing was changed: "
+        "it needs a newer Muntin or deltalake, or take the feature off with the engine that set it. muntin doctor FILE asks again"
+    )
 
 
 def _unreadable(path: AnyPath, problem: str) -> StateError:
