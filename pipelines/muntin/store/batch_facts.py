@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 
 from muntin.definition.instants import AFTER_ALL, BEFORE_ALL
-from muntin.errors import StateError
+from muntin.store.contents import damaged
 from muntin.store.footers import footer, table_of, text_of
-from muntin.store.paths import SharedPath, StatesPath, parse_states_path, version_of
+from muntin.store.paths import SharedPath, StatesPath, digest_of, parse_states_path, version_of
 from muntin.timeline.batches import Batches
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from muntin.store.store import File
     from muntin.timeline.batches import BySource
 
-_KEY = "muntin.batches"
+_KEY, _DIGEST = "muntin.batches", "muntin.batches_digest"
 _SOURCES = "newest_by_source"
 _SELDOM = {"expired": np.bool_, "decided": np.uint64}  # facts that are left out where they are 0 of all batches
 _PLAIN = tuple(name for name in Batches.__slots__ if name != _SOURCES)
@@ -34,7 +34,8 @@ def facts_footer(batches: Batches) -> Mapping[str, str]:
     columns = {name: getattr(batches, name) for name in _PLAIN if name not in _SELDOM or getattr(batches, name).any()}
     if width := batches.newest_by_source.shape[1]:
         columns[_SOURCES] = pa.FixedSizeListArray.from_arrays(pa.array(batches.newest_by_source.ravel()), width)
-    return {_KEY: text_of(pa.table(columns))}
+    text = text_of(pa.table(columns))
+    return {_KEY: text, _DIGEST: digest_of(text.encode())}
 
 
 def batches_of(folder: AnyPath, files: Sequence[File], after: Callable[[int], int]) -> Batches:
@@ -103,16 +104,22 @@ def shared_batches(path: str) -> Batches:
         StateError: the file is gone or damaged.
     """
     try:
-        table = table_of(footer(path)[_KEY])
+        table = table_of(_told(footer(path)))
     except (OSError, pa.ArrowInvalid, KeyError, ValueError) as wrong:
-        raise StateError(
-            f"{path} is gone or damaged ({wrong}); run all batches from the first to the last that its path names again, at once"
-        ) from wrong
+        raise damaged(path, f"is gone or damaged ({wrong})") from wrong
     for name, kind in _SELDOM.items():
         if name not in table.column_names:
             table = table.append_column(name, pa.array(np.zeros(len(table), kind)))
     plain = {name: table[name].combine_chunks().to_numpy(zero_copy_only=False) for name in _PLAIN}
     return Batches(**plain, newest_by_source=_sources(table))
+
+
+def _told(texts: Mapping[str, str]) -> str:
+    """The text of the facts in a footer, which has the digest that the footer says."""
+    text = texts[_KEY]
+    if texts.get(_DIGEST) not in (None, digest_of(text.encode())):
+        raise ValueError("its facts have another digest than it says")
+    return text
 
 
 def _sources(table: pa.Table) -> BySource:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -41,6 +42,14 @@ def commits_between(table: AnyPath, since: int, until: int) -> list[Commit]:
             break
         found.append(_commit(version, [json.loads(line) for line in text.splitlines() if line.strip()]))
     return found[::-1]
+
+
+def committed_ms(table: AnyPath, version: int) -> int:
+    """When a commit was made, milliseconds since 1970; 0 where the log does not hold it any more."""
+    with suppress(OSError, ValueError):
+        actions = map(json.loads, commit_path(table, version).read_text(encoding="utf-8").splitlines())
+        return next((int(action["commitInfo"]["timestamp"]) for action in actions if "commitInfo" in action), 0)
+    return 0
 
 
 def _commit(version: int, actions: list[Mapping[str, Mapping[str, str]]]) -> Commit:

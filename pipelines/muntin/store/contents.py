@@ -118,7 +118,7 @@ def check_whole(folder: AnyPath, files: Iterable[File]) -> None:
     """
     for file in files:
         if problem := problem_of(folder / file.path):
-            raise StateError(f"{folder}/{file.path} {problem}; run all batches from the first to the last that its path names again")
+            raise damaged(folder / file.path, problem)
 
 
 def whole_content(folder: AnyPath, file: File) -> bytes:

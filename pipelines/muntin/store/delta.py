@@ -23,6 +23,7 @@ from muntin.store.parquet import check_file
 from muntin.store.paths import folder_of
 from muntin.store.seen_tables import (
     Known,
+    check_opened,
     listed,
     newest,
     open_table,
@@ -61,6 +62,7 @@ class DeltaStore:
         opened = newest(known) or opened_at(path)
         if opened is None:
             return Snapshot(-1, ())
+        check_opened(path, opened)
         found = listed(opened)
         remember(path, Known(LogEnd.of(path, found.version), found, opened))
         return found

@@ -37,8 +37,10 @@ def shorten(path: AnyPath, opened: DeltaTable, version: int) -> None:
         return
     try:
         opened.update_incremental()
+        if opened.version() != version:  # of one version there is one checkpoint, as its digest is told beside it: that of its committer
+            return
         opened.create_checkpoint()
-        if hint := hint_of(path, opened.version()):
+        if hint := hint_of(path, version):
             write_whole(path / "_delta_log" / HINT, hint)
         if version % (_COMMITS * _CHECKPOINTS) == 0:
             opened.cleanup_metadata()

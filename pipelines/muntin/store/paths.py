@@ -33,6 +33,7 @@ OF_SOURCE = 100_000  # splits of one of several sources; a number of a split bel
 DIGEST_BYTES = 8
 NOTES = "carry"  # the folder of notes, below the state
 MATERIALISED = "materialised"  # the folder of rows that Spark read, below the state, while a run needs them
+TIERS = "tiers"  # the folder of the tables of tiers, below the state
 QUARANTINE = "quarantine"  # the table of refused rows
 IDS = "ids"  # the table of the ids of events, where batches are compared
 

@@ -117,7 +117,7 @@ def opened_at(path: AnyPath) -> DeltaTable | None:
     """The table at a path; None if there is none.
 
     Raises:
-        StateError: its log is torn, empty or has a gap.
+        StateError: its log is torn or has a gap, or it has a feature that deltalake does not know.
     """
     try:
         opened = open_table(path)
@@ -125,18 +125,17 @@ def opened_at(path: AnyPath) -> DeltaTable | None:
         return None
     except (DeltaError, OSError) as wrong:
         raise _unknown_feature(path, str(wrong)) or _unreadable(path, str(wrong).partition("\n")[0]) from wrong
-    check_known(path, opened)
-    for bad, problem in problems_of_end(path, opened.version()).items():
-        raise _unreadable(path, f"{bad.name} {problem}")
     return opened
 
 
-def check_known(path: AnyPath, opened: DeltaTable) -> None:
-    """Check that a table has no feature that changes how its files are read: by deltalake they would be read as if it had none.
+def check_opened(path: AnyPath, opened: DeltaTable) -> None:
+    """Check that all files that a table was opened from are whole, and that no feature changes how its own files are to be read.
 
     Raises:
-        StateError: it has.
+        StateError: a file of the log is damaged, or there is a feature that its files would be read without.
     """
+    for bad, problem in problems_of_end(path, opened.version()).items():
+        raise _unreadable(path, f"{bad.name} {problem}")
     protocol = opened.protocol()
     more = {*(protocol.reader_features or ())} - _FEATURES if protocol.min_reader_version != 1 else set()
     if more or protocol.min_reader_version == _COLUMN_MAPPING:

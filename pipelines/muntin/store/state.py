@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import os
 import re
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from muntin.errors import StateError
 from muntin.files.paths import folders_in
 from muntin.store.disk import refused, write_whole
+from muntin.store.paths import digest_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from muntin.files.paths import AnyPath
 
 OWNER_FILE = "muntin.json"
@@ -23,7 +27,7 @@ TOPICS = "topics"
 WINDOWS = "windows"
 """The folder of the tables that readers know, below that of the pipeline."""
 UMASK = "MUNTIN_UMASK"
-_OWNER_ALONE = "077"
+_OWNER_ALONE, _DIGEST = "077", "digest"
 
 
 def states_of(home: AnyPath) -> list[AnyPath]:
@@ -46,7 +50,7 @@ def claim(pipeline: str, state: AnyPath) -> None:
         if not owner_file.exists():  # written whole, and before all else in the folder: two runs may begin at once
             _make(folder.parent.parent, mode)
             draft = folder.parent.with_name(f".{pipeline}.{uuid4().hex}")
-            write_whole(draft, (json.dumps({"format": FORMAT, "pipeline": pipeline}) + "\n").encode())
+            write_whole(draft, _mark({"format": FORMAT, "pipeline": pipeline}))
             _make(owner_file.parent, mode)
             draft.replace(owner_file)  # type: ignore[arg-type]
         _make(folder, mode)
@@ -60,10 +64,69 @@ def give_to(home: AnyPath, pipeline: str, before: str) -> None:
     Raises:
         StateError: the disk refuses.
     """
+    facts = _facts(home)
+    if facts and facts["pipeline"] == before:
+        write_whole(home / OWNER_FILE, _mark(facts | {"pipeline": pipeline}))
+
+
+def claim_anew(home: AnyPath, pipeline: str) -> None:
+    """Mark the folder of a pipeline as its own where the mark is gone or damaged; a mark that can be read stays.
+
+    Raises:
+        StateError: the disk refuses.
+    """
+    with suppress(_DamagedMarkError):
+        if _facts(home) is not None:
+            return
+    write_whole(home / OWNER_FILE, _mark({"format": FORMAT, "pipeline": pipeline}))
+
+
+def problem_of_mark(home: AnyPath) -> str | None:
+    """The problem of the file that marks a folder as a pipeline's; None: it can be read."""
+    try:
+        return None if _facts(home) is not None else "is gone"
+    except _DamagedMarkError:
+        return "is damaged: it does not say whose the folder is"
+
+
+class _DamagedMarkError(StateError):
+    """A mark that cannot be read."""
+
+
+def _mark(facts: Mapping[str, Any]) -> bytes:
+    """The content of a mark, with its digest."""
+    plain = {name: fact for name, fact in facts.items() if name != _DIGEST}
+    return (json.dumps(plain | {_DIGEST: _digest(plain)}) + "\n").encode()
+
+
+def _digest(facts: Mapping[str, Any]) -> str:
+    return digest_of(json.dumps(facts, sort_keys=True).encode())
+
+
+def _facts(home: AnyPath) -> dict[str, Any] | None:
+    """The facts of a mark; None: there is none.
+
+    Raises:
+        StateError: it is damaged.
+    """
     owner_file = home / OWNER_FILE
-    facts = json.loads(owner_file.read_text(encoding="utf-8")) if owner_file.exists() else {}
-    if facts.get("pipeline") == before:
-        write_whole(owner_file, (json.dumps(facts | {"pipeline": pipeline}) + "\n").encode())
+    try:
+        facts = json.loads(owner_file.read_bytes())
+        digest = facts.pop(_DIGEST, None)  # a mark from before marks had digests has none
+        _ = int(facts["format"]), facts["pipeline"]
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as wrong:
+        raise _damaged(owner_file, str(wrong)) from wrong
+    if digest not in (None, _digest(facts)):
+        raise _damaged(owner_file, "its digest is not that of what it says")
+    return facts  # type: ignore[no-any-return]
+
+
+def _damaged(owner_file: AnyPath, problem: str) -> StateError:
+    return _DamagedMarkError(
+        f"{owner_file} cannot be read ({problem}); muntin repair FILE writes it anew, if a state of this definition lies beside it"
+    )
 
 
 def _umask() -> int:
@@ -89,17 +152,16 @@ def check_owner(home: AnyPath, name: str, before: str | None = None) -> None:
     Raises:
         StateError: the folder belongs to another pipeline, or its state has another format.
     """
-    owner_file = home / OWNER_FILE
-    if not owner_file.exists():
+    facts = _facts(home)
+    if facts is None:
         foreign = [path.name for path in home.iterdir() if not path.name.startswith(".")] if home.is_dir() else []
-        if foreign and not owner_file.exists():  # another first run may have written it meanwhile
-            raise StateError(f"{home} holds something that is not Muntin's (there is no {OWNER_FILE}); give another root")
+        if foreign and not (home / OWNER_FILE).exists():  # another first run may have written it meanwhile
+            raise StateError(
+                f"{home} holds something that is not Muntin's (there is no {OWNER_FILE}); give another root, "
+                f"or, if it is the state of {name!r}: muntin repair FILE writes {home / OWNER_FILE} anew"
+            )
         return
-    try:
-        facts = json.loads(owner_file.read_text(encoding="utf-8"))
-        version, owner = int(facts["format"]), facts["pipeline"]
-    except (ValueError, KeyError, TypeError) as wrong:
-        raise StateError(f"{owner_file} cannot be read ({wrong}); give another root, or restore the file") from wrong
+    version, owner = int(facts["format"]), facts["pipeline"]
     if version != FORMAT:
         raise StateError(
             f"{home} has state format {version}, and this Muntin knows format {FORMAT}; "

@@ -172,6 +172,8 @@ class Superseded:
     version: int
 
 
+TableVersion = tuple[str, str, int]
+"""Name, identity and version of a table."""
 _REMEMBERED = 32  # superseded derivations
 
 
@@ -184,12 +186,14 @@ class Ledger:
         entries: of the batches.
         state: the name of the state that windows were derived from.
         superseded: the derivations that came before in the table, oldest first.
+        tables: the tables of the state that windows were derived from, each with a version that it had.
     """
 
     definition: str
     entries: Entries
     state: str
     superseded: tuple[Superseded, ...] = ()
+    tables: tuple[TableVersion, ...] = ()
 
     @property
     def derivation(self) -> Derivation:

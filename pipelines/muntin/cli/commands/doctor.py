@@ -76,9 +76,12 @@ def repair(file: opt.File, root: opt.Root = None, name: opt.Name = None, spark: 
             done = mend(pipeline, root=folder, spark=spark, progress=tell)
     if as_json:
         document = {"logs": [str(path) for path in done.logs], "read": list(done.read), "notes": done.notes}
+        document["files"] = [str(path) for path in done.files]
         return say_json(document | {"derived": {window: list(starts) for window, starts in done.derived.items()}})
     for path in done.logs:
         say_what_was_done(f"set aside: {path}")
+    for path in done.files:
+        say_what_was_done(f"was lost or damaged: {path}")
     if done.read:
         from muntin.definition.instants import from_us
 

@@ -19,6 +19,7 @@ from muntin.jobs.deduplication.kept_decisions import keep_of_one
 from muntin.jobs.deduplication.known import commit_ids
 from muntin.jobs.inputs.materialised.inputs_of_run import inputs_of_run
 from muntin.jobs.published.kept_states import check_kept
+from muntin.jobs.published.lost_commits import check_no_lost_commits
 from muntin.jobs.quarantine.refused_rows_kept import commit_refused, refused_by_others
 from muntin.jobs.schema_check.same_versions import note_versions
 from muntin.jobs.state.locks import every_lock, locks
@@ -67,6 +68,7 @@ def accumulate(
             more of a batch's rows are in the quarantine than `max_quarantined` allows.
         StateError: states cannot be written, or an interval lies among batches whose states are gone, as `retain` says.
     """
+    check_no_lost_commits(bound)
     check_kept(bound, intervals)
     sets = bound.frame_sets
     bases = {frames.table: bound.store.snapshot(frames.table) for frames in sets}

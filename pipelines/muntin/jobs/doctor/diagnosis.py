@@ -15,15 +15,17 @@ from muntin.definition.amounts import many
 from muntin.definition.instants import label
 from muntin.errors import ConflictError
 from muntin.files.paths import path_of, remove_folder
+from muntin.jobs.doctor.bad_files import without
 from muntin.jobs.doctor.examine import damaged_logs, examine
 from muntin.jobs.doctor.finding import Finding
+from muntin.jobs.doctor.set_aside import unmarked
 from muntin.jobs.published.window_tables import published
 from muntin.jobs.records.reports_table import utc_now
 from muntin.jobs.schema_check.same_versions import differing, versions
 from muntin.jobs.state.state_folders import bind_existing, stagings
-from muntin.store.contents import problem_of
 from muntin.store.delta import DeltaStore
 from muntin.store.parquet import write_named
+from muntin.store.state import OWNER_FILE, problem_of_mark
 from muntin.store.store import Change, File
 
 if TYPE_CHECKING:
@@ -52,6 +54,8 @@ def diagnose(pipeline: Pipeline, *, root: str | AnyPath, deep: bool = False, now
     Raises:
         StateError: there is no state.
     """
+    if home := unmarked(pipeline, root):
+        return [Finding(str(home / OWNER_FILE), problem_of_mark(home) or "", f"{_REPAIR}: writes it anew")]
     bound = bind_existing(pipeline, root)
     found = examine_disk(path_of(root), now or utc_now())
     logs = [
@@ -64,8 +68,16 @@ def diagnose(pipeline: Pipeline, *, root: str | AnyPath, deep: bool = False, now
 
 def _of_state(bound: Bound, *, deep: bool) -> Iterator[Finding]:
     damage = examine(bound, deep=deep)
-    for path in damage.files:
-        yield Finding(str(path), problem_of(path) or "has another size", f"{_REPAIR}: derives it again")
+    bound = without(bound, damage.bad)
+    for table, files in damage.bad.items():
+        for file, problem in files.items():
+            yield Finding(str(bound.table(table) / file.path), problem, f"{_REPAIR}: derives it again")
+    for lost in damage.behind:
+        yield Finding(str(bound.table(lost.table)), lost.problem, f"{_REPAIR}: reads again what it lost")
+    for window, starts in damage.unpublished.items():
+        folder = bound.table(published(bound.store, window).table)
+        problem = f"has lost commits, or is an older copy: reports say that windows of {many(len(starts), 'batch')} were published"
+        yield Finding(str(folder), problem, f"{_REPAIR}: derives them from states")
     if damage.states:
         batches = f"{many(len(damage.states), 'batch')}, the first of {label(damage.states[0])}"
         yield Finding(str(bound.folder), f"states are lost or not reported: {batches}", f"{_REPAIR}: reads the source of these again")

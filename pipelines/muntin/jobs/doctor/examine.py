@@ -6,31 +6,35 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from muntin.definition.instants import BEFORE_ALL
-from muntin.files.paths import AnyPath
+from muntin.definition.instants import BEFORE_ALL, instant_us
+from muntin.jobs.doctor.bad_files import bad_files, logs_of, without
 from muntin.jobs.doctor.finding import Damage
+from muntin.jobs.published.lost_commits import lost_commits
 from muntin.jobs.published.pending import accumulated
 from muntin.jobs.published.window_tables import published
+from muntin.jobs.records.lost_publications import lost_publications
 from muntin.jobs.records.reports_table import TABLE, last_accumulated
+from muntin.store.commits import committed_ms
 from muntin.store.contents import problem_of
 from muntin.store.expired_marks import expired_before
 from muntin.store.log_check import problems_of_log
 from muntin.store.paths import NOTES, QUARANTINE, batches_of_windows, parse_states_path
-from muntin.store.state import WINDOWS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
+    from muntin.files.paths import AnyPath
+    from muntin.jobs.doctor.bad_files import Bad
     from muntin.jobs.state.bound import Bound
     from muntin.states.frames import Ints
     from muntin.store.store import File
 
+_MARGIN_US = 60_000_000  # the clocks of two machines may differ
+
 
 def damaged_logs(bound: Bound) -> dict[AnyPath, dict[AnyPath, str]]:
     """Table -> the files of its log that are missing or not whole, of all tables of the state and of the live tables."""
-    home = bound.home
-    logs = sorted({*bound.folder.rglob("_delta_log"), *(home / WINDOWS).glob("*/_delta_log")})
-    return {log.parent: problems for log in logs if (problems := problems_of_log(log.parent))}
+    return {log.parent: problems for log in logs_of(bound) if (problems := problems_of_log(log.parent))}
 
 
 def examine(bound: Bound, *, deep: bool) -> Damage:
@@ -40,28 +44,34 @@ def examine(bound: Bound, *, deep: bool) -> Damage:
         bound: the pipeline state.
         deep: whether files are read and compared with the digest in their names; else only whether they are there, and how large.
     """
-    files, states = set[AnyPath](), set[int]()
-    states |= _disagreeing(bound)
-    for table in (*(frames.table for frames in bound.frame_sets), QUARANTINE, *bound.tables_of_ids):
-        bad, lost = _of_batches(bound, table, deep=deep)
-        files |= bad
-        states |= lost
+    bad = bad_files(bound, deep=deep)
+    whole = without(bound, bad)
+    in_files = [file for table in batch_tables(bound) for file in bad.get(table, ())]
+    states = _disagreeing(whole) | {start for file in in_files for start in _starts_of(whole, file)}
     windows, notes = dict[str, tuple[int, ...]](), dict[str, tuple[tuple[str, ...], ...]]()
     for name in bound.windows:
-        bad, starts = _of_windows(bound, name, deep=deep)
-        files |= bad
-        states |= _without_states(bound, name)
-        if starts:
+        states |= _without_states(whole, name)
+        if starts := _of_windows(whole, bad, name):
             windows[name] = tuple(sorted(starts))
-        if lost_notes := _of_notes(bound, name, deep=deep):
+        if lost_notes := _of_notes(whole, name, deep=deep):
             notes[name] = lost_notes
-    return Damage(tuple(sorted(states)), windows, tuple(sorted(files)), notes)
+    behind = tuple({each.table: each for each in lost_commits(whole, [*bound.windows])}.values())
+    states |= gone_back(whole, {bound.table(each.table) for each in behind})
+    sound = [name for name in bound.windows if published(whole.store, name).table not in bad]
+    unpublished = {name: lost for name in sound if (lost := lost_publications(whole, name))}
+    return Damage(tuple(sorted(states)), windows, bad, notes, behind, unpublished)
+
+
+def batch_tables(bound: Bound) -> tuple[str, ...]:
+    """The tables whose files hold batches: states, refused rows, ids."""
+    return (*(frames.table for frames in bound.frame_sets), QUARANTINE, *bound.tables_of_ids)
 
 
 def gone_back(bound: Bound, tables: Collection[AnyPath]) -> set[int]:
     """The batches that tables whose last commits are lost have as they were before these commits.
 
-    States differ from the states that windows were published from; refused rows are more or fewer than was reported.
+    States differ from the states that windows were published from; refused rows are more or fewer than was reported. Equally many may be
+    other ones, and nobody else knows versions of ids: what was reported after the last commit that is left may have been in a lost one.
     """
     found = set[int]()
     for name in bound.windows:
@@ -75,47 +85,26 @@ def gone_back(bound: Bound, tables: Collection[AnyPath]) -> set[int]:
         kept = accumulated(bound, QUARANTINE, bound.store.snapshot(QUARANTINE))
         rows = dict(zip(kept.start_us.tolist(), kept.rows.tolist(), strict=True))
         found |= {start for start, report in _reported(bound).items() if rows.get(start, 0) not in (0, report["rows_quarantined"])}
+    for table in (table for table in (QUARANTINE, *bound.tables_of_ids) if bound.table(table) in tables):
+        since_us = committed_ms(bound.table(table), bound.store.snapshot(table).version) * 1000 - _MARGIN_US
+        found |= {start for start, report in _reported(bound).items() if instant_us(report["recorded_at"], "report") >= since_us}
     return found
 
 
-def problem_of_file(folder: AnyPath, file: File, *, deep: bool) -> str | None:
-    """The problem of a file that a commit names; None: the file is whole."""
-    path = folder / file.path
-    try:
-        size = path.stat().st_size
-    except OSError:
-        return "is gone"
-    if size != file.size:
-        return f"has {size:,} bytes instead of {file.size:,}"
-    return problem_of(path) if deep else None
-
-
-def _of_batches(bound: Bound, table: str, *, deep: bool) -> tuple[set[AnyPath], set[int]]:
-    """The bad files of a table of states or of refused rows, and the starts of the batches in them."""
-    snapshot, folder = bound.store.snapshot(table), bound.table(table)
-    bad = [file for file in snapshot.files if problem_of_file(folder, file, deep=deep)]
-    starts = set[int]()
-    for file in bad:
-        starts |= _starts_of(bound, file)
-    return {folder / file.path for file in bad}, starts
-
-
 def _starts_of(bound: Bound, file: File) -> set[int]:
-    """The batches of a file: all batches read between the first and the last of its path. Its footer may be lost with it."""
+    """The batches of a file: all batches known between the first and the last of its path. Its footer may be lost with it."""
     facts = parse_states_path(file.path)
-    return {facts.first_us, facts.last_us, *(start for start in _reported(bound) if facts.first_us <= start <= facts.last_us)}
+    known = {*_reported(bound), *(start for name in bound.windows for start in published(bound.store, name).starts.tolist())}
+    return {facts.first_us, facts.last_us, *(start for start in known if facts.first_us <= start <= facts.last_us)}
 
 
-def _of_windows(bound: Bound, name: str, *, deep: bool) -> tuple[set[AnyPath], set[int]]:
-    """The bad files of a table of windows, and the starts of the batches that closed windows in them."""
-    now, bad, starts = published(bound.store, name), set[AnyPath](), set[int]()
-    folder = bound.table(now.table)
-    for file in now.snapshot.files:
-        if problem_of_file(folder, file, deep=deep):
-            bad.add(folder / file.path)
-            first, last = batches_of_windows(file.path) or (0, -1)
-            starts |= {*now.starts[(now.starts >= first) & (now.starts <= last)].tolist()}
-    return bad, starts
+def _of_windows(bound: Bound, bad: Bad, name: str) -> set[int]:
+    """The starts of the batches that closed windows in the bad files of a table."""
+    now, starts = published(bound.store, name), set[int]()
+    for file in bad.get(now.table, ()):
+        first, last = batches_of_windows(file.path) or (0, -1)
+        starts |= {*now.starts[(now.starts >= first) & (now.starts <= last)].tolist()}
+    return starts
 
 
 def _without_states(bound: Bound, name: str) -> set[int]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from muntin.files.paths import AnyPath
+    from muntin.jobs.doctor.bad_files import Bad
+    from muntin.jobs.published.lost_commits import LostCommits
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +32,15 @@ class Damage:
     Attributes:
         states: starts of batches whose states or refused rows are lost, microseconds.
         windows: window -> starts of batches whose published windows are lost.
-        files: damaged files, which a repair takes out of the way.
+        bad: table -> its lost or damaged files, which a repair takes out of the way, each with what is wrong.
         notes: window -> the paths of the files of its lost or damaged notes.
+        behind: tables that have lost commits.
+        unpublished: window -> starts of batches that reports call published, and whose windows are not there.
     """
 
     states: tuple[int, ...]
     windows: dict[str, tuple[int, ...]]
-    files: tuple[AnyPath, ...]
+    bad: Bad
     notes: dict[str, tuple[tuple[str, ...], ...]]
+    behind: tuple[LostCommits, ...] = ()
+    unpublished: dict[str, tuple[int, ...]] = field(default_factory=dict)

@@ -10,12 +10,14 @@ import numpy as np
 from muntin.definition.amounts import many
 from muntin.definition.schedule import Interval
 from muntin.errors import StateError
-from muntin.files.paths import rename
 from muntin.jobs.accumulate.accumulate import accumulate
+from muntin.jobs.doctor.bad_files import paths_of, without
 from muntin.jobs.doctor.examine import damaged_logs, examine, gone_back
+from muntin.jobs.doctor.set_aside import mended_log, reclaim, taken_out
 from muntin.jobs.publish.finish import finish
 from muntin.jobs.publish.spark_needed import spark_needed
 from muntin.jobs.published.ledger_segments import write_segment
+from muntin.jobs.published.lost_commits import lost_commits, table_versions
 from muntin.jobs.published.pending import pending_windows
 from muntin.jobs.published.window_tables import published
 from muntin.jobs.records.batch_reports import batch_reports
@@ -32,10 +34,10 @@ if TYPE_CHECKING:
     from muntin.definition.pipeline import Pipeline
     from muntin.files.paths import AnyPath
     from muntin.jobs.doctor.finding import Damage
+    from muntin.jobs.published.window_tables import Published
     from muntin.jobs.state.bound import Bound
     from muntin.tasks import Runner
-
-_ASIDE = ".damaged"
+    from muntin.timeline.ledger import Ledger
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +49,18 @@ class Repaired:
         read: starts of the batches that were read again.
         derived: window -> starts of the batches whose windows were derived again.
         notes: how many notes are forgotten; they are made again when they are needed.
+        files: lost or damaged files that were taken out of the way, or written anew.
     """
 
     logs: tuple[AnyPath, ...]
     read: tuple[int, ...]
     derived: dict[str, tuple[int, ...]]
     notes: int
+    files: tuple[AnyPath, ...] = ()
 
     def __bool__(self) -> bool:
         """Whether there was anything to do."""
-        return bool(self.logs or self.read or self.notes or any(self.derived.values()))
+        return bool(self.logs or self.files or self.read or self.notes or any(self.derived.values()))
 
 
 def repair(
@@ -68,45 +72,32 @@ def repair(
 ) -> Repaired:
     """Mend a state. A damaged file stays in its folder under a name that ends with `.damaged`.
 
-    A log that is torn at its end loses these commits; one with a gap is begun anew. What they held is derived again. No other run
-    may be at work meanwhile.
+    A log that is torn at its end loses these commits; one with a gap is begun anew. What they held is derived again. Reports and verdicts
+    in a damaged file are lost: nothing but the file had them. No other run may be at work meanwhile.
 
     Raises:
         StateError: there is no state, or damage is left.
         SourceError: the source of a lost batch is gone.
         ExpectationsError: what was derived again fails its suite; nothing was published.
     """
-    bound = bind_existing(pipeline, root)
+    marked = reclaim(pipeline, root)
+    bound = replace(bind_existing(pipeline, root), mending=True)
     progress("logs")
     torn = damaged_logs(bound)
-    logs = tuple(_set_aside(table, [*problems]) for table, problems in torn.items())
+    logs = tuple(path for table in torn for path in mended_log(table))
     progress("files")
     damage = examine(bound, deep=True)
-    damage = replace(damage, states=tuple(sorted({*damage.states, *gone_back(bound, torn)})))
-    for path in damage.files:
-        if path.exists():
-            rename(path, path.with_name(f"{path.name}{_ASIDE}"))
+    damage = replace(damage, states=tuple(sorted({*damage.states, *gone_back(without(bound, damage.bad), torn)})))
+    taken_out(bound, damage.bad)
     forgotten = sum(_forget(bound, window, notes) for window, notes in damage.notes.items())
     derived = _derived(bound, damage, spark, progress)
+    for lost in lost_commits(bound, [*bound.windows]):
+        _note_versions(bound, lost.window)
     left = examine(bound, deep=True)
-    if left.files or left.states:
-        first = left.files[0] if left.files else f"batch {left.states[0]}"
-        raise StateError(f"{bound.folder}: {first} is damaged still; run muntin repair again when no other run is at work")
-    return Repaired(logs, damage.states, derived, forgotten)
-
-
-def _set_aside(table: AnyPath, bad: Sequence[AnyPath]) -> AnyPath:
-    """Take the damaged end of a log away; of a log that is damaged elsewhere, the log."""
-    commits = sorted(path for path in (table / "_delta_log").iterdir() if path.suffix == ".json" and path.name[0].isdigit())
-    tail = commits[len(commits) - len(bad) :]
-    if tail == sorted(bad) and len(tail) < len(commits):
-        for path in tail:
-            rename(path, path.with_name(f"{path.name}{_ASIDE}"))
-        return tail[0]
-    log = table / "_delta_log"
-    aside = next(place for at in range(1000) if not (place := table / f"_delta_log{_ASIDE}{at or ''}").exists())
-    rename(log, aside)
-    return log
+    if left.bad or left.states or left.behind:
+        first = next(iter(paths_of(bound, left.bad)), None) or f"batch {next(iter(left.states), left.behind)}"
+        raise StateError(f"{bound.folder}: {first} is damaged still; run muntin repair FILE again when no other run is at work")
+    return Repaired(logs, damage.states, derived, forgotten, (*marked, *paths_of(bound, damage.bad)))
 
 
 def _forget(bound: Bound, window: str, notes: Sequence[tuple[str, ...]]) -> int:
@@ -119,10 +110,23 @@ def _forget(bound: Bound, window: str, notes: Sequence[tuple[str, ...]]) -> int:
     ledger = now.ledger
     for note in notes:
         ledger = ledger.without_note(note)
-    told = replace(ledger, entries=ledger.entries.take(np.array(named, np.int64)))
-    segment = write_segment(bound.table(now.table), now.snapshot.schema, now.number + 1, told)
-    bound.store.commit(now.table, now.snapshot, Change(now.snapshot.schema, [segment], [], [f"{bound.pipeline.name}/{window}"]))
+    _tell(bound, window, now, replace(ledger, entries=ledger.entries.take(np.array(named, np.int64))))
     return len(named)
+
+
+def _note_versions(bound: Bound, window: str) -> None:
+    """Note in the ledger of a window the versions that the tables of its states have now, where it knows later ones."""
+    now = published(bound.store, window)
+    if now.ledger is not None:
+        nothing = now.ledger.entries.take(np.empty(0, np.int64))
+        _tell(bound, window, now, replace(now.ledger, entries=nothing, tables=table_versions(bound, window)))
+
+
+def _tell(bound: Bound, window: str, now: Published, ledger: Ledger) -> None:
+    """Add a segment to the ledger of a window."""
+    if now.snapshot.schema is not None:
+        segment = write_segment(bound.table(now.table), now.snapshot.schema, now.number + 1, ledger)
+        bound.store.commit(now.table, now.snapshot, Change(now.snapshot.schema, [segment], [], [f"{bound.pipeline.name}/{window}"]))
 
 
 def _derived(

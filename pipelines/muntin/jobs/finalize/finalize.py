@@ -16,6 +16,7 @@ from muntin.errors import StateError
 from muntin.jobs.finalize.settle import settled
 from muntin.jobs.finalize.shard import shards_together
 from muntin.jobs.published.kept_states import check_work
+from muntin.jobs.published.lost_commits import check_no_lost_commits
 from muntin.jobs.published.promotion import check_not_superseded
 from muntin.jobs.published.staged_windows import Staged, note_of, staged_window
 from muntin.jobs.published.staging_folders import STAGED_FILE
@@ -47,6 +48,7 @@ def finalize(bound: Bound, runner: Runner, asked: Iterable[int], *, again: bool 
     """
     if not again:
         check_not_superseded(bound)
+    check_no_lost_commits(bound)
     folder = f"staging/{uuid4().hex}"
     windows = settled(bound, runner, asked)
     for pending in windows:

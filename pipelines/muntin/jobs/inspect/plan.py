@@ -14,6 +14,7 @@ from muntin.jobs.inputs.listings.of_spark import UNKNOWN
 from muntin.jobs.inspect.planned_windows import PlannedWindows, planned_windows
 from muntin.jobs.inspect.redefined import Redefined, redefined
 from muntin.jobs.published.kept_states import expired_to, refusal, without_states
+from muntin.jobs.published.lost_commits import check_no_lost_commits
 from muntin.jobs.records.reports_table import last_accumulated
 from muntin.jobs.state.bound import Bound, bind
 from muntin.jobs.upkeep.outdated import versions
@@ -113,6 +114,7 @@ def plan(pipeline: Pipeline, *, root: str | AnyPath, start: datetime, end: datet
     """
     intervals = pipeline.intervals.intervals(instant_us(start, "start"), instant_us(end, "end"))
     bound = bind(pipeline, root)
+    check_no_lost_commits(bound)
     batches, given = _batches(bound, intervals)
     if validate:
         check_suites(bound)

@@ -14,8 +14,10 @@ from muntin.jobs.inspect.selection import Selection
 from muntin.jobs.inspect.unknown import no_window
 from muntin.jobs.inspect.unpublished_work import unpublished_work
 from muntin.jobs.published.changes_since import at_version, changes_since
+from muntin.jobs.published.lost_commits import check_no_lost_commits
 from muntin.jobs.published.pending import pending_window
 from muntin.jobs.published.revisions import CHANGE, REVISION
+from muntin.jobs.records.lost_publications import check_published
 from muntin.jobs.state.bound import Bound, bind
 from muntin.jobs.upkeep.rebuild import check_rebuilt
 from muntin.states.columns import INSTANT
@@ -87,6 +89,7 @@ def read(
     chosen.check((*columns_of(pipeline, window), *(["provisional"] if provisional else [])), bound.keys_of(window))
     check_rebuilt(bound, window)
     todo = pending_window(bound, window)  # what is published and what is open are read from one snapshot
+    check_published(bound, todo)
     filled = kind.grid is not None and (kind.dense if dense is None else dense)
     on_disk = Selection(keys=keys) if filled else chosen
     table = shaped(pipeline, window, _chosen(bound, todo, on_disk, _needed(pipeline, window, columns)))
@@ -155,6 +158,7 @@ def columns_of(pipeline: Pipeline, window: str) -> list[str]:
 
 def unpublished(bound: Bound, todo: Pending) -> pa.Table:
     """The windows of history that are not published: open windows, and windows that wait for a finalize. `batch` is null."""
+    check_no_lost_commits(bound)
     if not len(todo.history.batches):
         return _nothing()
     from muntin.jobs.finalize.finalize_task import combined_shard

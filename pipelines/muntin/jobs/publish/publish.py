@@ -11,6 +11,7 @@ from muntin.jobs.housekeeping.compact import compact
 from muntin.jobs.housekeeping.expire import expire
 from muntin.jobs.published.changed_windows import changed_windows
 from muntin.jobs.published.ledger_segments import read_ledger, to_merge, write_segment
+from muntin.jobs.published.lost_commits import table_versions
 from muntin.jobs.published.promotion import check_not_superseded, promote_complete
 from muntin.jobs.published.staged_windows import entries_of, schema_of
 from muntin.jobs.published.table_texts import describe, texts
@@ -157,7 +158,8 @@ def _change(bound: Bound, staged: StagedWindow, entries: Entries, now: Published
     before = None if staged.anew else read_ledger(folder, tuple(segment.file.path for segment in merged))
     superseded = now.ledger.superseded_by(Derivation(bound.state, staged.definition), now.snapshot.version) if now.ledger else ()
     newest = _thinned(before.entries.newest(entries), entries, now) if before else entries
-    segment = write_segment(folder, schema, now.number + 1, Ledger(staged.definition, newest, bound.state, superseded))
+    ledger = Ledger(staged.definition, newest, bound.state, superseded, table_versions(bound, staged.window))
+    segment = write_segment(folder, schema, now.number + 1, ledger)
     had, have = {file.path for file in old}, {file.path for file in new}
     marked, unmarked = _marks(staged, now, folder, schema)
     adds = [*(file for file in new if file.path not in had), segment, *marked]

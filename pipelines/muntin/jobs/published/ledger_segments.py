@@ -14,6 +14,9 @@ from functools import lru_cache, reduce
 from math import log
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
+from muntin.store.contents import damaged, problem_once
 from muntin.store.footers import footer, table_of, text_of
 from muntin.store.kept import kept
 from muntin.store.parquet import write_named
@@ -23,8 +26,6 @@ from muntin.timeline.ledger import Derivation, Entries, Ledger, Superseded
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    import pyarrow as pa
-
     from muntin.files.paths import AnyPath
 
 MANY = 8
@@ -32,7 +33,7 @@ _MOST = 2_000_000  # entries in memory, of some 100 bytes
 _VERSIONS = 3  # of a table's ledger: the whole, what was published since a run read it, and the segments that become one
 _SEGMENT = "ledger"  # how the names of segments begin
 _ENTRIES, _DEFINITION = "muntin.entries", "muntin.definition"
-_STATE, _SUPERSEDED = "muntin.state", "muntin.superseded"
+_STATE, _SUPERSEDED, _TABLES = "muntin.state", "muntin.superseded", "muntin.tables"
 _NAME = re.compile(r"ledger_(?P<number>\d{10})_(?P<entries>\d{7,})_[0-9a-f]{16}\.parquet")
 
 
@@ -80,21 +81,33 @@ def read_ledger(folder: AnyPath, paths: tuple[str, ...]) -> Ledger | None:
     """
     if not paths:
         return None
-    ledgers = (_read(f"{folder}/{path}") for path in reversed(paths))
+    ledgers = (read_segment(f"{folder}/{path}") for path in reversed(paths))
     return reduce(lambda newer, older: replace(newer, entries=older.entries.newest(newer.entries)), ledgers)
 
 
 @kept(_MOST, _weight)
-def _read(path: str) -> Ledger:
-    texts = footer(path)
+def read_segment(path: str) -> Ledger:
+    """The ledger in one segment alone.
+
+    Raises:
+        StateError: it is gone or damaged.
+    """
+    if problem := problem_once(path):
+        raise damaged(path, problem)
+    try:
+        texts = footer(path)
+    except (OSError, pa.ArrowInvalid) as wrong:
+        raise damaged(path, f"is gone or cannot be read ({wrong})") from wrong
     superseded = tuple(Superseded(Derivation(state, name), version) for state, name, version in json.loads(texts[_SUPERSEDED]))
-    return Ledger(texts[_DEFINITION], Entries.of_table(table_of(texts[_ENTRIES])), texts[_STATE], superseded)
+    tables = tuple((name, identity, version) for name, identity, version in json.loads(texts.get(_TABLES, "[]")))
+    return Ledger(texts[_DEFINITION], Entries.of_table(table_of(texts[_ENTRIES])), texts[_STATE], superseded, tables)
 
 
 def write_segment(folder: AnyPath, schema: pa.Schema, number: int, ledger: Ledger) -> File:
     """Write entries to a file without rows, which readers of a table with this schema do not notice."""
     superseded = json.dumps([[*astuple(each.derivation), each.version] for each in ledger.superseded])
     texts = {_ENTRIES: text_of(ledger.entries.to_table()), _DEFINITION: ledger.definition, _STATE: ledger.state, _SUPERSEDED: superseded}
+    texts |= {_TABLES: json.dumps(ledger.tables)} if ledger.tables else {}
     no_rows = schema.with_metadata(texts).empty_table()
     written = write_named(no_rows, folder, lambda digest: f"ledger_{number:010d}_{len(ledger.entries):07d}_{digest}.parquet")
     return File(written["path"], written["size"], written["rows"])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from muntin.jobs.published.ledger_segments import Segment, read_ledger, segments_of
+from muntin.jobs.published.ledger_segments import Segment, read_ledger, read_segment, segments_of
 from muntin.store.paths import folder_of
 from muntin.store.seen_tables import snapshot_at
 from muntin.store.state import WINDOWS
@@ -65,6 +65,17 @@ def published(store: Store, window: str) -> Published:
         return readers
     own = candidate(store, window)
     return own if readers.ledger or own.ledger else readers
+
+
+def newest_segment(store: Store, window: str) -> Ledger | None:
+    """The newest segment of the ledger of this state's windows, without older entries. None if nothing is published."""
+    for place in (_CURRENT, _CANDIDATE):
+        table = f"{place}/{window}"
+        if segments := segments_of(store.snapshot(table).files):
+            ledger = read_segment(f"{folder_of(store.root, table)}/{segments[-1].file.path}")
+            if ledger.state == store.root.name:
+                return ledger
+    return None
 
 
 def current(store: Store, window: str) -> Published:

@@ -41,6 +41,7 @@ class Bound:
         given: an implementation of `Store`; None: Delta tables in `folder`.
         lifted: the fields that the source is read for, the number of rows first; None: the fields of all aggregates.
         even: whether all frames of a set have one width, as `frame_sets` says.
+        mending: whether a repair is at work, which derives from states that are known to lack something.
     """
 
     pipeline: Pipeline
@@ -48,6 +49,7 @@ class Bound:
     given: Store | None = None
     lifted: tuple[Field, ...] | None = None
     even: bool = False
+    mending: bool = False
 
     @cached_property
     def store(self) -> Store:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from muntin.definition.durations import spell
+from muntin.store.paths import TIERS
 from muntin.timeline.tiers import Scale
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Tiered:
     def table(self) -> str:
         """The table of its tiers, below the pipeline's state folder."""
         kind = "" if self.long else "history_"
-        return f"tiers/{kind}{spell(self.frames.width_us)}_by_{self.scale.base}"
+        return f"{TIERS}/{kind}{spell(self.frames.width_us)}_by_{self.scale.base}"
 
 
 def tiered(bound: Bound, frames: FrameSet, schema: pa.Schema | None) -> Tiered | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from muntin.files.paths import relative, remove_folder, sizes_below
 from muntin.jobs.housekeeping.compact import compact
 from muntin.jobs.housekeeping.expire import expire
+from muntin.jobs.published.lost_commits import check_no_lost_commits
 from muntin.jobs.published.standing import standing
 from muntin.jobs.records.reports_table import last_read_at, utc_now
 from muntin.jobs.state.state_folders import bind_existing
@@ -79,6 +80,7 @@ def maintain(
 
 def _each(bound: Bound, tell: Callable[[str], None]) -> Iterator[str]:
     """The tables whose files are put together, table by table, until none has many."""
+    check_no_lost_commits(bound)
     while table := compact(bound):
         tell(f"compact {table}")
         yield table

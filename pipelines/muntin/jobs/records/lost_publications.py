@@ -1,0 +1,86 @@
+"""Publications that reports tell of and that a table of windows does not have: it has lost commits, or an older copy was put back."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow.dataset as ds
+
+from muntin.definition.instants import from_us, label
+from muntin.errors import StateError
+from muntin.jobs.published.pending import accumulated, pending_window
+from muntin.jobs.records.report_files import telling_of
+from muntin.jobs.records.reports_table import TABLE
+from muntin.store.reading import read_files
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from muntin.jobs.published.pending import Pending
+    from muntin.jobs.state.bound import Bound
+    from muntin.states.frames import Ints
+    from muntin.store.store import Store
+
+_COLUMNS = ["batch", "step", "recorded_at", "version", "windows_closed"]
+
+
+def check_published(bound: Bound, todo: Pending) -> None:
+    """Refuse to read windows older than reports tell. Reports are read only where a batch waits to be published.
+
+    Raises:
+        StateError: names the table, and what mends it.
+    """
+    if starts := _lost(bound, todo):
+        raise StateError(
+            f"{bound.table(todo.published.table)} has lost commits, or an older copy was put back: reports say that windows of batch "
+            f"{label(starts[0])} were published, and it does not have them. muntin repair FILE derives them again"
+        )
+
+
+def lost_publications(bound: Bound, window: str) -> tuple[int, ...]:
+    """Starts of the batches whose windows of a name were published, as reports say, and are not there."""
+    return _lost(bound, pending_window(bound, window))
+
+
+def _lost(bound: Bound, todo: Pending) -> tuple[int, ...]:
+    """Batches that are not published as they are now, that were read as they are now, and of which a later report says published.
+
+    What waits because a suite failed, or because a run is at work, was read after it was last published.
+    """
+    batches, ledger = todo.history.batches, todo.published.ledger
+    if not todo.work or (ledger and ledger.definition != bound.derivation(todo.window)):
+        return ()
+    known = batches.version[:0] if ledger is None else ledger.entries.version
+    at = np.full(len(batches), -1) if ledger is None else ledger.entries.position(batches.start_us)
+    other = batches.take((at < 0) | (np.append(known, np.uint64(0))[at] != batches.version))
+    if not len(other):
+        return ()
+    table, reports = bound.frame_sets[0].table, _reports(bound.store, other.start_us)
+    read = accumulated(bound, table, bound.store.snapshot(table))  # reports name the versions of this one
+    versions = dict(zip(read.start_us.tolist(), read.version.tolist(), strict=True))
+    return tuple(start for start in other.start_us.tolist() if _is_published(reports.get(start, {}), versions.get(start), todo.window))
+
+
+def _reports(store: Store, starts: Ints) -> Mapping[int, Mapping[str, Any]]:
+    """Start of a batch -> its newest report of each step. `starts`: of the batches, ascending."""
+    now = store.snapshot(TABLE)
+    if now.version < 0:
+        return {}
+    low, high = int(starts[0]), int(starts[-1])
+    between = (ds.field("batch") >= from_us(low)) & (ds.field("batch") <= from_us(high))
+    rows = read_files(store.root / TABLE, replace(now, files=telling_of(now.files, low, high)), _COLUMNS, between).sort_by("recorded_at")
+    found: dict[int, dict[str, Any]] = {}
+    for row, start in zip(rows.to_pylist(), rows["batch"].cast("int64").to_pylist(), strict=True):
+        found.setdefault(start, {})[row["step"]] = row
+    return found
+
+
+def _is_published(reports: Mapping[str, Any], version: int | None, window: str) -> bool:
+    """Whether windows of a batch with this version of its states were published, as its newest reports say."""
+    read, made = reports.get("accumulate"), reports.get("publish")
+    if not read or not made or int(read["version"], 16) != version or made["recorded_at"] < read["recorded_at"]:
+        return False
+    return window in json.loads(made["windows_closed"] or "{}")
