@@ -119,6 +119,7 @@ FAULTS = {
             (
                 "storage/test_damage.py::test_a_flipped_bit_in_a_state_is_never_silent",
                 "storage/test_repair.py::test_damage_is_found_named_and_mended",
+                "damage/test_every_kind.py::test_a_damage_is_never_other_windows",
             ),
         ),
         Fault(

@@ -16,6 +16,7 @@ from tests.end_to_end.test_matrix_of_types import COLUMNS, made_of, wrong
 from tests.simulation.chance import Life
 from tests.simulation.many import in_processes
 from tests.simulation.real_world import RealWorld, small_and_quick
+from tests.soak.damage import damaged
 from tests.soak.disks import full, read_only
 from tests.soak.first_backfills import first_backfills
 from tests.soak.kills import killed
@@ -74,6 +75,7 @@ PARTS: Mapping[str, Round] = {
     "read-only": read_only,
     "airflow-kills": tasks_killed,
     "first-backfills": first_backfills,
+    "damage": damaged,
 }
 EXAMPLE = 'example: make soak ARGS="--part kills --rounds 200 --seed 7"'
 OFTEN = 20_000
