@@ -12,6 +12,7 @@ import pyarrow.dataset as ds
 from muntin.definition.instants import from_us, label
 from muntin.errors import StateError
 from muntin.jobs.published.pending import accumulated, pending_window
+from muntin.jobs.published.promotion import superseded
 from muntin.jobs.records.report_files import telling_of
 from muntin.jobs.records.reports_table import TABLE
 from muntin.store.reading import read_files
@@ -56,7 +57,7 @@ def _lost(bound: Bound, todo: Pending) -> tuple[int, ...]:
     known = batches.version[:0] if ledger is None else ledger.entries.version
     at = np.full(len(batches), -1) if ledger is None else ledger.entries.position(batches.start_us)
     other = batches.take((at < 0) | (np.append(known, np.uint64(0))[at] != batches.version))
-    if not len(other):
+    if not len(other) or (ledger is None and todo.window in superseded(bound)):  # a newer definition has taken these windows' place
         return ()
     table, reports = bound.frame_sets[0].table, _reports(bound.store, other.start_us)
     read = accumulated(bound, table, bound.store.snapshot(table))  # reports name the versions of this one
