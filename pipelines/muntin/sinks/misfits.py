@@ -80,7 +80,7 @@ class Fitted:
             raise BlockedError(f'{misfit.line}; on_unsupported="stop": nothing is sent until that is mended')
         if self.choice == "replace" and self._replaced(row, wrong):
             misfit = Misfit(key, misfit.column, misfit.why, replaced=True)
-        elif not is_gone and self.delivery.since is not None:
+        elif not is_gone:
             self._refused(_as_gone(row, self.delivery.identity))  # what the sink has of the window is not published any more
         self.misfits.append(misfit)
         if len(self.misfits) > MOST:
