@@ -6,7 +6,6 @@ another type, the database says whether a value would come out of it as another:
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -30,9 +29,7 @@ _OF_DATA = (
     psycopg.errors.RaiseException,
     psycopg.errors.WithCheckOptionViolation,
 )
-_OF_NUL = (psycopg.errors.CharacterNotInRepertoire, psycopg.errors.UntranslatableCharacter)
 _NO_CAST = (psycopg.errors.CannotCoerce, psycopg.errors.UndefinedFunction)
-_COLUMN = re.compile(r", column (.+?)(?:: |$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,15 +108,20 @@ class Rows:
         """The column whose value the server refuses; "": it does not say."""
         if len(rows) > 1:
             return ""
-        (row,) = plain_rows(rows)
         if isinstance(wrong, psycopg.errors.ProgramLimitExceeded):
-            return max(self.delivery.identity, key=lambda name: len(as_json(row[name])))
-        if isinstance(wrong, _OF_NUL):
-            return next((name for name, value in row.items() if "\\u0000" in as_json(value)), "")
-        about = wrong.diag
-        if about.column_name:
-            return about.column_name
-        if about.constraint_name:
-            return constrained(self.connection, self.table, about.constraint_name)
-        said = _COLUMN.search(about.context or "")
-        return said.group(1) if said else ""
+            (key,) = plain_rows(rows.select(list(self.delivery.identity)))
+            return max(key, key=lambda name: len(as_json(key[name])))
+        if wrong.diag.column_name:
+            return wrong.diag.column_name
+        if wrong.diag.constraint_name:
+            return constrained(self.connection, self.table, wrong.diag.constraint_name)
+        return next((name for name in rows.column_names if not self._is_taken(rows.select([name]))), "")
+
+    def _is_taken(self, rows: pa.Table) -> bool:
+        """Whether the temporary table takes some columns."""
+        try:
+            with self.connection.transaction():
+                self._stage(rows)
+        except _OF_DATA:
+            return False
+        return True
