@@ -1,6 +1,6 @@
 """The table of a sink as it is in the database: whether it is there, its columns, and whether it is still the table that was filled.
 
-A table that is dropped and made again has another oid. Rows are counted up to a million, so that the question stays cheap.
+A table that is dropped and made again has another oid. Rows are counted up to 100,000, so that the question stays cheap.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import psycopg
     import pyarrow as pa
 
-COUNTED = 1_000_000
+COUNTED = 100_000
 """Rows that are counted at most."""
 
 _COLUMNS = (
