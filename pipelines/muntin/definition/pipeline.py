@@ -25,6 +25,7 @@ from muntin.definition.checks import (
     resolved,
 )
 from muntin.definition.durations import Duration, not_negative
+from muntin.definition.freshness import within_us
 from muntin.definition.instants import instant_us
 from muntin.definition.kinds import as_window
 from muntin.definition.retention import Retain, Retention, check_retention, retention_of
@@ -87,6 +88,8 @@ class Pipeline:
             and results. A sink that is down stops nothing: a later run catches up.
         idle_after: of several sources under watermark="events": how far the newest event of a source may be behind the end of a batch,
             as "2h". A source that is further behind does not hold the watermark back. None: each source does.
+        fresh_within: how far published windows may be behind the clock, as "2h": the page, `muntin status` and metrics say whether they
+            are further behind. No part of states and results. None: nobody asks.
 
     Raises:
         DefinitionError: what was asked cannot be; the text says what can.
@@ -117,6 +120,7 @@ class Pipeline:
     to: Sequence[Sink] = ()
     idle_after: Duration | None = None
     rollups: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    fresh_within: Duration | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keys", listed("keys", self.keys))
@@ -151,6 +155,7 @@ class Pipeline:
         check_share("max_quarantined", self.max_quarantined)
         schedule_of(self.schedule, instant_us(self.start, "start"))
         check_retention(self.retain, self.windows, self.intervals)
+        within_us(self.fresh_within, self.intervals)
         object.__setattr__(self, "to", sinks_of(self.to, self.windows, (*self.keys, *self.aggregates, *self.derive)))
 
     @property
@@ -209,6 +214,10 @@ class Pipeline:
     def retention(self) -> Retention:
         """How long each kind of table keeps what is old."""
         return retention_of(self.retain)
+
+    @property
+    def fresh_within_us(self) -> int | None:
+        return within_us(self.fresh_within, self.intervals)
 
     @property
     def max_ahead_us(self) -> int:
